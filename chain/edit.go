@@ -1,0 +1,60 @@
+package chain
+
+import (
+	"fmt"
+	"slices"
+)
+
+// NameError is given by the methods that edit a chain by name when the name does not occur exactly once. Test for it
+// with errors.As.
+type NameError struct {
+	Op    string // the method, as in "InsertBefore"
+	Name  string // the name that was asked for
+	Found int    // how often it occurs: 0, or 2 and more
+	Chain string // the chain, printed
+}
+
+func (e *NameError) Error() string {
+	if e.Found == 0 {
+		return fmt.Sprintf("chain: %s: no link is named %q in %s", e.Op, e.Name, e.Chain)
+	}
+	return fmt.Sprintf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", e.Op, e.Found, e.Name, e.Chain)
+}
+
+// InsertBefore returns a chain with links in front of the one named name, which must occur exactly once; if not, the
+// error is a [*NameError] and the chain is c. A nil link panics, as in [New].
+func (c Chain[Req, Res]) InsertBefore(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("InsertBefore", name, 0, 0, links)
+}
+
+// InsertAfter returns a chain with links behind the one named name. Errors are those of [Chain.InsertBefore].
+func (c Chain[Req, Res]) InsertAfter(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("InsertAfter", name, 1, 1, links)
+}
+
+// Replace returns a chain with links in place of the one named name. Errors are those of [Chain.InsertBefore].
+func (c Chain[Req, Res]) Replace(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("Replace", name, 0, 1, links)
+}
+
+// Without returns a chain without the link named name. Errors are those of [Chain.InsertBefore].
+func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
+	return c.edit("Without", name, 0, 1, nil)
+}
+
+// edit puts links in place of the links from from to to, counted from the one named name.
+func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
+	added := entries(op, links)
+	at, found := 0, 0
+	for i, e := range c.links {
+		if e.meta.Name == name {
+			at = i
+			found++
+		}
+	}
+	if found != 1 {
+		return c, &NameError{Op: op, Name: name, Found: found, Chain: c.String()}
+	}
+	c.links = slices.Concat(c.links[:at+from], added, c.links[at+to:])
+	return c, nil
+}

@@ -1,0 +1,75 @@
+package chain
+
+import (
+	"context"
+	"runtime/debug"
+)
+
+// Before makes a link that calls fn first. If fn gives an error, that error is the outcome and nothing behind the link
+// runs. The result type is not shown by fn and has to be given: Before[Outcome](lock). A nil fn panics.
+func Before[Res, Req any](fn func(ctx context.Context, req Req) error) Middleware[Req, Res] {
+	return hook("Before", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
+		return func(ctx context.Context, req Req) (Res, error) {
+			if err := fn(ctx, req); err != nil {
+				var zero Res
+				return zero, err
+			}
+			return next(ctx, req)
+		}
+	})
+}
+
+// After makes a link that calls fn with the result of the links behind it, if they gave no error. An error of fn is
+// returned together with that result. A nil fn panics.
+func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) Middleware[Req, Res] {
+	return hook("After", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
+		return func(ctx context.Context, req Req) (Res, error) {
+			res, err := next(ctx, req)
+			if err == nil {
+				err = fn(ctx, req, res)
+			}
+			return res, err
+		}
+	})
+}
+
+// Finally makes a link that calls fn on every outcome of the links behind it, with what they returned. Where they
+// panic, fn is given the zero result and a [*PanicError], and the panic goes on; where they end the goroutine,
+// [ErrGoexit]. fn cannot change the outcome, unless it panics itself. A nil fn panics.
+func Finally[Req, Res any](fn func(ctx context.Context, req Req, res Res, err error)) Middleware[Req, Res] {
+	return hook("Finally", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
+		return func(ctx context.Context, req Req) (Res, error) {
+			return finally(ctx, req, next, fn)
+		}
+	})
+}
+
+func finally[Req, Res any](ctx context.Context, req Req, next Handler[Req, Res], fn func(context.Context, Req, Res, error)) (res Res, err error) {
+	returned := false
+	defer func() {
+		if returned {
+			fn(ctx, req, res, err)
+			return
+		}
+		var zero Res
+		v := recover()
+		if v == nil {
+			fn(ctx, req, zero, ErrGoexit)
+			return
+		}
+		fn(ctx, req, zero, &PanicError{Value: v, Stack: debug.Stack()})
+		panic(v)
+	}()
+	res, err = next(ctx, req)
+	returned = true
+	return res, err
+}
+
+// hook names a link after what it does and the function it does it with, as in "Before(team.lock)".
+func hook[Req, Res any](kind string, fn any, isNil bool, link Middleware[Req, Res]) Middleware[Req, Res] {
+	if isNil {
+		panic("chain: " + kind + ": the function is nil")
+	}
+	name, _ := funcName(fn)
+	return Named(kind+"("+name+")", link)
+}
