@@ -45,11 +45,14 @@ func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middlewa
 	cause := &DeadlineError{Link: name, After: d}
 	return Named(fmt.Sprintf("Deadline(%s, %s)", d, name), func(next Handler[Req, Res]) Handler[Req, Res] {
 		inner := link(next)
+		if inner == nil {
+			return nil // Then says which link this is
+		}
 		return func(ctx context.Context, req Req) (Res, error) {
 			ctx, cancel := context.WithTimeoutCause(ctx, d, cause)
 			defer cancel()
 			res, err := inner(ctx, req)
-			if err != nil && context.Cause(ctx) == error(cause) && errors.Is(err, context.DeadlineExceeded) {
+			if err != nil && context.Cause(ctx) == error(cause) && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
 				err = &DeadlineError{Link: name, After: d, Err: err}
 			}
 			return res, err

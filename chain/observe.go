@@ -11,6 +11,7 @@ import (
 // called by as many goroutines as call the chain, and should neither block nor panic.
 type Observer interface {
 	// Enabled is asked once for each call of a chain. If it says false, that call runs as if the observer was not there.
+	// Where a chain has several observers, they are asked again behind a link that replaces the context by an unrelated one.
 	Enabled(ctx context.Context) bool
 	// Enter is called before a link runs. The context it returns is the one that the link gets; nil means ctx.
 	Enter(ctx context.Context, link *Link) context.Context
@@ -46,19 +47,21 @@ const (
 	VerdictPanic   = "panic"
 )
 
-// Verdict says in a word how link was left: [VerdictPanic], or what the result says of itself if it is [Described], or
-// else [VerdictError] or [VerdictProceed].
+// Verdict says in a word how link was left: [VerdictPanic], [VerdictError], or what the result says of itself if it is
+// [Described], or else [VerdictProceed]. An error that a described result does not blame on link is no error of link.
 func (e Exit) Verdict(link *Link) (verdict, reason string) {
 	if e.Panic != nil {
 		return VerdictPanic, ""
 	}
-	if d, ok := e.Result.(Described); ok {
-		return d.Describe(link)
+	verdict = VerdictProceed
+	d, described := e.Result.(Described)
+	if described {
+		verdict, reason = d.Describe(link)
 	}
-	if e.Err != nil {
-		return VerdictError, ""
+	if e.Err != nil && (!described || verdict != VerdictProceed) {
+		verdict = VerdictError
 	}
-	return VerdictProceed, ""
+	return verdict, reason
 }
 
 // ErrGoexit is the error that observers and [Finally] are shown when a link ended its goroutine with runtime.Goexit,
@@ -193,11 +196,13 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	}
 }
 
-// watchIfAsked is the layer of the n-th of several observers: it asks the context whether that one is enabled.
+// watchIfAsked is the layer of the n-th of several observers: it asks the context whether that one is enabled. Behind a
+// link that handed on a context of its own making only the observer itself can tell.
 func watchIfAsked[Req, Res any](o Observer, key *askedKey, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
-			if on, _ := ctx.Value(key).([]bool); n < len(on) && on[n] {
+			on, asked := ctx.Value(key).([]bool)
+			if asked && on[n] || !asked && o.Enabled(ctx) {
 				return watch(ctx, req, o, link, h)
 			}
 			return h(ctx, req)

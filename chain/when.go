@@ -13,6 +13,9 @@ func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, link 
 	}
 	return Named("When("+NameOf(link)+")", func(next Handler[Req, Res]) Handler[Req, Res] {
 		with := link(next)
+		if with == nil {
+			return nil // Then says which link this is
+		}
 		return func(ctx context.Context, req Req) (Res, error) {
 			if predicate(ctx, req) {
 				return with(ctx, req)

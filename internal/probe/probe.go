@@ -38,6 +38,12 @@ func MadeBy(fn any, maker string) bool {
 	return ok && (strings.HasPrefix(rest, "[...].func") || strings.HasPrefix(rest, ".func"))
 }
 
+// Is tells whether fn is the generic function of the library named name itself.
+func Is(fn any, name string) bool {
+	f := Func(fn)
+	return f != nil && f.Name() == Module+name+"[...]"
+}
+
 // Func returns what the runtime knows of the function value fn: nil for what is no function, and for a nil one.
 func Func(fn any) *runtime.Func {
 	v := reflect.ValueOf(fn)

@@ -1,0 +1,257 @@
+package chain_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"pgregory.net/rapid"
+)
+
+// The laws speak of all links that anybody may write. Here links are data: a program is a list of steps, each of which
+// can be made into a real link, and run calls a program by recursion over the list, with nothing composed. That is the
+// oracle: a chain is right if it does what run does.
+
+type (
+	handler = chain.Handler[request, string]
+	link    = chain.Middleware[request, string]
+	links   = chain.Chain[request, string]
+)
+
+// request is what travels through the links of these tests.
+type request struct {
+	call *call  // what this call leaves behind; no two calls share it
+	note string // links on the way in may add to it
+}
+
+// call is the trace of one call.
+type call struct {
+	events    []string
+	reentered bool
+}
+
+func (c *call) log(parts ...string) { c.events = append(c.events, strings.Join(parts, "")) }
+
+// op is what a link does.
+type op string
+
+const (
+	pass        op = "pass"        // calls next
+	mark        op = "mark"        // changes the result on its way out
+	note        op = "note"        // changes the request on its way in
+	put         op = "put"         // puts a value into the context
+	cancel      op = "cancel"      // hands on a canceled context
+	detach      op = "detach"      // hands on a context that has nothing of the one it got
+	twice       op = "twice"       // calls next, and again
+	rescue      op = "rescue"      // makes a panic behind it an error
+	stop        op = "stop"        // returns a result without calling next
+	fail        op = "fail"        // returns a result and an error without calling next
+	panicBefore op = "panicBefore" // panics instead of calling next
+	panicAfter  op = "panicAfter"  // panics when next has returned
+	goexit      op = "goexit"      // ends its goroutine
+	reenter     op = "reenter"     // calls the handler that again gives, once, then next
+)
+
+var (
+	// passing links all call next; they differ in what they change.
+	passing = []op{pass, mark, note, put}
+	// anything is every link but the re-entrant one. Passing links come twice, so that more programs reach their end.
+	anything = append(append([]op{cancel, detach, twice, rescue, stop, fail, panicBefore, panicAfter, goexit}, passing...), passing...)
+	// ends are what the end of a chain may do.
+	ends = []op{stop, fail, panicBefore, goexit}
+)
+
+// failure is an error, and a panic, that is told from others by its value.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// rescued is the error that a rescue makes.
+type rescued struct {
+	By    string
+	Value any
+}
+
+func (r rescued) Error() string { return fmt.Sprintf("%s rescued %v", r.By, r.Value) }
+func (r rescued) Unwrap() error { err, _ := r.Value.(error); return err }
+
+// step is one link as data.
+type step struct {
+	id    string
+	op    op
+	again func() handler // for reenter
+}
+
+// do is what the step does around next, be it called as a link or by the oracle. It logs how it is entered and left.
+func (s step) do(ctx context.Context, req request, next handler) (res string, err error) {
+	req.call.log(s.id, "> ", view(ctx))
+	how := unwinding
+	defer func() { req.call.log(s.id, "< ", how) }()
+	res, err = s.act(ctx, req, next)
+	how = left(res, err)
+	return res, err
+}
+
+func (s step) act(ctx context.Context, req request, next handler) (res string, err error) {
+	switch s.op {
+	case note:
+		req.note += s.id
+	case put:
+		ctx = context.WithValue(ctx, pathKey{}, path(ctx)+s.id)
+	case cancel:
+		var stop context.CancelCauseFunc
+		ctx, stop = context.WithCancelCause(ctx)
+		stop(failure("canceled by " + s.id))
+	case detach:
+		ctx = background(req.call)
+	case twice:
+		_, _ = next(ctx, req)
+	case rescue:
+		defer func() {
+			if v := recover(); v != nil {
+				res, err = "", rescued{s.id, v}
+			}
+		}()
+	case stop:
+		return s.id + "(" + req.note + ")", nil
+	case fail:
+		return s.id + "(" + req.note + ")", failure(s.id + " failed")
+	case panicBefore:
+		panic(failure(s.id + " panicked"))
+	case goexit:
+		runtime.Goexit()
+	case reenter:
+		if !req.call.reentered {
+			req.call.reentered = true
+			_, _ = s.again()(ctx, req)
+		}
+	}
+	res, err = next(ctx, req)
+	switch s.op {
+	case mark:
+		res += s.id
+	case panicAfter:
+		panic(failure(s.id + " panicked"))
+	}
+	return res, err
+}
+
+// raw is the step as a link, named is that link with the step's name.
+func (s step) raw() link {
+	return func(next handler) handler {
+		return func(ctx context.Context, req request) (string, error) { return s.do(ctx, req, next) }
+	}
+}
+func (s step) named() link { return chain.Named(s.id, s.raw()) }
+
+// end is the step as the end of a chain.
+func (s step) end() handler { return s.raw()(nil) }
+
+// named makes the links of a program.
+func named(program []step) []link {
+	out := make([]link, len(program))
+	for i, s := range program {
+		out[i] = s.named()
+	}
+	return out
+}
+
+// run is the oracle: it calls the program by recursion, and composes nothing.
+func run(program []step, end step) handler {
+	return func(ctx context.Context, req request) (string, error) {
+		if len(program) == 0 {
+			return end.do(ctx, req, nil)
+		}
+		return program[0].do(ctx, req, run(program[1:], end))
+	}
+}
+
+// The context of a call holds the call, for observers, and the path of what links have put there.
+type (
+	callKey struct{}
+	pathKey struct{}
+)
+
+func background(c *call) context.Context {
+	return context.WithValue(context.Background(), callKey{}, c)
+}
+
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+func path(ctx context.Context) string { s, _ := ctx.Value(pathKey{}).(string); return s }
+
+// view is all that a link can see of its context.
+func view(ctx context.Context) string {
+	if cause := context.Cause(ctx); cause != nil {
+		return path(ctx) + ", " + cause.Error()
+	}
+	return path(ctx)
+}
+
+// unwinding is how a link is left that did not return: by a panic or by the end of the goroutine.
+const unwinding = "unwinding"
+
+func left(res string, err error) string {
+	if err != nil {
+		return res + ", " + err.Error()
+	}
+	return res
+}
+
+// outcome is all that can be known of a call.
+type outcome struct {
+	Events []string
+	Result string
+	Err    error
+	Panic  any
+	Goexit bool
+}
+
+// play calls a handler, in a goroutine that it may end.
+func play(h handler) outcome {
+	var out outcome
+	c := &call{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		returned := false
+		defer func() {
+			out.Panic = recover()
+			out.Goexit = !returned && out.Panic == nil
+		}()
+		out.Result, out.Err = h(background(c), request{call: c})
+		returned = true
+	}()
+	<-done
+	out.Events = c.events
+	return out
+}
+
+// mustBehave fails the test if handler got does not do what handler want does.
+func mustBehave(t *rapid.T, law string, want, got handler) {
+	t.Helper()
+	if diff := cmp.Diff(play(want), play(got), sameError); diff != "" {
+		t.Fatalf("%s: -want, +got:\n%s", law, diff)
+	}
+}
+
+// sameError has errors compared by ==: one that looks alike but is another is not what the link returned.
+var sameError = cmp.Comparer(func(a, b error) bool { return a == b })
+
+// draw draws a program of up to 7 links out of ops; their names start with prefix.
+func draw(t *rapid.T, prefix string, ops []op) []step {
+	drawn := rapid.SliceOfN(rapid.SampledFrom(ops), 0, 7).Draw(t, prefix)
+	program := make([]step, len(drawn))
+	for i, op := range drawn {
+		program[i] = step{id: fmt.Sprint(prefix, i), op: op}
+	}
+	return program
+}
+
+// drawEnd draws the end of a chain.
+func drawEnd(t *rapid.T, id string) step {
+	return step{id: id, op: rapid.SampledFrom(ends).Draw(t, id)}
+}

@@ -1,0 +1,78 @@
+package checks
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+// Cached makes check remember for ttl that it let a key pass, and not ask again meanwhile. It remembers passes only: a
+// block is asked again each time, so nothing stays blocked longer than it must; skips and errors are not remembered
+// either. The key must tell apart all that the check looks at, the generation of the spec for instance; the zero key
+// is not remembered.
+//
+// It remembers up to 1,024 keys, the oldest are dropped first ([Size]); [Clock] replaces the clock. The links behind it
+// run every time. The check must be made by [Check]; any other link, a nil key function and a ttl that is not positive
+// panic.
+func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.Middleware[R, Result], opts ...Option) chain.Middleware[R, Result] {
+	name := "Cached(" + chain.NameOf(check) + ")"
+	if key == nil {
+		panic("checks: " + name + ": the key function is nil")
+	}
+	if ttl <= 0 {
+		panic(fmt.Sprintf("checks: %s: the time to remember is %s: give a positive duration", name, ttl))
+	}
+	decide := alone("Cached", check)
+	s := configure(name, forCached, opts)
+	passes := &passed[K]{at: make(map[K]*list.Element), size: s.size}
+	return Check(name, func(ctx context.Context, req R) (Result, error) {
+		var zero K
+		k := key(req)
+		if k != zero && passes.has(k, s.now()) {
+			chain.Note(ctx, "remembered")
+			return Proceed(), nil
+		}
+		res, err := decide(ctx, req)
+		if err == nil && res.d == proceed && k != zero {
+			passes.add(k, s.now().Add(ttl))
+		}
+		return Result{d: res.d}, err
+	})
+}
+
+// passed remembers keys for a time. All are remembered equally long, so the first in order is the first to expire.
+type passed[K comparable] struct {
+	mu    sync.Mutex
+	at    map[K]*list.Element
+	order list.List // of pass[K]
+	size  int
+}
+
+type pass[K comparable] struct {
+	key   K
+	until time.Time
+}
+
+func (p *passed[K]) has(k K, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.at[k]
+	return ok && now.Before(e.Value.(pass[K]).until)
+}
+
+func (p *passed[K]) add(k K, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.at[k]; ok {
+		p.order.Remove(e)
+	} else if len(p.at) >= p.size {
+		oldest := p.order.Front()
+		delete(p.at, oldest.Value.(pass[K]).key)
+		p.order.Remove(oldest)
+	}
+	p.at[k] = p.order.PushBack(pass[K]{k, until})
+}

@@ -1,0 +1,86 @@
+package checks
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// OwnerReady lets the work go on if the owner is ready for its own generation and not being deleted. It is looked at
+// again at [classify.Fast], and whenever the owner changes in engines that watch.
+//
+// A root resource, whose Owner is the zero [Object], goes on. An owner that is not found blocks. One that nobody here
+// knows more of than its cloud ID goes on, as nobody could ever say more, and the trace says so ([ByIDBlocks]). One that
+// says nothing of its readiness blocks.
+func OwnerReady(opts ...Option) OwnerMiddleware {
+	s := configure("OwnerReady", forOwnerReady, opts)
+	return Check("OwnerReady", func(ctx context.Context, req *OwnerRequest) (Result, error) {
+		o := &req.Owner
+		switch {
+		case req.Deleting && req.ownerGone(ctx):
+			return Proceed(), nil
+		case o.Found():
+		case o.none():
+			return Proceed(), nil
+		case o.Ref.byIDOnly():
+			return s.byID(ctx, ReasonOwnerByID, "owner ", o.Ref), nil
+		default:
+			return s.ownerNotFound(o.Ref), nil
+		}
+		if reason, why := unready(o); reason != nil {
+			return s.blocked(reason.owner, classify.Fast, o.Ref, sentence("owner ", o.Ref, why...)), nil
+		}
+		return Proceed(), nil
+	})
+}
+
+// byID is what an object comes to of which nobody here knows more than the ID.
+func (s *settings) byID(ctx context.Context, reason, what string, ref Ref) Result {
+	if !s.idBlocks {
+		chain.Note(ctx, what+ref.ID+" is known by its ID only")
+		return Proceed()
+	}
+	return s.blocked(reason, classify.Slow, ref, sentence(what, ref, " is known by its ID only, so that nobody can tell whether it is ready"))
+}
+
+// reasons is why an object is not ready, said of an owner and of what a reference names.
+type reasons struct{ owner, reference string }
+
+var (
+	isDeleting = &reasons{ReasonOwnerDeleting, ReasonReferenceNotReady}
+	isNotReady = &reasons{ReasonOwnerNotReady, ReasonReferenceNotReady}
+	isUnknown  = &reasons{ReasonOwnerUnknown, ReasonReferenceNotReady}
+	isStale    = &reasons{ReasonOwnerStale, ReasonReferenceNotReady}
+)
+
+// unready says why an object that was found is not ready, in words to follow its name; nil if it is.
+func unready(o *Object) (*reasons, []string) {
+	r := &o.Readiness
+	switch {
+	case o.Deleting:
+		return isDeleting, []string{" is being deleted"}
+	case r.State == Ready && !r.stale():
+		return nil, nil
+	case r.State == Ready:
+		return isStale, []string{" was ready for generation ", strconv.FormatInt(r.Observed, 10), " of its spec, which is at ", strconv.FormatInt(r.Generation, 10), " now"}
+	case r.State == NotReady:
+		return isNotReady, r.said(" is not ready")
+	}
+	return isUnknown, r.said(" has not said yet whether it is ready")
+}
+
+// said is words, and what the object itself says of its readiness.
+func (r *Readiness) said(words string) []string {
+	said := []string{words, ": ", r.Reason, ": ", r.Message}
+	switch {
+	case r.Reason == "" && r.Message == "":
+		return said[:1]
+	case r.Message == "":
+		return said[:3]
+	case r.Reason == "":
+		return []string{words, ": ", r.Message}
+	}
+	return said
+}

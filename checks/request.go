@@ -1,0 +1,54 @@
+package checks
+
+import "github.com/windlass-go/windlass/chain"
+
+// OwnerRequest is all that an owner check can see: the owner, and nothing of the resource, so that it can be asked
+// before anything is known of the resource.
+//
+// A request, like an http.Request, serves one call at a time. It may be copied, and the copy be handed on.
+type OwnerRequest struct {
+	// Owner is the resource's owner. The zero Object: it has none, it is a root resource.
+	Owner Object
+	// APIVersion is the version of the API that the resource is written for; empty if that is of no concern.
+	APIVersion string
+	// Deleting says that the resource is about to be deleted. An owner that is gone or going itself then does not block.
+	Deleting bool
+	// Resolver finds other objects; nil if there is none to be had.
+	Resolver Resolver
+
+	mark *mark // set while Compose runs a chain; copies share it
+	own  mark  // where mark points to, so that it costs no allocation
+}
+
+// mark is what Compose notes of the call under way.
+type mark struct {
+	at      int32 // the link that has control, see guards; 0: none
+	reached bool  // the end of the chain was reached, as seen from that link
+}
+
+// Request is what a check of a resource sees.
+type Request[T any] struct {
+	OwnerRequest
+	// Resource is the resource as the engine read it. Checks do not change it.
+	Resource T
+	// Exists says that the resource was seen in the cloud.
+	Exists bool
+}
+
+// Handler decides about a resource.
+type Handler[T any] = chain.Handler[*Request[T], Result]
+
+// Middleware is a link of a chain of checks about a resource.
+type Middleware[T any] = chain.Middleware[*Request[T], Result]
+
+// Chain is a chain of checks about a resource. It is run by [Compose].
+type Chain[T any] = chain.Chain[*Request[T], Result]
+
+// OwnerHandler decides about an owner.
+type OwnerHandler = chain.Handler[*OwnerRequest, Result]
+
+// OwnerMiddleware is a link of a chain of owner checks.
+type OwnerMiddleware = chain.Middleware[*OwnerRequest, Result]
+
+// OwnerChain is a chain of owner checks. It is run by [Compose].
+type OwnerChain = chain.Chain[*OwnerRequest, Result]

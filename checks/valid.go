@@ -1,0 +1,22 @@
+package checks
+
+import (
+	"context"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+// Valid blocks while rule gives an error for the resource: for rules of the spec that admission cannot check. The
+// error's text is the message. It is looked at again when the spec changes, [classify.OnChange]. A nil rule panics.
+func Valid[T any](rule func(resource T) error, opts ...Option) Middleware[T] {
+	if rule == nil {
+		panic("checks: Valid: the function is nil")
+	}
+	s := configure("Valid", forOthers, opts)
+	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
+		if err := rule(req.Resource); err != nil {
+			return s.blocked(ReasonSpecInvalid, classify.OnChange, Ref{}, err.Error()), nil
+		}
+		return Proceed(), nil
+	})
+}
