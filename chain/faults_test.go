@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
 	"pgregory.net/rapid"
 )
@@ -143,7 +142,7 @@ var faults = map[string]struct {
 				return end
 			}
 		},
-		noticed: []string{"Oracle"},
+		noticed: []string{"Oracle", "Identity", "Associativity", "ShortCircuit", "NextIsAValue", "Panics", "Context"},
 	},
 	"OneCursor": {
 		reason: "an index for each call makes a link that retries skip all behind it, as once in grpc-go",
@@ -163,7 +162,7 @@ var faults = map[string]struct {
 				}
 			}
 		},
-		noticed: []string{"NextIsAValue"},
+		noticed: []string{"Oracle", "NextIsAValue"},
 	},
 	"ContextIsLost": {
 		reason: "links that all get the context of the call cannot put anything into it",
@@ -179,7 +178,7 @@ var faults = map[string]struct {
 				}
 			}
 		},
-		noticed: []string{"Context"},
+		noticed: []string{"Oracle", "Context"},
 	},
 	"PanicIsSwallowed": {
 		reason: "a chain that recovers by itself hides from its caller that the work was not done",
@@ -192,7 +191,7 @@ var faults = map[string]struct {
 				}
 			}
 		},
-		noticed: []string{"Panics"},
+		noticed: []string{"Oracle", "Panics"},
 	},
 	"ErrorIsReplaced": {
 		reason: "an error that is not the one the link returned cannot be tested for",
@@ -208,7 +207,7 @@ var faults = map[string]struct {
 				}
 			}
 		},
-		noticed: []string{"ShortCircuit"},
+		noticed: []string{"Oracle", "ShortCircuit", "Panics"},
 	},
 }
 
@@ -217,9 +216,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := sound()
 			tc.inject(&a)
-			if diff := cmp.Diff(tc.noticed, broken(t, a)); diff != "" {
-				t.Errorf("%s: laws that notice: -want, +got:\n%s", tc.reason, diff)
-			}
+			mustNotice(t, a, tc.reason, tc.noticed)
 		})
 	}
 }
@@ -235,39 +232,37 @@ var realFaults = map[string]struct {
 		inject: func(*algebra[links]) {},
 	},
 	"ExitIsNotDeferred": {
-		reason: "an observer is told of the end of a link that panics too, or its span is never ended",
-		inject: observing(func(o chain.Observer, l *chain.Link, h handler) handler {
-			return func(ctx context.Context, req request) (string, error) {
-				ctx = o.Enter(ctx, l)
-				res, err := h(ctx, req)
-				o.Exit(ctx, l, chain.Exit{Result: res, Err: err})
-				return res, err
-			}
-		}),
+		reason:  "an observer that is not told of the end of a link that panics never ends its span",
+		inject:  observing(func(o chain.Observer) chain.Observer { return noPanics{o} }),
 		noticed: []string{"Telemetry"},
 	},
 	"ObserverIsNotAsked": {
-		reason:  "a disabled observer costs nothing, so it must not be told of links",
-		inject:  observing(chain.Watch[request, string]),
-		noticed: []string{"Telemetry"},
+		reason:  "an observer that is disabled must not be told of links",
+		inject:  observing(func(o chain.Observer) chain.Observer { return alwaysOn{o} }),
+		noticed: []string{"Immutability", "Telemetry"},
 	},
 	"SpanDoesNotReachLink": {
-		reason: "a span that its link does not see cannot be the parent of those behind it",
-		inject: observing(func(o chain.Observer, l *chain.Link, h handler) handler {
-			return func(ctx context.Context, req request) (string, error) {
-				return chain.Watch(o, l, func(context.Context, request) (string, error) { return h(ctx, req) })(ctx, req)
-			}
-		}),
+		reason:  "a span that its link does not see cannot be the parent of those behind it",
+		inject:  observing(func(o chain.Observer) chain.Observer { return sameContext{o} }),
 		noticed: []string{"Telemetry"},
 	},
-	"ObserverSwallowsPanic": {
+	"EnteredTwice": {
+		reason:  "a link that is entered once has one span",
+		inject:  observing(func(o chain.Observer) chain.Observer { return twiceEntered{o} }),
+		noticed: []string{"Immutability", "Telemetry"},
+	},
+	"ObservedSwallowsPanic": {
 		reason: "telemetry changes nothing, least of all whether there was a panic",
-		inject: observing(func(o chain.Observer, l *chain.Link, h handler) handler {
-			return func(ctx context.Context, req request) (string, error) {
-				defer func() { _ = recover() }()
-				return chain.Watch(o, l, h)(ctx, req)
+		inject: func(a *algebra[links]) {
+			a.Observe = func(c links, o chain.Observer) links {
+				return c.Observe(o).Decorate(func(_ *chain.Link, h handler) handler {
+					return func(ctx context.Context, req request) (string, error) {
+						defer func() { _ = recover() }()
+						return h(ctx, req)
+					}
+				})
 			}
-		}),
+		},
 		noticed: []string{"Telemetry"},
 	},
 	"OnlyLastObserver": {
@@ -293,7 +288,7 @@ var realFaults = map[string]struct {
 		inject:  func(a *algebra[links]) { a.InsertBefore = links.InsertAfter },
 		noticed: []string{"Immutability", "Names"},
 	},
-	"EditsFirstOfSeveral": {
+	"EditsAnyway": {
 		reason: "a name that occurs twice says nothing about which link is meant",
 		inject: func(a *algebra[links]) {
 			a.Without = func(c links, name string) (links, error) {
@@ -308,14 +303,36 @@ var realFaults = map[string]struct {
 	},
 }
 
-// observing puts a way to watch links into the real chain, one that does not ask whether the observer is enabled unless
-// watch does.
-func observing(watch func(chain.Observer, *chain.Link, handler) handler) func(*algebra[links]) {
+// observing puts a fault between the real chain and its observers.
+func observing(faulty func(chain.Observer) chain.Observer) func(*algebra[links]) {
 	return func(a *algebra[links]) {
-		a.Observe = func(c links, o chain.Observer) links {
-			return c.Decorate(func(l *chain.Link, h handler) handler { return watch(o, l, h) })
-		}
+		a.Observe = func(c links, o chain.Observer) links { return c.Observe(faulty(o)) }
 	}
+}
+
+type noPanics struct{ chain.Observer }
+
+func (o noPanics) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
+	if e.Panic == nil {
+		o.Observer.Exit(ctx, l, e)
+	}
+}
+
+type alwaysOn struct{ chain.Observer }
+
+func (o alwaysOn) Enabled(ctx context.Context) bool { _ = o.Observer.Enabled(ctx); return true }
+
+type sameContext struct{ chain.Observer }
+
+func (o sameContext) Enter(ctx context.Context, l *chain.Link) context.Context {
+	_ = o.Observer.Enter(ctx, l)
+	return ctx
+}
+
+type twiceEntered struct{ chain.Observer }
+
+func (o twiceEntered) Enter(ctx context.Context, l *chain.Link) context.Context {
+	return o.Observer.Enter(o.Observer.Enter(ctx, l), l)
 }
 
 func TestLawsNoticeFaultsOfTheRealChain(t *testing.T) {
@@ -323,16 +340,32 @@ func TestLawsNoticeFaultsOfTheRealChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := windlass
 			tc.inject(&a)
-			if diff := cmp.Diff(tc.noticed, broken(t, a)); diff != "" {
-				t.Errorf("%s: laws that notice: -want, +got:\n%s", tc.reason, diff)
-			}
+			mustNotice(t, a, tc.reason, tc.noticed)
 		})
 	}
 }
 
-// broken lists the laws that notice something wrong with a. The law of concurrency is left out: whether two calls meet
-// is chance, and under the race detector the test would fail for good.
-func broken[C any](t *testing.T, a algebra[C]) []string {
+// mustNotice fails the test if one of the laws that must notice something wrong with a does not. The oracle must notice
+// it if it is among them and only then: most of what is wrong with chains is not seen in a single call of a single one.
+// With none given, no law may notice anything.
+func mustNotice[C any](t *testing.T, a algebra[C], reason string, noticed []string) {
+	t.Helper()
+	for _, l := range laws[C]() {
+		want := slices.Contains(noticed, l.name)
+		if !want && len(noticed) > 0 && l.name != "Oracle" {
+			continue
+		}
+		if got := fails(t, func(t *rapid.T) { l.holds(t, a) }); got != want {
+			t.Errorf("%s: law %s notices it: want %t, got %t", reason, l.name, want, got)
+		}
+	}
+}
+
+// fails tells whether rapid finds a case that falsifies the property.
+func fails(t *testing.T, property func(*rapid.T)) bool {
+	if testing.Short() {
+		t.Skip("rapid tries too few cases with -short")
+	}
 	set := func(name, value string) {
 		f := flag.Lookup(name)
 		before := f.Value.String()
@@ -345,25 +378,14 @@ func broken[C any](t *testing.T, a algebra[C]) []string {
 	set("rapid.shrinktime", "0s")
 	set("rapid.seed", "1") // and always in the same way
 
-	var noticed []string
-	for _, l := range laws[C]() {
-		if l.name != "Concurrency" && fails(func(t *rapid.T) { l.holds(t, a) }) {
-			noticed = append(noticed, l.name)
-		}
-	}
-	return noticed
-}
-
-// fails tells whether rapid finds a case that falsifies the property.
-func fails(property func(*rapid.T)) bool {
-	t := &judge{}
+	j := &judge{}
 	done := make(chan struct{})
 	go func() { // FailNow ends it
 		defer close(done)
-		rapid.Check(t, property)
+		rapid.Check(j, property)
 	}()
 	<-done
-	return t.failed
+	return j.failed
 }
 
 // judge is a test that may fail without failing the test it is used in.

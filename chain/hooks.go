@@ -2,7 +2,8 @@ package chain
 
 import (
 	"context"
-	"runtime/debug"
+
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Before makes a link that calls fn first. If fn gives an error, that error is the outcome and nothing behind the link
@@ -57,7 +58,7 @@ func finally[Req, Res any](ctx context.Context, req Req, next Handler[Req, Res],
 			fn(ctx, req, zero, ErrGoexit)
 			return
 		}
-		fn(ctx, req, zero, &PanicError{Value: v, Stack: debug.Stack()})
+		fn(ctx, req, zero, &PanicError{Value: v, Stack: stack.Panic()})
 		panic(v)
 	}()
 	res, err = next(ctx, req)

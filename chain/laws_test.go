@@ -171,6 +171,7 @@ func immutability[C any](t *rapid.T, a algebra[C]) {
 		"":          m.check,
 		"New":       m.new,
 		"Append":    m.append,
+		"Siblings":  m.siblings,
 		"Extend":    m.extend,
 		"Then":      m.then,
 		"Overwrite": m.overwrite,
@@ -187,20 +188,21 @@ func immutability[C any](t *rapid.T, a algebra[C]) {
 	if a.InsertBefore != nil {
 		actions["Edit"] = m.edit
 	}
+	m.new(t) // so that every action has something to act on
 	t.Repeat(actions)
 }
 
 // history is what was made so far. Every link passes: which ones run, and in which order, is all that matters here.
 type history[C any] struct {
 	algebra[C]
-	chains   []made[C]
+	chains   []version[C]
 	handlers []composed
 	slices   [][]link // callers' slices, up to their capacity
 	steps    int
 }
 
-// made is a chain, and what it should be: its links, and the layers around each of them.
-type made[C any] struct {
+// version is a chain, and what it should be: its links, and the layers around each of them.
+type version[C any] struct {
 	chain  C
 	links  []step
 	layers []string
@@ -229,31 +231,28 @@ func layered(program []step, layers []string) []step {
 
 func (m *history[C]) check(t *rapid.T) {
 	for _, c := range m.chains {
-		if got := play(m.Then(c.chain, stopped.end())).Events; !slices.Equal(got, c.events) {
+		if got := trace(m.Then(c.chain, stopped.end())); !slices.Equal(got, c.events) {
 			t.Fatalf("a chain does what it did: -want, +got:\n%s", cmp.Diff(c.events, got))
 		}
 	}
 	for _, h := range m.handlers {
-		if got := play(h.handler).Events; !slices.Equal(got, h.events) {
+		if got := trace(h.handler); !slices.Equal(got, h.events) {
 			t.Fatalf("a handler does what it did: -want, +got:\n%s", cmp.Diff(h.events, got))
 		}
 	}
 }
 
 // add keeps a chain. Of many, an older one is forgotten, which keeps the check short.
-func (m *history[C]) add(t *rapid.T, c made[C]) {
+func (m *history[C]) add(t *rapid.T, c version[C]) {
 	if len(m.chains) >= 6 {
 		i := rapid.IntRange(0, len(m.chains)-1).Draw(t, "forget")
 		m.chains = slices.Delete(m.chains, i, i+1)
 	}
-	c.events = play(run(layered(c.links, c.layers), stopped)).Events
+	c.events = trace(run(layered(c.links, c.layers), stopped))
 	m.chains = append(m.chains, c)
 }
 
-func (m *history[C]) pick(t *rapid.T) made[C] {
-	if len(m.chains) == 0 {
-		t.Skip("no chain yet")
-	}
+func (m *history[C]) pick(t *rapid.T) version[C] {
 	return rapid.SampledFrom(m.chains).Draw(t, "chain")
 }
 
@@ -272,7 +271,7 @@ func (m *history[C]) given(t *rapid.T) ([]step, []link) {
 
 func (m *history[C]) new(t *rapid.T) {
 	program, ms := m.given(t)
-	m.add(t, made[C]{chain: m.New(ms...), links: program})
+	m.add(t, version[C]{chain: m.New(ms...), links: program})
 }
 
 func (m *history[C]) append(t *rapid.T) {
@@ -280,6 +279,15 @@ func (m *history[C]) append(t *rapid.T) {
 	program, ms := m.given(t)
 	c.chain, c.links = m.Append(c.chain, ms...), slices.Concat(c.links, program)
 	m.add(t, c)
+}
+
+// siblings appends to one chain twice, which is what spare capacity does not survive.
+func (m *history[C]) siblings(t *rapid.T) {
+	c := m.pick(t)
+	for range 2 {
+		program, ms := m.given(t)
+		m.add(t, version[C]{chain: m.Append(c.chain, ms...), links: slices.Concat(c.links, program), layers: c.layers})
+	}
 }
 
 func (m *history[C]) extend(t *rapid.T) {
@@ -304,9 +312,6 @@ func (m *history[C]) then(t *rapid.T) {
 }
 
 func (m *history[C]) overwrite(t *rapid.T) {
-	if len(m.slices) == 0 {
-		t.Skip("no slice yet")
-	}
 	for i, s := 0, rapid.SampledFrom(m.slices).Draw(t, "slice"); i < len(s); i++ {
 		s[i] = step{id: "intruder", op: pass}.named()
 	}
@@ -320,6 +325,9 @@ func (m *history[C]) at(t *rapid.T) {
 
 func (m *history[C]) decorate(t *rapid.T) {
 	c := m.pick(t)
+	if len(c.layers) == 3 {
+		t.Skip("layers enough")
+	}
 	id := fmt.Sprint("d", len(c.layers))
 	c.layers = append(slices.Clip(c.layers), id)
 	c.chain = m.Decorate(c.chain, func(l *chain.Link, h handler) handler {
@@ -330,6 +338,9 @@ func (m *history[C]) decorate(t *rapid.T) {
 
 func (m *history[C]) observe(t *rapid.T) {
 	c := m.pick(t)
+	if len(c.layers) == 3 {
+		t.Skip("layers enough")
+	}
 	o := &watcher{id: fmt.Sprint("o", len(c.layers)), on: rapid.Bool().Draw(t, "enabled")}
 	if o.on {
 		c.layers = append(slices.Clip(c.layers), o.id)

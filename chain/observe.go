@@ -36,7 +36,7 @@ type Exit struct {
 type Described interface {
 	// Describe says what was decided at link, as a verdict (proceed, block, skip, ...) and a reason, which is empty where
 	// there is nothing to say. A result passes outwards through links that did not decide it: for those the verdict is
-	// "proceed", since that is what they did.
+	// "proceed", since that is what they did. Of a link that is a whole [Point] or [Pass], or nil, it says what came out.
 	Describe(link *Link) (verdict, reason string)
 }
 

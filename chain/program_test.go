@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,10 +59,10 @@ const (
 var (
 	// passing links all call next; they differ in what they change.
 	passing = []op{pass, mark, note, put}
-	// anything is every link but the re-entrant one. Passing links come twice, so that more programs reach their end.
-	anything = append(append([]op{cancel, detach, twice, rescue, stop, fail, panicBefore, panicAfter, goexit}, passing...), passing...)
+	// anything is every link but the re-entrant one. Some come several times, so that more programs reach their end.
+	anything = slices.Concat(passing, passing, []op{twice, twice, cancel, detach, rescue, stop, fail, panicBefore, panicAfter, goexit})
 	// ends are what the end of a chain may do.
-	ends = []op{stop, fail, panicBefore, goexit}
+	ends = []op{stop, stop, fail, panicBefore, goexit}
 )
 
 // failure is an error, and a panic, that is told from others by its value.
@@ -228,6 +229,13 @@ func play(h handler) outcome {
 	<-done
 	out.Events = c.events
 	return out
+}
+
+// trace lists the events of a handler that returns.
+func trace(h handler) []string {
+	c := &call{}
+	_, _ = h(background(c), request{call: c})
+	return c.events
 }
 
 // mustBehave fails the test if handler got does not do what handler want does.

@@ -3,14 +3,15 @@ package chain
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
+
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // PanicError is a panic made into an error, by [Recover] and by those who run chains for others. Test for it with
 // errors.As; if the panic's value is an error, errors.Is and errors.As see that one too.
 type PanicError struct {
 	Value any    // what was given to panic
-	Stack []byte // the stack of the panicking goroutine, as debug.Stack prints it
+	Stack []byte // the frames of the panicking goroutine, the panic first
 	Link  string // the link that had control; empty if that is not known
 }
 
@@ -34,7 +35,7 @@ func Recover[Req, Res any](next Handler[Req, Res]) Handler[Req, Res] {
 		defer func() {
 			if v := recover(); v != nil {
 				var zero Res
-				res, err = zero, &PanicError{Value: v, Stack: debug.Stack()}
+				res, err = zero, &PanicError{Value: v, Stack: stack.Panic()}
 			}
 		}()
 		return next(ctx, req)

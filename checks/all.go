@@ -22,6 +22,9 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 	checks := make([]chain.Handler[R, Result], len(links))
 	names := make([]string, len(links))
 	for i, link := range links {
+		if link == nil {
+			panic(fmt.Sprintf("checks: All: link %d of %d is nil", i+1, len(links)))
+		}
 		checks[i], names[i] = alone("All", link), chain.NameOf(link)
 	}
 	return Check("All("+strings.Join(names, ", ")+")", func(ctx context.Context, req R) (Result, error) {
@@ -58,8 +61,11 @@ type named struct {
 	res  Result
 }
 
+// add adds what the check called name came to. An empty name is for one whose texts say who speaks.
 func (g *gathered) add(name string, res Result, err error) {
 	switch {
+	case err != nil && name == "":
+		g.errs = append(g.errs, err)
 	case err != nil:
 		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
 	case !res.Blocked():
@@ -98,7 +104,11 @@ func (g *gathered) union() Result {
 		}
 		sum.after = max(sum.after, d.after)
 		sum.refs = append(sum.refs, d.refs...)
-		messages = append(messages, block.name+": "+d.message)
+		message := d.message
+		if block.name != "" {
+			message = block.name + ": " + message
+		}
+		messages = append(messages, message)
 	}
 	sum.refs = uniqueRefs(sum.refs)
 	sum.message = strings.Join(messages, "; ")

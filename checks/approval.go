@@ -20,10 +20,10 @@ type Approval struct {
 
 // approvals says of each status what it comes to. The order is that of their weight: of several the first is the reason.
 var approvals = []approvalRow{
-	{"rejected", ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange},
-	{"disconnected", ReasonApprovalDisconnected, " was disconnected: a person has to connect it anew", classify.OnChange},
+	{"Rejected", ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange},
+	{"Disconnected", ReasonApprovalDisconnected, " was disconnected: a person has to connect it anew", classify.OnChange},
 	{"", ReasonApprovalAbsent, " has nothing said of its approval yet", classify.Slow},
-	{"pending", ReasonApprovalPending, " waits for a person to approve it", classify.Slow},
+	{"Pending", ReasonApprovalPending, " waits for a person to approve it", classify.Slow},
 }
 
 type approvalRow struct {
@@ -76,26 +76,29 @@ type unapproved struct {
 }
 
 func (u *unapproved) add(a Approval) {
-	status := strings.ToLower(strings.TrimSpace(a.Status))
-	row := approvalRow{status, ReasonApprovalUnknown, ` is in state "` + printable(a.Status) + `", which is none of an approval`, classify.Slow}
-	if i := slices.IndexFunc(approvals, func(r approvalRow) bool { return r.status == status }); i >= 0 {
+	status := strings.TrimSpace(a.Status)
+	i := slices.IndexFunc(approvals, func(r approvalRow) bool { return strings.EqualFold(r.status, status) })
+	row := approvalRow{reason: ReasonApprovalUnknown, retry: classify.Slow}
+	if i >= 0 {
 		row = approvals[i]
+	} else {
+		row.text = ` is in state "` + printable(a.Status) + `", which is none of an approval`
 	}
-	description := ""
-	if a.Description != "" {
-		description = " (" + a.Description + ")"
-	}
-	u.note(row, a.Name, description)
+	u.note(row, a.Name, a.Description)
 }
 
-func (u *unapproved) note(row approvalRow, before, after string) {
+func (u *unapproved) note(row approvalRow, name, description string) {
 	if u.text == "" || weight(row) < weight(u.worst) {
 		u.worst = row
 	}
+	var between, left, right string
 	if u.text != "" {
-		before = u.text + "; " + before
+		between = "; "
 	}
-	u.text = before + row.text + after
+	if description != "" {
+		left, right = " (", ")"
+	}
+	u.text += between + name + row.text + left + description + right
 }
 
 // weight is where a row stands in the order of approvals; an unknown status is the lightest.

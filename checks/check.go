@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/probe"
@@ -28,7 +29,7 @@ func Gate[R any](name string, act func(ctx context.Context, req R) (Result, erro
 	if act == nil {
 		panic(fmt.Sprintf("checks: Gate: the function of %q is nil", name))
 	}
-	if name == "" {
+	if strings.TrimSpace(name) == "" {
 		panic("checks: Gate: the name is empty")
 	}
 	return chain.Named("Gate("+name+")", actor(act))

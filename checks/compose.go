@@ -78,13 +78,16 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 		done := false
 		defer func() {
 			if !done {
-				res, err = ls.panicked(&req.OwnerRequest, recover())
+				res, err = ls.panicked(outer.mine, recover())
 			}
 			req.close(outer)
 		}()
 		res, err = inner(ctx, req)
 		done = true
-		return res, err
+		if err != nil || res.d != proceed || !outer.mine.reached {
+			return outer.mine.judge(ls.outermost(), false, res, err)
+		}
+		return res, nil
 	}
 }
 
@@ -121,31 +124,36 @@ func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 		done := false
 		defer func() {
 			if !done {
-				res, err = ls.panicked(req, recover())
+				res, err = ls.panicked(outer.mine, recover())
 			}
 			req.close(outer)
 		}()
 		res, err = inner(ctx, req)
 		done = true
-		return res, err
+		if err != nil || res.d != proceed || !outer.mine.reached {
+			return outer.mine.judge(ls.outermost(), false, res, err)
+		}
+		return res, nil
 	}
 }
 
 var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)
 
-// open begins a call: it gives the request a mark, and returns what that held, if the call is one inside another.
+// open begins a call: it gives the request a mark, and returns that and what it held, if the call is one inside another.
 func (r *OwnerRequest) open() (outer opened) {
 	if r.mark == nil {
 		outer.first = true
 		r.mark = &r.own
 	}
-	outer.mark = *r.mark
+	outer.mine, outer.was = r.mark, *r.mark
 	*r.mark = mark{}
 	return outer
 }
 
+// opened is what a call has to put back. It keeps the mark, since a link may overwrite the request.
 type opened struct {
-	mark
+	mine  *mark
+	was   mark
 	first bool // the call is not inside another
 }
 
@@ -157,21 +165,24 @@ func (g *guards) add(l *chain.Link) int32 {
 	return int32(len(*g))
 }
 
+// outermost is the first link: what is in front of its guard are decorations of the user's, which belong to it.
+func (g guards) outermost() *chain.Link { return g[len(g)-1] }
+
 // close ends a call.
 func (r *OwnerRequest) close(outer opened) {
-	*r.mark = outer.mark
+	*outer.mine = outer.was
 	if outer.first {
 		r.mark = nil // so that a copy of the request made later is not tied to this one
 	}
 }
 
 // panicked makes an error of a panic, nil for one of runtime.Goexit, which cannot be stopped.
-func (g guards) panicked(r *OwnerRequest, v any) (res Result, err error) {
+func (g guards) panicked(m *mark, v any) (res Result, err error) {
 	if v == nil {
 		return res, chain.ErrGoexit
 	}
 	p := &chain.PanicError{Value: v, Stack: debug.Stack()}
-	if at := r.mark.at; at > 0 {
+	if at := m.at; at > 0 {
 		res.at = g[at-1]
 		p.Link = res.at.Name
 	}

@@ -1,7 +1,7 @@
 // Package checks holds the guards of a reconciler: whether the owner is ready, whether the resource is in a state that
 // allows work, whether what it refers to is there, whether a person approved. Each is a link of a chain and one line:
 //
-//	checks := checks.Chain[*Database]{}.Append(
+//	guards := chain.New(
 //		checks.OnOwner[*Database](checks.OwnerReady()),
 //		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
 //		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Spec.Network} }),
@@ -34,8 +34,8 @@
 //
 // What is not known never counts as good: an owner that is not found, a state that nobody reported, readiness of an
 // older generation block, each with a reason of its own. The options that let such a case pass are named after it, as
-// [UnknownProceeds], and what passes because of them is noted in the trace. Only what can never be known goes on by
-// itself: no owner at all, and an object of which only the cloud ID is known ([ByIDBlocks]).
+// [UnknownProceeds], and what passes because of them is noted in the trace. OwnerReady and ReferenceReady let go on what
+// can never be known: no owner at all, and an object of which only the cloud ID is known ([ByIDBlocks]).
 //
 // Selectors may follow pointers without asking: a nil on the way to a field means that nobody has reported it.
 //

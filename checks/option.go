@@ -57,7 +57,12 @@ func (o option) set(s *settings) {
 	o.apply(s)
 }
 
-func (o BlockOption) set(s *settings) { s.block = append(s.block, o) }
+func (o BlockOption) set(s *settings) {
+	if s.is == forCached {
+		panic("checks: " + s.check + ": a BlockOption is not for this check: give it to the check that blocks")
+	}
+	s.block = append(s.block, o)
+}
 
 func configure(check string, is checkKind, opts []Option) *settings {
 	s := &settings{check: check, is: is, size: 1024, now: time.Now}

@@ -11,7 +11,7 @@ import (
 // ownerGone tells that an owner which is not there, or on its way out, must not hold up a deletion.
 func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
 	gone := r.Deleting && (r.Owner.Deleting || !r.Owner.Found())
-	if gone {
+	if gone && !r.Owner.none() {
 		chain.Note(ctx, "the owner is gone or going, which does not hold up a deletion")
 	}
 	return gone
@@ -45,6 +45,8 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 		return owner, wrongKind[W](ctx, s, o), false
 	case o.none():
 		return owner, s.blocked(ReasonOwnerNotFound, classify.OnChange, Ref{}, "there is no owner, and "+s.check+" needs one: name an owner"), false
+	case o.Ref.byIDOnly():
+		return owner, s.blocked(ReasonOwnerByID, classify.Slow, o.Ref, sentence("owner ", o.Ref, " is known by its ID only, and ", s.check, " has to look into it")), false
 	}
 	return owner, s.ownerNotFound(o.Ref), false
 }
@@ -52,7 +54,7 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 // OwnerIs blocks while objection has something to say against the owner, in words for a person; "" lets the work go on.
 // W is the owner's type, usually a pointer. Listed as name.
 //
-// No owner, one not found, and one that is no W block ([WrongKindProceeds]); a nil pointer met on the way to a field
+// No owner, one not found or known by its cloud ID only, and one that is no W block ([WrongKindProceeds]); a nil pointer met on the way to a field
 // means that it is not reported, and blocks ([UnknownProceeds]). It is looked at again at [classify.Slow]. A nil
 // objection and an empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {

@@ -29,8 +29,8 @@ func OwnerReady(opts ...Option) OwnerMiddleware {
 		default:
 			return s.ownerNotFound(o.Ref), nil
 		}
-		if reason, why := unready(o); reason != nil {
-			return s.blocked(reason.owner, classify.Fast, o.Ref, sentence("owner ", o.Ref, why...)), nil
+		if why, text := unready("owner ", o.Ref, o); why != nil {
+			return s.blocked(why.owner, classify.Fast, o.Ref, text), nil
 		}
 		return Proceed(), nil
 	})
@@ -55,32 +55,33 @@ var (
 	isStale    = &reasons{ReasonOwnerStale, ReasonReferenceNotReady}
 )
 
-// unready says why an object that was found is not ready, in words to follow its name; nil if it is.
-func unready(o *Object) (*reasons, []string) {
+// unready says why the object that ref names, which was found, is not ready: as a reason, and in words that begin with
+// before. The reason is nil if it is ready.
+func unready(before string, ref Ref, o *Object) (why *reasons, text string) {
 	r := &o.Readiness
 	switch {
 	case o.Deleting:
-		return isDeleting, []string{" is being deleted"}
+		return isDeleting, sentence(before, ref, " is being deleted")
 	case r.State == Ready && !r.stale():
-		return nil, nil
+		return nil, ""
 	case r.State == Ready:
-		return isStale, []string{" was ready for generation ", strconv.FormatInt(r.Observed, 10), " of its spec, which is at ", strconv.FormatInt(r.Generation, 10), " now"}
+		var observed, now [20]byte // on the stack, so that the sentence is all that is allocated
+		return isStale, sentence(before, ref, " was ready for generation ", string(strconv.AppendInt(observed[:0], r.Observed, 10)),
+			" of its spec, which is at ", string(strconv.AppendInt(now[:0], r.Generation, 10)), " now")
 	case r.State == NotReady:
-		return isNotReady, r.said(" is not ready")
+		return isNotReady, r.said(before, ref, " is not ready")
 	}
-	return isUnknown, r.said(" has not said yet whether it is ready")
+	return isUnknown, r.said(before, ref, " has not said yet whether it is ready")
 }
 
-// said is words, and what the object itself says of its readiness.
-func (r *Readiness) said(words string) []string {
-	said := []string{words, ": ", r.Reason, ": ", r.Message}
-	switch {
-	case r.Reason == "" && r.Message == "":
-		return said[:1]
-	case r.Message == "":
-		return said[:3]
-	case r.Reason == "":
-		return []string{words, ": ", r.Message}
+// said is a sentence, and what the object itself says of its readiness.
+func (r *Readiness) said(before string, ref Ref, words string) string {
+	var reason, message string // what goes in front of each
+	if r.Reason != "" {
+		reason = ": "
 	}
-	return said
+	if r.Message != "" {
+		message = ": "
+	}
+	return sentence(before, ref, words, reason, r.Reason, message, r.Message)
 }

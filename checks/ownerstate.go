@@ -12,7 +12,7 @@ import (
 //
 //	checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState })
 //
-// No owner, one not found, a state that is not reported ([UnknownProceeds]) and an owner that is no W
+// No owner, one not found or known by its cloud ID only, a state that is not reported ([UnknownProceeds]) and an owner that is no W
 // ([WrongKindProceeds]) block. A nil pointer on the selector's way to the field means that it is not reported. It is
 // looked at again at [classify.Slow]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {

@@ -12,7 +12,8 @@ const (
 	ReasonOwnerStale = "OwnerReadinessStale"
 	// ReasonOwnerDeleting: the owner is being deleted.
 	ReasonOwnerDeleting = "OwnerDeleting"
-	// ReasonOwnerByID: only the owner's cloud ID is known, and that is not enough ([ByIDBlocks]).
+	// ReasonOwnerByID: only the owner's cloud ID is known, and that is not enough: for OwnerReady with [ByIDBlocks], and
+	// for the checks that look into the owner.
 	ReasonOwnerByID = "OwnerKnownByIDOnly"
 	// ReasonOwnerState: the owner is in a state that does not allow the work.
 	ReasonOwnerState = "OwnerState"

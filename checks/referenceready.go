@@ -35,7 +35,7 @@ func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Opt
 			}
 			res, err := s.reference(ctx, req.Resolver, before, ref)
 			if err != nil || res.d != proceed {
-				missing.add(name, res, err)
+				missing.add("", res, err)
 			}
 		}
 		return missing.result()
@@ -48,20 +48,20 @@ func (s *settings) reference(ctx context.Context, resolve Resolver, before strin
 		if ref.byIDOnly() {
 			return s.byID(ctx, ReasonReferenceByID, before, ref), nil
 		}
-		return Result{}, fmt.Errorf("%s: %w", ref, ErrNoResolver)
+		return Result{}, fmt.Errorf("%s%s: %w", before, ref, ErrNoResolver)
 	}
 	o, err := resolve(ctx, ref)
 	switch {
 	case err != nil:
-		return Result{}, fmt.Errorf("%s: %w", ref, err)
+		return Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
 	case o.Found():
 	case ref.byIDOnly():
 		return s.byID(ctx, ReasonReferenceByID, before, ref), nil
 	default:
 		return s.blocked(ReasonReferenceNotFound, classify.Fast, ref, sentence(before, ref, " was not found: waiting until it is created")), nil
 	}
-	if reason, why := unready(&o); reason != nil {
-		return s.blocked(reason.reference, classify.Fast, ref, sentence(before, ref, why...)), nil
+	if why, text := unready(before, ref, &o); why != nil {
+		return s.blocked(why.reference, classify.Fast, ref, text), nil
 	}
 	return Proceed(), nil
 }

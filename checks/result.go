@@ -100,8 +100,11 @@ func Retry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 // RetryIn says to look again once in d, in place of the back-off. Zero and less leave it as it was.
 func RetryIn(d time.Duration) BlockOption { return BlockOption{after: d} }
 
-// WaitingFor says which objects the work waits for, so that an engine can come back when they change.
-func WaitingFor(refs ...Ref) BlockOption { return BlockOption{refs: slices.Clone(refs)} }
+// WaitingFor says which objects the work waits for, so that an engine can come back when they change. A zero Ref names
+// nothing and is left out.
+func WaitingFor(refs ...Ref) BlockOption {
+	return BlockOption{refs: slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r == Ref{} })}
+}
 
 // IsZero tells whether it is the zero Result, which is no decision.
 func (r Result) IsZero() bool { return r.d == nil }
@@ -202,7 +205,7 @@ func (r Result) String() string {
 // Describe implements [chain.Described]: the verdict is proceed, skip, block or error.
 func (r Result) Describe(link *chain.Link) (verdict, reason string) {
 	switch {
-	case r.at != nil && r.at != link:
+	case r.at != nil && r.at != link && link != nil && link.Kind == chain.LinkKind:
 		return chain.VerdictProceed, ""
 	case r.d == nil, r.at != nil && r.d.verdict == proceeds: // a link is noted beside these only for an error
 		return chain.VerdictError, ""

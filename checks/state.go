@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // read gives what a function of the user's reads from x, and zero if it met a nil pointer on the way: nobody has set it
@@ -65,13 +66,13 @@ func either(words []string) string {
 
 // blank tells whether a state was not reported.
 func blank(state string) bool {
-	return state == "" || state[0] <= ' ' && strings.TrimSpace(state) == ""
+	return state == "" || (state[0] <= ' ' || state[0] >= utf8.RuneSelf) && strings.TrimSpace(state) == ""
 }
 
 // printable makes a state fit to stand in a message, whatever is in it.
 func printable(state string) string {
 	state = shorten(state)
-	if strings.ContainsFunc(state, func(r rune) bool { return r == '"' || !unicode.IsPrint(r) }) {
+	if !utf8.ValidString(state) || strings.ContainsFunc(state, func(r rune) bool { return r == '"' || !unicode.IsPrint(r) }) {
 		state = strconv.Quote(state)
 		return state[1 : len(state)-1]
 	}

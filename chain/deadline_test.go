@@ -1,0 +1,153 @@
+package chain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+// Time in these tests is that of a bubble, which passes at once when all goroutines wait.
+func TestDeadline(t *testing.T) {
+	waits := func(ctx context.Context, _ request) (string, error) {
+		<-ctx.Done()
+		return "half", ctx.Err()
+	}
+	refused := failure("refused")
+	quota := chain.Deadline(5*time.Second, chain.Named("quota", through))
+
+	cases := map[string]struct {
+		reason  string
+		links   []link
+		parent  time.Duration // the deadline of the caller's context; 0 is none
+		end     handler
+		elapsed time.Duration
+		text    string // of the error
+		link    string // that of the DeadlineError; empty: the error is none
+		is      error
+	}{
+		"InTime": {
+			reason: "who is done in time sees nothing of it",
+			links:  []link{quota}, end: stopped.end(),
+		},
+		"ErrorInTime": {
+			reason: "an error before the end of the time is what it was",
+			links:  []link{quota}, end: func(context.Context, request) (string, error) { return "", refused },
+			text: "refused", is: refused,
+		},
+		"OutOfTime": {
+			reason: "who waits is woken, and the error names the link",
+			links:  []link{quota}, end: waits, elapsed: 5 * time.Second,
+			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
+		},
+		"Wrapped": {
+			reason: "what the end of the time led to is kept",
+			links:  []link{quota}, elapsed: 5 * time.Second,
+			end: func(ctx context.Context, req request) (string, error) {
+				<-ctx.Done()
+				return "", fmt.Errorf("get cluster: %w", errors.Join(refused, ctx.Err()))
+			},
+			text: "link quota was not done within 5s: get cluster: refused\ncontext deadline exceeded", link: "quota", is: refused,
+		},
+		"Cause": {
+			reason: "inside, the cause of the context says the same, and returning it does not say it twice",
+			links:  []link{quota}, elapsed: 5 * time.Second,
+			end: func(ctx context.Context, req request) (string, error) {
+				<-ctx.Done()
+				return "", fmt.Errorf("get cluster: %w", context.Cause(ctx))
+			},
+			text: "get cluster: link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
+		},
+		"LateError": {
+			reason: "an error that has nothing to do with the time is not blamed on it, late as it is",
+			links:  []link{quota}, elapsed: 5 * time.Second,
+			end: func(ctx context.Context, req request) (string, error) {
+				<-ctx.Done()
+				return "", refused
+			},
+			text: "refused", is: refused,
+		},
+		"LateResult": {
+			reason: "a result is a result, late as it is",
+			links:  []link{quota}, elapsed: 5 * time.Second,
+			end: func(ctx context.Context, req request) (string, error) {
+				<-ctx.Done()
+				return "done", nil
+			},
+		},
+		"Callers": {
+			reason: "a deadline of the caller's that comes first is the caller's, not the link's",
+			links:  []link{quota}, parent: time.Second, end: waits, elapsed: time.Second,
+			text: "context deadline exceeded", is: context.DeadlineExceeded,
+		},
+		"Inner": {
+			reason: "of two the one that ran out is named",
+			links:  []link{chain.Deadline(time.Minute, chain.Named("whole", through)), quota}, end: waits, elapsed: 5 * time.Second,
+			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
+		},
+		"Outer": {
+			reason: "of two the one that ran out is named",
+			links:  []link{chain.Deadline(time.Second, chain.Named("whole", through)), quota}, end: waits, elapsed: time.Second,
+			text: "link whole was not done within 1s", link: "whole", is: context.DeadlineExceeded,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := background(&call{})
+				if tc.parent > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tc.parent)
+					defer cancel()
+				}
+				start := time.Now()
+				_, err := chain.New(tc.links...).Then(tc.end)(ctx, request{call: &call{}})
+				if got := time.Since(start); got != tc.elapsed {
+					t.Errorf("%s: took %v, want %v", tc.reason, got, tc.elapsed)
+				}
+				if got := fmt.Sprint(err); err != nil && got != tc.text || err == nil && tc.text != "" {
+					t.Errorf("%s: got error %q, want %q", tc.reason, got, tc.text)
+				}
+				if !errors.Is(err, tc.is) {
+					t.Errorf("%s: errors.Is(%v, %v) = false, want true", tc.reason, err, tc.is)
+				}
+				var late *chain.DeadlineError
+				if errors.As(err, &late) != (tc.link != "") || late != nil && (late.Link != tc.link || !errors.Is(late, context.DeadlineExceeded)) {
+					t.Errorf("%s: got DeadlineError %+v, want one of link %q", tc.reason, late, tc.link)
+				}
+			})
+		})
+	}
+}
+
+// The time is given to the link and to all behind it, not to those in front.
+func TestDeadlineIsForThoseBehind(t *testing.T) {
+	var seen []bool
+	look := func(next handler) handler {
+		return func(ctx context.Context, req request) (string, error) {
+			_, ok := ctx.Deadline()
+			seen = append(seen, ok)
+			return next(ctx, req)
+		}
+	}
+	_ = trace(chain.New(look, chain.Deadline(time.Hour, link(look)), look).Then(stopped.end()))
+	if len(seen) != 3 || seen[0] || !seen[1] || !seen[2] {
+		t.Errorf("who has a deadline: got %v, want false, true, true", seen)
+	}
+}
+
+// When the work is done the timer is released: the context that was given out is canceled.
+func TestDeadlineIsReleased(t *testing.T) {
+	var kept context.Context
+	_ = trace(chain.New(chain.Deadline(time.Hour, through)).Then(func(ctx context.Context, _ request) (string, error) {
+		kept = ctx
+		return "", nil
+	}))
+	if kept.Err() != context.Canceled {
+		t.Errorf("after the call the context's error is %v, want %v", kept.Err(), context.Canceled)
+	}
+}

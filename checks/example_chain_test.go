@@ -1,0 +1,84 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Cluster is the owner of databases.
+type Cluster struct {
+	Version int
+	Status  *ClusterStatus // nil until the cloud has answered
+}
+
+type ClusterStatus struct {
+	ProvisioningState *string
+}
+
+// Database is the resource that is reconciled.
+type Database struct {
+	Version int
+	Network checks.Ref // what it refers to
+	Paused  bool
+	Status  *DatabaseStatus
+}
+
+type DatabaseStatus struct {
+	ProvisioningState *string
+	Connections       []Connection
+}
+
+// Connection has to be approved by a person.
+type Connection struct {
+	Name, Status string
+}
+
+// A chain of checks is made once, and asked in each pass before the work is done.
+func Example() {
+	guards := chain.New(
+		checks.OnOwner[*Database](checks.OwnerReady()),
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
+		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
+		checks.Check("version", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			if req.Resource.Version < 12 {
+				return checks.Block("VersionTooOld", "versions before 12 are not offered any more"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	)
+	decide := checks.Compose(guards)
+	fmt.Println(guards)
+
+	// One pass. What the engine knows of the owner and of other objects comes with the request.
+	res, err := decide(context.Background(), &checks.Request[*Database]{
+		OwnerRequest: checks.OwnerRequest{
+			Owner: checks.Object{
+				Ref:       checks.Ref{Kind: "Cluster", Name: "prod"},
+				Value:     &Cluster{},
+				Readiness: checks.Readiness{State: checks.Ready},
+			},
+			Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+				return checks.Object{Ref: ref}, nil // looked for and not there
+			},
+		},
+		Resource: &Database{Network: checks.Ref{Kind: "Network", Name: "lan"}},
+	})
+	fmt.Println("goes on:    ", res.Proceeds(), err)
+	fmt.Println("stopped by: ", res.Link())
+	fmt.Println("reason:     ", res.Reason())
+	fmt.Println("message:    ", res.Message())
+	fmt.Println("waiting for:", res.WaitingFor())
+	fmt.Println("try again:  ", res.Retry())
+
+	// Output:
+	// OnOwner(OwnerReady) -> ProvisioningState -> ReferenceReady(network) -> version
+	// goes on:     false <nil>
+	// stopped by:  ReferenceReady(network)
+	// reason:      ReferenceNotFound
+	// message:     network Network lan was not found: waiting until it is created
+	// waiting for: [Network lan]
+	// try again:   fast
+}

@@ -1,0 +1,379 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+var (
+	ctx = context.Background()
+
+	succeeded, upgrading = "Succeeded", "Upgrading"
+
+	prod = checks.Ref{Kind: "Cluster", Name: "prod"}
+	lan  = checks.Ref{Kind: "Network", Name: "lan"}
+)
+
+// ofCluster is a request about what c owns; c is ready.
+func ofCluster(c *Cluster) *checks.OwnerRequest {
+	return &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: c, Readiness: checks.Readiness{State: checks.Ready}}}
+}
+
+// ofDatabase is a request about d, which is there in the cloud and belongs to a cluster.
+func ofDatabase(d *Database) *checks.Request[*Database] {
+	return &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{}), Resource: d, Exists: true}
+}
+
+func ExampleOwnerReady() {
+	check := checks.Compose(chain.New(checks.OwnerReady()))
+	req := &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Cluster{}}}
+
+	req.Owner.Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
+	fmt.Println(check(ctx, req))
+
+	// Ready, but before its spec was changed.
+	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 3, Generation: 4}
+	fmt.Println(check(ctx, req))
+
+	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 4, Generation: 4}
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block OwnerNotReady: owner Cluster prod is not ready: Creating [fast, waiting for Cluster prod] <nil>
+	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec, which is at 4 now [fast, waiting for Cluster prod] <nil>
+	// proceed <nil>
+}
+
+func ExampleOwnerProvisioningState() {
+	check := checks.Compose(chain.New(
+		checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
+	))
+
+	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
+
+	// Nobody has reported a status: the selector meets a nil pointer, and need not ask.
+	fmt.Println(check(ctx, ofCluster(&Cluster{})))
+
+	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &succeeded}})))
+	// Output:
+	// block OwnerState: owner Cluster prod is in state "Upgrading": it must be Succeeded, Failed or Canceled [slow, waiting for Cluster prod] <nil>
+	// block OwnerStateUnknown: owner Cluster prod has not reported a state yet: it must be Succeeded, Failed or Canceled [slow, waiting for Cluster prod] <nil>
+	// proceed <nil>
+}
+
+// Any field will do, and any set of states: here all but one let the work go on.
+func ExampleOwnerProvisioningState_deny() {
+	check := checks.Compose(chain.New(checks.OwnerProvisioningState(
+		func(c *Cluster) *string { return c.Status.ProvisioningState },
+		checks.Deny("Deleting"), checks.UnknownProceeds(),
+	)))
+
+	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
+
+	deleting := "deleting"
+	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &deleting}})))
+	// Output:
+	// proceed <nil>
+	// block OwnerState: owner Cluster prod is in state "deleting": it must not be Deleting [slow, waiting for Cluster prod] <nil>
+}
+
+func ExampleOwnerIs() {
+	check := checks.Compose(chain.New(
+		checks.OwnerIs("supported", func(c *Cluster) string {
+			if c.Version < 12 {
+				return fmt.Sprintf("version %d is not supported any more: upgrade it to 12", c.Version)
+			}
+			return ""
+		}),
+	))
+
+	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 11})))
+	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 12})))
+	// Output:
+	// block OwnerUnsuitable: owner Cluster prod: version 11 is not supported any more: upgrade it to 12 [slow, waiting for Cluster prod] <nil>
+	// proceed <nil>
+}
+
+func ExampleWithOwner() {
+	check := checks.Compose(chain.New(
+		checks.WithOwner("version", func(d *Database, c *Cluster) string {
+			if d.Version > c.Version {
+				return fmt.Sprintf("it has version %d, the database wants %d", c.Version, d.Version)
+			}
+			return ""
+		}),
+	))
+
+	req := &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{Version: 11}), Resource: &Database{Version: 12}}
+	fmt.Println(check(ctx, req))
+
+	req.Resource.Version = 10
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block OwnerUnsuitable: owner Cluster prod: it has version 11, the database wants 12 [slow, waiting for Cluster prod] <nil>
+	// proceed <nil>
+}
+
+func ExampleProvisioningState() {
+	check := checks.Compose(chain.New(
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState },
+			checks.Allow(append(checks.Settled(), "Ready")...)),
+	))
+
+	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})
+	fmt.Println(check(ctx, req))
+
+	req.Exists = false // nothing is in its way if it is not in the cloud yet
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ResourceState: the resource is in state "Upgrading": it must be Succeeded, Failed, Canceled or Ready [slow] <nil>
+	// proceed <nil>
+}
+
+func ExampleLiveState() {
+	states := []string{"Scaling", "Online"} // what the cloud answers, one after the other
+	check := checks.Compose(chain.New(
+		checks.LiveState(func(context.Context, *checks.Request[*Database]) (string, error) {
+			state := states[0]
+			states = states[1:]
+			return state, nil
+		}, checks.Allow("Online", "Paused")),
+	))
+
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	// Output:
+	// block ResourceState: the resource is in state "Scaling": it must be Online or Paused [slow] <nil>
+	// proceed <nil>
+}
+
+func ExampleReferenceReady() {
+	check := checks.Compose(chain.New(
+		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
+	))
+
+	// The engine's way to other objects: here one knows of none.
+	req := ofDatabase(&Database{Network: lan})
+	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref}, nil
+	}
+	fmt.Println(check(ctx, req))
+
+	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref, Value: "the network", Readiness: checks.Readiness{State: checks.Ready}}, nil
+	}
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan] <nil>
+	// proceed <nil>
+}
+
+func ExampleApprovalPending() {
+	check := checks.Compose(chain.New(
+		checks.ApprovalPending(
+			func(d *Database) []Connection { return d.Status.Connections },
+			func(c Connection) checks.Approval { return checks.Approval{Name: c.Name, Status: c.Status} },
+		),
+	))
+
+	req := ofDatabase(&Database{Status: &DatabaseStatus{Connections: []Connection{{"office", "Approved"}, {"backup", "Pending"}}}})
+	fmt.Println(check(ctx, req))
+
+	// No retry helps against a no, so there is none until a person acts.
+	req.Resource.Status.Connections[1].Status = "Rejected"
+	fmt.Println(check(ctx, req))
+
+	req.Resource.Status.Connections[1].Status = "Approved"
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ApprovalPending: backup waits for a person to approve it [slow] <nil>
+	// block ApprovalRejected: backup was rejected: a person has to approve it or to remove it [on change] <nil>
+	// proceed <nil>
+}
+
+func ExampleValid() {
+	check := checks.Compose(chain.New(
+		checks.Valid(func(d *Database) error {
+			if d.Version < 12 {
+				return fmt.Errorf("version %d is not offered: the oldest is 12", d.Version)
+			}
+			return nil
+		}),
+	))
+
+	fmt.Println(check(ctx, ofDatabase(&Database{Version: 9})))
+	fmt.Println(check(ctx, ofDatabase(&Database{Version: 12})))
+	// Output:
+	// block SpecInvalid: version 9 is not offered: the oldest is 12 [on change] <nil>
+	// proceed <nil>
+}
+
+func ExamplePaused() {
+	check := checks.Compose(chain.New(
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+	))
+
+	fmt.Println(check(ctx, ofDatabase(&Database{Paused: true})))
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	// Output:
+	// block Paused: paused by a person: nothing is done until that is taken back [on change] <nil>
+	// proceed <nil>
+}
+
+// A check of one's own: it decides, and need not know what is behind it.
+func ExampleCheck() {
+	quota := checks.Check("quota", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		if req.Resource.Version == 12 {
+			return checks.Block("QuotaExceeded", "no more databases of version 12 here: ask for a higher quota"), nil
+		}
+		return checks.Proceed(), nil
+	})
+	check := checks.Compose(chain.New(quota))
+
+	fmt.Println(check(ctx, ofDatabase(&Database{Version: 12})))
+	fmt.Println(check(ctx, ofDatabase(&Database{Version: 13})))
+	// Output:
+	// block QuotaExceeded: no more databases of version 12 here: ask for a higher quota [slow] <nil>
+	// proceed <nil>
+}
+
+// A gate starts what is missing, and waits until it is there.
+func ExampleGate() {
+	var backup string
+	gate := checks.Gate("backup", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+		switch backup {
+		case "":
+			backup = "running"
+			return checks.Block("BackupStarted", "a backup is made before the upgrade", checks.RetryIn(time.Minute)), nil
+		case "running":
+			return checks.Block("BackupRunning", "a backup is made before the upgrade", checks.RetryIn(10*time.Second)), nil
+		case "failed":
+			return checks.Result{}, errors.New("the backup failed")
+		}
+		return checks.Proceed(), nil
+	})
+	c := chain.New(gate)
+	check := checks.Compose(c)
+
+	fmt.Println(c)
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	backup = "done"
+	fmt.Println(check(ctx, ofDatabase(&Database{})))
+	// Output:
+	// Gate(backup)
+	// block BackupStarted: a backup is made before the upgrade [slow, in 1m0s] <nil>
+	// block BackupRunning: a backup is made before the upgrade [slow, in 10s] <nil>
+	// proceed <nil>
+}
+
+// All shows every blocker at once, where a chain shows the first.
+func ExampleAll() {
+	check := checks.Compose(chain.New(checks.All(
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
+	)))
+
+	res, _ := check(ctx, ofDatabase(&Database{Paused: true, Status: &DatabaseStatus{ProvisioningState: &upgrading}}))
+	fmt.Println(res.Reason())
+	fmt.Println(res.Message())
+	fmt.Println(res.Retry())
+	// Output:
+	// Paused
+	// Paused: paused by a person: nothing is done until that is taken back; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
+	// on change
+}
+
+// Cached keeps a check that costs something from being asked again for each pass, once it let a version pass.
+func ExampleCached() {
+	asked := 0
+	offered := checks.Check("offered", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+		asked++
+		return checks.Proceed(), nil
+	})
+	version := func(req *checks.Request[*Database]) int { return req.Resource.Version }
+	check := checks.Compose(chain.New(checks.Cached(time.Hour, version, offered)))
+
+	for _, version := range []int{12, 12, 13, 12} {
+		res, err := check(ctx, ofDatabase(&Database{Version: version}))
+		fmt.Println(version, res, err, "asked", asked)
+	}
+	// Output:
+	// 12 proceed <nil> asked 1
+	// 12 proceed <nil> asked 1
+	// 13 proceed <nil> asked 2
+	// 12 proceed <nil> asked 2
+}
+
+// Owner checks stand in a chain about the resource where they have to come behind something else.
+func ExampleOnOwner() {
+	c := chain.New(
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+		checks.OnOwner[*Database](
+			checks.OwnerReady(),
+			checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
+		),
+	)
+	fmt.Println(c)
+
+	req := &checks.Request[*Database]{OwnerRequest: *ofCluster(nil), Resource: &Database{}}
+	fmt.Println(checks.Compose(c)(ctx, req))
+	// Output:
+	// Paused -> OnOwner(OwnerReady, OwnerProvisioningState)
+	// block OwnerNotFound: owner Cluster prod was not found: waiting until it is created [fast, waiting for Cluster prod] <nil>
+}
+
+// A raw link that forgets to call next would leave out the checks behind it. Compose makes an error of that.
+func ExampleCompose() {
+	forgetful := func(checks.Handler[*Database]) checks.Handler[*Database] {
+		return func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+			return checks.Proceed(), nil
+		}
+	}
+	check := checks.Compose(chain.New(
+		chain.Named("audit", forgetful),
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+	))
+
+	res, err := check(ctx, ofDatabase(&Database{Paused: true}))
+	fmt.Println(res.Proceeds(), errors.Is(err, checks.ErrEndNotReached))
+	fmt.Println(err)
+	// Output:
+	// false true
+	// checks: link audit: it said proceed, but the links behind it never ran: call next and return its result, or return checks.Skip
+}
+
+func ExampleBlock() {
+	res := checks.Block("WaitingForDNS", "the name of the database is not published yet",
+		checks.Retry(classify.Fast), checks.RetryIn(20*time.Second), checks.WaitingFor(checks.Ref{Kind: "Zone", Name: "example.org"}))
+	fmt.Println(res)
+	fmt.Println(res.Reason(), res.Retry(), res.After(), res.WaitingFor())
+	// Output:
+	// block WaitingForDNS: the name of the database is not published yet [fast, in 20s, waiting for Zone example.org]
+	// WaitingForDNS fast 20s [Zone example.org]
+}
+
+// A skip leaves out the checks behind it, on purpose.
+func ExampleSkip() {
+	check := checks.Compose(chain.New(
+		checks.Check("managed", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			if req.Resource.Version == 0 {
+				return checks.Skip("not managed by us"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+	))
+
+	res, err := check(ctx, ofDatabase(&Database{Paused: true}))
+	fmt.Println(res, err)
+	fmt.Println("goes on:", res.Proceeds())
+	// Output:
+	// skip: not managed by us <nil>
+	// goes on: true
+}

@@ -1,0 +1,110 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// answer is what a single check came to, with what it noted for the trace. Errors are compared by their text.
+type answer struct {
+	Result checks.Result
+	Err    string
+	Notes  []string
+}
+
+// passes is the answer of a check that lets the work go on, and notes why.
+func passes(notes ...string) answer { return answer{Result: checks.Proceed(), Notes: notes} }
+
+// blocks is the answer of a check that blocks.
+func blocks(reason string, retry classify.Retry, message string, waitingFor ...checks.Ref) answer {
+	return answer{Result: checks.Block(reason, message, checks.Retry(retry), checks.WaitingFor(waitingFor...))}
+}
+
+// fails is the answer of a check that gave an error.
+func fails(text string) answer { return answer{Err: text} }
+
+// ask runs one link as a chain.
+func ask[R any](t *testing.T, link chain.Middleware[R, checks.Result], req R) (answer, error) {
+	t.Helper()
+	var a answer
+	ctx := chain.WithNotes(t.Context(), func(text string) { a.Notes = append(a.Notes, text) })
+	res, err := checks.Compose(chain.New(link))(ctx, req)
+	a.Result = res
+	if err != nil {
+		a.Result, a.Err = checks.Result{}, err.Error()
+	}
+	return a, err
+}
+
+// mustAnswer fails the test if a link does not come to want.
+func mustAnswer[R any](t *testing.T, reason string, want answer, link chain.Middleware[R, checks.Result], req R) {
+	t.Helper()
+	got, _ := ask(t, link, req)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -want, +got:\n%s", reason, diff)
+	}
+}
+
+// setUp is a fault of set-up, and the text it panics with.
+type setUp struct {
+	reason string
+	do     func()
+	want   string
+}
+
+// mustPanic fails the test for each fault that goes unnoticed, or is told of in other words.
+func mustPanic(t *testing.T, cases map[string]setUp) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if diff := cmp.Diff(any(tc.want), recover()); diff != "" {
+					t.Errorf("%s: the value of the panic: -want, +got:\n%s", tc.reason, diff)
+				}
+			}()
+			tc.do()
+		})
+	}
+}
+
+// says is a check that always answers the same.
+func says[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
+	return checks.Check(name, func(context.Context, R) (checks.Result, error) { return res, err })
+}
+
+// Checks about owners, and raw links, as the tests need them.
+type (
+	ownerRequest = *checks.OwnerRequest
+	ownerLink    = checks.OwnerMiddleware
+	request      = *checks.Request[*Database]
+	link         = checks.Middleware[*Database]
+	handler      = checks.Handler[*Database]
+)
+
+func proceeds(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil }
+
+// raw makes a named link of a function that sees next.
+func raw(name string, do func(ctx context.Context, req request, next handler) (checks.Result, error)) link {
+	return chain.Named(name, func(next handler) handler {
+		return func(ctx context.Context, req request) (checks.Result, error) { return do(ctx, req, next) }
+	})
+}
+
+func ptr[V any](v V) *V { return &v }
+
+// panicOf gives the value that f panics with, as text.
+func panicOf(f func()) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprint(v)
+		}
+	}()
+	f()
+	return ""
+}

@@ -1,0 +1,66 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+func TestRefString(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		ref    checks.Ref
+		want   string
+	}{
+		"Zero":       {"the zero Ref is no empty hole in a sentence", checks.Ref{}, "nothing"},
+		"Name":       {"a name alone", checks.Ref{Name: "prod"}, "prod"},
+		"Kind":       {"a kind alone has no blank behind it", checks.Ref{Kind: "Cluster"}, "Cluster"},
+		"KindName":   {"the kind says what the name is of", checks.Ref{Kind: "Cluster", Name: "prod"}, "Cluster prod"},
+		"Namespaced": {"all but the group, which people do not read", checks.Ref{Group: "x.org", Kind: "Cluster", Namespace: "team", Name: "prod"}, "Cluster team/prod"},
+		"ID":         {"the ID stands for a name that is not known", checks.Ref{ID: "/subscriptions/1"}, "/subscriptions/1"},
+		"KindID":     {"the kind goes with an ID, too", checks.Ref{Kind: "Cluster", ID: "/subscriptions/1"}, "Cluster /subscriptions/1"},
+		"NameAndID":  {"a name is shorter than an ID", checks.Ref{Kind: "Cluster", Name: "prod", ID: "/subscriptions/1"}, "Cluster prod"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.ref.String(); got != tc.want {
+				t.Errorf("%s: %#v.String() = %q, want %q", tc.reason, tc.ref, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestState(t *testing.T) {
+	var zero checks.State
+	if zero != checks.Unknown {
+		t.Errorf("the zero State is %s: what nobody reported must be unknown", zero)
+	}
+	for state, want := range map[checks.State]string{checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", 77: "unknown"} {
+		if got := state.String(); got != want {
+			t.Errorf("State(%d).String() = %q, want %q", state, got, want)
+		}
+	}
+}
+
+func TestObjectFound(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		value  any
+		want   bool
+	}{
+		"Nil":      {"without a Value it was not found", nil, false},
+		"TypedNil": {"a nil pointer is what a lookup returns that found nothing", (*Cluster)(nil), false},
+		"Pointer":  {"a pointer is the usual Value", &Cluster{}, true},
+		"Struct":   {"a struct is one as well", Cluster{}, true},
+		"String":   {"and so is anything else, the empty string too", "", true},
+		"Map":      {"only pointers say by being nil that there is nothing", map[string]string(nil), true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := checks.Object{Ref: prod, Value: tc.value}
+			if got := o.Found(); got != tc.want {
+				t.Errorf("%s: Found() = %t, want %t", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

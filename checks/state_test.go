@@ -1,0 +1,204 @@
+package checks_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// Deep holds a state behind three pointers, as the types of a cloud's SDK do.
+type Deep struct {
+	Status *DeepStatus
+	List   []*DeepStatus
+	Map    map[string]string
+	Face   fmt.Stringer
+}
+
+type DeepStatus struct{ Properties *DeepProperties }
+
+type DeepProperties struct{ State *State }
+
+// State is a type of its own, as those of SDKs are.
+type State string
+
+func deep(s *State) *Deep { return &Deep{Status: &DeepStatus{&DeepProperties{s}}} }
+
+func deepState(d *Deep) *State { return d.Status.Properties.State }
+
+// TestStates tries all that decides about a state with each of the three checks of states: what a table of states says
+// must not depend on whose state it is.
+func TestStates(t *testing.T) {
+	const settled = ": it must be Succeeded, Failed or Canceled"
+	long := strings.Repeat("x", 100)
+	cases := map[string]struct {
+		reason string
+		state  *Deep
+		opts   []checks.Option
+		want   string // "", "unknown" or what the message says behind "is in state"; "noted" if it passes unknown
+	}{
+		"Succeeded": {"a settled state lets the work go on", deep(ptr(State("Succeeded"))), nil, ""},
+		"Failed":    {"so does a failed one: nothing is going on in it", deep(ptr(State("Failed"))), nil, ""},
+		"Canceled":  {"and a canceled one", deep(ptr(State("Canceled"))), nil, ""},
+		"OddCase":   {"clouds are not consistent about case", deep(ptr(State("sUCCEEDED"))), nil, ""},
+		"Padded":    {"nor about white space", deep(ptr(State(" Succeeded\n"))), nil, ""},
+		"Creating":  {"anything else blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
+		"Prefix":    {"a state that begins like one is another one", deep(ptr(State("SucceededX"))), nil, ` "SucceededX"` + settled},
+
+		"NilStatus":     {"a nil on the way is a state that nobody reported", &Deep{}, nil, "unknown"},
+		"NilProperties": {"at each level", &Deep{Status: &DeepStatus{}}, nil, "unknown"},
+		"NilState":      {"the last one included", deep(nil), nil, "unknown"},
+		"Empty":         {"the empty state is none", deep(ptr(State(""))), nil, "unknown"},
+		"Blank":         {"white space is no state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
+		"WideBlank":     {"the white space of Unicode neither", deep(ptr(State("\u00a0\u3000"))), nil, "unknown"},
+		"BlankDenied":   {"what is not reported is not let through for not being denied", deep(ptr(State("\u00a0"))), []checks.Option{checks.Deny("Deleting")}, "unknown"},
+		"UnknownDenied": {"nor is a nil", deep(nil), []checks.Option{checks.Deny("Deleting")}, "unknown"},
+		"UnknownExact":  {"nor is it by comparing exactly", deep(ptr(State(" "))), []checks.Option{checks.Deny("Deleting"), checks.Exact()}, "unknown"},
+
+		"UnknownProceeds":  {"the option lets it pass, and the trace says so", &Deep{}, []checks.Option{checks.UnknownProceeds()}, "noted"},
+		"BlankProceeds":    {"however it is that nothing is known", deep(ptr(State(" "))), []checks.Option{checks.UnknownProceeds()}, "noted"},
+		"KnownWithUnknown": {"the option is about unknown states only", deep(ptr(State("Creating"))), []checks.Option{checks.UnknownProceeds()}, ` "Creating"` + settled},
+
+		"Allowed":         {"a set of one's own replaces that of Settled", deep(ptr(State("ready"))), []checks.Option{checks.Allow("Ready", "Stopped")}, ""},
+		"NotAllowed":      {"so Succeeded is not in it", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
+		"AllowOne":        {"one state is named alone", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow("Ready")}, ` "Succeeded": it must be Ready`},
+		"AllowTyped":      {"the states of a type of one's own are taken as they are", deep(ptr(State("Ready"))), []checks.Option{checks.Allow(State("Ready"))}, ""},
+		"AllowTwice":      {"the states of several Allow add up", deep(ptr(State("Stopped"))), []checks.Option{checks.Allow("Ready"), checks.Allow("Stopped")}, ""},
+		"AllowSettled":    {"the usual set can be added to", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow(append(checks.Settled(), "Ready")...)}, ""},
+		"AllowPadded":     {"white space around an option's state is no part of it", deep(ptr(State("Ready"))), []checks.Option{checks.Allow(" Ready ")}, ""},
+		"Denied":          {"a denied state blocks", deep(ptr(State("deleting"))), []checks.Option{checks.Deny("Deleting", "Frozen")}, ` "deleting": it must not be Deleting or Frozen`},
+		"NotDenied":       {"all others pass", deep(ptr(State("Creating"))), []checks.Option{checks.Deny("Deleting", "Frozen")}, ""},
+		"Exact":           {"exactly the state that is allowed", deep(ptr(State("Succeeded"))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ""},
+		"ExactCase":       {"another case is another state", deep(ptr(State("succeeded"))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ` "succeeded": it must be Succeeded`},
+		"ExactPadded":     {"so is white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
+		"ExactDenied":     {"for a denied one, too", deep(ptr(State("deleting"))), []checks.Option{checks.Exact(), checks.Deny("Deleting")}, ""},
+		"ExactAndSettled": {"without a set of one's own it is about Settled", deep(ptr(State("succeeded"))), []checks.Option{checks.Exact()}, ` "succeeded"` + settled},
+
+		"Control": {"whatever a cloud says, the message stays one line", deep(ptr(State("a\nb\"c"))), nil, ` "a\nb\"c"` + settled},
+		"Invalid": {"and is text", deep(ptr(State("a\xffb"))), nil, ` "a\xffb"` + settled},
+		"Umlaut":  {"that people can read", deep(ptr(State("Läuft"))), nil, ` "Läuft"` + settled},
+		"Long":    {"and has an end", deep(ptr(State(long))), nil, ` "` + long[:80] + `..."` + settled},
+		"Cut":     {"that leaves no half character behind", deep(ptr(State(long[:79] + "ä"))), nil, ` "` + long[:79] + `\xc3..."` + settled},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			want := func(unknown, state, unknownText, text, note string, refs ...checks.Ref) answer {
+				switch tc.want {
+				case "":
+					return passes()
+				case "noted":
+					return passes(note)
+				case "unknown":
+					all := settled
+					if len(tc.opts) > 0 {
+						all = ": it must not be Deleting"
+					}
+					return blocks(unknown, classify.Slow, unknownText+all, refs...)
+				}
+				return blocks(state, classify.Slow, text+" is in state"+tc.want, refs...)
+			}
+			req := &checks.Request[*Deep]{Resource: tc.state, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.state}}}
+
+			mustAnswer(t, "OwnerProvisioningState: "+tc.reason,
+				want("OwnerStateUnknown", "OwnerState", "owner Cluster prod has not reported a state yet", "owner Cluster prod", "the owner has not reported a state", prod),
+				checks.OwnerProvisioningState(deepState, tc.opts...), &req.OwnerRequest)
+
+			ofResource := want("ResourceStateUnknown", "ResourceState", "the resource is there and has not reported a state yet", "the resource", "no state is reported")
+			mustAnswer(t, "ProvisioningState: "+tc.reason, ofResource, checks.ProvisioningState(deepState, tc.opts...), req)
+			mustAnswer(t, "LiveState: "+tc.reason, ofResource, live(tc.state, tc.opts...), req)
+			if res, _ := ask(t, checks.ProvisioningState(deepState, tc.opts...), req); !utf8.ValidString(res.Result.Message()) {
+				t.Errorf("%s: the message %q is no valid text", tc.reason, res.Result.Message())
+			}
+		})
+	}
+}
+
+func TestSettledIsACopy(t *testing.T) {
+	states := checks.Settled()
+	states[0] = "Changed"
+	if diff := cmp.Diff([]string{"Succeeded", "Failed", "Canceled"}, checks.Settled()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestSelectorsPanic tries each function that may follow pointers blindly with panics that are no nil pointer. None of
+// them may pass for "not reported".
+func TestSelectorsPanic(t *testing.T) {
+	failure := errors.New("selector failed")
+	cases := map[string]struct {
+		reason string
+		do     func(*Deep)
+		is     error
+		want   string
+	}{
+		"Index":     {"an index out of range is a fault", func(d *Deep) { _ = d.List[len(d.List)] }, nil, "runtime error: index out of range [0] with length 0"},
+		"NilMap":    {"so is a write to a nil map, though there is a nil in it", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
+		"Assertion": {"so is a type that is another one", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
+		"Text":      {"a text that speaks of a nil pointer is none", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
+		"Error":     {"an error stays the same error", func(*Deep) { panic(failure) }, failure, "selector failed"},
+		"Nil":       {"panic(nil) is a panic, too", func(*Deep) { panic(nil) }, nil, "panic called with nil argument (use GODEBUG=panicnil=1 to disable)"},
+	}
+	req := func() *checks.Request[*Deep] {
+		d := deep(ptr(State("Succeeded")))
+		return &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, link := range blind(tc.do) {
+				_, err := ask(t, link, req())
+				var p *chain.PanicError
+				if !errors.As(err, &p) {
+					t.Errorf("%s: %s gave %v, not the panic", tc.reason, chain.NameOf(link), err)
+					continue
+				}
+				if want := "panic in link " + chain.NameOf(link) + ": " + tc.want; err.Error() != want {
+					t.Errorf("%s: %s gave the error %q, want %q", tc.reason, chain.NameOf(link), err, want)
+				}
+				if tc.is != nil && !errors.Is(err, tc.is) {
+					t.Errorf("%s: errors.Is does not find the error that %s panicked with", tc.reason, chain.NameOf(link))
+				}
+				if !strings.Contains(string(p.Stack), "state_test.go") {
+					t.Errorf("%s: the stack of %s does not show where the panic was:\n%s", tc.reason, chain.NameOf(link), p.Stack)
+				}
+			}
+		})
+	}
+}
+
+// blind are the checks with a function that may follow pointers blindly; it does do before it returns what lets pass.
+func blind(do func(*Deep)) []checks.Middleware[*Deep] {
+	return []checks.Middleware[*Deep]{
+		checks.ProvisioningState(func(d *Deep) *State { do(d); return deepState(d) }),
+		checks.ReferenceReady("network", func(d *Deep) []checks.Ref { do(d); return nil }),
+		checks.ApprovalPending(func(d *Deep) []int { do(d); return nil }, func(int) checks.Approval { return checks.Approval{} }),
+		checks.Paused(func(d *Deep) bool { do(d); return false }),
+		checks.WithOwner("suits", func(_, d *Deep) string { do(d); return "" }),
+		checks.OnOwner[*Deep](checks.OwnerProvisioningState(func(d *Deep) *State { do(d); return deepState(d) })),
+		checks.OnOwner[*Deep](checks.OwnerIs("fits", func(d *Deep) string { do(d); return "" })),
+	}
+}
+
+// TestSelectorsGoexit ends the goroutine in a selector, as a failing test does.
+func TestSelectorsGoexit(t *testing.T) {
+	for _, link := range blind(func(*Deep) { runtime.Goexit() }) {
+		d := &Deep{}
+		req := &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		returned, done := false, make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = checks.Compose(chain.New(link))(t.Context(), req)
+			returned = true
+		}()
+		<-done
+		if returned {
+			t.Errorf("%s: runtime.Goexit in a selector was taken for a state that is not reported", chain.NameOf(link))
+		}
+	}
+}

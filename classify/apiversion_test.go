@@ -1,0 +1,84 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAPIVersions(t *testing.T) {
+	cases := map[string]struct {
+		reason    string
+		rule      string
+		hit, miss []string
+	}{
+		"from":         {"previews come before the stable version of their date", ">=2023-01-01", []string{"2023-01-01", "2023-01-02-preview", "2024-05-01"}, []string{"2022-12-31", "2023-01-01-preview"}},
+		"from preview": {"and after all of the days before", ">=2023-01-01-preview", []string{"2023-01-01-preview", "2023-01-01-privatepreview", "2023-01-01"}, []string{"2022-12-31", "2023-01-01-alpha"}},
+		"above":        {"> leaves out the version itself", ">2023-01-01", []string{"2023-01-02-preview"}, []string{"2023-01-01", "2023-01-01-preview"}},
+		"up to":        {"<= has the version itself and its previews", "<=2023-01-01", []string{"2023-01-01", "2023-01-01-preview", "2022-01-01"}, []string{"2023-01-02-preview"}},
+		"below":        {"< has its previews", "<2023-01-01", []string{"2023-01-01-preview", "2022-01-01"}, []string{"2023-01-01"}},
+		"range":        {"comparisons must all hold", " >=2023-01-01\t<2024-01-01 ", []string{"2023-01-01", "2023-12-31"}, []string{"2022-12-31", "2024-01-01"}},
+		"list":         {"of versions one has to be it", "2023-01-01 2024-05-01-preview", []string{"2023-01-01", "2024-05-01-preview", "2024-05-01-PREVIEW"}, []string{"2024-05-01", "2023-01-01-preview", "2023-02-01"}},
+		"unknown":      {"what is no version matches no condition", ">=2000-01-01", nil, []string{"", "v1", "2023", "2023-1-1", "2023-13-01", "2023-02-30", "2023-01-01preview", "2023-01-01-", "2023-01-01 ", "2023-01-01-pré", "2023-01-01-a b", "latest-2023-01-01"}},
+		"none":         {"without a condition any version matches, known or not", "", []string{"", "v1", "2023-01-01"}, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			vs, err := parseAPIVersions(c.rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range c.hit {
+				if !vs.match(v) {
+					t.Errorf("%s: %q must match %q", c.reason, c.rule, v)
+				}
+			}
+			for _, v := range c.miss {
+				if vs.match(v) {
+					t.Errorf("%s: %q must not match %q", c.reason, c.rule, v)
+				}
+			}
+		})
+	}
+}
+
+func TestAPIVersionsThatDoNotParse(t *testing.T) {
+	cases := map[string]struct{ rule, want string }{
+		"space":   {">= 2023-01-01", `">=" is not a version`},
+		"short":   {">=2023", `">=2023" is not a version`},
+		"equals":  {"==2023-01-01", `"==2023-01-01" starts with ==`},
+		"not":     {"!=2023-01-01", `"!=2023-01-01" starts with !=`},
+		"mixed":   {">=2023-01-01 2024-01-01", "both plain versions and comparisons"},
+		"no date": {"2023-02-30", `"2023-02-30" is not a version`},
+		"commas":  {"2023-01-01,2024-01-01", "is not a version"},
+	}
+	for name, c := range cases {
+		if _, err := parseAPIVersions(c.rule); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
+		}
+	}
+}
+
+func TestAPIVersionsAreOrdered(t *testing.T) {
+	version := rapid.Custom(func(t *rapid.T) apiVersion {
+		v, ok := parseAPIVersion(rapid.StringMatching(`202[34]-0[12]-0[12](-(preview|PREVIEW|alpha|beta\.1))?`).Draw(t, "version"))
+		if !ok {
+			t.Fatal("does not parse")
+		}
+		return v
+	})
+	sign := func(n int) int { return min(max(n, -1), 1) }
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := version.Draw(t, "a"), version.Draw(t, "b"), version.Draw(t, "c")
+		if sign(a.compare(b)) != -sign(b.compare(a)) {
+			t.Fatal("not antisymmetric")
+		}
+		if a.compare(b) <= 0 && b.compare(c) <= 0 && a.compare(c) > 0 {
+			t.Fatal("not transitive")
+		}
+		if a.compare(a) != 0 {
+			t.Fatal("not reflexive")
+		}
+	})
+}

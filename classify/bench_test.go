@@ -1,0 +1,149 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/race"
+)
+
+// ownRules has n rules with codes of their own, of which the last one looks into the message, too.
+func ownRules(n int) Table {
+	t := make(Table, n)
+	for i := range t {
+		t[i] = Rule{Code: fmt.Sprintf("OwnCode%d", i), Retry: Fast}
+	}
+	t[n-1].Message = Contains("try again later")
+	return t
+}
+
+// cachedErr is an error whose body azcore has read, as in what its clients return.
+func cachedErr(t testing.TB, code, message string) *azcore.ResponseError {
+	err := respErr(code, 409, fmt.Sprintf(`{"error":{"code":%q,"message":%q}}`, code, message), "Retry-After", "15")
+	if _, e := runtime.Payload(err.RawResponse); e != nil {
+		t.Fatal(e)
+	}
+	return err
+}
+
+const busy = "The resource is busy with another operation, please Try Again Later."
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("allocations are not exact under the race detector")
+	}
+	ctx := context.Background()
+	handle := Compose(chain.New(ownRules(30).Link()))
+	code := ownRules(30)[29].Code
+	hit := cachedErr(t, code, busy)
+	bare := &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 409}
+	failure := NewFailure(hit, "2024-05-01", noon)
+	long := "x" + fmt.Sprintf("%0100d", 0)
+
+	// Reading the body is counted by itself and taken off.
+	body := testing.AllocsPerRun(200, func() { readBody(hit.RawResponse) })
+
+	cases := map[string]struct {
+		reason string
+		work   func() Classification
+		rule   string
+		want   float64
+	}{
+		"contains":      {"a failure and a classification, beside the body", func() Classification { return decided(handle(ctx, NewFailure(hit, "2024-05-01", noon))) }, code + `, message contains "try again later"`, body + 2},
+		"default":       {"a failure and a classification", func() Classification { return decided(handle(ctx, NewFailure(bare, "", noon))) }, "Conflict", 2},
+		"classify only": {"a classification", func() Classification { return decided(handle(ctx, failure)) }, code + `, message contains "try again later"`, 1},
+		"unknown":       {"also behind all the defaults", func() Classification { return decided(handle(ctx, &Failure{Code: long, Message: busy})) }, "Unknown", 2},
+		"clock":         {"also by the wall clock", func() Classification { return decided(handle(ctx, NewFailure(bare, "", time.Time{}))) }, "Conflict", 2},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.work().Rule(); got != c.rule {
+				t.Fatalf("decided by %q, want %q", got, c.rule)
+			}
+			if got := testing.AllocsPerRun(200, func() { c.work() }); got != c.want {
+				t.Errorf("%s: %v allocations, want %v (the body alone: %v)", c.reason, got, c.want, body)
+			}
+		})
+	}
+}
+
+func decided(c Classification, _ error) Classification { return c }
+
+// A look-up takes as long in a large table as in a small one.
+func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
+	if testing.Short() || race.Enabled {
+		t.Skip("measures time")
+	}
+	lookUp := func(codes int) func() time.Duration {
+		table := ownRules(codes)
+		handle := table.Link()(Default)
+		failures := make([]*Failure, 50)
+		for i := range failures {
+			failures[i] = &Failure{Code: table[len(table)-1-i].Code, Message: busy}
+		}
+		return func() time.Duration {
+			start := time.Now()
+			for range 100 {
+				for _, f := range failures {
+					handle(context.Background(), f)
+				}
+			}
+			return time.Since(start)
+		}
+	}
+	small, large := lookUp(50), lookUp(5000)
+	s, l := small(), large()
+	for range 20 {
+		s, l = min(s, small()), min(l, large())
+	}
+	// Asking one rule after the other would take about a hundred times as long.
+	if ratio := float64(l) / float64(s); ratio > 4 {
+		t.Errorf("5,000 codes take %.1f times as long as 50", ratio)
+	}
+}
+
+func BenchmarkClassify(b *testing.B) {
+	ctx := context.Background()
+	handle := Compose(chain.New(ownRules(30).Link()))
+	run := func(name string, err error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				handle(ctx, NewFailure(err, "2024-05-01", noon))
+			}
+		})
+	}
+	run("contains", cachedErr(b, ownRules(30)[29].Code, busy))
+	run("default", cachedErr(b, "Conflict", busy))
+	run("no body", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 409})
+	run("unknown", fmt.Errorf("a: %w", context.DeadlineExceeded))
+}
+
+// BenchmarkTable shows that the number of codes in a table does not matter.
+func BenchmarkTable(b *testing.B) {
+	for _, codes := range []int{50, 500, 5000} {
+		table := ownRules(codes)
+		handle := table.Link()(Default)
+		f := &Failure{Code: table[codes-1].Code, Message: busy}
+		b.Run(fmt.Sprint(codes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				handle(context.Background(), f)
+			}
+		})
+	}
+}
+
+func BenchmarkContains(b *testing.B) {
+	m := Contains("try again later")
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Match(busy)
+	}
+}

@@ -1,0 +1,222 @@
+package classify
+
+import (
+	"strings"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+// Classification says what to do about a failure. It is made by [Table.Link], [Default] and [Failure.As] only; the zero
+// Classification is no decision, and a chain that is run by [Compose] never gives it. It never changes: With and
+// WithAfter give a new one.
+type Classification struct {
+	d  *decision
+	at *chain.Link // the link that decided, noted by Compose
+}
+
+type decision struct {
+	retry         Retry
+	canceled      bool
+	status        int
+	after         time.Duration
+	code, message string
+	rule          string
+	fault         error
+}
+
+// zero is what the zero Classification answers with.
+var zero decision
+
+func (c Classification) decision() *decision {
+	if c.d == nil {
+		return &zero
+	}
+	return c.d
+}
+
+// IsZero tells whether it is the zero Classification, which is no decision.
+func (c Classification) IsZero() bool { return c.d == nil }
+
+// Retry is how soon to try again; [Unset] only for the zero Classification.
+func (c Classification) Retry() Retry { return c.decision().retry }
+
+// After is how long the service asked to wait, at most an hour; 0 if it did not.
+func (c Classification) After() time.Duration { return c.decision().after }
+
+// Code is the service's word for the error, as it came; empty if there was none.
+func (c Classification) Code() string { return c.decision().code }
+
+// Rule is the name of the row, the link or the part of [Default] that decided.
+func (c Classification) Rule() string { return c.decision().rule }
+
+// Message is what the service said, or the text of the error, for people. It is empty only for the zero Classification.
+func (c Classification) Message() string {
+	d := c.decision()
+	switch {
+	case d.message != "" || c.IsZero():
+		return d.message
+	case d.status != 0:
+		return "the service gave no message (" + statusText(d.status) + ")"
+	case d.code != "":
+		return "the service gave no message"
+	}
+	return "the error has no text"
+}
+
+// Severity is that of the Retry; [None] for a canceled pass, about which there is nothing to tell.
+func (c Classification) Severity() Severity {
+	if c.Canceled() {
+		return None
+	}
+	return c.Retry().Severity()
+}
+
+// Canceled tells whether nothing failed: the pass was called off by its own context, as at a shutdown. Nothing should
+// be written about it. Its Retry is [Fast], for those who do not ask.
+func (c Classification) Canceled() bool { return c.decision().canceled }
+
+// Fault is what went wrong while classifying, for logs: a link that panicked (a *chain.PanicError), gave an error, or
+// did not decide. It is nil as a rule. The Retry is [Slow] then, and Rule names the link.
+func (c Classification) Fault() error { return c.decision().fault }
+
+// With gives c with another Retry, for links that adjust what next said; all else stays. [Unset], what is no Retry, and
+// a zero c change nothing.
+func (c Classification) With(r Retry) Classification {
+	if c.d == nil || !r.decided() {
+		return c
+	}
+	d := *c.d
+	d.retry = r
+	return Classification{d: &d}
+}
+
+// WithAfter gives c with another delay, cut to between 0 (none) and an hour; all else stays. A zero c stays zero.
+func (c Classification) WithAfter(after time.Duration) Classification {
+	if c.d == nil {
+		return c
+	}
+	d := *c.d
+	d.after = min(max(after, 0), maxAfter)
+	return Classification{d: &d}
+}
+
+// Describe implements [chain.Described]: the verdict is the Retry in words, or "canceled"; the reason is the Rule. Links
+// that the classification only passed through did "proceed".
+func (c Classification) Describe(link *chain.Link) (verdict, reason string) {
+	if link != nil && link.Kind == chain.LinkKind && c.at != nil && c.at != link {
+		return chain.VerdictProceed, ""
+	}
+	if c.Canceled() {
+		return "canceled", c.Rule()
+	}
+	return c.Retry().String(), c.Rule()
+}
+
+// String is for logs: "slow after 30s, rule Conflict: the pool is busy".
+func (c Classification) String() string {
+	if c.IsZero() {
+		return c.Retry().String()
+	}
+	var b strings.Builder
+	verdict, rule := c.Describe(nil)
+	b.WriteString(verdict)
+	if after := c.After(); after > 0 {
+		b.WriteString(" after " + after.String())
+	}
+	b.WriteString(", rule " + rule)
+	// A row without a name is known by its code already.
+	if code := c.Code(); code != "" && code != rule {
+		b.WriteString(", code " + code)
+	}
+	b.WriteString(": " + c.Message())
+	return b.String()
+}
+
+// Reason is one word for machines, always valid as the reason of a Kubernetes condition: the code if it is valid; else
+// the code with what is not valid replaced by "_", and "Code" in front where it does not start with a letter; where
+// there is no code, the words of the Rule; and "Failed" where nothing else is left.
+func (c Classification) Reason() string {
+	if validReason(c.Code()) {
+		return c.Code()
+	}
+	if reason := repairedCode(c.Code()); reason != "" {
+		return reason
+	}
+	if reason := camelCase(c.Rule()); reason != "" {
+		return reason
+	}
+	return "Failed"
+}
+
+// maxReason is the length that Kubernetes allows.
+const maxReason = 1024
+
+// validReason tells whether s matches ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$ and is not too long.
+func validReason(s string) bool {
+	if s == "" || len(s) > maxReason || !letter(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !letter(s[i]) && !digit(s[i]) && s[i] != '_' && (s[i] != ',' && s[i] != ':' || i == len(s)-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// repairedCode makes a valid reason of a code that has at least one letter or digit; of others, "".
+func repairedCode(code string) string {
+	b := make([]byte, 0, min(len(code), maxReason)+len("Code"))
+	word := false
+	for _, r := range code {
+		if len(b) == 0 && (r >= 0x80 || !letter(byte(r))) {
+			b = append(b, "Code"...)
+		}
+		switch {
+		case r < 0x80 && (letter(byte(r)) || digit(byte(r))):
+			word = true
+			b = append(b, byte(r))
+		case r == ',' || r == ':':
+			b = append(b, byte(r))
+		default:
+			b = append(b, '_')
+		}
+		if len(b) >= maxReason {
+			break
+		}
+	}
+	if !word {
+		return ""
+	}
+	b = b[:min(len(b), maxReason)]
+	if last := &b[len(b)-1]; *last == ',' || *last == ':' {
+		*last = '_'
+	}
+	return string(b)
+}
+
+// camelCase makes a valid reason of the words of a rule: "RedisIsBusy" of "Redis is busy". Without any word it is "".
+func camelCase(rule string) string {
+	var b []byte
+	start := true
+	for i := 0; i < len(rule) && len(b) < maxReason; i++ {
+		c := rule[i]
+		if !letter(c) && !digit(c) {
+			start = true
+			continue
+		}
+		if len(b) == 0 && digit(c) {
+			b = append(b, "Rule"...)
+		}
+		if start && 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		start = false
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func digit(c byte) bool  { return '0' <= c && c <= '9' }

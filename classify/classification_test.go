@@ -1,0 +1,185 @@
+package classify
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+func TestZeroClassification(t *testing.T) {
+	var c Classification
+	if !c.IsZero() || !c.With(Slow).IsZero() || !c.WithAfter(time.Second).IsZero() {
+		t.Error("the zero Classification must stay zero")
+	}
+	if diff := cmp.Diff(facts{}, factsOf(c)); diff != "" {
+		t.Errorf("the zero Classification says nothing (-want +got):\n%s", diff)
+	}
+	if c.Severity() != None || c.Fault() != nil || c.Reason() != "Failed" || c.String() != "unset" {
+		t.Errorf("got severity %q, fault %v, reason %q, text %q", c.Severity(), c.Fault(), c.Reason(), c)
+	}
+}
+
+func TestWith(t *testing.T) {
+	c := (&Failure{Code: "Conflict", Message: "busy", After: time.Second}).As("Mine", Slow)
+	want := facts{Slow, time.Second, "Conflict", "busy", "Mine", false}
+	adjusted := want
+	adjusted.Retry = OnChange
+	if diff := cmp.Diff(adjusted, factsOf(c.With(OnChange))); diff != "" {
+		t.Errorf("With changes the Retry alone (-want +got):\n%s", diff)
+	}
+	for _, r := range []Retry{Unset, OnChange + 1} {
+		if diff := cmp.Diff(want, factsOf(c.With(r))); diff != "" {
+			t.Errorf("With(%s) changes nothing (-want +got):\n%s", r, diff)
+		}
+	}
+	for after, cut := range map[time.Duration]time.Duration{time.Minute: time.Minute, -1: 0, 2 * time.Hour: time.Hour, 0: 0} {
+		adjusted := want
+		adjusted.After = cut
+		if diff := cmp.Diff(adjusted, factsOf(c.WithAfter(after))); diff != "" {
+			t.Errorf("WithAfter(%s) (-want +got):\n%s", after, diff)
+		}
+	}
+	if diff := cmp.Diff(want, factsOf(c)); diff != "" {
+		t.Errorf("With and WithAfter changed the original (-want +got):\n%s", diff)
+	}
+}
+
+func TestReason(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		code, rule string
+		want       string
+	}{
+		"valid":          {"a valid code is the reason", "Conflict", "x", "Conflict"},
+		"valid odd":      {"colons and commas may stand inside", "A:b,c_9", "x", "A:b,c_9"},
+		"one letter":     {"a letter is enough", "A", "x", "A"},
+		"spaces":         {"what is not valid is replaced", "Not Found!", "x", "Not_Found_"},
+		"end":            {"a colon must not be last", "Conflict:", "x", "Conflict_"},
+		"dots":           {"what is not valid is replaced", "Microsoft.Web/Conflict", "x", "Microsoft_Web_Conflict"},
+		"number":         {"a reason starts with a letter", "404", "x", "Code404"},
+		"odd start":      {"a reason starts with a letter", "_x", "x", "Code_x"},
+		"not ASCII":      {"each character becomes one", "Überlast", "x", "Code_berlast"},
+		"no letters":     {"a code without letters and digits says nothing", "???", "Redis is busy", "RedisIsBusy"},
+		"no code":        {"the rule's words stand in", "", "Redis is busy", "RedisIsBusy"},
+		"one word":       {"a word stays as it is", "", "UnknownBadRequest", "UnknownBadRequest"},
+		"conditions":     {"conditions have words, too", "", `message contains "was not found"`, "MessageContainsWasNotFound"},
+		"rule of digits": {"a reason starts with a letter", "", "409 again", "Rule409Again"},
+		"nothing":        {"there is always a reason", "", "???", "Failed"},
+		"longest":        {"1024 characters are allowed", strings.Repeat("x", 1024), "x", strings.Repeat("x", 1024)},
+		"too long":       {"more are cut", strings.Repeat("x", 2000), "x", strings.Repeat("x", 1024)},
+		"cut at a colon": {"and what is then last is valid", strings.Repeat("x", 1023) + "::", "x", strings.Repeat("x", 1023) + "_"},
+		"long rule":      {"of the rule, too", "", strings.Repeat("x ", 2000), strings.Repeat("X", 1024)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := (&Failure{Code: c.code}).As(c.rule, Slow).Reason()
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReasonIsAlwaysValid(t *testing.T) {
+	// As in Kubernetes' own validation of conditions.
+	valid := regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+	long := rapid.Custom(func(t *rapid.T) string {
+		return strings.Repeat("x", rapid.IntRange(1015, 1030).Draw(t, "length")) + rapid.StringMatching(`[:,A.]*`).Draw(t, "end")
+	})
+	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[A-Za-z0-9_,:. ]*`), long)
+	rapid.Check(t, func(t *rapid.T) {
+		code, rule := text.Draw(t, "code"), text.Draw(t, "rule")
+		got := (&Failure{Code: code}).As(rule, Slow).Reason()
+		if !valid.MatchString(got) || len(got) > 1024 {
+			t.Fatalf("%q is not valid", got)
+		}
+		if valid.MatchString(code) && len(code) <= 1024 && got != code {
+			t.Fatalf("a valid code became %q", got)
+		}
+	})
+}
+
+func TestMessageIsNeverEmpty(t *testing.T) {
+	cases := map[string]struct {
+		failure Failure
+		want    string
+	}{
+		"message":        {Failure{Message: "busy", Status: 409}, "busy"},
+		"status":         {Failure{Status: 409, Code: "X"}, "the service gave no message (HTTP 409 Conflict)"},
+		"unknown status": {Failure{Status: 499}, "the service gave no message (HTTP 499)"},
+		"code":           {Failure{Code: "X"}, "the service gave no message"},
+		"nothing":        {Failure{}, "the error has no text"},
+	}
+	for name, c := range cases {
+		if diff := cmp.Diff(c.want, c.failure.As("x", Slow).Message()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestClassificationString(t *testing.T) {
+	cases := map[string]struct {
+		c    Classification
+		want string
+	}{
+		"after":   {(&Failure{Code: "Conflict", Message: "busy", After: 30 * time.Second}).As("Conflict", Slow), "slow after 30s, rule Conflict: busy"},
+		"code":    {(&Failure{Code: "Conflict", Message: "busy"}).As("Mine", OnChange), "on change, rule Mine, code Conflict: busy"},
+		"no code": {(&Failure{Message: "busy"}).As("Mine", Fast), "fast, rule Mine: busy"},
+	}
+	for name, c := range cases {
+		if diff := cmp.Diff(c.want, c.c.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	var _ chain.Described = Classification{}
+	type words struct{ Verdict, Reason string }
+	got := map[string]words{}
+	watch := observer(func(link *chain.Link, exit chain.Exit) {
+		verdict, reason := exit.Verdict(link)
+		got[link.Name] = words{verdict, reason}
+	})
+	adjust := chain.Named("adjust", func(next Handler) Handler {
+		return func(ctx ctx, f *Failure) (Classification, error) {
+			c, err := next(ctx, f)
+			if c.Code() == "ScopeLocked" {
+				c = c.With(Slow)
+			}
+			return c, err
+		}
+	})
+	audit := chain.Named("audit", func(next Handler) Handler { return next })
+	table := Table{{Name: "busy", Code: "Conflict", Retry: Fast}}
+	handle := Compose(chain.New(audit, adjust, table.Link()).Observe(watch))
+
+	cases := map[string]struct {
+		reason string
+		code   string
+		want   map[string]words
+	}{
+		"table":   {"the table decided", "Conflict", map[string]words{"audit": {"proceed", ""}, "adjust": {"proceed", ""}, "Table(1 rule)": {"fast", "busy"}}},
+		"adjust":  {"another link adjusted what the default said", "ScopeLocked", map[string]words{"audit": {"proceed", ""}, "adjust": {"slow", "ScopeLocked"}, "Table(1 rule)": {"proceed", ""}}},
+		"default": {"the default decided, so no link did", "NotFound", map[string]words{"audit": {"proceed", ""}, "adjust": {"proceed", ""}, "Table(1 rule)": {"proceed", ""}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			clear(got)
+			res, _ := handle(t.Context(), &Failure{Code: c.code})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			verdict, reason := res.Describe(&chain.Link{Kind: chain.Point})
+			if diff := cmp.Diff(words{res.Retry().String(), res.Rule()}, words{verdict, reason}); diff != "" {
+				t.Errorf("the point as a whole decided (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

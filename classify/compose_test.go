@@ -1,0 +1,297 @@
+package classify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+func coded(code string, after ...string) error {
+	if len(after) > 0 {
+		return respErr(code, 409, `{"message":"about `+code+`"}`, "Retry-After", after[0])
+	}
+	return respErr(code, 409, `{"message":"about `+code+`"}`)
+}
+
+func TestComposeJoins(t *testing.T) {
+	table := Table{
+		{Name: "fast", Code: "MineFast", Retry: Fast},
+		{Name: "stop", Code: "MineStop", Retry: OnChange},
+		{Name: "text", Message: Contains("plain text"), Retry: VerySlow},
+	}
+	running := context.Background()
+	called, cancel := context.WithCancel(running)
+	cancel()
+	cases := map[string]struct {
+		reason string
+		ctx    context.Context
+		err    error
+		want   facts
+	}{
+		"one":             {"a single error", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"longest":         {"the one that waits longest, not the first", running, errors.Join(coded("MineFast"), coded("Conflict"), coded("NotFound")), facts{Slow, 0, "Conflict", "about Conflict", "Conflict", false}},
+		"rules":           {"rules see each cause", running, errors.Join(coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"rules on text":   {"a cause that no service gave has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
+		"after":           {"the longest delay of all", running, errors.Join(coded("MineStop", "5"), coded("Conflict", "90"), coded("MineFast", "7")), facts{OnChange, 90 * time.Second, "MineStop", "about MineStop", "stop", false}},
+		"after breaks":    {"of the same Retry the longer delay", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
+		"first of equals": {"of what is all the same the first", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
+		"wrapped":         {"under wraps", running, fmt.Errorf("a: %w", fmt.Errorf("b: %w", errors.Join(coded("Conflict"), fmt.Errorf("c: %w", coded("MineStop"))))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"several %w":      {"fmt joins, too", running, fmt.Errorf("a: %w, %w", coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"nested":          {"joins of joins", running, errors.Join(errors.Join(coded("Conflict"), coded("NotFound")), fmt.Errorf("a: %w", errors.Join(coded("MineFast"), coded("MineStop")))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"join of one":     {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
+		"join of none":    {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
+		"nil causes":      {"causes that are nil are none", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"typed nil":       {"a nil error in an interface is unknown", running, errors.Join((*azcore.ResponseError)(nil), coded("MineFast")), facts{Slow, 0, "", "the error, a *exported.ResponseError, panics when it is read: runtime error: invalid memory address or nil pointer dereference", "Unknown", false}},
+		"panicky":         {"what panics when it is taken apart is one cause", running, panicky{}, facts{Slow, 0, "", "the error, a classify.panicky, panics when it is read: no cause", "LinkPanicked(Default)", false}},
+		"all canceled":    {"it is canceled if all of it is", called, errors.Join(context.Canceled, fmt.Errorf("a: %w", context.Canceled)), facts{Fast, 0, "", "context canceled", "Canceled", true}},
+		"also canceled":   {"what failed is not hidden by what was canceled", called, errors.Join(context.Canceled, coded("MineFast")), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"canceled last":   {"in whichever order", called, errors.Join(coded("MineFast"), context.Canceled), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"not canceled":    {"a pass that goes on is not canceled", running, errors.Join(coded("MineFast"), context.Canceled), facts{Slow, 0, "", "context canceled", "CanceledElsewhere", false}},
+		"deadline error":  {"a link's deadline is one cause, with the link's name", running, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, facts{Slow, 0, "", "link get was not done within 1s", "Timeout", false}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := classifyIn(t, c.ctx, NewFailure(c.err, "", noon), table.Link())
+			if diff := cmp.Diff(c.want, factsOf(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// joinOf is a join as others make it.
+type joinOf []error
+
+func (joinOf) Error() string     { return "joined" }
+func (j joinOf) Unwrap() []error { return j }
+
+func TestComposePassesOnWhatCausesNeed(t *testing.T) {
+	var got []Failure
+	note := func(next Handler) Handler {
+		return func(ctx context.Context, f *Failure) (Classification, error) {
+			got = append(got, *f)
+			return next(ctx, f)
+		}
+	}
+	date := noon.Add(time.Minute).Format(time.RFC850[:len(time.RFC850)-3] + "GMT")
+	classifyBy(t, NewFailure(errors.Join(coded("A"), coded("B", date)), "2024-05-01", noon), note)
+	if len(got) != 2 || got[0].Code != "A" || got[1].Code != "B" {
+		t.Fatalf("got %+v", got)
+	}
+	for _, f := range got {
+		if f.APIVersion != "2024-05-01" {
+			t.Errorf("cause %s has API version %q", f.Code, f.APIVersion)
+		}
+	}
+	if got[1].After != time.Minute {
+		t.Errorf("the cause's date was not measured against the failure's now: %s", got[1].After)
+	}
+}
+
+// A single error reaches the links as it was given, wraps and all.
+func TestComposePassesOnASingleFailure(t *testing.T) {
+	f := NewFailure(fmt.Errorf("a: %w", errors.Join(coded("A"))), "", noon)
+	note := func(next Handler) Handler {
+		return func(ctx context.Context, got *Failure) (Classification, error) {
+			if got != f {
+				t.Errorf("got %p %+v, want %p", got, got, f)
+			}
+			return next(ctx, got)
+		}
+	}
+	classifyBy(t, f, note)
+}
+
+func TestComposeFailsClosed(t *testing.T) {
+	boom := errors.New("boom")
+	link := func(h Handler) Middleware {
+		return chain.Named("mine", func(Handler) Handler { return h })
+	}
+	f := &Failure{Code: "InvalidTemplate", Message: "wrong", After: time.Minute, Err: boom}
+	cases := map[string]struct {
+		reason string
+		link   Handler
+		rule   string
+		fault  string
+	}{
+		"panic":        {"a link panics", func(context.Context, *Failure) (Classification, error) { panic(boom) }, "LinkPanicked(mine)", "panic in link mine: boom"},
+		"error":        {"a link gives an error", func(context.Context, *Failure) (Classification, error) { return Classification{}, boom }, "LinkFailed(mine)", "classify: link mine gave an error: boom"},
+		"result error": {"an error wins over what is given with it", func(_ context.Context, f *Failure) (Classification, error) { return f.As("x", Fast), boom }, "LinkFailed(mine)", "classify: link mine gave an error: boom"},
+		"undecided":    {"a link does not decide", func(context.Context, *Failure) (Classification, error) { return Classification{}, nil }, "LinkUndecided(mine)", "classify: link mine gave the zero Classification: return what next gives, or Failure.As"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			seen := 0
+			outer := func(next Handler) Handler {
+				return func(ctx context.Context, f *Failure) (Classification, error) {
+					got, err := next(ctx, f)
+					if err != nil || got.Rule() != c.rule {
+						t.Errorf("a link in front must see the failure of the link: got %v, %v", got, err)
+					}
+					seen++
+					return got, err
+				}
+			}
+			got := classifyBy(t, f, outer, link(c.link))
+			want := facts{Slow, time.Minute, "InvalidTemplate", "wrong", c.rule, false}
+			if diff := cmp.Diff(want, factsOf(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if got.Fault() == nil || got.Fault().Error() != c.fault {
+				t.Errorf("got fault %v, want %s", got.Fault(), c.fault)
+			}
+			if name != "undecided" && !errors.Is(got.Fault(), boom) {
+				t.Error("the fault must keep the link's error")
+			}
+			if seen != 1 {
+				t.Errorf("the link in front ran %d times", seen)
+			}
+		})
+	}
+}
+
+// What stands in front of the links is guarded, too.
+func TestComposeGuardsDecorations(t *testing.T) {
+	boom := errors.New("boom")
+	cases := map[string]Handler{
+		"LinkPanicked(Compose)":  func(context.Context, *Failure) (Classification, error) { panic(boom) },
+		"LinkFailed(Compose)":    func(context.Context, *Failure) (Classification, error) { return Classification{}, boom },
+		"LinkUndecided(Compose)": func(context.Context, *Failure) (Classification, error) { return Classification{}, nil },
+	}
+	for rule, h := range cases {
+		decorated := chain.New(Table{}.Link()).Decorate(func(*chain.Link, Handler) Handler { return h })
+		for name, err := range map[string]error{"single": coded("A"), "joined": errors.Join(coded("A"), coded("B"))} {
+			got, err := Compose(decorated)(t.Context(), NewFailure(err, "", noon))
+			if err != nil || got.Retry() != Slow || got.Rule() != rule || got.Code() != "A" {
+				t.Errorf("%s, %s: got %v, error %v", rule, name, got, err)
+			}
+		}
+	}
+}
+
+func TestComposeOfNoFailure(t *testing.T) {
+	for name, f := range map[string]*Failure{"nil failure": nil, "nil error": NewFailure(nil, "", noon)} {
+		got := classifyBy(t, f, Table{{Status: 400, Retry: OnChange}}.Link())
+		if got.Retry() != Slow || got.Rule() != "NoFailure" || got.Fault() == nil {
+			t.Errorf("%s: got %v, fault %v", name, got, got.Fault())
+		}
+	}
+	toNil := func(next Handler) Handler {
+		return func(ctx context.Context, f *Failure) (Classification, error) { return next(ctx, nil) }
+	}
+	if got := classifyBy(t, new(Failure), toNil, Table{{Status: 400, Retry: OnChange}}.Link()); got.Rule() != "NoFailure" {
+		t.Errorf("a link that passes on nil: got %v", got)
+	}
+	if got := classifyBy(t, &Failure{}); got.Rule() != "Unknown" {
+		t.Errorf("a failure without an error: got %v", got)
+	}
+}
+
+func TestComposeLetsGoexitPass(t *testing.T) {
+	handle := Compose(chain.New(func(Handler) Handler {
+		return func(context.Context, *Failure) (Classification, error) { runtime.Goexit(); panic("not reached") }
+	}))
+	returned, done := false, make(chan struct{})
+	go func() {
+		defer close(done)
+		handle(context.Background(), new(Failure))
+		returned = true
+	}()
+	<-done
+	if returned {
+		t.Error("a goroutine that is ended by its own will must end")
+	}
+}
+
+func TestComposeSetUp(t *testing.T) {
+	got := panicText(func() { Compose(chain.New(chain.Named("mine", func(Handler) Handler { return nil }))) })
+	if want := "chain: Then: link 1 of 1, mine, returned a nil handler"; got != want {
+		t.Errorf("got panic %q, want %q", got, want)
+	}
+}
+
+func TestComposeIsSafeForConcurrentUse(t *testing.T) {
+	cached := (&Failure{}).As("cached", Fast)
+	remember := func(next Handler) Handler {
+		return func(ctx context.Context, f *Failure) (Classification, error) {
+			if f.Code == "Cached" {
+				return cached, nil
+			}
+			return next(ctx, f)
+		}
+	}
+	handle := Compose(chain.New(remember, Table{{Code: "Mine", Message: Regexp("about .*"), Retry: Fast}}.Link()))
+	// Each goroutine has an error of its own; the failure may be shared.
+	shared := NewFailure(coded("Cached"), "", noon)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				for code, want := range map[string]string{"Mine": `Mine, message matches "about .*"`, "Conflict": "Conflict"} {
+					if c, _ := handle(context.Background(), NewFailure(coded(code), "", noon)); c.Rule() != want {
+						t.Errorf("got %v, want rule %s", c, want)
+					}
+				}
+				if c, _ := handle(context.Background(), shared); c.Rule() != "cached" {
+					t.Errorf("got %v", c)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// The result waits as long as the cause that waits longest, however the causes are joined.
+func TestComposeIsTheMaximum(t *testing.T) {
+	table := Table{{Code: "MineFast", Retry: Fast}, {Code: "MineStop", Retry: OnChange}}
+	handle := Compose(chain.New(table.Link()))
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		var leaves []error
+		var tree func(depth int) error
+		tree = func(depth int) error {
+			kind := 0
+			if depth > 0 {
+				kind = rapid.IntRange(0, 3).Draw(t, "kind")
+			}
+			switch kind {
+			case 1:
+				return fmt.Errorf("wrap: %w", tree(depth-1))
+			case 2, 3:
+				errs := make([]error, rapid.IntRange(1, 4).Draw(t, "branches"))
+				for i := range errs {
+					errs[i] = tree(depth - 1)
+				}
+				return errors.Join(errs...)
+			}
+			code := rapid.SampledFrom([]string{"MineFast", "Conflict", "BadRequest", "MineStop", "Nobody", ""}).Draw(t, "code")
+			leaf := coded(code, fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "after")))
+			if code == "" {
+				leaf = errors.New("text")
+			}
+			leaves = append(leaves, leaf)
+			return leaf
+		}
+		err := tree(rapid.IntRange(0, 4).Draw(t, "depth"))
+		var retry Retry
+		var after time.Duration
+		for _, leaf := range leaves {
+			c, _ := handle(ctx, NewFailure(leaf, "", noon))
+			retry, after = max(retry, c.Retry()), max(after, c.After())
+		}
+		got, _ := handle(ctx, NewFailure(err, "", noon))
+		if got.Retry() != retry || got.After() != after {
+			t.Fatalf("got %v, want %s after %s", got, retry, after)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package classify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// conflict is an error as the clients of the Azure SDK give it.
+func conflict(message string) error {
+	return &azcore.ResponseError{
+		ErrorCode:  "Conflict",
+		StatusCode: http.StatusConflict,
+		RawResponse: &http.Response{
+			Header: http.Header{"Retry-After": {"15"}},
+			Body:   io.NopCloser(strings.NewReader(fmt.Sprintf(`{"error": {"code": "Conflict", "message": %q}}`, message))),
+		},
+	}
+}
+
+func Example() {
+	redis := classify.Table{
+		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
+	}
+	handle := classify.Compose(chain.New(redis.Link()))
+
+	err := fmt.Errorf("creating the cache: %w", conflict("The cache is busy. Try again later."))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}))
+
+	fmt.Println(c.Retry(), "after", c.After())
+	fmt.Println(c.Severity(), c.Reason())
+	fmt.Println(c.Message())
+	fmt.Println("decided by:", c.Rule())
+	// Output:
+	// fast after 15s
+	// Warning Conflict
+	// The cache is busy. Try again later.
+	// decided by: Redis is busy
+}
+
+func ExampleTable() {
+	table := classify.Table{
+		// One code.
+		{Code: "NodePoolMcVersionIncompatible", Retry: classify.Slow},
+		// One of several.
+		{Code: "NetworkSecurityGroupNotFoundForFlowLog StorageProvisioningStateNotSucceeded", Retry: classify.Slow},
+		// A code, if the message contains all of these.
+		{Code: "BadRequest", Message: classify.Contains("not associated with", "invalid provisioning state"), Retry: classify.Slow},
+		// Only in some API versions.
+		{Code: "Conflict", APIVersions: ">=2023-01-01 <2024-01-01", Retry: classify.VerySlow},
+		// Any code with this status.
+		{Name: "Locked", Status: http.StatusLocked, Retry: classify.VerySlow},
+	}
+	handle := classify.Compose(chain.New(table.Link()))
+	for _, version := range []string{"2023-06-01", "2024-05-01"} {
+		c, _ := handle(context.Background(), classify.NewFailure(conflict("busy"), version, time.Time{}))
+		fmt.Println(version, c.Retry(), "-", c.Rule())
+	}
+	// Output:
+	// 2023-06-01 very slow - Conflict, API version >=2023-01-01 <2024-01-01
+	// 2024-05-01 slow - Conflict
+}
+
+func ExampleTable_String() {
+	table := classify.Table{
+		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
+		{Code: "Conflict NotFound", Retry: classify.VerySlow},
+		{Code: "NotFound", Status: 404, Retry: classify.Slow},
+	}
+	for line := range strings.Lines(table.String()) {
+		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") {
+			fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
+		}
+	}
+	// Output:
+	// # RULE CODE STATUS MESSAGE API VERSIONS RETRY
+	// 1 Redis is busy Conflict - contains "try again later" - fast
+	// 2 - Conflict NotFound - - - very slow
+	// 3 - NotFound 404 - - slow never reached, see row 2
+	// default - Conflict - - - slow never reached, see row 2
+	// default - NotFound - - - slow never reached, see row 2
+	// default - ParentResourceNotFound - - - slow
+	// default - PrincipalNotFound - - - slow
+	// default - ResourceGroupNotFound - - - slow
+	// default - ResourceNotFound - - - slow
+	// default - SubscriptionNotFound - - - very slow
+}
+
+// A link decides by itself what is not in the code or the message.
+func ExampleFailure_As() {
+	missingFile := func(next classify.Handler) classify.Handler {
+		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+			if errors.Is(f.Err, os.ErrNotExist) {
+				return f.As("FileMissing", classify.OnChange), nil
+			}
+			return next(ctx, f)
+		}
+	}
+	handle := classify.Compose(chain.New(missingFile))
+	_, err := os.Open("/no/such/file")
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	fmt.Println(c)
+	// Output: on change, rule FileMissing: open /no/such/file: no such file or directory
+}
+
+// A link adjusts what the links behind it said: here nothing of this kind is given up.
+func ExampleClassification_With() {
+	patient := func(next classify.Handler) classify.Handler {
+		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+			c, err := next(ctx, f)
+			if c.Retry() == classify.OnChange {
+				c = c.With(classify.VerySlow)
+			}
+			return c, err
+		}
+	}
+	handle := classify.Compose(chain.New(patient))
+	err := &azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400}
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	fmt.Println(c.Retry(), "-", c.Rule())
+	// Output: very slow - InvalidTemplate
+}
+
+// Of an error that joins several, the cause that waits longest counts.
+func ExampleCompose_joined() {
+	handle := classify.Compose(classify.Chain{})
+	err := errors.Join(
+		conflict("busy"),
+		&azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400},
+	)
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	fmt.Println(c.Retry(), c.Code(), c.After())
+	// Output: on change InvalidTemplate 15s
+}
+
+// What goes wrong while classifying is tried again slowly, and says where.
+func ExampleCompose_failing() {
+	forgetful := func(next classify.Handler) classify.Handler {
+		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+			return classify.Classification{}, nil
+		}
+	}
+	handle := classify.Compose(chain.New(chain.Named("forgetful", forgetful)))
+	c, err := handle(context.Background(), classify.NewFailure(conflict("busy"), "", time.Time{}))
+	fmt.Println(c.Retry(), err)
+	fmt.Println(c.Rule())
+	fmt.Println(c.Fault())
+	// Output:
+	// slow <nil>
+	// LinkUndecided(forgetful)
+	// classify: link forgetful gave the zero Classification: return what next gives, or Failure.As
+}
+
+func ExampleContains() {
+	m := classify.Contains("originGroup is created", "origin is created")
+	fmt.Println(m.Match("Make sure that the OriginGroup is created and at least one enabled origin is created."))
+	fmt.Println(m.Match("The originGroup is created."))
+	fmt.Println(m)
+	// Output:
+	// true
+	// false
+	// contains "originGroup is created" and "origin is created"
+}
+
+func ExampleAnyOf() {
+	m := classify.AnyOf(classify.Contains("does not exist"), classify.Regexp(`(?i)insufficient\s+access`))
+	fmt.Println(m.Match("The workspace does not exist."), m.Match("Insufficient  access."), m.Match("Denied."))
+	fmt.Println(m)
+	// Output:
+	// true true false
+	// contains "does not exist" or matches "(?i)insufficient\\s+access"
+}
+
+func ExampleRetryAfter() {
+	h := http.Header{}
+	h.Set("Retry-After", "Wed, 21 Oct 2026 07:28:30 GMT")
+	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the service's clock is the one that counts
+	fmt.Println(classify.RetryAfter(h, time.Time{}))
+
+	h.Set("Retry-After-Ms", "2500") // wins over Retry-After
+	fmt.Println(classify.RetryAfter(h, time.Time{}))
+	// Output:
+	// 30s
+	// 2.5s
+}

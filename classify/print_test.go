@@ -1,0 +1,91 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// printed gives the lines of a table with single spaces, and the number of its own rows first.
+func printed(t Table) (own, rest []string) {
+	for i, line := range strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n") {
+		line = strings.Join(strings.Fields(line), " ")
+		switch {
+		case i == 0:
+		case i <= len(t):
+			own = append(own, line)
+		default:
+			rest = append(rest, line)
+		}
+	}
+	return own, rest
+}
+
+func TestTableString(t *testing.T) {
+	table := Table{
+		{Name: "busy", Code: "Conflict", Message: Contains("busy"), Retry: Fast},
+		{Code: "conflict Mine", Retry: VerySlow},
+		{Code: "CONFLICT", Status: 409, Retry: Slow},
+		{Code: "Mine  Yours", Retry: Slow},
+		{Status: 423, APIVersions: ">=2023-01-01  <2024-01-01", Retry: OnChange},
+		{Code: "Locked", Status: 423, APIVersions: ">=2023-01-01 <2024-01-01", Retry: Slow},
+		{Code: "Mine Locked", Status: 423, APIVersions: ">=2023-01-01 <2024-01-01", Retry: Slow},
+		{Message: Contains("x"), Retry: Slow},
+		{Message: Contains("x"), Retry: Fast},
+		{Message: Contains("X"), Retry: Fast},
+		{Code: "Conflict Conflict", Retry: Fast},
+		{Code: "Mine", Message: Contains("z"), Retry: Fast},
+	}
+	own, rest := printed(table)
+	want := []string{
+		`1 busy Conflict - contains "busy" - fast`,
+		`2 - conflict Mine - - - very slow`,
+		`3 - CONFLICT 409 - - slow never reached, see row 2`,
+		`4 - Mine Yours - - - slow`,
+		`5 - - 423 - >=2023-01-01 <2024-01-01 on change`,
+		`6 - Locked 423 - >=2023-01-01 <2024-01-01 slow never reached, see row 5`,
+		`7 - Mine Locked 423 - >=2023-01-01 <2024-01-01 slow never reached, see row 2 and row 5`,
+		`8 - - - contains "x" - slow`,
+		`9 - - - contains "x" - fast never reached, see row 8`,
+		`10 - - - contains "X" - fast`,
+		`11 - Conflict Conflict - - - fast never reached, see row 2`,
+		`12 - Mine - contains "z" - fast never reached, see row 2`,
+	}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Errorf("its own rows (-want +got):\n%s", diff)
+	}
+	for _, line := range rest {
+		if !strings.HasPrefix(line, "default ") {
+			t.Errorf("%q is not marked as a default", line)
+		}
+		if unreachable, shadowed := strings.Contains(line, " Conflict "), strings.Contains(line, "never reached, see row 2"); unreachable != shadowed {
+			t.Errorf("%q: only Conflict is taken from the default", line)
+		}
+	}
+	if want := len(firstConditions) + len(AzureCodes()) + len(lastConditions); len(rest) != want {
+		t.Errorf("%d lines of defaults, want %d", len(rest), want)
+	}
+}
+
+func TestTableStringIsAligned(t *testing.T) {
+	lines := strings.Split(strings.TrimSuffix(Table(nil).String(), "\n"), "\n")
+	at := strings.Index(lines[0], "RETRY")
+	for _, line := range lines {
+		if line[at-2:at] != "  " || line[at] == ' ' {
+			t.Errorf("the column RETRY starts at %d, not so in %q", at, line)
+		}
+	}
+}
+
+func TestDefaultRowsAreAllReached(t *testing.T) {
+	if strings.Contains(Table(nil).String(), "never reached") {
+		t.Error("a default row is shadowed by another")
+	}
+	own, rest := printed(AzureCodes())
+	for _, line := range append(own[:0:0], rest[len(firstConditions):len(firstConditions)+len(AzureCodes())]...) {
+		if !strings.Contains(line, "never reached") {
+			t.Errorf("%q is decided by the copy in front of it", line)
+		}
+	}
+}

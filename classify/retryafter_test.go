@@ -1,0 +1,83 @@
+package classify
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestRetryAfter(t *testing.T) {
+	date := func(d time.Duration) string { return noon.Add(d).Format(http.TimeFormat) }
+	cases := map[string]struct {
+		reason string
+		header []string
+		want   time.Duration
+	}{
+		"none":             {"a response that does not ask waits for nothing", nil, 0},
+		"seconds":          {"whole seconds", []string{"Retry-After", "120"}, 2 * time.Minute},
+		"spaces":           {"space around a value is no part of it", []string{"Retry-After", " 5 "}, 5 * time.Second},
+		"date":             {"a date counts from now", []string{"Retry-After", date(90 * time.Second)}, 90 * time.Second},
+		"own date":         {"a date counts from the response's own date", []string{"Retry-After", date(90 * time.Second), "Date", date(80 * time.Second)}, 10 * time.Second},
+		"rubbish own date": {"a date that is none is not there", []string{"Retry-After", date(90 * time.Second), "Date", "yesterday"}, 90 * time.Second},
+		"RFC 850":          {"the older forms of dates are dates", []string{"Retry-After", noon.Add(time.Minute).Format("Monday, 02-Jan-06 15:04:05 GMT")}, time.Minute},
+		"asctime":          {"the older forms of dates are dates", []string{"Retry-After", noon.Add(time.Minute).Format(time.ANSIC)}, time.Minute},
+		"ms":               {"milliseconds", []string{"Retry-After-Ms", "1500"}, 1500 * time.Millisecond},
+		"x-ms":             {"milliseconds, as Azure has them", []string{"X-Ms-Retry-After-Ms", "250"}, 250 * time.Millisecond},
+		"precedence":       {"the most exact header wins", []string{"Retry-After", "9", "X-Ms-Retry-After-Ms", "20", "Retry-After-Ms", "10"}, 10 * time.Millisecond},
+		"precedence 2":     {"the second most exact wins over seconds", []string{"Retry-After", "9", "X-Ms-Retry-After-Ms", "20"}, 20 * time.Millisecond},
+		"fall through":     {"a header that says nothing usable leaves it to the next", []string{"Retry-After", "9", "X-Ms-Retry-After-Ms", "soon", "Retry-After-Ms", "0"}, 9 * time.Second},
+		"hour":             {"an hour is an hour", []string{"Retry-After", "3600"}, time.Hour},
+		"over an hour":     {"more than an hour counts as one", []string{"Retry-After", "3601"}, time.Hour},
+		"a year":           {"a date far away counts as an hour", []string{"Retry-After", date(365 * 24 * time.Hour)}, time.Hour},
+		"overflow":         {"no number is too large to be cut", []string{"Retry-After", "99999999999999999999999999999999"}, time.Hour},
+		"overflow ns":      {"a number that fits an int, but not in nanoseconds", []string{"Retry-After", "9223372036854775807"}, time.Hour},
+		"overflow ms":      {"the same in milliseconds", []string{"Retry-After-Ms", "9223372036854775807"}, time.Hour},
+		"zero":             {"zero asks for nothing", []string{"Retry-After", "0"}, 0},
+		"negative":         {"negative is none", []string{"Retry-After", "-5"}, 0},
+		"negative ms":      {"negative is none", []string{"Retry-After-Ms", "-5"}, 0},
+		"past":             {"a date in the past is none", []string{"Retry-After", date(-time.Minute)}, 0},
+		"past own date":    {"a date in the past of the response is none", []string{"Retry-After", date(time.Minute), "Date", date(time.Hour)}, 0},
+		"fraction":         {"only whole numbers are numbers", []string{"Retry-After", "1.5"}, 0},
+		"exponent":         {"only whole numbers are numbers", []string{"Retry-After", "1e9"}, 0},
+		"NaN":              {"no number", []string{"Retry-After", "NaN"}, 0},
+		"rubbish":          {"no number", []string{"Retry-After", "soon"}, 0},
+		"other digits":     {"only the digits of ASCII are digits", []string{"Retry-After", "５"}, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := http.Header{}
+			for i := 0; i < len(c.header); i += 2 {
+				h.Set(c.header[i], c.header[i+1])
+			}
+			if got := RetryAfter(h, noon); got != c.want {
+				t.Errorf("%s: got %s, want %s for %v", c.reason, got, c.want, h)
+			}
+		})
+	}
+}
+
+func TestRetryAfterWithoutClock(t *testing.T) {
+	h := http.Header{"Retry-After": {time.Now().Add(1000 * time.Hour).UTC().Format(http.TimeFormat)}}
+	if got := RetryAfter(h, time.Time{}); got != time.Hour {
+		t.Errorf("the zero time is the wall clock's now: got %s, want an hour", got)
+	}
+	h.Set("Retry-After", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+	if got := RetryAfter(h, time.Time{}); got != 0 {
+		t.Errorf("the zero time is the wall clock's now: got %s, want 0 for the past", got)
+	}
+	if got := RetryAfter(nil, noon); got != 0 {
+		t.Errorf("a nil header asks for nothing: got %s", got)
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"", "5", "-5", "1e9", "NaN", "99999999999999999999", "Sun, 01 Mar 2026 13:00:00 GMT", "Sunday, 01-Mar-26 13:00:00 GMT", "Sun, 00 Jan 0000 00:00:00 GMT"} {
+		f.Add(seed, seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, seconds, ms, date string) {
+		h := http.Header{"Retry-After": {seconds}, "Retry-After-Ms": {ms}, "Date": {date}}
+		if got := RetryAfter(h, noon); got < 0 || got > time.Hour {
+			t.Errorf("%v gave %s, which is not from 0 to an hour", h, got)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package classify
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRuleString(t *testing.T) {
+	cases := map[string]struct {
+		rule Rule
+		want string
+	}{
+		"name":    {Rule{Name: "Redis is busy", Code: "Conflict"}, "Redis is busy"},
+		"code":    {Rule{Code: "Conflict"}, "Conflict"},
+		"codes":   {Rule{Code: " A  B "}, "A or B"},
+		"status":  {Rule{Status: 409}, "HTTP 409"},
+		"message": {Rule{Message: Contains("x")}, `message contains "x"`},
+		"all":     {Rule{Code: "A", Status: 409, Message: Contains("x"), APIVersions: ">=2023-01-01  <2024-01-01"}, `A, HTTP 409, message contains "x", API version >=2023-01-01 <2024-01-01`},
+		"none":    {Rule{}, "no condition"},
+	}
+	for name, c := range cases {
+		if diff := cmp.Diff(c.want, c.rule.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestRuleSetUp(t *testing.T) {
+	cases := map[string]struct {
+		rule Rule
+		want string
+	}{
+		"no retry":     {Rule{Code: "A"}, "(A) cannot be right: its Retry is not set: say Fast, Slow, VerySlow or OnChange"},
+		"bad retry":    {Rule{Code: "A", Retry: 9}, "(A) cannot be right: its Retry is Retry(9): say Fast, Slow, VerySlow or OnChange"},
+		"no condition": {Rule{Retry: Slow}, "(no condition) cannot be right: it has no condition: set Code, Status, Message or APIVersions"},
+		"name only":    {Rule{Name: "mine", Retry: Slow}, "(mine) cannot be right: it has no condition: set Code, Status, Message or APIVersions"},
+		"blank code":   {Rule{Name: "mine", Code: " ", Retry: Slow}, "(mine) cannot be right: its Code is blank: name a code, or leave it empty for any"},
+		"commas":       {Rule{Code: "A,B", Retry: Slow}, `(A,B) cannot be right: its Code is "A,B": separate codes by spaces`},
+		"status 200":   {Rule{Status: 200, Retry: Slow}, "(HTTP 200) cannot be right: its Status is 200: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
+		"status 399":   {Rule{Status: 399, Retry: Slow}, "(HTTP 399) cannot be right: its Status is 399: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
+		"status 600":   {Rule{Status: 600, Retry: Slow}, "(HTTP 600) cannot be right: its Status is 600: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
+		"status -1":    {Rule{Status: -1, Retry: Slow}, "(HTTP -1) cannot be right: its Status is -1: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
+		"blank api":    {Rule{Code: "A", APIVersions: " ", Retry: Slow}, "(A) cannot be right: its APIVersions are blank: name some, or leave it empty for any"},
+		"bad api":      {Rule{Name: "mine", APIVersions: "v1", Retry: Slow}, `(mine) cannot be right: its APIVersions: "v1" is not a version such as 2024-05-01 or 2024-05-01-preview, with one of >= > <= < directly in front or nothing`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			table := Table{{Code: "Fine", Retry: Slow}, c.rule}
+			want := "classify: Table: row 2 of 2 " + c.want
+			if diff := cmp.Diff(want, panicText(func() { table.Link() })); diff != "" {
+				t.Errorf("the panic (-want +got):\n%s", diff)
+			}
+			if table.String() == "" {
+				t.Error("a table that cannot be right can still be printed")
+			}
+		})
+	}
+	for _, status := range []int{400, 599} {
+		if text := panicText(func() { Table{{Status: status, Retry: Slow}}.Link() }); text != "" {
+			t.Errorf("status %d is one of a failure: %s", status, text)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package flow
+
+import (
+	"container/list"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Explanation says why a resource is where it is: the outcome of its last pass and what every link decided. It prints as
+// text for a person and marshals to JSON.
+type Explanation struct {
+	Name     string    `json:"name"` // of the reconciler
+	Key      string    `json:"key"`
+	At       time.Time `json:"at"`    // when the pass began
+	Since    time.Time `json:"since"` // since when it has been here: same state, point, link and reason
+	State    string    `json:"state"` // see [State]
+	Point    string    `json:"point,omitempty"`
+	Link     string    `json:"link,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	Error    string    `json:"error,omitempty"` // the error, whole
+	Rule     string    `json:"rule,omitempty"`  // what classified it
+	Severity string    `json:"severity,omitempty"`
+	Retry    string    `json:"retry,omitempty"`
+	// Again is when it is tried again; zero if the reconciler has no [Backoff], or there is nothing to come back for.
+	Again      time.Time    `json:"again,omitzero"`
+	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
+	Steps      []Step       `json:"steps"`
+
+	now time.Time // when it was asked for
+}
+
+// Explain says why the resource with this key is where it is, from its last pass; ok is false if that was not kept, since
+// [KeepLast] was not given or n others came after.
+func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
+	if r.kept == nil {
+		return e, false
+	}
+	e, ok = r.kept.get(key)
+	e.now = r.opt.now()
+	return e, ok
+}
+
+// String is text for a person: where the resource is, why, what it waits for, since when, when it is tried again, and
+// then one line for each link of the last pass, with ">" before the one that stopped it.
+func (e Explanation) String() string {
+	var b strings.Builder
+	is := "is"
+	if e.State == StateFailed.String() {
+		is = "has"
+	}
+	fmt.Fprintf(&b, "%s %s %s %s", e.Name, e.Key, is, e.State)
+	if e.Point != "" {
+		b.WriteString(" at " + e.Point)
+	}
+	if e.Link != "" {
+		b.WriteString(" by " + e.Link)
+	}
+	b.WriteByte('\n')
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-12s %s\n", what, text)
+		}
+	}
+	line("why", e.why())
+	if e.Error != "" && e.Error != e.Message {
+		line("error", firstLine(e.Error))
+	}
+	line("rule", e.Rule)
+	refs := make([]string, len(e.WaitingFor))
+	for i, ref := range e.WaitingFor {
+		refs[i] = ref.String()
+	}
+	line("waits for", strings.Join(refs, ", "))
+	line("since", e.clock(e.Since))
+	if e.Again.IsZero() {
+		line("tried again", e.Retry)
+	} else {
+		line("tried again", e.clock(e.Again))
+	}
+	line("last pass", e.clock(e.At))
+	b.WriteByte('\n')
+	e.table(&b)
+	return b.String()
+}
+
+func (e *Explanation) why() string {
+	switch {
+	case e.Message == "":
+		return e.Reason
+	case e.Reason == "":
+		return e.Message
+	}
+	return e.Reason + ": " + e.Message
+}
+
+// clock says when, and how far that is from when it was asked.
+func (e *Explanation) clock(t time.Time) string {
+	text := t.UTC().Format("2006-01-02 15:04:05Z")
+	switch d := e.now.Sub(t).Round(time.Second); {
+	case e.now.IsZero():
+	case d > 0:
+		text += ", " + d.String() + " ago"
+	case d < 0:
+		text += ", in " + (-d).String()
+	default:
+		text += ", now"
+	}
+	return text
+}
+
+// row is one line of the table.
+type row struct{ mark, point, link, verdict, text string }
+
+func (e *Explanation) table(b *strings.Builder) {
+	var rows []row
+	marked := false
+	add := func(s Step) {
+		r := row{" ", s.Point, s.Link, s.Verdict, s.Reason}
+		for _, text := range append([]string{s.Message, firstLine(s.Error)}, s.Notes...) {
+			switch {
+			case text == "":
+			case r.text == "":
+				r.text = text
+			default:
+				r.text += ": " + text
+			}
+		}
+		if !marked && e.stopped(s) {
+			r.mark, marked = ">", true
+		}
+		rows = append(rows, r)
+	}
+	// A point is entered before its links; its own line, which is that of the operation, stands behind them.
+	var point *Step
+	for i := range e.Steps {
+		s := &e.Steps[i]
+		if point != nil && s.Point != point.Point {
+			add(*point)
+			point = nil
+		}
+		switch {
+		case s.Link != "":
+			add(*s)
+		case e.worthALine(s.Point):
+			point = s
+		}
+	}
+	if point != nil {
+		add(*point)
+	}
+	var wide row
+	for _, r := range rows {
+		wide.point, wide.link, wide.verdict = wider(wide.point, r.point), wider(wide.link, r.link), wider(wide.verdict, r.verdict)
+	}
+	for _, r := range rows {
+		line := fmt.Sprintf("%s %-*s  %-*s  %-*s  %s", r.mark, len(wide.point), r.point, len(wide.link), r.link, len(wide.verdict), r.verdict, r.text)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// stopped tells whether the pass stopped at this step.
+func (e *Explanation) stopped(s Step) bool {
+	if s.Point != e.Point || s.Link != e.Link {
+		return false
+	}
+	return e.State != StateReady.String() && e.State != StateGone.String()
+}
+
+// worthALine tells whether a point as a whole has a line of its own: where there is an operation, and no link in front of
+// it stopped the pass.
+func (e *Explanation) worthALine(point string) bool {
+	switch point {
+	case PointOwner, PointGet, PointApply, PointDelete:
+		return point != e.Point || e.Link == ""
+	case PointClassify:
+		return true
+	}
+	return false
+}
+
+func wider(a, b string) string {
+	if len(b) > len(a) {
+		return b
+	}
+	return a
+}
+
+// firstLine keeps an error of many lines from breaking the table.
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if rest != "" {
+		line += " ..."
+	}
+	return line
+}
+
+// keeper keeps the explanations of the n resources that were reconciled last.
+type keeper struct {
+	mu    sync.Mutex
+	n     int
+	byKey map[string]*list.Element
+	order list.List // of Explanation, the oldest in front
+}
+
+func newKeeper(n int) *keeper { return &keeper{n: n, byKey: map[string]*list.Element{}} }
+
+func (k *keeper) add(e Explanation) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if was, ok := k.byKey[e.Key]; ok {
+		old := was.Value.(Explanation)
+		if old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason {
+			e.Since = old.Since
+		}
+		was.Value = e
+		k.order.MoveToBack(was)
+		return
+	}
+	if len(k.byKey) >= k.n {
+		oldest := k.order.Front()
+		delete(k.byKey, oldest.Value.(Explanation).Key)
+		k.order.Remove(oldest)
+	}
+	k.byKey[e.Key] = k.order.PushBack(e)
+}
+
+func (k *keeper) get(key string) (Explanation, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e, ok := k.byKey[key]; ok {
+		return e.Value.(Explanation), true
+	}
+	return Explanation{}, false
+}

@@ -1,0 +1,76 @@
+package flow
+
+import (
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// The extension points, as traces, listings and observers call them.
+const (
+	PointPass        = "Pass"
+	PointOwner       = "Owner" // no extension point: where the owner is resolved
+	PointOwnerCheck  = "OwnerCheck"
+	PointGet         = "Get"
+	PointPreCheck    = "PreCheck"
+	PointApply       = "Apply"
+	PointPostCheck   = "PostCheck"
+	PointDeleteCheck = "DeleteCheck"
+	PointDelete      = "Delete"
+	PointClassify    = "Classify"
+)
+
+// Extensions is how a kind of resource differs from what [Operations] do: one chain for each extension point. The zero
+// Extensions changes nothing.
+type Extensions[T any] struct {
+	// Pass is around the whole pass: a lock, credentials, a deadline, what has to be done once the resource was read.
+	Pass chain.Chain[T, Outcome]
+	// OwnerCheck is asked before any call to the cloud.
+	OwnerCheck checks.OwnerChain
+	// Get is around the GET.
+	Get chain.Chain[*Request[T], Observation]
+	// PreCheck is asked after the GET and before Apply.
+	PreCheck checks.Chain[T]
+	// Apply is around the PUT or PATCH and around each polling of it.
+	Apply chain.Chain[*Request[T], Progress]
+	// PostCheck is asked when the cloud has what the spec says, before the resource is ready.
+	PostCheck checks.Chain[T]
+	// DeleteCheck is asked before the DELETE. An owner that is gone, or going, does not block there.
+	DeleteCheck checks.Chain[T]
+	// Delete is around the DELETE and around each polling of it.
+	Delete chain.Chain[*Request[T], Progress]
+	// Classify decides about every error of every point.
+	Classify classify.Chain
+}
+
+// Extend returns extensions with those of others behind those of e, point by point: a base for many kinds, then what one
+// kind needs besides.
+func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
+	for _, o := range others {
+		e.Pass = e.Pass.Extend(o.Pass)
+		e.OwnerCheck = e.OwnerCheck.Extend(o.OwnerCheck)
+		e.Get = e.Get.Extend(o.Get)
+		e.PreCheck = e.PreCheck.Extend(o.PreCheck)
+		e.Apply = e.Apply.Extend(o.Apply)
+		e.PostCheck = e.PostCheck.Extend(o.PostCheck)
+		e.DeleteCheck = e.DeleteCheck.Extend(o.DeleteCheck)
+		e.Delete = e.Delete.Extend(o.Delete)
+		e.Classify = e.Classify.Extend(o.Classify)
+	}
+	return e
+}
+
+// named gives each link its point, for those who list and observe them.
+func (e Extensions[T]) named() Extensions[T] {
+	return Extensions[T]{
+		Pass:        e.Pass.At(PointPass),
+		OwnerCheck:  e.OwnerCheck.At(PointOwnerCheck),
+		Get:         e.Get.At(PointGet),
+		PreCheck:    e.PreCheck.At(PointPreCheck),
+		Apply:       e.Apply.At(PointApply),
+		PostCheck:   e.PostCheck.At(PointPostCheck),
+		DeleteCheck: e.DeleteCheck.At(PointDeleteCheck),
+		Delete:      e.Delete.At(PointDelete),
+		Classify:    e.Classify.At(PointClassify),
+	}
+}

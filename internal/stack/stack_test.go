@@ -1,0 +1,44 @@
+package stack
+
+import (
+	"bytes"
+	"testing"
+)
+
+// caught is the stack of a panic in f.
+func caught(f func()) (stack []byte) {
+	defer func() {
+		_ = recover()
+		stack = Panic()
+	}()
+	f()
+	return nil
+}
+
+//go:noinline
+func culprit(depth int) {
+	if depth > 0 {
+		culprit(depth - 1)
+	}
+	panic("on purpose")
+}
+
+func TestPanic(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		depth  int
+		want   string
+		count  int
+	}{
+		"Shallow": {"the function that panicked is in the stack", 0, "internal/stack.culprit(...)\n", 1},
+		"Deep":    {"a deep recursion is cut off behind the panic, and said to be", 1000, "more frames\n", 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := caught(func() { culprit(tc.depth) })
+			if n := bytes.Count(got, []byte(tc.want)); n != tc.count {
+				t.Errorf("%s: want %q %d times, got it %d times in\n%s", tc.reason, tc.want, tc.count, n, got)
+			}
+		})
+	}
+}
