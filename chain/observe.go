@@ -151,7 +151,10 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 			observers = append(observers, l.observer)
 		}
 	}
-	key := new(askedKey)
+	var key *askedKey
+	if len(observers) > 1 {
+		key = new(askedKey)
+	}
 	var bare, full []wrap[Req, Res]
 	n := 0
 	for _, l := range c.layers {

@@ -2,7 +2,6 @@ package checks_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,14 +96,3 @@ func raw(name string, do func(ctx context.Context, req request, next handler) (c
 }
 
 func ptr[V any](v V) *V { return &v }
-
-// panicOf gives the value that f panics with, as text.
-func panicOf(f func()) (text string) {
-	defer func() {
-		if v := recover(); v != nil {
-			text = fmt.Sprint(v)
-		}
-	}()
-	f()
-	return ""
-}

@@ -143,7 +143,7 @@ func TestSelectorsPanic(t *testing.T) {
 		"Assertion": {"so is a type that is another one", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
 		"Text":      {"a text that speaks of a nil pointer is none", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
 		"Error":     {"an error stays the same error", func(*Deep) { panic(failure) }, failure, "selector failed"},
-		"Nil":       {"panic(nil) is a panic, too", func(*Deep) { panic(nil) }, nil, "panic called with nil argument (use GODEBUG=panicnil=1 to disable)"},
+		"Nil":       {"panic(nil) is a panic, too", func(*Deep) { panic(nil) }, nil, "panic called with nil argument"},
 	}
 	req := func() *checks.Request[*Deep] {
 		d := deep(ptr(State("Succeeded")))
@@ -158,8 +158,8 @@ func TestSelectorsPanic(t *testing.T) {
 					t.Errorf("%s: %s gave %v, not the panic", tc.reason, chain.NameOf(link), err)
 					continue
 				}
-				if want := "panic in link " + chain.NameOf(link) + ": " + tc.want; err.Error() != want {
-					t.Errorf("%s: %s gave the error %q, want %q", tc.reason, chain.NameOf(link), err, want)
+				if !strings.HasSuffix(err.Error(), "panic in link "+p.Link+": "+tc.want) || !strings.Contains(chain.NameOf(link), p.Link) {
+					t.Errorf("%s: %s gave the error %q, want one of it that ends with %q", tc.reason, chain.NameOf(link), err, tc.want)
 				}
 				if tc.is != nil && !errors.Is(err, tc.is) {
 					t.Errorf("%s: errors.Is does not find the error that %s panicked with", tc.reason, chain.NameOf(link))

@@ -28,11 +28,11 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.owner(ctx) {
 		return s.stop
 	}
-	op := r.underWay(resource)
+	s.kept = r.underWay(resource)
 	if req.Deleting {
-		return s.delete(ctx, op)
+		return s.delete(ctx)
 	}
-	if op.token != "" && !op.deletes {
+	if op := s.kept; op.token != "" && !op.deletes {
 		if !s.apply(ctx, op) {
 			return s.stop
 		}
@@ -73,6 +73,7 @@ type step[T any] struct {
 	p    *points[T]
 	own  context.Context
 	req  *Request[T]
+	kept underWay // what is kept with the resource
 	stop Outcome
 }
 
@@ -108,19 +109,16 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 
 func (s *step[T]) ownerCheck(ctx context.Context) bool {
 	res, err := s.p.ownerCheck(ctx, &s.req.OwnerRequest)
-	return s.decided(ctx, PointOwnerCheck, res, err)
+	return s.decided(PointOwnerCheck, res, err)
 }
 
 func (s *step[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
 	res, err := check(ctx, &s.req.Request)
-	return s.decided(ctx, point, res, err)
+	return s.decided(point, res, err)
 }
 
-// decided does what a check says. It also sees a pass that was canceled meanwhile.
-func (s *step[T]) decided(ctx context.Context, point string, res checks.Result, err error) bool {
-	if err == nil && !res.Blocked() {
-		err = ctx.Err()
-	}
+// decided does what a check says.
+func (s *step[T]) decided(point string, res checks.Result, err error) bool {
 	switch {
 	case err != nil:
 		return s.failed(point, res.Link(), res, err)
@@ -136,6 +134,9 @@ func (s *step[T]) decided(ctx context.Context, point string, res checks.Result, 
 func (s *step[T]) get(ctx context.Context) (Observation, bool) {
 	if s.r.ops.Get == nil && s.r.ext.Get.Len() == 0 {
 		return Observation{}, true
+	}
+	if err := ctx.Err(); err != nil {
+		return Observation{}, s.failed(PointGet, nil, checks.Result{}, err)
 	}
 	seen, err := s.p.get(ctx, s.req)
 	if err != nil {
@@ -154,7 +155,7 @@ func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, 
 }
 
 func (s *step[T]) apply(ctx context.Context, op underWay) bool {
-	if !s.operate(ctx, PointApply, s.p.apply, op, op) {
+	if !s.operate(ctx, PointApply, s.p.apply, op) {
 		return false
 	}
 	s.req.Exists = true
@@ -168,38 +169,47 @@ func (s *step[T]) ready(ctx context.Context) Outcome {
 	return Outcome{o: ready}
 }
 
-func (s *step[T]) delete(ctx context.Context, kept underWay) Outcome {
-	op := kept
+func (s *step[T]) delete(ctx context.Context) Outcome {
+	op := s.kept
 	if !op.deletes {
 		op = underWay{generation: s.generation(), deletes: true} // what is being applied does not matter any more
 	}
 	if op.token == "" && !s.check(ctx, PointDeleteCheck, s.p.deleteCheck) {
 		return s.stop
 	}
-	if !s.operate(ctx, PointDelete, s.p.remove, op, kept) {
+	if !s.operate(ctx, PointDelete, s.p.remove, op) {
 		return s.stop
 	}
 	return Outcome{o: gone}
 }
 
-// operate calls an operation, with the token of op if it has one, and sees to it that what is kept with the resource is
-// what the operation said, whatever links around it made of that.
-func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Request[T], Progress], op, kept underWay) bool {
+// operate calls an operation, with the token of op if it has one, unless the pass was canceled meanwhile. It sees to it
+// that what is kept with the resource is what the operation said, whatever links around it made of that.
+func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Request[T], Progress], op underWay) bool {
+	if err := ctx.Err(); err != nil {
+		return s.failed(point, nil, checks.Result{}, err)
+	}
 	c := &s.req.note.op
 	*c = op
 	s.req.Token = op.token
 	p, err := h(ctx, s.req)
 	s.req.Token = ""
-	if err == nil && p.IsDone() && c.token != "" {
-		p, err = Progress{}, ErrUnderWay
-	}
-	if err == nil && p.p == nil {
+	switch {
+	case err != nil:
+	case p.p == nil:
 		err = ErrNoProgress
+	case p.IsDone() && c.token != "":
+		err = ErrUnderWay
+	case p.inProgress() && p.p.token == "":
+		err = ErrNoToken
+	case p.inProgress() && c.token == "":
+		c.token = p.p.token // a link has an operation of its own in place of this one
 	}
-	if *c != kept && (c.token != "" || kept.token != "") {
+	if *c != s.kept && (c.token != "" || s.kept.token != "") {
 		if lost := s.r.keep(s.own, s.req.Resource, *c); lost != nil {
 			err = errors.Join(err, lost)
 		}
+		s.kept = *c
 	}
 	switch {
 	case err != nil:

@@ -166,7 +166,7 @@ func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
 		e.Retry = out.Retry().String()
 	}
 	if delay, again := out.Again(); again && r.opt.backoff != nil {
-		e.Again = e.At.Add(delay)
+		e.Again = r.opt.now().Add(delay)
 	}
 	e.blame(out)
 	if t := traceOf(p.own); t != nil {

@@ -34,7 +34,7 @@ func TestOf(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Of(tc.a, tc.b, Options{Now: clock})
+			got := Of(tc.a, tc.b, Options{Sample: 10 * time.Microsecond, Now: clock})
 			if math.Abs(got-tc.want) > tc.want*1e-9 {
 				t.Errorf("%s: Of(...) = %v, want %v", tc.reason, got, tc.want)
 			}

@@ -1,0 +1,57 @@
+# Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
+#
+#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy
+#   make bench   all benchmarks; ratios are reported beside the times
+#   make cover   coverage of the root module by its own tests, the page in cover.html
+#   make fuzz    every fuzz target for FUZZTIME (1m)
+#   make fmt     formats
+
+MODULES  := . examples
+FUZZTIME ?= 1m
+GO       ?= go
+CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+RACE     := $(if $(CC_FOUND),-race,)
+
+.PHONY: all test check alone tidy bench cover fuzz fmt clean
+all: test
+
+test: check alone tidy
+
+# check runs in the workspace.
+check: bin/staticcheck
+	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
+	@for m in $(MODULES); do ( set -ex; cd $$m; \
+		$(GO) vet ./...; \
+		$(CURDIR)/bin/staticcheck ./...; \
+		$(GO) test $(RACE) ./... ) || exit 1; done
+	@# Exact allocations and ratios are not tested under -race.
+	@$(if $(RACE),set -x; $(GO) test ./...,true)
+
+# alone runs each module as its users get it, without the workspace, the root first.
+alone:
+	@for m in $(MODULES); do ( set -ex; cd $$m; GOWORK=off $(GO) vet ./...; GOWORK=off $(GO) test ./... ) || exit 1; done
+
+tidy:
+	@for m in $(MODULES) tools/lint; do ( set -ex; cd $$m; GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+
+bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
+	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+cover:
+	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...
+	$(GO) tool cover -func=cover.out | tail -n 1
+	$(GO) tool cover -html=cover.out -o cover.html
+
+fuzz:
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+		( set -x; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p ) || exit 1; done; done
+
+fmt:
+	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+clean:
+	rm -rf bin cover.out cover.html

@@ -1,0 +1,212 @@
+package chain_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+// What a chain costs, compared with the same functions nested by hand. Requests of six words and results of two are what
+// reconcilers have: larger results would measure copying.
+
+type (
+	words struct{ a, b, c, d, e, f int }
+	pair  struct{ a, b int }
+
+	worker = chain.Handler[words, pair]
+	layer  = chain.Middleware[words, pair]
+)
+
+// through1 and through2 are links that do nothing. There are two, and they are not inlined, so that the compiler knows
+// neither in the chain nor in the nested functions what comes next.
+//
+//go:noinline
+func through1(next worker) worker {
+	return func(ctx context.Context, w words) (pair, error) { return next(ctx, w) }
+}
+
+//go:noinline
+func through2(next worker) worker {
+	return func(ctx context.Context, w words) (pair, error) { return next(ctx, w) }
+}
+
+//go:noinline
+func work(_ context.Context, w words) (pair, error) { return pair{w.a, w.f}, nil }
+
+// layers are n links.
+func layers(n int) []layer {
+	out := make([]layer, n)
+	for i := range out {
+		out[i] = through1
+		if i%2 == 1 {
+			out[i] = through2
+		}
+	}
+	return out
+}
+
+// nested is n links nested by hand: through1(through2(through1(work))).
+func nested(n int) worker {
+	h := worker(work)
+	for i := n - 1; i >= 0; i-- {
+		if i%2 == 1 {
+			h = through2(h)
+		} else {
+			h = through1(h)
+		}
+	}
+	return h
+}
+
+// silent is an observer that does not listen.
+type silent struct{}
+
+func (silent) Enabled(context.Context) bool                             { return false }
+func (silent) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (silent) Exit(context.Context, *chain.Link, chain.Exit)            {}
+
+// subjects are the handlers to compare with nested ones.
+var subjects = []struct {
+	name  string
+	made  func(n int) worker
+	bound float64 // loose: how many times the nested functions it may take where it counts, from 10 links on
+}{
+	{"Chain", func(n int) worker { return chain.New(layers(n)...).Then(work) }, 1.25},
+	{"Disabled1", func(n int) worker { return chain.New(layers(n)...).Observe(silent{}).Then(work) }, 2},
+	{"Disabled3", func(n int) worker {
+		return chain.New(layers(n)...).Observe(silent{}).Observe(silent{}).Observe(silent{}).Then(work)
+	}, 3},
+}
+
+var sizes = []int{1, 5, 10, 50}
+
+// times repeats a call, so that a measured function is long enough to measure.
+func times(h worker) func() {
+	ctx := context.Background()
+	return func() {
+		for range 100 {
+			_, _ = h(ctx, words{a: 1, f: 6})
+		}
+	}
+}
+
+// BenchmarkCall measures a call; x-nested is its time divided by that of the nested functions, measured in turn.
+func BenchmarkCall(b *testing.B) {
+	for _, s := range subjects {
+		for _, n := range sizes {
+			b.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(b *testing.B) {
+				h, ctx := s.made(n), b.Context()
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = h(ctx, words{a: 1, f: 6})
+				}
+				b.ReportMetric(ratio.Of(times(h), times(nested(n)), ratio.Options{}), "x-nested")
+			})
+		}
+	}
+}
+
+// BenchmarkThen measures what it costs to compose a chain for each call, which is what Then is not meant for.
+func BenchmarkThen(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
+			c, ctx := chain.New(layers(n)...), b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = c.Then(work)(ctx, words{a: 1, f: 6})
+			}
+			each := times(func(ctx context.Context, w words) (pair, error) { return c.Then(work)(ctx, w) })
+			b.ReportMetric(ratio.Of(each, times(nested(n)), ratio.Options{}), "x-nested")
+		})
+	}
+}
+
+// BenchmarkNew measures what it costs to make a chain, finding names included.
+func BenchmarkNew(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
+			ms := layers(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				chain.New(ms...)
+			}
+		})
+	}
+}
+
+// A call allocates nothing, observed by nobody or by those who do not listen.
+func TestCallsDoNotAllocate(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, s := range subjects {
+		for _, n := range sizes {
+			t.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(t *testing.T) {
+				h, ctx := s.made(n), t.Context()
+				if got := testing.AllocsPerRun(100, func() { _, _ = h(ctx, words{a: 1, f: 6}) }); got != 0 {
+					t.Errorf("a call allocates %v times, want 0", got)
+				}
+			})
+		}
+	}
+}
+
+// Then allocates what the links' own functions do, a closure each, and nothing of its own.
+func TestThenAllocatesLinksOnly(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, n := range sizes {
+		c := chain.New(layers(n)...)
+		if got := testing.AllocsPerRun(100, func() { c.Then(work) }); got != float64(n) {
+			t.Errorf("Then of %d links allocates %v times, want %d", n, got, n)
+		}
+	}
+}
+
+// The links of this package that have nothing to do allocate nothing either.
+func TestLinksDoNotAllocate(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	cases := map[string]struct {
+		reason string
+		link   layer
+	}{
+		"Named":   {"a name costs nothing when called", chain.Named("through", through1)},
+		"Recover": {"where nothing panics there is nothing to keep", chain.Recover[words, pair]},
+		"Before":  {"a hook is a call", chain.Before[pair](func(context.Context, words) error { return nil })},
+		"After":   {"a hook is a call", chain.After(func(context.Context, words, pair) error { return nil })},
+		"Finally": {"one that is deferred too", chain.Finally(func(context.Context, words, pair, error) {})},
+		"When":    {"a predicate is a call", chain.When(func(context.Context, words) bool { return true }, through1)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h, ctx := chain.New(tc.link).Then(work), t.Context()
+			if got := testing.AllocsPerRun(100, func() { _, _ = h(ctx, words{a: 1, f: 6}) }); got != 0 {
+				t.Errorf("%s: a call allocates %v times, want 0", tc.reason, got)
+			}
+		})
+	}
+}
+
+// A chain takes the time of the functions nested by hand. The bounds are loose, since machines are shared; the
+// benchmarks report the figures.
+func TestCallsTakeTheTimeOfNestedFunctions(t *testing.T) {
+	if race.Enabled || testing.Short() {
+		t.Skip("times say nothing under the race detector")
+	}
+	for _, s := range subjects {
+		for _, n := range []int{10, 50} {
+			t.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(t *testing.T) {
+				if got := ratio.Of(times(s.made(n)), times(nested(n)), ratio.Options{Samples: 20, Sample: 200_000}); got > s.bound {
+					t.Errorf("took %.2f times as long as nested functions, want at most %.2f", got, s.bound)
+				}
+			})
+		}
+	}
+}

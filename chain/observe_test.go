@@ -1,0 +1,162 @@
+package chain_test
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+)
+
+// What observers are told in general is a law, see telemetry. Here is what an Exit holds.
+
+// recorder is an observer that keeps what it was told.
+type recorder struct {
+	links []string
+	exits []chain.Exit
+	lost  bool // Enter returns nil
+}
+
+func (r *recorder) Enabled(context.Context) bool { return true }
+
+func (r *recorder) Enter(ctx context.Context, l *chain.Link) context.Context {
+	r.links = append(r.links, l.Point+"/"+l.Name)
+	if r.lost {
+		return nil
+	}
+	return ctx
+}
+
+func (r *recorder) Exit(_ context.Context, _ *chain.Link, e chain.Exit) { r.exits = append(r.exits, e) }
+
+func TestExit(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		end    op
+		want   chain.Exit
+	}{
+		"Result": {"a result is shown", stop, chain.Exit{Result: "end()"}},
+		"Error":  {"an error is shown with the result returned besides", fail, chain.Exit{Result: "end()", Err: failure("end failed")}},
+		"Panic":  {"a panic is shown by its value, with no result that was not returned", panicBefore, chain.Exit{Panic: failure("end panicked")}},
+		"Goexit": {"a goroutine that ends is an error of its own", goexit, chain.Exit{Err: chain.ErrGoexit}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // in which no time passes
+				r := &recorder{}
+				play(chain.New(chain.Named("quota", through)).Observe(r).Then(step{id: "end", op: tc.end}.end()))
+				if diff := cmp.Diff([]chain.Exit{tc.want}, r.exits, sameError); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		})
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(next handler) handler {
+			return func(ctx context.Context, req request) (string, error) {
+				time.Sleep(time.Second)
+				return next(ctx, req)
+			}
+		}
+		r := &recorder{}
+		_ = trace(chain.New(slow, link(slow)).Observe(r).Then(stopped.end()))
+		var got []time.Duration
+		for _, e := range r.exits {
+			got = append(got, e.Elapsed)
+		}
+		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, got); diff != "" {
+			t.Errorf("a link's time is that of all behind it as well: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+// An observer is told the point of a link, and may leave the context alone by returning nil.
+func TestObserverOfPoint(t *testing.T) {
+	r := &recorder{lost: true}
+	c := chain.New(chain.Named("lock", through), chain.Named("quota", through)).At("Apply").Observe(r)
+	if diff := cmp.Diff(trace(stopped.end()), trace(c.Then(stopped.end()))); diff != "" {
+		t.Errorf("a nil context means the one given: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Apply/lock", "Apply/quota"}, r.links); diff != "" {
+		t.Errorf("links seen: -want, +got:\n%s", diff)
+	}
+}
+
+// A lone handler is observed like a link, by an observer that is not asked whether it is enabled.
+func TestWatch(t *testing.T) {
+	r := &recorder{}
+	l := &chain.Link{Kind: chain.Pass, Name: "aks"}
+	h := chain.Watch(r, l, stopped.end())
+	if diff := cmp.Diff(play(stopped.end()), play(h)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	if len(r.links) != 1 || len(r.exits) != 1 {
+		t.Errorf("entered %v, left %d times, want once each", r.links, len(r.exits))
+	}
+}
+
+// Decorations nest around each link, the first outermost, and are made once for each link of a chain nobody observes.
+func TestDecorate(t *testing.T) {
+	var composed []string
+	around := func(id string) func(*chain.Link, handler) handler {
+		return func(l *chain.Link, h handler) handler {
+			composed = append(composed, id+"("+l.Name+")")
+			return step{id: id + "(" + l.Name + ")", op: pass}.raw()(h)
+		}
+	}
+	a, b := step{id: "a", op: pass}, step{id: "b", op: pass}
+	h := chain.New(a.named()).Decorate(around("d")).Decorate(around("e")).Append(b.named()).Then(stopped.end())
+	if diff := cmp.Diff([]string{"e(b)", "d(b)", "e(a)", "d(a)"}, composed); diff != "" {
+		t.Errorf("decorations made: -want, +got:\n%s", diff)
+	}
+	want := []step{{id: "d(a)", op: pass}, {id: "e(a)", op: pass}, a, {id: "d(b)", op: pass}, {id: "e(b)", op: pass}, b}
+	if diff := cmp.Diff(trace(run(want, stopped)), trace(h)); diff != "" {
+		t.Errorf("New(a, b).Decorate(d).Decorate(e).Then(h) = d(e(a(d(e(b(h)))))): -want, +got:\n%s", diff)
+	}
+}
+
+// decision is a result that says of itself what was decided, and at which link.
+type decision struct {
+	at      string
+	verdict string
+}
+
+func (d decision) Describe(l *chain.Link) (verdict, reason string) {
+	if d.at != l.Name {
+		return chain.VerdictProceed, ""
+	}
+	return d.verdict, "because of " + d.at
+}
+
+func TestVerdict(t *testing.T) {
+	quota := &chain.Link{Name: "quota"}
+	cases := map[string]struct {
+		reason          string
+		exit            chain.Exit
+		verdict, detail string
+	}{
+		"Zero":             {"nothing happened: it passed", chain.Exit{}, chain.VerdictProceed, ""},
+		"Result":           {"a result that says nothing of itself is a success", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
+		"Error":            {"and an error one", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
+		"Goexit":           {"a goroutine that ended is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
+		"Panic":            {"a panic is told from errors", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
+		"Decided":          {"what the result says of this link", chain.Exit{Result: decision{"quota", "block"}}, "block", "because of quota"},
+		"DecidedElsewhere": {"a decision passing through is not this link's", chain.Exit{Result: decision{"audit", "block"}}, chain.VerdictProceed, ""},
+		"DecidedAndError":  {"the error wins where the link is to blame", chain.Exit{Result: decision{"quota", "block"}, Err: fs.ErrExist}, chain.VerdictError, "because of quota"},
+		"ErrorElsewhere":   {"an error passing through is not this link's", chain.Exit{Result: decision{"audit", "block"}, Err: fs.ErrExist}, chain.VerdictProceed, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			verdict, detail := tc.exit.Verdict(quota)
+			if verdict != tc.verdict || detail != tc.detail {
+				t.Errorf("%s: got %q, %q, want %q, %q", tc.reason, verdict, detail, tc.verdict, tc.detail)
+			}
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+var arm = checks.Ref{ID: "/subscriptions/1/clusters/prod"}
+
+func TestOwnerReady(t *testing.T) {
+	found := func(r checks.Readiness) checks.Object {
+		return checks.Object{Ref: prod, Value: &Cluster{}, Readiness: r}
+	}
+	gone := found(checks.Readiness{State: checks.Ready})
+	gone.Deleting = true
+
+	cases := map[string]struct {
+		reason   string
+		owner    checks.Object
+		deleting bool
+		opts     []checks.Option
+		want     answer
+	}{
+		"Root":        {reason: "a root resource has no owner to wait for", want: passes()},
+		"Ready":       {reason: "a ready owner lets the work go on", owner: found(checks.Readiness{State: checks.Ready}), want: passes()},
+		"Observed":    {reason: "one that is ready for its own generation", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 4}), want: passes()},
+		"Ahead":       {reason: "or for one that is newer than what was read", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 5}), want: passes()},
+		"Struct":      {reason: "an owner need not be a pointer", owner: checks.Object{Ref: prod, Value: Cluster{}, Readiness: checks.Readiness{State: checks.Ready}}, want: passes()},
+		"Stale":       {reason: "readiness of an older generation is none", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 3}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 3 of its spec, which is at 4 now", prod)},
+		"NeverSeen":   {reason: "nor is one that no generation was reported for", owner: found(checks.Readiness{State: checks.Ready, Generation: 1234567890123}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 0 of its spec, which is at 1234567890123 now", prod)},
+		"Unknown":     {reason: "what nobody reported does not count as ready", owner: found(checks.Readiness{}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not said yet whether it is ready", prod)},
+		"UnknownWhy":  {reason: "what it said instead is repeated", owner: found(checks.Readiness{Reason: "Reconciling", Message: "creating"}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not said yet whether it is ready: Reconciling: creating", prod)},
+		"Invented":    {reason: "a State that is none is not ready", owner: found(checks.Readiness{State: 9}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not said yet whether it is ready", prod)},
+		"NotReady":    {reason: "an owner that is there and not ready is not said to be missing", owner: found(checks.Readiness{State: checks.NotReady}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
+		"NotReadyWhy": {reason: "its own words help the person who asks", owner: found(checks.Readiness{State: checks.NotReady, Reason: "Quota", Message: "ask for more"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: Quota: ask for more", prod)},
+		"ReasonOnly":  {reason: "a reason alone has no colon behind it", owner: found(checks.Readiness{State: checks.NotReady, Reason: "Quota"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: Quota", prod)},
+		"MessageOnly": {reason: "nor a message two in front of it", owner: found(checks.Readiness{State: checks.NotReady, Message: "ask for more"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: ask for more", prod)},
+		"Deleting":    {reason: "an owner that goes away is no owner to build on, ready or not", owner: gone, want: blocks("OwnerDeleting", classify.Fast, "owner Cluster prod is being deleted", prod)},
+		"NotFound":    {reason: "an owner that is not there is waited for", owner: checks.Object{Ref: prod}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"TypedNil":    {reason: "a nil pointer in an interface is not there, and does not panic", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil), Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"ReadyNil":    {reason: "readiness of an owner that is not there proves nothing", owner: checks.Object{Ref: prod, Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"RootNil":     {reason: "a nil pointer without a name is no owner", owner: checks.Object{Value: (*Cluster)(nil)}, want: passes()},
+		"ByID":        {reason: "of an owner known by its ID only nobody could ever say more", owner: checks.Object{Ref: arm}, want: passes("owner " + arm.ID + " is known by its ID only")},
+		"ByIDFound":   {reason: "one that was found all the same is asked", owner: checks.Object{Ref: arm, Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner "+arm.ID+" has not said yet whether it is ready", arm)},
+		"KindAndID":   {reason: "with a name it is an object that can be looked for", owner: checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "prod", ID: arm.ID}}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", checks.Ref{Kind: "Cluster", Name: "prod", ID: arm.ID})},
+
+		"ByIDBlocks":    {reason: "who wants to be sure can be", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.ByIDBlocks()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so that nobody can tell whether it is ready", arm)},
+		"ReasonReplace": {reason: "the reason can be replaced, the message stays", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.Reason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"BlockOptions":  {reason: "so can what else a block says", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.Retry(classify.VerySlow), checks.WaitingFor(lan)}, want: blocks("OwnerNotFound", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
+
+		"DeleteRoot":        {reason: "a root resource can be deleted, and there is nothing to tell", deleting: true, want: passes()},
+		"DeleteOwnerGone":   {reason: "an owner that is gone does not hold up a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
+		"DeleteOwnerNil":    {reason: "in whatever way it is gone", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil)}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
+		"DeleteOwnerGoing":  {reason: "nor does one that is going", owner: gone, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
+		"DeleteOwnerFailed": {reason: "one that is there and not ready does", owner: found(checks.Readiness{State: checks.NotReady}), deleting: true, want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
+		"DeleteOwnerReady":  {reason: "one that is ready does not", owner: found(checks.Readiness{State: checks.Ready}), deleting: true, want: passes()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.OwnerReady(tc.opts...), &checks.OwnerRequest{Owner: tc.owner, Deleting: tc.deleting})
+		})
+	}
+}
+
+func TestOwnerReadySetUp(t *testing.T) {
+	mustPanic(t, map[string]setUp{
+		"NilOption": {"a nil option is named by its place", func() { checks.OwnerReady(checks.ByIDBlocks(), nil) }, "checks: OwnerReady: option 2 is nil"},
+		"Allow":     {"readiness is no state to choose", func() { checks.OwnerReady(checks.Allow("Ready")) }, "checks: OwnerReady: the option Allow is not for this check"},
+		"Unknown":   {"an unknown readiness never passes", func() { checks.OwnerReady(checks.UnknownProceeds()) }, "checks: OwnerReady: the option UnknownProceeds is not for this check"},
+		"WrongKind": {"any kind of owner will do", func() { checks.OwnerReady(checks.WrongKindProceeds()) }, "checks: OwnerReady: the option WrongKindProceeds is not for this check"},
+	})
+}
