@@ -14,7 +14,7 @@ var (
 	// ErrNoToken: an operation is in progress and did not say how to follow it.
 	ErrNoToken = errors.New("in progress without a token: return the poller's resume token, or the operation would be started again")
 	// ErrUnderWay: a link said done although the operation it stands in front of is still under way.
-	ErrUnderWay = errors.New("it said done, but the operation is still under way: return what next returned")
+	ErrUnderWay = errors.New("a link said done, but the operation is still under way: return what next returned")
 )
 
 // Progress is how far an operation is. It is made by [Done] and [InProgress]; the zero Progress is an error.

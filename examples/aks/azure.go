@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"github.com/windlass-go/windlass/examples/aks/internal/cloud"
+)
+
+// Where in Azure everything is. One resource group is enough for an example.
+const (
+	subscription  = "00000000-0000-0000-0000-000000000000"
+	resourceGroup = "windlass-example"
+)
+
+// connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
+// options, and nothing else in this example changes.
+func connect(azure *cloud.Cloud) (*armcontainerservice.ClientFactory, error) {
+	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions())
+}
+
+// subnetID is the ID of the subnet called "network/subnet".
+func subnetID(name string) string {
+	network, subnet, _ := strings.Cut(name, "/")
+	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/%s/subnets/%s", subscription, resourceGroup, network, subnet)
+}

@@ -1,0 +1,99 @@
+package cloud
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+)
+
+// The four methods that the fake server calls. A *Refusal given to SetError becomes a response in the transport.
+
+func (c *Cloud) getCluster(_ context.Context, _, name string, _ *armcontainerservice.ManagedClustersClientGetOptions) (resp azfake.Responder[armcontainerservice.ManagedClustersClientGetResponse], refused azfake.ErrorResponder) {
+	found := c.clusters[strings.ToLower(name)]
+	if found == nil {
+		refused.SetError(notFound("managed cluster", name))
+		return resp, refused
+	}
+	resp.SetResponse(http.StatusOK, armcontainerservice.ManagedClustersClientGetResponse{ManagedCluster: found.at(c.now())}, nil)
+	return resp, refused
+}
+
+func (c *Cloud) putCluster(_ context.Context, _, name string, spec armcontainerservice.ManagedCluster, _ *armcontainerservice.ManagedClustersClientBeginCreateOrUpdateOptions) (resp azfake.PollerResponder[armcontainerservice.ManagedClustersClientCreateOrUpdateResponse], refused azfake.ErrorResponder) {
+	now := c.now()
+	if there := c.clusters[strings.ToLower(name)]; there != nil && there.state(now) != Succeeded {
+		refused.SetError(busy(there.state(now)))
+		return resp, refused
+	}
+	made := &cluster{spec: spec, begun: now}
+	c.clusters[strings.ToLower(name)] = made
+	return operation(ClusterTakes, armcontainerservice.ManagedClustersClientCreateOrUpdateResponse{
+		ManagedCluster: made.at(now.Add(ClusterTakes)),
+	}), refused
+}
+
+func (c *Cloud) getPool(_ context.Context, _, owner, name string, _ *armcontainerservice.AgentPoolsClientGetOptions) (resp azfake.Responder[armcontainerservice.AgentPoolsClientGetResponse], refused azfake.ErrorResponder) {
+	found := c.pools[poolKey(owner, name)]
+	switch {
+	case c.clusters[strings.ToLower(owner)] == nil:
+		refused.SetError(noParent(owner))
+	case found == nil:
+		refused.SetError(notFound("agent pool", name))
+	default:
+		resp.SetResponse(http.StatusOK, armcontainerservice.AgentPoolsClientGetResponse{AgentPool: found.at(c.now())}, nil)
+	}
+	return resp, refused
+}
+
+func (c *Cloud) putPool(_ context.Context, _, owner, name string, spec armcontainerservice.AgentPool, _ *armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions) (resp azfake.PollerResponder[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse], refused azfake.ErrorResponder) {
+	if r := c.admit(owner, spec); r != nil {
+		refused.SetError(r)
+		return resp, refused
+	}
+	now := c.now()
+	made := &pool{spec: spec, begun: now}
+	c.pools[poolKey(owner, name)] = made
+	return operation(PoolTakes, armcontainerservice.AgentPoolsClientCreateOrUpdateResponse{
+		AgentPool: made.at(now.Add(PoolTakes)),
+	}), refused
+}
+
+// operation makes the answers of a long-running operation: one to the request that starts it and one to each poll, the
+// last of which comes when the time is over and brings the result.
+//
+// The fake server finds an operation by its path alone and keeps it until its last answer was fetched. A client that
+// gave up polling would be handed the old operation by its next PUT; so who starts one must poll it to its end.
+func operation[R any](takes time.Duration, result R) (answers azfake.PollerResponder[R]) {
+	for range takes / PollEvery {
+		answers.AddNonTerminalResponse(http.StatusCreated, nil)
+	}
+	answers.SetTerminalResponse(http.StatusOK, result, nil)
+	return answers
+}
+
+// at is what a GET of the cluster shows at a time.
+func (c *cluster) at(t time.Time) armcontainerservice.ManagedCluster {
+	shown, properties := c.spec, armcontainerservice.ManagedClusterProperties{}
+	if shown.Properties != nil {
+		properties = *shown.Properties
+	}
+	properties.ProvisioningState = new(c.state(t))
+	shown.Properties = &properties
+	return shown
+}
+
+// at is what a GET of the agent pool shows at a time.
+func (p *pool) at(t time.Time) armcontainerservice.AgentPool {
+	shown, properties := p.spec, armcontainerservice.ManagedClusterAgentPoolProfileProperties{}
+	if shown.Properties != nil {
+		properties = *shown.Properties
+	}
+	properties.ProvisioningState = new(p.state(t))
+	shown.Properties = &properties
+	return shown
+}
+
+func poolKey(owner, name string) string { return strings.ToLower(owner + "/" + name) }

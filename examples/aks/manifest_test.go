@@ -1,0 +1,190 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	aCluster = "kind: ManagedCluster\nmetadata:\n  name: demo\nspec:\n  location: westeurope\n  kubernetesVersion: \"1.34\"\n"
+	aPool    = "kind: AgentPool\nmetadata:\n  name: system\nspec:\n  owner: demo\n  vmSize: big\n  count: 3\n"
+	aSubnet  = "kind: Subnet\nmetadata:\n  name: net/sub\nappearsAfter: 90s\n"
+)
+
+func TestReadManifests(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.yaml":     {Data: []byte("# first\n---\n" + aCluster + "---\n# nothing\n---\n" + aPool)},
+		"b.yml":      {Data: []byte(aSubnet)},
+		"notes.txt":  {Data: []byte("not: [read")},
+		"sub/c.yaml": {Data: []byte("not: [read")},
+	}
+	got, err := readManifests(fsys, ".", "dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := func(name string) Meta { return Meta{Name: name, Generation: 1} }
+	want := &Manifests{
+		Clusters: []*Cluster{{Kind: clusterKind, Meta: meta("demo"), Spec: ClusterSpec{Location: "westeurope", KubernetesVersion: "1.34"}}},
+		Pools:    []*AgentPool{{Kind: poolKind, Meta: meta("system"), Spec: PoolSpec{Owner: "demo", VMSize: "big", Count: 3}}},
+		Subnets:  []*Subnet{{Kind: subnetKind, Meta: meta("net/sub"), AppearsAfter: Duration(90 * time.Second)}},
+		places: map[string]string{
+			"managedcluster demo": "dir/a.yaml: document 1",
+			"agentpool system":    "dir/a.yaml: document 3",
+			"subnet net/sub":      "dir/b.yml: document 1",
+		},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Manifests{})); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestBadManifests(t *testing.T) {
+	replaced := func(text, old, by string) string {
+		if !strings.Contains(text, old) {
+			panic(old)
+		}
+		return strings.Replace(text, old, by, 1)
+	}
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		want   string
+	}{
+		"EmptyFolder": {
+			reason: "a folder without manifests is a mistake",
+			files:  map[string]string{"readme.md": "hello"},
+			want:   "dir: there is no *.yaml or *.yml file in this folder",
+		},
+		"NoResource": {
+			reason: "so is one in which there is nothing to do",
+			files:  map[string]string{"a.yaml": "# nothing\n", "b.yaml": aSubnet},
+			want:   "dir: there is nothing to reconcile: give at least one ManagedCluster or AgentPool",
+		},
+		"NotYAML": {
+			reason: "the file and the line are named",
+			files:  map[string]string{"a.yaml": aCluster + "---\nkind: [\n"},
+			want:   "dir/a.yaml: document 2: not YAML: line 8: did not find expected node content",
+		},
+		"NotAMapping": {
+			reason: "a document is a mapping",
+			files:  map[string]string{"a.yaml": "- kind: AgentPool\n"},
+			want:   "dir/a.yaml: document 1: line 1: not a resource: give a mapping with kind, metadata and spec",
+		},
+		"NoKind": {
+			reason: "each document says its kind",
+			files:  map[string]string{"a.yaml": "metadata:\n  name: x\n"},
+			want:   "dir/a.yaml: document 1: kind: missing",
+		},
+		"UnknownKind": {
+			reason: "only kinds that somebody reconciles are taken",
+			files:  map[string]string{"a.yaml": aCluster + "---\nkind: Widget\n"},
+			want:   `dir/a.yaml: document 2: kind: unknown kind "Widget": known are ManagedCluster, AgentPool and Subnet`,
+		},
+		"UnknownField": {
+			reason: "a typing error is not overlooked",
+			files:  map[string]string{"a.yaml": aCluster + "---\n" + replaced(aPool, "vmSize", "vmsize")},
+			want:   "dir/a.yaml: document 2: line 13: spec.vmsize: unknown field",
+		},
+		"FieldOfStatus": {
+			reason: "what Azure reports is not for a person to write",
+			files:  map[string]string{"a.yaml": aCluster + "status: {}\n"},
+			want:   "dir/a.yaml: document 1: line 7: status: unknown field",
+		},
+		"WrongType": {
+			reason: "the field is named, not only the line",
+			files:  map[string]string{"a.yaml": replaced(aPool, "count: 3", "count: three")},
+			want:   "dir/a.yaml: document 1: line 7: spec.count: cannot unmarshal !!str `three` into int32",
+		},
+		"FieldTwice": {
+			reason: "the second would win silently",
+			files:  map[string]string{"a.yaml": aPool + "  count: 4\n"},
+			want:   `dir/a.yaml: document 1: line 8: spec.count: mapping key "count" already defined at line 7`,
+		},
+		"Twice": {
+			reason: "two resources of one name would fight, also across files and in another case",
+			files:  map[string]string{"a.yaml": aCluster, "b.yaml": replaced(aCluster, "demo", "Demo")},
+			want:   "dir/b.yaml: document 1: metadata.name: ManagedCluster Demo is there already, in dir/a.yaml: document 1",
+		},
+		"NoName": {
+			reason: "a resource has a name",
+			files:  map[string]string{"a.yaml": replaced(aCluster, "demo", `""`)},
+			want:   "dir/a.yaml: document 1: metadata.name: missing: give the name of a cluster: letters, digits, _ and -, at most 63",
+		},
+		"BadPoolName": {
+			reason: "Azure would refuse it",
+			files:  map[string]string{"a.yaml": replaced(aPool, "system", "System-Pool")},
+			want:   `dir/a.yaml: document 1: metadata.name: "System-Pool" does not parse: give the name of a pool: a lower-case letter, then lower-case letters and digits, at most 12`,
+		},
+		"NoOwner": {
+			reason: "a pool belongs to a cluster",
+			files:  map[string]string{"a.yaml": replaced(aPool, "  owner: demo\n", "")},
+			want:   "dir/a.yaml: document 1: spec.owner: missing: give the name of a cluster: letters, digits, _ and -, at most 63",
+		},
+		"BadOwner": {
+			reason: "an ID is not a name",
+			files:  map[string]string{"a.yaml": replaced(aPool, "demo", "/subscriptions/x")},
+			want:   `dir/a.yaml: document 1: spec.owner: "/subscriptions/x" does not parse: give the name of a cluster: letters, digits, _ and -, at most 63`,
+		},
+		"BadVersion": {
+			reason: "without quotes, 1.30 would be the number 1.3; this is no version at all",
+			files:  map[string]string{"a.yaml": replaced(aCluster, "1.34", "latest")},
+			want:   `dir/a.yaml: document 1: spec.kubernetesVersion: "latest" does not parse: give a version, as in "1.34"`,
+		},
+		"NoLocation": {
+			reason: "Azure needs one",
+			files:  map[string]string{"a.yaml": replaced(aCluster, "westeurope", "")},
+			want:   "dir/a.yaml: document 1: spec.location: missing: give a region of Azure",
+		},
+		"NoCount": {
+			reason: "a pool without nodes is forgetfulness",
+			files:  map[string]string{"a.yaml": replaced(aPool, "  count: 3\n", "")},
+			want:   "dir/a.yaml: document 1: spec.count: 0 is out of range: give 1 to 1000",
+		},
+		"BadSubnet": {
+			reason: "the network is missing",
+			files:  map[string]string{"a.yaml": aPool + "  subnet: apps\n"},
+			want:   `dir/a.yaml: document 1: spec.subnet: "apps" does not parse: give the name of a subnet, as in "network/subnet"`,
+		},
+		"BadDuration": {
+			reason: "a duration has a unit",
+			files:  map[string]string{"a.yaml": replaced(aSubnet, "90s", "ninety")},
+			want:   `dir/a.yaml: document 1: line 4: appearsAfter: "ninety" is no duration: write it like 9m30s`,
+		},
+		"NegativeDuration": {
+			reason: "nothing happens before the start",
+			files:  map[string]string{"a.yaml": replaced(aSubnet, "90s", "-1s")},
+			want:   "dir/a.yaml: document 1: appearsAfter: -1s is in the past: give a duration from 0s on",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for file, text := range tc.files {
+				fsys[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+			_, err := readManifests(fsys, ".", "dir")
+			if err == nil {
+				t.Fatalf("%s: want an error", tc.reason)
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func FuzzReadManifests(f *testing.F) {
+	for _, text := range []string{aCluster, aPool, aSubnet, "kind: [", "- a", "&a [*a]", "kind: AgentPool\n? [a]\n: b\n", "a: !!binary x"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := readManifests(fstest.MapFS{"a.yaml": {Data: []byte(text)}}, ".", "dir")
+		if err != nil && strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("an error is one line: %q", err)
+		}
+	})
+}
