@@ -67,9 +67,6 @@ func (e Explanation) String() string {
 		}
 	}
 	line("why", e.why())
-	if e.Error != "" && e.Error != e.Message {
-		line("error", firstLine(e.Error))
-	}
 	line("rule", e.Rule)
 	refs := make([]string, len(e.WaitingFor))
 	for i, ref := range e.WaitingFor {
@@ -77,10 +74,14 @@ func (e Explanation) String() string {
 	}
 	line("waits for", strings.Join(refs, ", "))
 	line("since", e.clock(e.Since))
+	again := "tried again"
+	if e.State == StateReady.String() {
+		again = "looked at"
+	}
 	if e.Again.IsZero() {
-		line("tried again", e.Retry)
+		line(again, e.Retry)
 	} else {
-		line("tried again", e.clock(e.Again))
+		line(again, e.clock(e.Again))
 	}
 	line("last pass", e.clock(e.At))
 	b.WriteByte('\n')

@@ -58,8 +58,8 @@ func WithClock(now func() time.Time) Option {
 	return func(o *options) { o.now = now }
 }
 
-// WithBackoff makes [Outcome.Again] give the delay of b, which is asked once a pass. One Backoff can serve all
-// reconcilers of an engine, if their keys differ. Nil is none.
+// WithBackoff makes [Outcome.Again] give the delay of b, which is asked once a pass, with the reconciler's name, a space
+// and the resource's key. So one Backoff can serve all reconcilers of an engine, if their names differ. Nil is none.
 func WithBackoff(b *Backoff) Option {
 	return func(o *options) { o.backoff = b }
 }

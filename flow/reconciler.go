@@ -118,13 +118,13 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	pass := r.listeners(ctx)
 	if pass != nil {
 		p = r.watched
-		ctx = pass.begin(ctx, r.opt.now())
+		ctx = pass.with(ctx)
 	} else if r.ext.Pass.Len() > 0 {
 		ctx = (&passState{}).with(ctx)
 	}
 	out, _ := p.pass(ctx, resource)
 	if r.opt.backoff != nil {
-		out.delay, _ = r.opt.backoff.Next(r.key(resource), out)
+		out.delay, _ = r.opt.backoff.Next(r.name+" "+r.key(resource), out)
 	}
 	if pass != nil && pass.trace != nil {
 		r.finish(pass, r.key(resource), out)

@@ -63,16 +63,22 @@ type Step struct {
 	Error   string `json:"error,omitempty"`
 	// Notes is what else the link had to say, see [chain.Note].
 	Notes []string `json:"notes,omitempty"`
-	// Elapsed is the time that it took, with all that is behind it.
+	// Elapsed is the time that it took by the reconciler's clock ([WithClock]), with all that is behind it.
 	Elapsed time.Duration `json:"elapsedNanoseconds"`
 }
 
 // recording is a trace under way. Links may run on other goroutines, so it is locked.
 type recording struct {
+	now   func() time.Time
 	mu    sync.Mutex
 	begun time.Time
 	steps []Step
-	open  []int // the steps that were entered and not left yet, innermost last
+	open  []entered // the steps that were entered and not left yet, innermost last
+}
+
+type entered struct {
+	step int
+	at   time.Time
 }
 
 func (rec *recording) enter(link *chain.Link) {
@@ -82,7 +88,7 @@ func (rec *recording) enter(link *chain.Link) {
 	if link.Kind == chain.LinkKind {
 		step.Link = link.Name
 	}
-	rec.open = append(rec.open, len(rec.steps))
+	rec.open = append(rec.open, entered{len(rec.steps), rec.now()})
 	rec.steps = append(rec.steps, step)
 }
 
@@ -92,9 +98,10 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	if len(rec.open) == 0 {
 		return
 	}
-	s := &rec.steps[rec.open[len(rec.open)-1]]
+	in := rec.open[len(rec.open)-1]
 	rec.open = rec.open[:len(rec.open)-1]
-	s.Elapsed = exit.Elapsed
+	s := &rec.steps[in.step]
+	s.Elapsed = rec.now().Sub(in.at)
 	s.Verdict, s.Reason = exit.Verdict(link)
 	if s.Verdict == chain.VerdictProceed {
 		return
@@ -114,7 +121,7 @@ func (rec *recording) note(text string) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	if n := len(rec.open); n > 0 {
-		s := &rec.steps[rec.open[n-1]]
+		s := &rec.steps[rec.open[n-1].step]
 		s.Notes = append(s.Notes, text)
 	}
 }
@@ -140,14 +147,6 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	if link.Kind != chain.Pass {
 		passOf(ctx).trace.exit(link, exit)
 	}
-}
-
-// begin opens the pass of those who listen.
-func (p *passState) begin(ctx context.Context, now time.Time) context.Context {
-	if p.trace != nil {
-		p.trace.begun = now
-	}
-	return p.with(ctx)
 }
 
 // finish gives the trace of a pass to those who asked for it.

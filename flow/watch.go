@@ -43,7 +43,7 @@ func (r *Reconciler[T]) listeners(ctx context.Context) *passState {
 		}
 	}
 	if p != nil && p.on[trace] {
-		p.trace = &recording{}
+		p.trace = &recording{now: r.opt.now, begun: r.opt.now()}
 	}
 	return p
 }

@@ -86,10 +86,6 @@ func (s *Simulation) explain(ref checks.Ref) (e flow.Explanation, found bool) {
 	}
 	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
 	e.Again = start.Add(s.engine.due(ref))
-	// What a link took was measured in real time, which is never the same.
-	for i := range e.Steps {
-		e.Steps[i].Elapsed = 0
-	}
 	return e, found
 }
 
