@@ -34,8 +34,7 @@ func Recover[Req, Res any](next Handler[Req, Res]) Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				var zero Res
-				res, err = zero, &PanicError{Value: v, Stack: stack.Panic()}
+				err = &PanicError{Value: v, Stack: stack.Panic()}
 			}
 		}()
 		return next(ctx, req)

@@ -2,6 +2,8 @@ package checks_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,3 +98,16 @@ func raw(name string, do func(ctx context.Context, req request, next handler) (c
 }
 
 func ptr[V any](v V) *V { return &v }
+
+// panicOf gives the value that f panics with, as text.
+func panicOf(f func()) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprint(v)
+		}
+	}()
+	f()
+	return ""
+}
+
+var errTest = errors.New("the test says so")

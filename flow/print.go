@@ -112,7 +112,7 @@ type drawing struct {
 func (d *drawing) line(depth int, format string, texts ...any) {
 	for i, t := range texts {
 		if s, ok := t.(string); ok {
-			texts[i] = strings.NewReplacer(`"`, "#quot;", "\n", " ", "\r", " ", "`", "#96;").Replace(s)
+			texts[i] = strings.NewReplacer("#", "#35;", `"`, "#quot;", "`", "#96;", "<", "#lt;", ">", "#gt;", "\n", " ", "\r", " ").Replace(s)
 		}
 	}
 	fmt.Fprintf(&d.b, strings.Repeat("  ", depth)+format+"\n", texts...)
