@@ -325,7 +325,7 @@ func (m *history[C]) at(t *rapid.T) {
 
 func (m *history[C]) decorate(t *rapid.T) {
 	c := m.pick(t)
-	if len(c.layers) == 3 {
+	if len(c.layers) == 5 {
 		t.Skip("layers enough")
 	}
 	id := fmt.Sprint("d", len(c.layers))
@@ -338,7 +338,7 @@ func (m *history[C]) decorate(t *rapid.T) {
 
 func (m *history[C]) observe(t *rapid.T) {
 	c := m.pick(t)
-	if len(c.layers) == 3 {
+	if len(c.layers) == 5 {
 		t.Skip("layers enough")
 	}
 	o := &watcher{id: fmt.Sprint("o", len(c.layers)), on: rapid.Bool().Draw(t, "enabled")}

@@ -60,7 +60,7 @@ type wraps interface{ Wrap(next handler) handler }
 
 func lock(context.Context, request) error                           { return nil }
 func journal(context.Context, request, string) error                { return nil }
-func unlock(context.Context, request, string, error)                { return }
+func unlock(context.Context, request, string, error)                {}
 func always(context.Context, request) bool                          { return true }
 func add(links ...link) chain.Link                                  { return chain.New(links...).Links()[0] }
 func method(w wraps) link                                           { return w.Wrap }

@@ -12,8 +12,9 @@ func Note(ctx context.Context, text string) {
 	}
 }
 
-// WithNotes returns a context in which [Note] calls note, and before it whoever listened already. It is for observers,
-// in Enter. note may be called by several goroutines at once. A nil note changes nothing.
+// WithNotes returns a context in which [Note] calls note, and before it whoever listened already. It is for observers, in
+// Enter, once at the outermost link or point that they observe: listeners add up. note may be called by several
+// goroutines at once. A nil note changes nothing.
 func WithNotes(ctx context.Context, note func(text string)) context.Context {
 	if note == nil {
 		return ctx

@@ -75,7 +75,7 @@ type layer[Req, Res any] struct {
 }
 
 // Decorate returns a chain in which decorate is put around each link's handler, of links added later too. The names
-// stay. It is called while composing, once for each link; several decorations nest, the first outermost:
+// stay. It is called while composing, once for each link of a composition; several decorations nest, the first outermost:
 //
 //	New(a, b).Decorate(d).Then(h) = d(a', a(d(b', b(h))))    where a' and b' describe a and b
 //

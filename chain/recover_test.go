@@ -101,3 +101,19 @@ func TestStackBeginsWithCulprit(t *testing.T) {
 		}
 	}
 }
+
+// faultyObserver should not panic, but if it does, it is the culprit.
+type faultyObserver struct{ recorder }
+
+func (*faultyObserver) Exit(context.Context, *chain.Link, chain.Exit) { panic("on purpose") }
+
+func TestStackOfFaultyObserver(t *testing.T) {
+	observed := chain.New(through).Observe(&faultyObserver{})
+	var caught *chain.PanicError
+	if !errors.As(play(chain.New(chain.Recover, observed.Then).Then(stopped.end())).Err, &caught) {
+		t.Fatal("the panic was not caught")
+	}
+	if !bytes.Contains(caught.Stack, []byte("faultyObserver).Exit(")) {
+		t.Errorf("want the observer's Exit in the stack, got\n%s", caught.Stack)
+	}
+}

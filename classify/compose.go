@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // The kinds of this package's chains. They are aliases, so raw functions and what package chain makes fit as they are.
@@ -109,7 +109,7 @@ func guard(link *chain.Link, h Handler) Handler {
 func run(ctx context.Context, f *Failure, p *point, h Handler) (c Classification, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c = f.failed(p.panicked, &chain.PanicError{Value: v, Stack: debug.Stack(), Link: p.link.Name})
+			c = f.failed(p.panicked, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: p.link.Name})
 			c.at, err = p.link, nil
 		}
 	}()

@@ -3,9 +3,9 @@ package flow
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // ErrForeignRequest: a link handed on a nil request, or one that it made itself. Test for it with errors.Is.
@@ -60,7 +60,7 @@ func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res],
 			if v == nil { // runtime.Goexit, which cannot be stopped
 				return
 			}
-			p := &chain.PanicError{Value: v, Stack: debug.Stack()}
+			p := &chain.PanicError{Value: v, Stack: stack.Panic()}
 			res, err = zero, p
 			place := operation
 			if m.at > 0 {

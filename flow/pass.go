@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Errors that a link on Pass can lead to. Test for them with errors.Is.
@@ -270,6 +270,6 @@ func (r *Reconciler[T]) failed(own context.Context, p *points[T], req *Request[T
 // caught makes an error of a panic.
 func caught(err *error) {
 	if v := recover(); v != nil {
-		*err = &chain.PanicError{Value: v, Stack: debug.Stack()}
+		*err = &chain.PanicError{Value: v, Stack: stack.Panic()}
 	}
 }

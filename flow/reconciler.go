@@ -3,7 +3,6 @@ package flow
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Reconciler takes resources of type T through the flow. It is made by [New], is safe for concurrent use, and keeps no
@@ -137,7 +137,7 @@ func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) cha
 	return func(ctx context.Context, resource T) (out Outcome, err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				out = r.failed(ctx, p, nil, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: debug.Stack()})
+				out = r.failed(ctx, p, nil, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
 			}
 			err = out.Err()
 		}()
