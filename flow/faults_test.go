@@ -1,0 +1,302 @@
+package flow_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/flow"
+)
+
+// TestPropertiesNoticeFaults holds the properties against a toy flow, and shows that each fault put into it breaks one of
+// them. The sound toy breaks none, so it is the fault that is noticed.
+func TestPropertiesNoticeFaults(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		wants  string // a part of the text of the property that has to notice
+	}{
+		"":                                {"the sound toy breaks nothing", ""},
+		"ignore a blocked post check":     {"ready means that everything passed", "ready exactly"},
+		"pre check before owner check":    {"an owner check spares the GET only if it comes first", "in order"},
+		"apply although in sync":          {"a blocked post check would PUT each time", "in sync"},
+		"forget the token":                {"the operation would be started again", "one operation"},
+		"go on behind a block":            {"a block stops everything behind it", "nothing behind it"},
+		"no delay after a block":          {"the queue would spin", "delay"},
+		"owner check while polling":       {"an owner that changes must not make us lose sight of an operation", "called first"},
+		"gone without delete":             {"the resource would stay in the cloud", "gone only"},
+		"a zero result proceeds":          {"a zero value is no decision", "nothing behind it"},
+		"forgotten next proceeds":         {"the checks behind it would be dropped", "nothing behind it"},
+		"a panic proceeds":                {"a panic is no decision", "nothing behind it"},
+		"a failed apply is ready":         {"an error is not success", "ready exactly"},
+		"apply while being deleted":       {"what is deleted must not be made anew", "one operation"},
+		"a failing link drops the token":  {"the operation goes on whatever links do", "one operation"},
+		"offline drops the token":         {"no connection says nothing of the operation", "one operation"},
+		"a refused operation is polled":   {"what has ended cannot be polled", "one operation"},
+		"skip stops the pass":             {"a skip leaves out links, not the work", "ready exactly"},
+		"skip is ignored":                 {"a skip leaves out the links behind it", "nothing behind it"},
+		"a new spec does not wait":        {"the old operation is still under way", "one operation"},
+		"after deletion it is retried on": {"nothing is left to come back for", "delay"},
+	}
+	expectFailures(t)
+	for fault, tc := range cases {
+		t.Run(fault, func(t *testing.T) {
+			held := slices.DeleteFunc(slices.Clone(properties), func(p property) bool { return !strings.Contains(p.name, tc.wants) })
+			if len(held) == 0 {
+				t.Fatalf("no property is about %q", tc.wants)
+			}
+			noticed := ""
+			for range 10 { // what is rare is not in every hundred programs
+				if noticed = notices(func(t rapid.TB) {
+					rapid.Check(t, func(t *rapid.T) {
+						programs, counts, keep := drawRun(t)
+						checkProperties(t, run(toyFlow(fault), programs, counts, keep), held...)
+					})
+				}); noticed != "" {
+					break
+				}
+			}
+			if (noticed != "") != (fault != "") {
+				t.Errorf("%s\nnoticed: %s", tc.reason, noticed)
+			}
+		})
+	}
+}
+
+// expectFailures keeps rapid from writing down failures that are wanted, and from making them small.
+func expectFailures(t *testing.T) {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms"} {
+		was := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set(name, was) })
+	}
+}
+
+// notices gives what a test says when it fails, or "".
+func notices(test func(rapid.TB)) string {
+	tb := &failing{}
+	func() {
+		defer func() {
+			if v := recover(); v != nil && v != any(tb) {
+				panic(v)
+			}
+		}()
+		test(tb)
+	}()
+	return tb.said.String()
+}
+
+// failing is a test that is expected to fail.
+type failing struct {
+	rapid.TB
+	said strings.Builder
+}
+
+func (f *failing) Helper()                      {}
+func (f *failing) Name() string                 { return "failing" }
+func (f *failing) Failed() bool                 { return f.said.Len() > 0 }
+func (f *failing) Log(args ...any)              {}
+func (f *failing) Logf(string, ...any)          {}
+func (f *failing) Errorf(s string, args ...any) { fmt.Fprintf(&f.said, s+"\n", args...) }
+func (f *failing) Error(args ...any)            { fmt.Fprintln(&f.said, args...) }
+func (f *failing) Fatalf(s string, args ...any) { f.Errorf(s, args...); panic(f) }
+func (f *failing) Fatal(args ...any)            { f.Error(args...); panic(f) }
+func (f *failing) FailNow()                     { panic(f) }
+
+// toyFlow is a flow that is small enough to be seen to be right, but for the fault put into it.
+func toyFlow(fault string) subject {
+	return func(w *world, counts map[string]int, _ bool) func(context.Context) result {
+		return (&toy{world: w, counts: counts, fault: fault}).pass
+	}
+}
+
+type toy struct {
+	*world
+	counts     map[string]int
+	fault      string
+	token      string
+	generation int64
+	deletes    bool
+}
+
+func (y *toy) pass(ctx context.Context) result {
+	r := result{state: flow.StateReady, delay: time.Hour, again: true}
+	if stop := y.try(func() flow.State { return y.around("Pass", func() flow.State { return y.flow(ctx) }) }); stop != 0 {
+		r.state = stop
+	}
+	switch r.state {
+	case flow.StateGone, flow.StateCanceled:
+		r.delay, r.again = 0, y.fault == "after deletion it is retried on"
+	case flow.StateBlocked:
+		if y.fault == "no delay after a block" {
+			r.delay = 0
+		}
+	}
+	return r
+}
+
+// flow gives the state to stop in, or 0 if all is ready.
+func (y *toy) flow(ctx context.Context) flow.State {
+	if y.does("Owner", -1, y.owner) == fail {
+		return flow.StateFailed
+	}
+	if y.deleting {
+		if y.fault == "apply while being deleted" {
+			return y.operate(ctx, "Apply")
+		}
+		if !y.deletes {
+			y.token = ""
+		}
+		if y.token == "" {
+			if stop := y.checks("DeleteCheck"); stop != 0 {
+				return stop
+			}
+		}
+		y.deletes = true
+		if y.fault == "gone without delete" {
+			return flow.StateGone
+		}
+		if stop := y.operate(ctx, "Delete"); stop != 0 {
+			return stop
+		}
+		return flow.StateGone
+	}
+	if y.fault == "a new spec does not wait" && y.generation != y.world.generation {
+		y.token = ""
+	}
+	if y.token != "" {
+		if y.fault == "owner check while polling" {
+			if stop := y.checks("OwnerCheck"); stop != 0 {
+				return stop
+			}
+		}
+		if stop := y.operate(ctx, "Apply"); stop != 0 {
+			return stop
+		}
+		if y.generation == y.world.generation {
+			return y.checks("PostCheck")
+		}
+	}
+	first, second := "OwnerCheck", "PreCheck"
+	if y.fault == "pre check before owner check" {
+		first, second = second, first
+	}
+	if stop := y.checks(first); stop != 0 {
+		return stop
+	}
+	if ctx.Err() != nil {
+		return flow.StateCanceled
+	}
+	var got act
+	if stop := y.around("Get", func() flow.State {
+		if got = y.does("get", -1, y.get); got == fail {
+			return flow.StateFailed
+		}
+		return 0
+	}); stop != 0 {
+		return stop
+	}
+	if stop := y.checks(second); stop != 0 {
+		return stop
+	}
+	if got != inSync || y.fault == "apply although in sync" {
+		y.generation = y.world.generation
+		if stop := y.operate(ctx, "Apply"); stop != 0 {
+			return stop
+		}
+	}
+	return y.checks("PostCheck")
+}
+
+// try makes a failure of a panic.
+func (y *toy) try(f func() flow.State) (stop flow.State) {
+	defer func() {
+		if recover() != nil {
+			stop = flow.StateFailed
+		}
+	}()
+	return f()
+}
+
+func (y *toy) checks(point string) flow.State {
+	for n := range y.counts[point] {
+		a := act(panics)
+		y.try(func() flow.State { a = y.link(point, n); return 0 })
+		switch {
+		case a == passOn, a == cancels, a == skip && y.fault == "skip is ignored":
+		case a == zero && y.fault == "a zero result proceeds", a == forget && y.fault == "forgotten next proceeds":
+		case a == panics && y.fault == "a panic proceeds":
+		case a == block && (y.fault == "go on behind a block" || point == "PostCheck" && y.fault == "ignore a blocked post check"):
+		case a == skip && y.fault == "skip stops the pass":
+			return flow.StateBlocked
+		case a == skip:
+			return 0
+		case a == block:
+			return flow.StateBlocked
+		default:
+			return flow.StateFailed
+		}
+	}
+	return 0
+}
+
+// around runs the links of a point around an operation.
+func (y *toy) around(point string, inner func() flow.State) flow.State {
+	call := inner
+	for n := y.counts[point] - 1; n >= 0; n-- {
+		next := call
+		call = func() flow.State {
+			a := y.link(point, n)
+			if a == fail {
+				return flow.StateFailed
+			}
+			stop := next()
+			if a == after && (stop == 0 || stop == flow.StateInProgress || stop == flow.StateGone || stop == flow.StateBlocked) {
+				return flow.StateFailed
+			}
+			return stop
+		}
+	}
+	return y.try(call)
+}
+
+func (y *toy) operate(ctx context.Context, point string) flow.State {
+	if ctx.Err() != nil {
+		return flow.StateCanceled
+	}
+	before := y.token
+	stop := y.around(point, func() flow.State {
+		p, err := y.operation(strings.ToLower(point), y.token)
+		switch {
+		case p.Token() != "":
+			y.token = p.Token()
+		case err == errTerminal && y.fault == "a refused operation is polled":
+		case err == errTerminal, p.IsDone(), err != nil && y.fault == "offline drops the token":
+			y.token = ""
+		}
+		if y.fault == "forget the token" {
+			y.token = ""
+		}
+		switch {
+		case err != nil && y.fault == "a failed apply is ready":
+			return 0
+		case err != nil, p.Token() == "" && !p.IsDone():
+			return flow.StateFailed
+		case p.IsDone():
+			return 0
+		}
+		return flow.StateInProgress
+	})
+	if stop == flow.StateFailed && y.fault == "a failing link drops the token" && before == "" {
+		y.token = ""
+	}
+	return stop
+}

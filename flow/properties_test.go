@@ -1,0 +1,581 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// The properties of the flow, over programs drawn at random: what each link and each operation does in each of several
+// passes over one resource. Each property is a function of what was seen, so that it can be held against the real flow
+// and, in faults_test.go, against flows with known faults.
+
+// act is what a link or an operation does when it is called.
+type act string
+
+const (
+	passOn  act = "pass on"
+	block   act = "block"
+	skip    act = "skip"
+	fail    act = "fail"
+	panics  act = "panic"
+	forget  act = "forget next" // and say proceed
+	zero    act = "zero result"
+	cancels act = "cancel the pass" // and pass on
+	after   act = "fail behind"     // call next, then fail
+
+	absent    act = "absent"
+	exists    act = "exists"
+	inSync    act = "in sync"
+	atOnce    act = "done at once"
+	begin     act = "begin"
+	goOn      act = "go on"
+	end       act = "end"
+	refuse    act = "refuse"    // the operation fails
+	offline   act = "offline"   // nothing is known of the operation
+	tells     act = "tell"      // an error, and the token beside it
+	tokenless act = "tokenless" // in progress, without a token
+)
+
+var (
+	checkActs = []act{block, skip, fail, panics, forget, zero, cancels}
+	aroundOps = []act{fail, panics, cancels, after}
+	getActs   = []act{absent, absent, exists, exists, exists, inSync, inSync, fail, panics}
+	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, refuse, panics, zero, tokenless}
+	pollActs  = []act{goOn, goOn, end, end, refuse, offline, panics, zero, tells, tokenless}
+	ownerActs = []act{passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, fail, panics}
+)
+
+// order is the order of the points, for each of the two ways through the flow.
+var order = []string{"Pass", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck", "DeleteCheck", "Delete", "delete"}
+
+// linked are the points with links, and what those can do.
+var linked = map[string][]act{
+	"Pass": aroundOps, "OwnerCheck": checkActs, "Get": aroundOps, "PreCheck": checkActs, "Apply": aroundOps,
+	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": aroundOps,
+}
+
+// program is what happens in one pass.
+type program struct {
+	links             map[string][]act
+	owner, get        act
+	start, poll       act // of Apply and Delete
+	deleting, changed bool
+}
+
+func drawProgram(t *rapid.T, counts map[string]int, deleting bool) program {
+	p := program{
+		links: map[string][]act{}, deleting: deleting,
+		owner:   rapid.SampledFrom(ownerActs).Draw(t, "owner"),
+		get:     rapid.SampledFrom(getActs).Draw(t, "get"),
+		start:   rapid.SampledFrom(startActs).Draw(t, "start"),
+		poll:    rapid.SampledFrom(pollActs).Draw(t, "poll"),
+		changed: rapid.IntRange(0, 5).Draw(t, "spec") == 5,
+	}
+	for _, point := range order {
+		for i := range counts[point] {
+			// Most links pass on, so that programs get far.
+			a := passOn
+			if rapid.IntRange(0, 9).Draw(t, "odd") == 9 {
+				a = rapid.SampledFrom(linked[point]).Draw(t, fmt.Sprintf("%s %d", point, i))
+			}
+			p.links[point] = append(p.links[point], a)
+		}
+	}
+	return p
+}
+
+// event is a call of a link (n counts from 0) or of an operation (n is -1).
+type event struct {
+	point string
+	n     int
+	act   act
+	token string
+}
+
+// world is the resource, its cloud, and the program of the pass under way. It records what is called.
+type world struct {
+	program
+	generation int64
+	cancel     context.CancelFunc
+	events     []event
+	faults     []string // what must not happen to a cloud
+
+	running map[string]string // the operation under way, by point
+	tokens  int
+}
+
+// does records a call and gives what it does.
+func (w *world) does(point string, n int, a act) act {
+	w.events = append(w.events, event{point: point, n: n, act: a})
+	if a == panics {
+		panic(fmt.Sprintf("%s %d", point, n))
+	}
+	if a == cancels {
+		w.cancel()
+	}
+	return a
+}
+
+var errLink, errTerminal = errors.New("the link fails"), &azcore.ResponseError{StatusCode: http.StatusConflict, ErrorCode: "Refused"}
+
+func (w *world) link(point string, n int) act { return w.does(point, n, w.links[point][n]) }
+
+// check decides for link n of a point; next is nil for those that cannot call it.
+func (w *world) check(point string, n int, next func() (checks.Result, error)) (checks.Result, error) {
+	switch w.link(point, n) {
+	case block:
+		return checks.Block("Blocked", "not yet"), nil
+	case skip:
+		return checks.Skip("not needed"), nil
+	case fail:
+		return checks.Result{}, errLink
+	case forget:
+		return checks.Proceed(), nil
+	case zero:
+		return checks.Result{}, nil
+	}
+	return next()
+}
+
+// operation is Apply or Delete.
+func (w *world) operation(point, token string) (flow.Progress, error) {
+	a := w.start
+	if token != "" {
+		a = w.poll
+	}
+	w.events = append(w.events, event{point, -1, a, token})
+	running := w.running[point]
+	switch {
+	case token == "" && running != "":
+		w.faults = append(w.faults, fmt.Sprintf("%s: a second operation is started while %s is under way", point, running))
+	case token != running:
+		w.faults = append(w.faults, fmt.Sprintf("%s: polled with %s, under way is %q", point, token, running))
+	}
+	if point == "apply" && w.deleting {
+		w.faults = append(w.faults, "applied while being deleted")
+	}
+	if token == "" && a == begin {
+		w.tokens++
+		w.running[point] = fmt.Sprintf("%s-%d", point, w.tokens)
+	}
+	switch a {
+	case begin, goOn:
+		return flow.InProgress(w.running[point], time.Second), nil
+	case atOnce, end:
+		delete(w.running, point)
+		return flow.Done(), nil
+	case refuse:
+		delete(w.running, point)
+		return flow.Progress{}, errTerminal
+	case offline:
+		return flow.Progress{}, &azcore.ResponseError{StatusCode: http.StatusServiceUnavailable}
+	case tells:
+		return flow.InProgress(w.running[point], 0), errTerminal
+	case tokenless:
+		return flow.InProgress("", 0), nil
+	case panics:
+		panic(point)
+	}
+	return flow.Progress{}, nil // zero
+}
+
+func (w *world) operations(keep bool) flow.Operations[*world] {
+	ops := flow.Operations[*world]{
+		Key: func(*world) string { return "one" },
+		Owner: func(_ context.Context, w *world) (checks.Object, error) {
+			if w.does("Owner", -1, w.owner) == fail {
+				return checks.Object{}, errLink
+			}
+			return checks.Object{Ref: checks.Ref{Name: "owner"}, Value: w}, nil
+		},
+		Get: func(_ context.Context, req *flow.Request[*world]) (flow.Observation, error) {
+			switch w.does("get", -1, w.get) {
+			case exists:
+				return flow.Observation{Exists: true}, nil
+			case inSync:
+				return flow.Observation{Exists: true, InSync: true}, nil
+			case fail:
+				return flow.Observation{}, errLink
+			}
+			return flow.Observation{}, nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[*world]) (flow.Progress, error) {
+			return w.operation("apply", req.Token)
+		},
+		Delete: func(_ context.Context, req *flow.Request[*world]) (flow.Progress, error) {
+			return w.operation("delete", req.Token)
+		},
+		Deleting:   func(w *world) bool { return w.deleting },
+		Generation: func(w *world) int64 { return w.generation },
+	}
+	if keep {
+		var kept string
+		var of int64
+		ops.Token = func(*world) (string, int64) { return kept, of }
+		ops.SetToken = func(ctx context.Context, _ *world, token string, generation int64) error {
+			kept, of = token, generation
+			return ctx.Err()
+		}
+	}
+	return ops
+}
+
+func (w *world) extensions(counts map[string]int) flow.Extensions[*world] {
+	return flow.Extensions[*world]{
+		Pass:        chain.New(around[*world, flow.Outcome](w, "Pass", counts)...),
+		OwnerCheck:  chain.New(guards[*checks.OwnerRequest](w, "OwnerCheck", counts)...),
+		Get:         chain.New(around[*flow.Request[*world], flow.Observation](w, "Get", counts)...),
+		PreCheck:    chain.New(guards[*checks.Request[*world]](w, "PreCheck", counts)...),
+		Apply:       chain.New(around[*flow.Request[*world], flow.Progress](w, "Apply", counts)...),
+		PostCheck:   chain.New(guards[*checks.Request[*world]](w, "PostCheck", counts)...),
+		DeleteCheck: chain.New(guards[*checks.Request[*world]](w, "DeleteCheck", counts)...),
+		Delete:      chain.New(around[*flow.Request[*world], flow.Progress](w, "Delete", counts)...),
+	}
+}
+
+func guards[R any](w *world, point string, counts map[string]int) (links []chain.Middleware[R, checks.Result]) {
+	for n := range counts[point] {
+		links = append(links, chain.Named(fmt.Sprintf("%s%d", point, n), func(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
+			return func(ctx context.Context, req R) (checks.Result, error) {
+				return w.check(point, n, func() (checks.Result, error) { return next(ctx, req) })
+			}
+		}))
+	}
+	return links
+}
+
+func around[Req, Res any](w *world, point string, counts map[string]int) (links []chain.Middleware[Req, Res]) {
+	for n := range counts[point] {
+		links = append(links, chain.Named(fmt.Sprintf("%s%d", point, n), func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+			return func(ctx context.Context, req Req) (res Res, err error) {
+				a := w.link(point, n)
+				if a == fail {
+					return res, errLink
+				}
+				res, err = next(ctx, req)
+				if a == after && err == nil {
+					return res, errLink
+				}
+				return res, err
+			}
+		}))
+	}
+	return links
+}
+
+// seen is what could be seen of a pass.
+type seen struct {
+	result
+	program program
+	events  []event
+	before  map[string]string // the operations under way before the pass
+	faults  []string
+}
+
+// result is what a pass came to.
+type result struct {
+	state flow.State
+	point string
+	delay time.Duration
+	again bool
+}
+
+// subject is what the properties are held against: something that takes a world through passes.
+type subject func(w *world, counts map[string]int, keep bool) func(context.Context) result
+
+// theFlow is the flow of this package.
+func theFlow(opts ...flow.Option) subject {
+	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
+		r := flow.New("thing", w.operations(keep), w.extensions(counts), opts...)
+		return func(ctx context.Context) result {
+			out := r.Reconcile(ctx, w)
+			delay, again := out.Again()
+			return result{out.State(), out.Point(), delay, again}
+		}
+	}
+}
+
+// run takes one resource through the passes of programs.
+func run(s subject, programs []program, counts map[string]int, keep bool) (passes []seen) {
+	w := &world{running: map[string]string{}, generation: 1}
+	reconcile := s(w, counts, keep)
+	for _, p := range programs {
+		w.program, w.events, w.faults = p, nil, nil
+		if p.changed {
+			w.generation++
+		}
+		if p.deleting {
+			delete(w.running, "apply") // it goes on, but that is nobody's concern any more
+		}
+		before := map[string]string{"apply": w.running["apply"], "delete": w.running["delete"]}
+		ctx, cancel := context.WithCancel(context.Background())
+		w.cancel = cancel
+		r := reconcile(ctx)
+		cancel()
+		passes = append(passes, seen{r, p, w.events, before, w.faults})
+		if r.state == flow.StateGone {
+			break
+		}
+	}
+	return passes
+}
+
+func drawRun(t *rapid.T) (programs []program, counts map[string]int, keep bool) {
+	counts = map[string]int{}
+	for _, point := range order {
+		if linked[point] != nil {
+			counts[point] = rapid.IntRange(0, 2).Draw(t, "links of "+point)
+		}
+	}
+	n := rapid.IntRange(1, 8).Draw(t, "passes")
+	deletion := rapid.IntRange(0, 12).Draw(t, "deletion at")
+	for i := range n {
+		programs = append(programs, drawProgram(t, counts, i >= deletion))
+	}
+	return programs, counts, rapid.Bool().Draw(t, "tokens kept with the resource")
+}
+
+// property is what must hold of each pass; it gives what is wrong, or "".
+type property struct {
+	name  string
+	wrong func(s seen) string
+}
+
+var properties = []property{
+	{"the points run in order, each link before the next", inOrder},
+	{"a stop at one point means that nothing behind it runs", stopsAll},
+	{"ready exactly when everything passed", readyIfPassed},
+	{"one operation under way at a time, none forgotten", oneOperation},
+	{"while an operation is under way only that one is called first", pollsFirst},
+	{"what is in sync is not applied", leavesInSync},
+	{"gone only when deleted", goneIfDeleted},
+	{"the delay is never negative, and zero only if there is nothing to come back for", soundDelay},
+}
+
+// stops tells whether an event ends the pass.
+func (e event) stops() bool {
+	return slices.Contains([]act{block, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
+}
+
+// polledFirst tells whether the pass began with polling Apply, and how many events that took.
+func polledFirst(s seen) (n int) {
+	if s.program.deleting || s.before["apply"] == "" {
+		return 0
+	}
+	for i, e := range s.events {
+		if e.point == "apply" {
+			return i + 1
+		}
+		if rank(e.point) > rank("Apply") {
+			break
+		}
+	}
+	return 0
+}
+
+func rank(point string) int { return slices.Index(order, point) }
+
+func inOrder(s seen) string {
+	last := event{point: "Pass", n: -1}
+	for i, e := range s.events {
+		if i == polledFirst(s) && i > 0 {
+			last = event{point: "Owner", n: -1} // the new spec is applied behind what was polled to its end
+		}
+		if rank(e.point) < rank(last.point) || e.point == last.point && e.n <= last.n {
+			return fmt.Sprintf("%s %d runs behind %s %d", e.point, e.n, last.point, last.n)
+		}
+		last = e
+	}
+	return ""
+}
+
+func stopsAll(s seen) string {
+	for i, e := range s.events {
+		if i < len(s.events)-1 && e.stops() {
+			return fmt.Sprintf("%s %d does %q, and %s %d runs behind it", e.point, e.n, e.act, s.events[i+1].point, s.events[i+1].n)
+		}
+		if i > 0 && s.events[i-1].act == skip && s.events[i-1].point == e.point {
+			return fmt.Sprintf("%s %d runs behind a skip", e.point, e.n)
+		}
+	}
+	return ""
+}
+
+// readyIfPassed: every link of every point on the way was asked, and said yes, and Apply was done or not needed.
+func readyIfPassed(s seen) string {
+	asked, synced, done, canceled, failed := map[string]int{}, false, false, false, false
+	for _, e := range s.events {
+		asked[e.point]++
+		switch {
+		case e.act == skip:
+			asked[e.point] = len(s.program.links[e.point])
+		case e.act == inSync:
+			synced = true
+		case e.act == atOnce, e.act == end && e.point == "apply":
+			done = true
+		}
+		canceled = canceled || e.act == cancels
+		failed = failed || e.stops() || e.act == after
+	}
+	passed := !failed && !s.program.deleting && (done || synced)
+	passed = passed && asked["PostCheck"] == len(s.program.links["PostCheck"])
+	if synced || asked["get"] > 0 {
+		for _, point := range []string{"OwnerCheck", "PreCheck"} {
+			passed = passed && asked[point] == len(s.program.links[point])
+		}
+	}
+	ready := s.state == flow.StateReady
+	if ready && !passed {
+		return "ready, although not everything passed"
+	}
+	if passed && !ready && !canceled {
+		return "everything passed, and the pass is " + s.state.String()
+	}
+	if s.state == flow.StateUnknown {
+		return "a pass came to nothing"
+	}
+	return ""
+}
+
+func oneOperation(s seen) string { return strings.Join(s.faults, "; ") }
+
+func pollsFirst(s seen) string {
+	if s.program.deleting || s.before["apply"] == "" {
+		return ""
+	}
+	for _, e := range s.events {
+		switch e.point {
+		case "apply":
+			return ""
+		case "Pass", "Owner", "Apply":
+		default:
+			return fmt.Sprintf("%s %d runs before %s is polled", e.point, e.n, s.before["apply"])
+		}
+	}
+	return ""
+}
+
+func leavesInSync(s seen) string {
+	synced := false
+	for _, e := range s.events {
+		if synced && e.point == "apply" {
+			return "applied, although in sync"
+		}
+		synced = synced || e.act == inSync
+	}
+	return ""
+}
+
+func goneIfDeleted(s seen) string {
+	deleted, failed, asked := false, false, s.before["delete"] != ""
+	for _, e := range s.events {
+		deleted = deleted || e.point == "delete" && (e.act == atOnce || e.act == end)
+		failed = failed || e.stops() || e.act == after
+		asked = asked || e.point == "DeleteCheck"
+	}
+	asked = asked || len(s.program.links["DeleteCheck"]) == 0
+	if s.state == flow.StateGone && (failed || !deleted || !asked) {
+		return "gone, although not everything passed"
+	}
+	return ""
+}
+
+func soundDelay(s seen) string {
+	over := s.state == flow.StateGone || s.state == flow.StateCanceled
+	if s.again == over || s.again != (s.delay > 0) || s.delay < 0 {
+		return fmt.Sprintf("%s: again %t after %s", s.state, s.again, s.delay)
+	}
+	return ""
+}
+
+func checkProperties(t rapid.TB, passes []seen, properties ...property) {
+	t.Helper()
+	for i, s := range passes {
+		for _, p := range properties {
+			if wrong := p.wrong(s); wrong != "" {
+				t.Fatalf("pass %d of %d: %s: %s\nevents: %+v\noutcome: %s at %q", i+1, len(passes), p.name, wrong, s.events, s.state, s.point)
+			}
+		}
+	}
+}
+
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		checkProperties(t, run(theFlow(flow.WithBackoff(flow.NewBackoff())), programs, counts, keep), properties...)
+	})
+}
+
+// What is kept, traced and observed changes nothing, nor where tokens are kept.
+func TestWatchingChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		bare := run(theFlow(), programs, counts, keep)
+		for name, s := range map[string]subject{
+			"kept":     theFlow(flow.KeepLast(2)),
+			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.KeepLast(1)),
+			"broken":   theFlow(flow.WithObserver(&silent{panics: true})),
+		} {
+			if diff := cmp.Diff(bare, run(s, programs, counts, keep), seenComparer); diff != "" {
+				t.Fatalf("%s differs (-bare +%s):\n%s", name, name, diff)
+			}
+		}
+		if diff := cmp.Diff(bare, run(theFlow(), programs, counts, !keep), seenComparer); diff != "" {
+			t.Fatalf("tokens in memory and with the resource differ:\n%s", diff)
+		}
+	})
+}
+
+var seenComparer = cmp.AllowUnexported(seen{}, result{}, event{}, program{})
+
+// silent is an observer that does nothing, or breaks.
+type silent struct{ off, panics bool }
+
+func (s *silent) Enabled(context.Context) bool { return !s.off }
+func (s *silent) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	if s.panics {
+		panic("observer")
+	}
+	return ctx
+}
+func (s *silent) Exit(context.Context, *chain.Link, chain.Exit) {}
+
+// Links that only pass on are as good as none: an empty extension changes nothing.
+func TestEmptyExtensionsChangeNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		for _, p := range programs {
+			for _, acts := range p.links {
+				for i := range acts {
+					acts[i] = passOn
+				}
+			}
+		}
+		operationsOnly := func(passes []seen) []seen {
+			for i := range passes {
+				passes[i].events = slices.DeleteFunc(passes[i].events, func(e event) bool { return e.n >= 0 })
+				passes[i].program = program{}
+			}
+			return passes
+		}
+		with := operationsOnly(run(theFlow(), programs, counts, keep))
+		without := operationsOnly(run(theFlow(), programs, map[string]int{}, keep))
+		if diff := cmp.Diff(without, with, seenComparer); diff != "" {
+			t.Fatalf("links that pass on change something (-without +with):\n%s", diff)
+		}
+	})
+}
