@@ -83,9 +83,9 @@ func (g *gathered) result() (Result, error) {
 	case len(g.further) > 0:
 		res = g.union()
 	case !g.first.IsZero():
-		res = Result{d: g.first.d}
+		res = g.first
 	case !g.skipped.IsZero():
-		res = Result{d: g.skipped.d}
+		res = g.skipped
 	}
 	if len(g.errs) == 0 {
 		return res, nil

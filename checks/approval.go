@@ -56,7 +56,7 @@ func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Appro
 			open.add(a)
 		}
 		if n := len(all); n < s.atLeast {
-			open.note(approvalRow{"", ReasonApprovalAbsent, fmt.Sprintf("%d of at least %d are there to be approved", n, s.atLeast), classify.Slow}, "", "")
+			open.note(approvalRow{"", ReasonApprovalAbsent, fmt.Sprintf("%d of at least %d are there to be approved", n, s.atLeast), classify.Slow}, "", "", "")
 		}
 		if open.text == "" {
 			return Proceed(), nil
@@ -78,16 +78,14 @@ type unapproved struct {
 func (u *unapproved) add(a Approval) {
 	status := strings.TrimSpace(a.Status)
 	i := slices.IndexFunc(approvals, func(r approvalRow) bool { return strings.EqualFold(r.status, status) })
-	row := approvalRow{reason: ReasonApprovalUnknown, retry: classify.Slow}
 	if i >= 0 {
-		row = approvals[i]
-	} else {
-		row.text = ` is in state "` + printable(a.Status) + `", which is none of an approval`
+		u.note(approvals[i], a.Name, "", a.Description)
+		return
 	}
-	u.note(row, a.Name, a.Description)
+	u.note(approvalRow{"", ReasonApprovalUnknown, ` is in a state that is none of an approval: `, classify.Slow}, a.Name, printable(a.Status), a.Description)
 }
 
-func (u *unapproved) note(row approvalRow, name, description string) {
+func (u *unapproved) note(row approvalRow, name, status, description string) {
 	if u.text == "" || weight(row) < weight(u.worst) {
 		u.worst = row
 	}
@@ -98,7 +96,7 @@ func (u *unapproved) note(row approvalRow, name, description string) {
 	if description != "" {
 		left, right = " (", ")"
 	}
-	u.text += between + name + row.text + left + description + right
+	u.text += between + name + row.text + status + left + description + right
 }
 
 // weight is where a row stands in the order of approvals; an unknown status is the lightest.

@@ -31,7 +31,7 @@ func TestApprovalPending(t *testing.T) {
 		"Disconnected": {"nor against what was taken apart again", list(of("Disconnected")), nil, blocks("ApprovalDisconnected", classify.OnChange, "Disconnected"+disconnected)},
 		"Absent":       {"nothing said is not approved", list(checks.Approval{Name: "backup"}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
 		"Blank":        {"nor is white space", list(checks.Approval{Name: "backup", Status: " "}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
-		"Unknown":      {"nor is what nobody knows", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup is in state "Approved?\n", which is none of an approval`)},
+		"Unknown":      {"nor is what nobody knows", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup is in a state that is none of an approval: Approved?\n`)},
 		"Described":    {"what was written about it is repeated", list(checks.Approval{Name: "backup", Status: "Rejected", Description: "not in my house"}), nil, blocks("ApprovalRejected", classify.OnChange, "backup"+rejected+" (not in my house)")},
 		"Nameless":     {"one without a name is named by its place", list(of("Approved"), checks.Approval{Status: "Pending"}, of("Approved")), nil, blocks("ApprovalPending", classify.Slow, "connection 2 of 3"+pending)},
 
@@ -42,9 +42,9 @@ func TestApprovalPending(t *testing.T) {
 			blocks("ApprovalDisconnected", classify.OnChange, "Pending"+pending+"; a"+absent+"; Disconnected"+disconnected),
 		},
 		"AbsentWins":  {"then one that nothing is said of", list(of("Pending"), checks.Approval{Name: "a"}), nil, blocks("ApprovalAbsent", classify.Slow, "Pending"+pending+"; a"+absent)},
-		"PendingWins": {"last one that is in a state of its own", list(of("Odd"), of("Pending")), nil, blocks("ApprovalPending", classify.Slow, `Odd is in state "Odd", which is none of an approval; Pending`+pending)},
-		"OddLast":     {"in both orders", list(of("Pending"), of("Odd")), nil, blocks("ApprovalPending", classify.Slow, "Pending"+pending+`; Odd is in state "Odd", which is none of an approval`)},
-		"First":       {"of two alike the first", list(of("Odd"), of("Other")), nil, blocks("ApprovalUnknown", classify.Slow, `Odd is in state "Odd", which is none of an approval; Other is in state "Other", which is none of an approval`)},
+		"PendingWins": {"last one that is in a state of its own", list(of("Odd"), of("Pending")), nil, blocks("ApprovalPending", classify.Slow, `Odd is in a state that is none of an approval: Odd; Pending`+pending)},
+		"OddLast":     {"in both orders", list(of("Pending"), of("Odd")), nil, blocks("ApprovalPending", classify.Slow, "Pending"+pending+`; Odd is in a state that is none of an approval: Odd`)},
+		"First":       {"of two alike the first", list(of("Odd"), of("Other")), nil, blocks("ApprovalUnknown", classify.Slow, `Odd is in a state that is none of an approval: Odd; Other is in a state that is none of an approval: Other`)},
 
 		"AtLeast":         {"enough approvals let the work go on", list(of("Approved"), of("Approved")), []checks.Option{checks.AtLeast(2)}, passes()},
 		"TooFew":          {"too few do not", list(of("Approved")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalAbsent", classify.Slow, "1 of at least 2 are there to be approved")},

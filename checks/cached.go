@@ -40,7 +40,7 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 		if err == nil && res.d == proceed && k != zero {
 			passes.add(k, s.now().Add(ttl))
 		}
-		return Result{d: res.d}, err
+		return res, err
 	})
 }
 

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Errors that [Compose] gives for faults of a link. Test for them with errors.Is; the text names the link.
 var (
 	// ErrNoDecision: a link returned the zero Result and no error.
 	ErrNoDecision = errors.New("the zero Result is no decision: return checks.Proceed, Skip or Block")
-	// ErrEndNotReached: a link said proceed, but the links behind it did not run in this call.
-	ErrEndNotReached = errors.New("it said proceed, but the links behind it never ran: call next and return its result, or return checks.Skip")
+	// ErrEndNotReached: a link said proceed, but the links behind it did not when it last called them, or never ran in this
+	// call.
+	ErrEndNotReached = errors.New("it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip")
 	// ErrNilRequest: a link handed on a nil request, or the chain was called with one.
 	ErrNilRequest = errors.New("the request is nil")
 	// ErrForeignRequest: a link handed on a request that it made itself.
@@ -24,8 +25,8 @@ var (
 // Compose makes a handler of a chain of checks. It is the only way in which such a chain should be run, since it fails
 // closed: [Proceed] comes out only if all links were asked and the end of the chain was reached in this very call, or
 // [Skip] if a link said so. The zero result, a proceed of a link that did not call the links behind it (it forgot, or
-// remembers an earlier verdict), a request that is nil or made up, and a panic are errors that name the link; a panic is
-// a [*chain.PanicError].
+// remembers an earlier verdict) or that makes it of something else that they said, a request that is nil or made up, and
+// a panic are errors that name the link; a panic is a [*chain.PanicError].
 //
 // R is *Request[T] or *OwnerRequest; anything else panics.
 func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
@@ -48,26 +49,25 @@ type guarder[R any] interface {
 func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Request[T], Result] {
 	var ls guards
 	inner := c.Decorate(func(l *chain.Link, h chain.Handler[*Request[T], Result]) chain.Handler[*Request[T], Result] {
-		n := ls.add(l)
+		n, parent := ls.add(l, c.Len())
 		return func(ctx context.Context, req *Request[T]) (Result, error) {
 			if req == nil || req.mark == nil {
 				return stray(l, req == nil)
 			}
 			m := req.mark
-			outer := *m
-			*m = mark{at: n}
+			*m = n
 			res, err := h(ctx, req)
-			m.at = outer.at
-			if err == nil && res.d == proceed && m.reached {
+			if err == nil && res.d == proceed && *m == n|reached {
+				*m = parent | reached
 				return res, nil
 			}
-			return m.judge(l, outer.reached, res, err)
+			return m.judge(l, n, parent, res, err)
 		}
 	}).Then(func(_ context.Context, req *Request[T]) (Result, error) {
 		if req == nil || req.mark == nil {
 			return stray(nil, req == nil)
 		}
-		req.mark.reached = true
+		*req.mark |= reached
 		return Result{d: proceed}, nil
 	})
 	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
@@ -84,8 +84,8 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 		}()
 		res, err = inner(ctx, req)
 		done = true
-		if err != nil || res.d != proceed || !outer.mine.reached {
-			return outer.mine.judge(ls.outermost(), false, res, err)
+		if err != nil || res.d != proceed || *outer.mine != reached {
+			return outer.mine.judge(ls.outermost(), 0, 0, res, err)
 		}
 		return res, nil
 	}
@@ -94,26 +94,25 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 	var ls guards
 	inner := c.Decorate(func(l *chain.Link, h OwnerHandler) OwnerHandler {
-		n := ls.add(l)
+		n, parent := ls.add(l, c.Len())
 		return func(ctx context.Context, req *OwnerRequest) (Result, error) {
 			if req == nil || req.mark == nil {
 				return stray(l, req == nil)
 			}
 			m := req.mark
-			outer := *m
-			*m = mark{at: n}
+			*m = n
 			res, err := h(ctx, req)
-			m.at = outer.at
-			if err == nil && res.d == proceed && m.reached {
+			if err == nil && res.d == proceed && *m == n|reached {
+				*m = parent | reached
 				return res, nil
 			}
-			return m.judge(l, outer.reached, res, err)
+			return m.judge(l, n, parent, res, err)
 		}
 	}).Then(func(_ context.Context, req *OwnerRequest) (Result, error) {
 		if req == nil || req.mark == nil {
 			return stray(nil, req == nil)
 		}
-		req.mark.reached = true
+		*req.mark |= reached
 		return Result{d: proceed}, nil
 	})
 	return func(ctx context.Context, req *OwnerRequest) (res Result, err error) {
@@ -130,8 +129,8 @@ func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 		}()
 		res, err = inner(ctx, req)
 		done = true
-		if err != nil || res.d != proceed || !outer.mine.reached {
-			return outer.mine.judge(ls.outermost(), false, res, err)
+		if err != nil || res.d != proceed || *outer.mine != reached {
+			return outer.mine.judge(ls.outermost(), 0, 0, res, err)
 		}
 		return res, nil
 	}
@@ -146,7 +145,7 @@ func (r *OwnerRequest) open() (outer opened) {
 		r.mark = &r.own
 	}
 	outer.mine, outer.was = r.mark, *r.mark
-	*r.mark = mark{}
+	*r.mark = 0
 	return outer
 }
 
@@ -157,12 +156,17 @@ type opened struct {
 	first bool // the call is not inside another
 }
 
-// guards are the links of one composition; a mark counts them from 1.
+// guards are the links of one chain, from the last to the first; if it is observed, twice. A mark counts them from 1.
 type guards []*chain.Link
 
-func (g *guards) add(l *chain.Link) int32 {
+// add gives the mark of a link, and that of the one in front of it.
+func (g *guards) add(l *chain.Link, links int) (n, parent mark) {
 	*g = append(*g, l)
-	return int32(len(*g))
+	n = mark(len(*g))
+	if len(*g)%links == 0 {
+		return n, 0
+	}
+	return n, n + 1
 }
 
 // outermost is the first link: what is in front of its guard are decorations of the user's, which belong to it.
@@ -181,8 +185,8 @@ func (g guards) panicked(m *mark, v any) (res Result, err error) {
 	if v == nil {
 		return res, chain.ErrGoexit
 	}
-	p := &chain.PanicError{Value: v, Stack: debug.Stack()}
-	if at := m.at; at > 0 {
+	p := &chain.PanicError{Value: v, Stack: stack.Panic()}
+	if at := *m &^ (reached | decided); at > 0 {
 		res.at = g[at-1]
 		p.Link = res.at.Name
 	}
@@ -190,19 +194,20 @@ func (g guards) panicked(m *mark, v any) (res Result, err error) {
 }
 
 // judge is what a guard does about everything but a plain proceed: it refuses what must not pass as a decision of link l,
-// and notes that l decided if no link behind it did. outer tells whether the end was reached before l was entered.
-func (m *mark) judge(l *chain.Link, outer bool, res Result, err error) (Result, error) {
-	reached := m.reached
-	m.reached = reached || outer
+// whose mark is n, and notes that l decided if no link behind it just did. It gives control back to parent, for which the
+// links behind it did not proceed.
+func (m *mark) judge(l *chain.Link, n, parent mark, res Result, err error) (Result, error) {
+	passed, behind := *m == n|reached, *m == n|decided
+	*m = parent | decided
 	if err == nil {
 		switch {
 		case res.d == nil:
 			res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision)
-		case res.d.verdict == proceeds && !reached:
+		case res.d.verdict == proceeds && !passed:
 			res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrEndNotReached)
 		}
 	}
-	if res.at == nil {
+	if res.at == nil || !behind { // not behind: of another chain, or of an earlier call
 		res.at = l
 	}
 	return res, err

@@ -345,7 +345,7 @@ func ExampleCompose() {
 	fmt.Println(err)
 	// Output:
 	// false true
-	// checks: link audit: it said proceed, but the links behind it never ran: call next and return its result, or return checks.Skip
+	// checks: link audit: it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip
 }
 
 func ExampleBlock() {

@@ -91,10 +91,35 @@ type (
 func proceeds(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil }
 
 // raw makes a named link of a function that sees next.
-func raw(name string, do func(ctx context.Context, req request, next handler) (checks.Result, error)) link {
-	return chain.Named(name, func(next handler) handler {
-		return func(ctx context.Context, req request) (checks.Result, error) { return do(ctx, req, next) }
+func raw[R any](name string, do func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (checks.Result, error)) chain.Middleware[R, checks.Result] {
+	return chain.Named(name, func(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
+		return func(ctx context.Context, req R) (checks.Result, error) { return do(ctx, req, next) }
 	})
+}
+
+// kind is one of the two kinds of request. Compose guards each with code of its own, so both are tried.
+type kind[R any] struct {
+	fresh  func() R
+	copied func(R) R
+	wipe   func(R) // makes it as it was before the call
+}
+
+var ofOwner = kind[ownerRequest]{
+	fresh:  func() ownerRequest { return &checks.OwnerRequest{} },
+	copied: func(r ownerRequest) ownerRequest { c := *r; return &c },
+	wipe:   func(r ownerRequest) { *r = checks.OwnerRequest{} },
+}
+
+var ofResource = kind[request]{
+	fresh:  func() request { return &checks.Request[*Database]{} },
+	copied: func(r request) request { c := *r; return &c },
+	wipe:   func(r request) { *r = checks.Request[*Database]{} },
+}
+
+// both runs a test for both kinds of request.
+func both(t *testing.T, owner func(*testing.T, kind[ownerRequest]), resource func(*testing.T, kind[request])) {
+	t.Run("OwnerRequest", func(t *testing.T) { owner(t, ofOwner) })
+	t.Run("Request", func(t *testing.T) { resource(t, ofResource) })
 }
 
 func ptr[V any](v V) *V { return &v }

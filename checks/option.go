@@ -139,7 +139,8 @@ func Exact() Option {
 	return option{"Exact", forStates, func(s *settings) { s.exact = true }}
 }
 
-// UnknownProceeds lets the work go on while a state is not reported, for the checks of states, OwnerIs and WithOwner.
+// UnknownProceeds lets the work go on while a state is not reported, and where of the owner only the cloud ID is known,
+// for the checks of states, OwnerIs and WithOwner.
 func UnknownProceeds() Option {
 	return option{"UnknownProceeds", forStates | forOwner, func(s *settings) { s.unknownProceeds = true }}
 }

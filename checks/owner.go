@@ -8,9 +8,10 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// ownerGone tells that an owner which is not there, or on its way out, must not hold up a deletion.
+// ownerGone tells, for a resource that is to be deleted, whether its owner is not there or on its way out, and so must not
+// hold up the deletion.
 func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
-	gone := r.Deleting && (r.Owner.Deleting || !r.Owner.Found())
+	gone := r.Owner.Deleting || !r.Owner.Found()
 	if gone && !r.Owner.none() {
 		chain.Note(ctx, "the owner is gone or going, which does not hold up a deletion")
 	}
@@ -45,6 +46,9 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 		return owner, wrongKind[W](ctx, s, o), false
 	case o.none():
 		return owner, s.blocked(ReasonOwnerNotFound, classify.OnChange, Ref{}, "there is no owner, and "+s.check+" needs one: name an owner"), false
+	case o.Ref.byIDOnly() && s.unknownProceeds:
+		chain.Note(ctx, "the owner is known by its ID only")
+		return owner, Proceed(), false
 	case o.Ref.byIDOnly():
 		return owner, s.blocked(ReasonOwnerByID, classify.Slow, o.Ref, sentence("owner ", o.Ref, " is known by its ID only, and ", s.check, " has to look into it")), false
 	}
@@ -54,9 +58,9 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 // OwnerIs blocks while objection has something to say against the owner, in words for a person; "" lets the work go on.
 // W is the owner's type, usually a pointer. Listed as name.
 //
-// No owner, one not found or known by its cloud ID only, and one that is no W block ([WrongKindProceeds]); a nil pointer met on the way to a field
-// means that it is not reported, and blocks ([UnknownProceeds]). It is looked at again at [classify.Slow]. A nil
-// objection and an empty name panic.
+// No owner, one not found, and one that is no W block ([WrongKindProceeds]). So do one known by its cloud ID only, and
+// one in which a nil pointer is met on the way to a field, as nobody has reported it yet ([UnknownProceeds]). It is
+// looked at again at [classify.Slow]. A nil objection and an empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
 	if objection == nil {
 		panic("checks: OwnerIs: the function of " + name + " is nil")

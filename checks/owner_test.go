@@ -53,6 +53,10 @@ func TestOwnerToLookInto(t *testing.T) {
 				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, and "+check+" has to look into it", arm)
 			},
 		},
+		"ByIDProceeds": {
+			reason: "the option lets it pass, as nothing more will ever be known", owner: checks.Object{Ref: arm},
+			opts: []checks.Option{checks.UnknownProceeds()}, want: pass("the owner is known by its ID only"),
+		},
 		"WrongKind": {
 			reason: "both kinds are named, so that a person sees which one is meant", owner: checks.Object{Ref: prod, Value: &Cluster{}},
 			want: func(check string) answer {

@@ -54,6 +54,7 @@ func TestOwnerReady(t *testing.T) {
 		"DeleteOwnerGone":   {reason: "an owner that is gone does not hold up a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
 		"DeleteOwnerNil":    {reason: "in whatever way it is gone", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil)}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
 		"DeleteOwnerGoing":  {reason: "nor does one that is going", owner: gone, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
+		"DeleteUnnamed":     {reason: "or that has no Ref", owner: checks.Object{Value: &Cluster{}, Deleting: true}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
 		"DeleteOwnerFailed": {reason: "one that is there and not ready does", owner: found(checks.Readiness{State: checks.NotReady}), deleting: true, want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
 		"DeleteOwnerReady":  {reason: "one that is ready does not", owner: found(checks.Readiness{State: checks.Ready}), deleting: true, want: passes()},
 	}

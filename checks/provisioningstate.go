@@ -56,6 +56,9 @@ func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]
 }
 
 func notFound(err error) bool {
+	if err == nil {
+		return false // without the allocation below
+	}
 	var response *azcore.ResponseError
 	return errors.As(err, &response) && response != nil && response.StatusCode == http.StatusNotFound
 }

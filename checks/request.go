@@ -20,11 +20,14 @@ type OwnerRequest struct {
 	own  mark  // where mark points to, so that it costs no allocation
 }
 
-// mark is what Compose notes of the call under way.
-type mark struct {
-	at      int32 // the link that has control, see guards; 0: none
-	reached bool  // the end of the chain was reached, as seen from that link
-}
+// mark is what Compose notes of the call under way: the link that has control, see guards, 0 for none; and what that
+// link's last call of the links behind it came to.
+type mark uint32
+
+const (
+	reached mark = 1 << 31 // all of them proceeded, up to the end
+	decided mark = 1 << 30 // one of them decided otherwise
+)
 
 // Request is what a check of a resource sees.
 type Request[T any] struct {

@@ -78,7 +78,7 @@ type BlockOption struct {
 }
 
 func (o *BlockOption) to(d *decision) {
-	if o.retry != classify.Unset {
+	if o.retry > classify.Unset && o.retry <= classify.OnChange {
 		d.retry = o.retry
 	}
 	if o.after > 0 {
@@ -94,7 +94,7 @@ func (o *BlockOption) to(d *decision) {
 	}
 }
 
-// Retry says how soon to look again. [classify.Unset] leaves it as it was.
+// Retry says how soon to look again. [classify.Unset], and what is no Retry, leave it as it was.
 func Retry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 
 // RetryIn says to look again once in d, in place of the back-off. Zero and less leave it as it was.

@@ -46,7 +46,7 @@ func TestResult(t *testing.T) {
 		"NothingSaid": {
 			"Unset, a delay of zero or less and no refs leave all as it was",
 			checks.Block("NotYet", "wait", checks.Retry(classify.Fast), checks.RetryIn(time.Second), checks.WaitingFor(a),
-				checks.Retry(classify.Unset), checks.RetryIn(0), checks.RetryIn(-time.Hour), checks.WaitingFor()),
+				checks.Retry(classify.Unset), checks.Retry(classify.OnChange+1), checks.RetryIn(0), checks.RetryIn(-time.Hour), checks.WaitingFor()),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]"},
 		},
 		"NegativeDelay": {"a negative delay is none", checks.Block("NotYet", "wait", checks.RetryIn(-time.Second)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"}},
@@ -147,20 +147,33 @@ func TestResultIsImmutable(t *testing.T) {
 
 func TestResultDescribe(t *testing.T) {
 	type description struct{ Verdict, Reason string }
-	link := &chain.Link{Name: "a"}
+	decides := func(res checks.Result, err error) checks.Result {
+		out, _ := checks.Compose(chain.New(says[ownerRequest]("a", res, err)))(t.Context(), &checks.OwnerRequest{})
+		return out
+	}
+	block := checks.Block("A", "a")
+	whole, here := decides(block, nil), decides(block, nil)
 	cases := map[string]struct {
 		reason string
 		res    checks.Result
+		link   *chain.Link
 		want   description
 	}{
-		"Proceed": {"a proceed is one at every link", checks.Proceed(), description{"proceed", ""}},
-		"Skip":    {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), description{"skip", ""}},
-		"Block":   {"a block is never called a success", checks.Block("A", "a"), description{"block", "A"}},
-		"Zero":    {"no decision is an error", checks.Result{}, description{"error", ""}},
+		"Proceed":       {"a proceed is one at every link", checks.Proceed(), &chain.Link{}, description{"proceed", ""}},
+		"Skip":          {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), &chain.Link{}, description{"skip", ""}},
+		"Block":         {"a block is never called a success", block, &chain.Link{}, description{"block", "A"}},
+		"Zero":          {"no decision is an error", checks.Result{}, &chain.Link{}, description{"error", ""}},
+		"Here":          {"the link that decided is the one that blocks", here, here.Link(), description{"block", "A"}},
+		"Around":        {"one around it let the work go on", whole, &chain.Link{Name: "a"}, description{"proceed", ""}},
+		"Nowhere":       {"without a link it is what came out", whole, nil, description{"block", "A"}},
+		"Point":         {"so it is for what the chain is a part of", whole, &chain.Link{Kind: chain.Point}, description{"block", "A"}},
+		"Pass":          {"up to the whole pass", whole, &chain.Link{Kind: chain.Pass}, description{"block", "A"}},
+		"BesideAnError": {"proceed beside an error is none", decides(checks.Proceed(), errTest), nil, description{"error", ""}},
+		"BlockAndError": {"a block beside one is told apart by the error", decides(block, errTest), nil, description{"block", "A"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			verdict, reason := tc.res.Describe(link)
+			verdict, reason := tc.res.Describe(tc.link)
 			if diff := cmp.Diff(tc.want, description{verdict, reason}); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -142,6 +142,7 @@ func TestSelectorsPanic(t *testing.T) {
 		"NilMap":    {"so is a write to a nil map, though there is a nil in it", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
 		"Assertion": {"so is a type that is another one", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
 		"Text":      {"a text that speaks of a nil pointer is none", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
+		"ErrorText": {"nor is an error that does", func(*Deep) { panic(errors.New("nil pointer dereference")) }, nil, "nil pointer dereference"},
 		"Error":     {"an error stays the same error", func(*Deep) { panic(failure) }, failure, "selector failed"},
 		"Nil":       {"panic(nil) is a panic, too", func(*Deep) { panic(nil) }, nil, "panic called with nil argument"},
 	}

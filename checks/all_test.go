@@ -1,0 +1,167 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+func TestAll(t *testing.T) {
+	var (
+		a, b = checks.Ref{Name: "a"}, checks.Ref{Name: "b"}
+
+		pass    = says[request]("pass", checks.Proceed(), nil)
+		fast    = says[request]("fast", checks.Block("Fast", "one", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(a)), nil)
+		slow    = says[request]("slow", checks.Block("Slow", "two", checks.RetryIn(time.Second), checks.WaitingFor(b, a)), nil)
+		slower  = says[request]("slower", checks.Block("Slower", "three"), nil)
+		skip    = says[request]("skip", checks.Skip("why"), nil)
+		fail    = says[request]("fail", checks.Block("Beside", "beside the error"), errTest)
+		other   = says[request]("other", checks.Result{}, errOther)
+		zero    = says[request]("zero", checks.Result{}, nil)
+		panicky = checks.Check("panicky", func(context.Context, request) (checks.Result, error) { panic(errTest) })
+	)
+	cases := map[string]struct {
+		reason string
+		links  []link
+		want   checks.Result
+		err    string
+		is     []error
+	}{
+		"Pass":  {"all let the work go on", []link{pass, pass}, checks.Proceed(), "", nil},
+		"One":   {"one block alone is as it would be without All", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(a)), "", nil},
+		"Union": {"of several the longest wait wins, all is said and each ref waited for once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.RetryIn(time.Minute), checks.WaitingFor(a, b)), "", nil},
+		"Order": {"whatever their order is", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.RetryIn(time.Minute), checks.WaitingFor(b, a)), "", nil},
+		"First": {"of two that wait as long the first gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.RetryIn(time.Minute), checks.WaitingFor(a, b)), "", nil},
+
+		"Skip":        {"a skip is one if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
+		"SkipBlocked": {"a block is stronger, in both orders", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
+
+		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.RetryIn(time.Minute), checks.WaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
+		"Errors": {"all errors are kept", []link{fail, pass, other}, checks.Proceed(), "fail: the test says so; other: another error", []error{errTest, errOther}},
+		"Zero":   {"no decision is an error, and the others are asked all the same", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
+		"Panic":  {"so is a panic", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: the test says so; and blocked: three", []error{errTest}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			all := checks.All(tc.links...)
+			res, err := checks.Compose(chain.New(all))(t.Context(), ofDatabase(nil))
+			if diff := cmp.Diff(tc.want, res); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if (err != nil) != (tc.err != "") || err != nil && err.Error() != tc.err {
+				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
+			}
+			for _, is := range tc.is {
+				if !errors.Is(err, is) {
+					t.Errorf("%s: errors.Is does not find %q", tc.reason, is)
+				}
+			}
+			if at := res.Link(); (at == nil) != (tc.want.Equal(checks.Proceed()) && err == nil) || at != nil && at.Name != chain.NameOf(all) {
+				t.Errorf("%s: decided by %v", tc.reason, at)
+			}
+		})
+	}
+
+	t.Run("AllError", func(t *testing.T) {
+		_, err := ask(t, checks.All(fail, slower, other), ofDatabase(nil))
+		var all *checks.AllError
+		if !errors.As(err, &all) {
+			t.Fatalf("no AllError in %v", err)
+		}
+		if all.Blocked != "three" || len(all.Errs) != 2 {
+			t.Errorf("%d errors and blocked %q, want 2 and %q", len(all.Errs), all.Blocked, "three")
+		}
+	})
+}
+
+var errOther = errors.New("another error")
+
+// TestAllAsksAll proves that every check is asked once, in order, whatever those before it said, and next once.
+func TestAllAsksAll(t *testing.T) {
+	var asked []string
+	asks := func(name string, res checks.Result, err error) link {
+		return checks.Check(name, func(context.Context, request) (checks.Result, error) {
+			asked = append(asked, name)
+			return res, err
+		})
+	}
+	behind := asks("behind", checks.Proceed(), nil)
+	block := checks.Block("A", "a")
+	_, _ = checks.Compose(chain.New(checks.All(asks("a", block, nil), asks("b", checks.Skip("why"), nil), asks("c", checks.Result{}, errTest), asks("d", checks.Proceed(), nil)), behind))(t.Context(), ofDatabase(nil))
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, asked); diff != "" {
+		t.Errorf("a block: asked: -want, +got:\n%s", diff)
+	}
+	asked = nil
+	_, _ = checks.Compose(chain.New(checks.All(asks("a", checks.Proceed(), nil), asks("b", checks.Proceed(), nil)), behind))(t.Context(), ofDatabase(nil))
+	if diff := cmp.Diff([]string{"a", "b", "behind"}, asked); diff != "" {
+		t.Errorf("no block: asked: -want, +got:\n%s", diff)
+	}
+}
+
+// TestAllTakes tells which links may be in All, and is named after.
+func TestAllTakes(t *testing.T) {
+	a := says[request]("a", checks.Proceed(), nil)
+	links := []link{
+		a,
+		chain.Named("renamed", chain.Named("twice", a)),
+		checks.All(a, a),
+		checks.OnOwner[*Database](checks.OwnerReady()),
+		checks.Cached(time.Hour, func(request) string { return "" }, a),
+		checks.Paused(func(*Database) bool { return false }),
+		checks.ReferenceReady("network", func(*Database) []checks.Ref { return nil }),
+	}
+	const want = "All(a, renamed, All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network))"
+	all := checks.All(links...)
+	if diff := cmp.Diff(want, chain.NameOf(all)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	mustAnswer(t, "all of them let the work go on", passes(), all, ofDatabase(nil))
+
+	names := []string{chain.NameOf(all)}
+	owners := checks.All(checks.OwnerReady(), checks.OwnerIs("fits", func(*Cluster) string { return "" }))
+	names = append(names, chain.NameOf(owners))
+	if diff := cmp.Diff([]string{want, "All(OwnerReady, fits)"}, names); diff != "" {
+		t.Errorf("of owner checks: -want, +got:\n%s", diff)
+	}
+}
+
+// The slice of links that All was given is the caller's.
+func TestAllCopies(t *testing.T) {
+	links := []link{says[request]("a", checks.Proceed(), nil)}
+	all := checks.All(links...)
+	links[0] = says[request]("b", checks.Block("B", "b"), nil)
+	mustAnswer(t, "a change of it changes nothing", passes(), all, ofDatabase(nil))
+}
+
+const rawRefused = " is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself"
+
+func TestAllSetUp(t *testing.T) {
+	a := says[request]("a", checks.Proceed(), nil)
+	unnamed := func(next handler) handler { return next }
+	mustPanic(t, map[string]setUp{
+		"None": {"to ask nothing is a mistake", func() { checks.All[request]() }, "checks: All: there are no links"},
+		"Nil":  {"a nil link is named by its place", func() { checks.All(a, nil, a) }, "checks: All: link 2 of 3 is nil"},
+		"Raw":  {"a raw link may act around next", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
+		"Gate": {"a gate starts something, which must not happen if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
+		"GateRenamed": {
+			"whatever name it goes by", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) },
+			"checks: All: link harmless" + rawRefused,
+		},
+		"GateOnOwner": {
+			"nor inside of OnOwner", func() {
+				checks.All(checks.OnOwner[*Database](checks.Gate("backup", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })))
+			},
+			"checks: All: link OnOwner(Gate(backup))" + rawRefused,
+		},
+		"When": {"a check that is asked sometimes is a link around it", func() {
+			checks.All(chain.Named("when", chain.When(func(context.Context, request) bool { return true }, a)))
+		}, "checks: All: link when" + rawRefused},
+		"Request": {"no chain of checks has such requests", func() { checks.All(says[string]("a", checks.Proceed(), nil)) }, "checks: Compose: the request of the chain a is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
+	})
+}

@@ -1,0 +1,319 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+// five are five prebuilt checks, two about the owner and three about the resource, as one function.
+func five() func(ctx context.Context, req request) (checks.Result, error) {
+	owner := checks.Compose(chain.New(
+		checks.OwnerReady(),
+		checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
+	))
+	resource := checks.Compose(chain.New(
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
+		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return d.Status.networks() }),
+		checks.ApprovalPending(func(d *Database) []Connection { return d.Status.Connections },
+			func(c Connection) checks.Approval { return checks.Approval{Name: c.Name, Status: c.Status} }),
+	))
+	return func(ctx context.Context, req request) (checks.Result, error) {
+		if res, err := owner(ctx, &req.OwnerRequest); err != nil || !res.Proceeds() {
+			return res, err
+		}
+		return resource(ctx, req)
+	}
+}
+
+var networks = []checks.Ref{lan}
+
+func (*DatabaseStatus) networks() []checks.Ref { return networks }
+
+// fiveByHand are the same five conditions as nested closures, as one writes them without this package: with no guards, no
+// names, no text that names the object, and no list of all that is missing.
+func fiveByHand() handler {
+	condition := func(holds func(context.Context, request) string) link {
+		return func(next handler) handler {
+			return func(ctx context.Context, req request) (checks.Result, error) {
+				if why := holds(ctx, req); why != "" {
+					return checks.Block("NotYet", why), nil
+				}
+				return next(ctx, req)
+			}
+		}
+	}
+	unready := func(o *checks.Object) string {
+		switch {
+		case o.Value == nil:
+			return "it was not found"
+		case o.Deleting:
+			return "it is being deleted"
+		case o.Readiness.State != checks.Ready:
+			return "it is not ready"
+		case o.Readiness.Observed < o.Readiness.Generation:
+			return "it was ready before its spec changed"
+		}
+		return ""
+	}
+	settled := func(state *string) string {
+		switch {
+		case state == nil:
+			return "no state is reported"
+		case strings.EqualFold(*state, "Succeeded"), strings.EqualFold(*state, "Failed"), strings.EqualFold(*state, "Canceled"):
+			return ""
+		}
+		return "it is " + *state
+	}
+	conditions := []link{
+		condition(func(_ context.Context, req request) string { return unready(&req.Owner) }),
+		condition(func(_ context.Context, req request) string {
+			c, ok := req.Owner.Value.(*Cluster)
+			if !ok || c == nil || c.Status == nil {
+				return "its state is not known"
+			}
+			return settled(c.Status.ProvisioningState)
+		}),
+		condition(func(_ context.Context, req request) string {
+			switch {
+			case !req.Exists:
+				return ""
+			case req.Resource.Status == nil:
+				return "no state is reported"
+			}
+			return settled(req.Resource.Status.ProvisioningState)
+		}),
+		condition(func(ctx context.Context, req request) string {
+			for _, ref := range req.Resource.Status.networks() {
+				if req.Resolver == nil {
+					return "there is no resolver"
+				}
+				o, err := req.Resolver(ctx, ref)
+				if err != nil {
+					return err.Error()
+				}
+				if why := unready(&o); why != "" {
+					return why
+				}
+			}
+			return ""
+		}),
+		condition(func(_ context.Context, req request) string {
+			for _, c := range req.Resource.Status.Connections {
+				if !strings.EqualFold(c.Status, "Approved") {
+					return c.Name
+				}
+			}
+			return ""
+		}),
+	}
+	h := handler(proceeds)
+	for i := len(conditions) - 1; i >= 0; i-- {
+		h = conditions[i](h)
+	}
+	return h
+}
+
+// passing is a request that all five let pass.
+func passing() request {
+	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &succeeded, Connections: []Connection{{"office", "Approved"}}}})
+	req.Owner = checks.Object{Ref: prod, Value: &Cluster{Status: &ClusterStatus{ProvisioningState: &succeeded}}, Readiness: checks.Readiness{State: checks.Ready, Generation: 1, Observed: 1}}
+	network := any(&Cluster{})
+	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref, Value: network, Readiness: checks.Readiness{State: checks.Ready}}, nil
+	}
+	return req
+}
+
+func BenchmarkFive(b *testing.B) {
+	req := passing()
+	bench := func(h func(context.Context, request) (checks.Result, error)) func(*testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if res, err := h(ctx, req); err != nil || !res.Proceeds() {
+					b.Fatal(res, err)
+				}
+			}
+		}
+	}
+	b.Run("checks", bench(five()))
+	b.Run("by hand", bench(fiveByHand()))
+	b.Run("ratio", func(b *testing.B) {
+		var r float64
+		for b.Loop() {
+			r = ratioOfFive()
+		}
+		b.ReportMetric(r, "x-by-hand")
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// ratioOfFive is how many times as long the five checks take as the same by hand.
+func ratioOfFive() float64 {
+	req, h, byHand := passing(), five(), fiveByHand()
+	repeat := func(h func(context.Context, request) (checks.Result, error)) func() {
+		return func() {
+			for range 100 {
+				if res, err := h(ctx, req); err != nil || !res.Proceeds() {
+					panic(res.String())
+				}
+			}
+		}
+	}
+	return ratio.Of(repeat(h), repeat(byHand), ratio.Options{})
+}
+
+// TestFiveRatio has a bound that is loose, since machines are busy; the benchmark shows the figure.
+func TestFiveRatio(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector slows the two down differently")
+	}
+	const bound = 4
+	var r float64
+	for range 3 { // a disturbance that lasts is not a slow check
+		if r = ratioOfFive(); r <= bound {
+			return
+		}
+	}
+	t.Errorf("five checks take %.2f times as long as the same by hand, want at most %d", r, bound)
+}
+
+func BenchmarkBlock(b *testing.B) {
+	req := passing()
+	req.Resource.Status.ProvisioningState = &upgrading
+	h := five()
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, err := h(ctx, req); err != nil || res.Proceeds() {
+			b.Fatal(res, err)
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	type in = request
+	on := func(links ...ownerLink) link { return checks.OnOwner[*Database](links...) }
+	state := func(c *Cluster) *string { return c.Status.ProvisioningState }
+	pass := func(change func(in)) in {
+		req := passing()
+		change(req)
+		return req
+	}
+	readiness := func(r checks.Readiness) in { return pass(func(r2 in) { r2.Owner.Readiness = r }) }
+	resolves := func(o checks.Object) in {
+		return pass(func(r in) {
+			r.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return o, nil }
+		})
+	}
+	connection := func(status string) in {
+		return pass(func(r in) { r.Resource.Status.Connections[0].Status = status })
+	}
+	err := errors.New("the version is missing")
+	reference := checks.ReferenceReady("network", func(*Database) []checks.Ref { return networks })
+	approvals := checks.ApprovalPending(func(d *Database) []Connection { return d.Status.Connections },
+		func(c Connection) checks.Approval {
+			return checks.Approval{Name: c.Name, Status: c.Status, Description: "by mail"}
+		})
+	live := func(state string) link {
+		return checks.LiveState(func(context.Context, request) (string, error) { return state, nil })
+	}
+	noState := pass(func(r in) { r.Resource.Status.ProvisioningState = nil })
+	byID := pass(func(r in) { r.Owner = checks.Object{Ref: arm} })
+
+	cases := map[string]struct {
+		reason string
+		link   link
+		req    in
+		want   string // the reason that it blocks with; empty: it proceeds
+		max    float64
+	}{
+		"OwnerReady":             {"what lets pass costs nothing", on(checks.OwnerReady()), passing(), "", 0},
+		"OwnerProvisioningState": {"what lets pass costs nothing", on(checks.OwnerProvisioningState(state)), passing(), "", 0},
+		"OwnerIs":                {"what lets pass costs nothing", on(checks.OwnerIs("fits", func(*Cluster) string { return "" })), passing(), "", 0},
+		"WithOwner":              {"what lets pass costs nothing", checks.WithOwner("suits", func(*Database, *Cluster) string { return "" }), passing(), "", 0},
+		"ProvisioningState":      {"what lets pass costs nothing", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), passing(), "", 0},
+		"LiveState":              {"what lets pass costs nothing", live("Succeeded"), passing(), "", 0},
+		"ReferenceReady":         {"what lets pass costs nothing", reference, passing(), "", 0},
+		"ApprovalPending":        {"what lets pass costs nothing", approvals, passing(), "", 0},
+		"Valid":                  {"what lets pass costs nothing", checks.Valid(func(*Database) error { return nil }), passing(), "", 0},
+		"Paused":                 {"what lets pass costs nothing", checks.Paused(func(d *Database) bool { return d.Paused }), passing(), "", 0},
+		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
+		"All":                    {"what lets pass costs nothing", checks.All(reference, approvals), passing(), "", 0},
+
+		"OwnerReady/NotFound": {"a block is itself and its text", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"OwnerReady/NotReady": {"a block is itself and its text", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}), "OwnerNotReady", 2},
+		"OwnerReady/Unknown":  {"a block is itself and its text", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "nothing said"}), "OwnerReadinessUnknown", 2},
+		"OwnerReady/Stale":    {"numbers of any length", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 2},
+		"OwnerReady/Deleting": {"a block is itself and its text", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 2},
+		"OwnerReady/ByID":     {"a block is itself and its text", on(checks.OwnerReady(checks.ByIDBlocks())), byID, "OwnerKnownByIDOnly", 2},
+
+		"OwnerProvisioningState/State":     {"a block is itself and its text", on(checks.OwnerProvisioningState(state, checks.Allow("Ready", "Stopped"))), passing(), "OwnerState", 2},
+		"OwnerProvisioningState/Unknown":   {"a block is itself and its text", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 2},
+		"OwnerProvisioningState/NotFound":  {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"OwnerProvisioningState/None":      {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotFound", 2},
+		"OwnerProvisioningState/ByID":      {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), byID, "OwnerKnownByIDOnly", 2},
+		"OwnerProvisioningState/WrongKind": {"a block is itself and its text", on(checks.OwnerProvisioningState(deepState)), passing(), "OwnerWrongKind", 2},
+
+		"OwnerIs/Objection":   {"a block is itself and its text", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 2},
+		"OwnerIs/WrongKind":   {"a block is itself and its text", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 2},
+		"WithOwner/Objection": {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
+		"WithOwner/NotFound":  {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"State":               {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
+		"State/Unknown":       {"a block is itself and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
+		"LiveState/State":     {"a block is itself and its text", live("Upgrading"), passing(), "ResourceState", 2},
+		"LiveState/Unknown":   {"a block is itself and its text", live(""), passing(), "ResourceStateUnknown", 2},
+		"Reference/NotFound":  {"a block is itself and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
+		"Reference/NotReady":  {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
+		"Reference/Unknown":   {"a block is itself and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
+		"Reference/Stale":     {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
+		"Reference/Deleting":  {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
+		"Approval/Pending":    {"a block is itself and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
+		"Approval/Rejected":   {"a block is itself and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
+		"Approval/Gone":       {"a block is itself and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
+		"Approval/Absent":     {"a block is itself and its text", approvals, connection(""), "ApprovalAbsent", 2},
+		"Approval/Unknown":    {"a block is itself and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
+		"Valid/Invalid":       {"a block is itself and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
+		"Paused/Paused":       {"a block is itself and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
+		"Options":             {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.RetryIn(1), checks.WaitingFor(lan)), passing(), "Paused", 2},
+		"Replaced":            {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.Reason("OnHold")), passing(), "OnHold", 2},
+		"All/OneBlock":        {"one block alone is handed through All as it is", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
+		"Own": {"a block of one's own", checks.Check("own", func(context.Context, request) (checks.Result, error) {
+			return checks.Block("NotYet", "wait", checks.WaitingFor()), nil
+		}), passing(), "NotYet", 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := checks.Compose(chain.New(tc.link))
+			res, err := h(ctx, tc.req)
+			if err != nil || res.Reason() != tc.want || res.Proceeds() != (tc.want == "") {
+				t.Fatalf("%s: %v, %v, want a block with reason %q", tc.reason, res, err, tc.want)
+			}
+			if n := testing.AllocsPerRun(100, func() { _, _ = h(ctx, tc.req) }); n > tc.max {
+				t.Errorf("%s: %v allocations, want at most %v", tc.reason, n, tc.max)
+			}
+		})
+	}
+
+	t.Run("Five", func(t *testing.T) {
+		h, req := five(), passing()
+		if n := testing.AllocsPerRun(100, func() { _, _ = h(ctx, req) }); n != 0 {
+			t.Errorf("five checks that let pass: %v allocations, want none", n)
+		}
+	})
+	t.Run("FiveOnOwner", func(t *testing.T) {
+		h, req := checks.Compose(chain.New(on(checks.OwnerReady(), checks.OwnerProvisioningState(state)), reference, approvals)), passing()
+		if n := testing.AllocsPerRun(100, func() { _, _ = h(ctx, req) }); n != 0 {
+			t.Errorf("with the owner checks in the same chain: %v allocations, want none", n)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// TestCheckAndGate runs both in front of a link that notes that it was entered.
+func TestCheckAndGate(t *testing.T) {
+	block, skip := checks.Block("A", "a"), checks.Skip("why")
+	cases := map[string]struct {
+		reason  string
+		res     checks.Result
+		err     error
+		want    checks.Result
+		wantErr error
+		goesOn  bool
+	}{
+		"Proceed":      {"after proceed the links behind it run", checks.Proceed(), nil, checks.Proceed(), nil, true},
+		"Block":        {"after a block they do not", block, nil, block, nil, false},
+		"Skip":         {"after a skip they do not either, and the work goes on", skip, nil, skip, nil, false},
+		"Error":        {"after an error they do not", checks.Result{}, errTest, checks.Result{}, errTest, false},
+		"ProceedError": {"an error wins over what is said beside it; both are there for the trace", checks.Proceed(), errTest, checks.Proceed(), errTest, false},
+		"BlockError":   {"whatever that is", block, errTest, block, errTest, false},
+		"Zero":         {"no decision is an error", checks.Result{}, nil, checks.Result{}, checks.ErrNoDecision, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := ofDatabase(&Database{})
+			type key struct{}
+			decide := func(ctx context.Context, r request) (checks.Result, error) {
+				if r != req || ctx.Value(key{}) != "value" {
+					t.Error("the function was given another request or context")
+				}
+				return tc.res, tc.err
+			}
+			for name, link := range map[string]link{"check": checks.Check("check", decide), "Gate(gate)": checks.Gate("gate", decide)} {
+				entered := false
+				c := chain.New(link, raw("behind", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+					entered = true
+					return next(ctx, req)
+				}))
+				if diff := cmp.Diff(name+" -> behind", c.String()); diff != "" {
+					t.Errorf("listed as: -want, +got:\n%s", diff)
+				}
+				res, err := checks.Compose(c)(context.WithValue(t.Context(), key{}, "value"), req)
+				if diff := cmp.Diff(tc.want, res); diff != "" || !errors.Is(err, tc.wantErr) {
+					t.Errorf("%s: %s: error %v, want %v, result -want, +got:\n%s", tc.reason, name, err, tc.wantErr, diff)
+				}
+				if entered != tc.goesOn {
+					t.Errorf("%s: %s: the link behind ran: %t, want %t", tc.reason, name, entered, tc.goesOn)
+				}
+				if want := name; res.Link() == nil && !res.Proceeds() || res.Link() != nil && res.Link().Name != want {
+					t.Errorf("%s: decided by %v, want %s", tc.reason, res.Link(), want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckSetUp(t *testing.T) {
+	var none func(context.Context, request) (checks.Result, error)
+	mustPanic(t, map[string]setUp{
+		"CheckNil":  {"a function is needed", func() { checks.Check("a", none) }, `checks: Check: the function of "a" is nil`},
+		"GateNil":   {"for both", func() { checks.Gate("a", none) }, `checks: Gate: the function of "a" is nil`},
+		"GateEmpty": {"a name is needed", func() { checks.Gate("", proceeds) }, "checks: Gate: the name is empty"},
+		"GateBlank": {"one that can be seen", func() { checks.Gate(" ", proceeds) }, "checks: Gate: the name is empty"},
+	})
+
+	// Where there is no name, only the place can say which link it is.
+	for name, make := range map[string]func(){
+		"Check":     func() { checks.Check(" ", proceeds) },
+		"OwnerIs":   func() { checks.OwnerIs(" ", func(*Deep) string { return "" }) },
+		"WithOwner": func() { checks.WithOwner("", func(*Database, *Deep) string { return "" }) },
+	} {
+		text := panicOf(make)
+		if !strings.Contains(text, "the name of the link at checks/check_test.go:") || !strings.HasSuffix(text, " is empty") {
+			t.Errorf("%s without a name: the panic is %q", name, text)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/race"
+	"pgregory.net/rapid"
+)
+
+// A law that no implementation breaks proves nothing. Here is a small implementation in which faults can be switched on,
+// and for each fault the laws that notice it.
+
+// toy is an implementation for one call at a time. Each switch is a fault; the zero toy has none.
+type toy struct {
+	zeroProceeds, endIsNotAsked, markIsKept, vetoIsForgotten, panicProceeds, panicEscapes, panicNamesLast, errorIsLost bool
+	outermostDecides, strangersPass, nilPasses, backwards                                                              bool
+
+	allStops, allForgetsRefs, allTakesFirst, allLosesErrors      bool
+	cachesBlocks, cachesZeroKey, cachesForEver, cachesAllTheSame bool
+}
+
+func (f toy) implementation() implementation[request] {
+	return implementation[request]{compose: f.compose, all: f.all, cached: f.cached}
+}
+
+// toyMark is what a call of a toy has come to: the link that has control, counted from 1, and what its last call of the
+// links behind it came to.
+type toyMark struct {
+	at               int
+	reached, decided bool
+	by               string
+	res              checks.Result // what was decided
+	err              error
+}
+
+func (f toy) compose(links ...link) func(context.Context, request) (checks.Result, string, error) {
+	if f.backwards {
+		links = slices.Clone(links)
+		slices.Reverse(links)
+	}
+	calls, m := 0, &toyMark{}
+	stray := func(req request) error {
+		switch {
+		case req == nil && !f.nilPasses:
+			return checks.ErrNilRequest
+		case req != nil && req.APIVersion != strconv.Itoa(calls) && !f.strangersPass:
+			return checks.ErrForeignRequest
+		}
+		return nil
+	}
+	h := func(_ context.Context, req request) (checks.Result, error) {
+		if err := stray(req); err != nil {
+			return checks.Result{}, err
+		}
+		m.reached = true
+		return checks.Proceed(), nil
+	}
+	for i, l := range slices.Backward(links) {
+		n, name, inner := i+1, chain.NameOf(l), l(h)
+		h = func(ctx context.Context, req request) (checks.Result, error) {
+			if err := stray(req); err != nil {
+				return checks.Result{}, err
+			}
+			*m = toyMark{at: n, reached: f.markIsKept && m.reached, by: m.by}
+			res, err := inner(ctx, req)
+			passed := m.reached && (m.at == n || f.panicNamesLast)
+			behind := m.decided && (m.at == n || f.panicNamesLast) && res.Equal(m.res) && err == m.err
+			if f.errorIsLost && !res.IsZero() {
+				err = nil
+			}
+			if f.zeroProceeds && err == nil && res.IsZero() {
+				res, passed = checks.Proceed(), true
+			}
+			switch {
+			case err != nil:
+			case res.IsZero():
+				err = checks.ErrNoDecision
+			case res.Equal(checks.Proceed()) && !passed && !f.endIsNotAsked:
+				res, err = checks.Result{}, checks.ErrEndNotReached
+			}
+			if !f.panicNamesLast {
+				m.at = n - 1
+			}
+			if err == nil && res.Equal(checks.Proceed()) {
+				m.reached, m.decided = true, false
+				return res, nil
+			}
+			m.reached, m.decided, m.res, m.err = m.reached && f.vetoIsForgotten, true, res, err
+			if !behind || f.outermostDecides {
+				m.by = name
+			}
+			return res, err
+		}
+	}
+	return func(ctx context.Context, req request) (res checks.Result, by string, err error) {
+		if calls++; req == nil {
+			return checks.Result{}, "", checks.ErrNilRequest
+		}
+		marked := *req
+		marked.APIVersion = strconv.Itoa(calls)
+		m.at, m.by, m.decided = 0, "", false
+		if !f.panicEscapes {
+			defer func() {
+				if v := recover(); v != nil {
+					name := chain.NameOf(links[max(m.at, 1)-1])
+					res, by, err = checks.Result{}, name, &chain.PanicError{Value: v, Link: name}
+					if f.panicProceeds {
+						res, by, err = checks.Proceed(), "", nil
+					}
+				}
+			}()
+		}
+		res, err = h(ctx, &marked)
+		return res, m.by, err
+	}
+}
+
+// single runs one check alone.
+func single(l link) handler { return checks.Compose(chain.New(l)) }
+
+func (f toy) all(links ...link) link {
+	return checks.Check("all", func(ctx context.Context, req request) (checks.Result, error) {
+		res, blocks, errs := checks.Proceed(), []checks.Result(nil), []error(nil)
+		var messages []string
+		for _, l := range links {
+			one, err := single(l)(ctx, req)
+			switch {
+			case err != nil && !f.allLosesErrors:
+				errs = append(errs, err)
+			case one.Blocked():
+				blocks = append(blocks, one)
+				messages = append(messages, chain.NameOf(l)+": "+one.Message())
+				if f.allStops {
+					return one, nil
+				}
+			case one.Skipped():
+				res = one
+			}
+		}
+		if len(blocks) == 1 {
+			res = blocks[0]
+		} else if len(blocks) > 1 {
+			worst, after, refs := blocks[0], time.Duration(0), []checks.Ref(nil)
+			for _, b := range blocks {
+				if b.Retry() > worst.Retry() && !f.allTakesFirst {
+					worst = b
+				}
+				after = max(after, b.After())
+				if !f.allForgetsRefs {
+					refs = append(refs, b.WaitingFor()...)
+				}
+			}
+			res = checks.Block(worst.Reason(), strings.Join(messages, "; "), checks.Retry(worst.Retry()), checks.RetryIn(after), checks.WaitingFor(refs...))
+		}
+		return res, errors.Join(errs...)
+	})
+}
+
+func (f toy) cached(m memory, key func(request) int, check link) link {
+	type pass struct {
+		key   int
+		until time.Time
+		res   checks.Result
+	}
+	var passes []pass
+	return checks.Check("cached", func(ctx context.Context, req request) (checks.Result, error) {
+		k, now := key(req), m.now()
+		if i := slices.IndexFunc(passes, func(p pass) bool {
+			return (p.key == k || f.cachesAllTheSame) && (now.Before(p.until) || f.cachesForEver)
+		}); i >= 0 {
+			return passes[i].res, nil
+		}
+		res, err := single(check)(ctx, req)
+		if err == nil && (res.Equal(checks.Proceed()) || f.cachesBlocks) && (k != 0 || f.cachesZeroKey) {
+			passes = append(slices.DeleteFunc(passes, func(p pass) bool { return p.key == k }), pass{k, now.Add(m.ttl), res})
+			passes = passes[max(0, len(passes)-m.size):]
+		}
+		return res, err
+	})
+}
+
+var faults = map[string]struct {
+	reason  string
+	toy     toy
+	noticed []string // at least by these laws; none: by no law at all
+}{
+	"None":             {"laws that a sound implementation breaks would be no laws", toy{}, nil},
+	"ZeroProceeds":     {"a forgotten return lets everything through", toy{zeroProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"EndIsNotAsked":    {"a link that forgets next drops the checks behind it", toy{endIsNotAsked: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
+	"MarkIsKept":       {"a mark that outlives its call takes yesterday's proceed for today's", toy{markIsKept: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"VetoIsForgotten":  {"a block behind which the end was reached can be made a proceed", toy{vetoIsForgotten: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
+	"PanicProceeds":    {"a panic that is swallowed lets everything through", toy{panicProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"PanicEscapes":     {"a panic that comes out ends the program", toy{panicEscapes: true}, []string{"Oracle", "NotInvented"}},
+	"PanicNamesLast":   {"a panic is blamed on a link that had returned", toy{panicNamesLast: true}, []string{"Oracle"}},
+	"ErrorIsLost":      {"an error beside a result is not seen", toy{errorIsLost: true}, []string{"Oracle"}},
+	"OutermostDecides": {"every block is blamed on the first link", toy{outermostDecides: true}, []string{"Oracle", "NotInvented"}},
+	"StrangersPass":    {"a request that a link made up is checked in place of the real one", toy{strangersPass: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"NilPasses":        {"a nil request reaches the checks", toy{nilPasses: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"Backwards":        {"the last check is asked first", toy{backwards: true}, []string{"Oracle", "Order", "BlockStops"}},
+	"AllStops":         {"All stops at the first blocker", toy{allStops: true}, []string{"Oracle", "Union"}},
+	"AllForgetsRefs":   {"nobody wakes what All blocked", toy{allForgetsRefs: true}, []string{"Union"}},
+	"AllTakesFirst":    {"All retries soon what waits for a person", toy{allTakesFirst: true}, []string{"Union"}},
+	"AllLosesErrors":   {"All lets pass what could not be found out", toy{allLosesErrors: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"CachesBlocks":     {"a block that is remembered blocks longer than it must", toy{cachesBlocks: true}, []string{"Cached"}},
+	"CachesZeroKey":    {"all that have no key share one answer", toy{cachesZeroKey: true}, []string{"Cached"}},
+	"CachesForEver":    {"a pass that is never asked again is no check", toy{cachesForEver: true}, []string{"Cached"}},
+	"CachesAllTheSame": {"a pass of one key is taken for that of another", toy{cachesAllTheSame: true}, []string{"Cached"}},
+}
+
+func TestLawsNoticeFaults(t *testing.T) {
+	if race.Enabled {
+		t.Skip("what a law notices does not depend on the race detector")
+	}
+	set(t, "rapid.nofailfile", "true") // what fails here fails on purpose
+	set(t, "rapid.shrinktime", "0s")
+	set(t, "rapid.checks", "400")
+	set(t, "rapid.seed", "1") // and always in the same way
+	for name, tc := range faults {
+		t.Run(name, func(t *testing.T) {
+			var noticed []string
+			for _, l := range laws[request]() {
+				if falsifies(func(t *rapid.T) { l.holds(t, tc.toy.implementation(), ofResource) }) {
+					noticed = append(noticed, l.name)
+				}
+			}
+			missed := slices.DeleteFunc(slices.Clone(tc.noticed), func(law string) bool { return slices.Contains(noticed, law) })
+			if len(missed) > 0 || len(tc.noticed) == 0 && len(noticed) > 0 {
+				t.Errorf("%s: laws that notice: %q, want at least %q", tc.reason, noticed, tc.noticed)
+			}
+		})
+	}
+}
+
+func set(t *testing.T, name, value string) {
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
+}
+
+// falsifies tells whether rapid finds a case that falsifies the property.
+func falsifies(property func(*rapid.T)) bool {
+	t := &judge{}
+	done := make(chan struct{})
+	go func() { // FailNow ends it
+		defer close(done)
+		rapid.Check(t, property)
+	}()
+	<-done
+	return t.failed
+}
+
+// judge is a test that may fail without failing the test it is used in.
+type judge struct{ failed bool }
+
+var _ rapid.TB = &judge{}
+
+func (j *judge) Fail()                 { j.failed = true }
+func (j *judge) FailNow()              { j.failed = true; runtime.Goexit() }
+func (j *judge) Failed() bool          { return j.failed }
+func (j *judge) Error(...any)          { j.Fail() }
+func (j *judge) Errorf(string, ...any) { j.Fail() }
+func (j *judge) Fatal(...any)          { j.FailNow() }
+func (j *judge) Fatalf(string, ...any) { j.FailNow() }
+func (j *judge) SkipNow()              { runtime.Goexit() }
+func (j *judge) Skip(...any)           { j.SkipNow() }
+func (j *judge) Skipf(string, ...any)  { j.SkipNow() }
+func (j *judge) Log(...any)            {}
+func (j *judge) Logf(string, ...any)   {}
+func (j *judge) Helper()               {}
+func (j *judge) Name() string          { return "judge" }

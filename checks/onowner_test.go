@@ -1,0 +1,91 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+func TestOnOwner(t *testing.T) {
+	pass := says[ownerRequest]("pass", checks.Proceed(), nil)
+	block := checks.Block("A", "a", checks.Retry(classify.Fast), checks.WaitingFor(prod))
+	cases := map[string]struct {
+		reason string
+		links  []ownerLink
+		want   answer
+		is     error
+	}{
+		"Pass":    {"all let the work go on", []ownerLink{pass, pass}, passes(), nil},
+		"Block":   {"a block is that of the whole", []ownerLink{pass, says[ownerRequest]("b", block, nil), says[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil},
+		"Skip":    {"so is a skip", []ownerLink{says[ownerRequest]("s", checks.Skip("why"), nil), says[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil},
+		"Error":   {"an error says which of them it is", []ownerLink{pass, says[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: the test says so"), errTest},
+		"Zero":    {"the guards are inside, too", []ownerLink{pass, says[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision},
+		"Forgets": {"a raw link that forgets next does not drop the others", []ownerLink{forgets, says[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached},
+		"Panic":   {"a panic names the one that did", []ownerLink{pass, panics("p")}, fails("p: panic in link p: the test says so"), errTest},
+		"Gate":    {"a gate may be among them", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			link := checks.OnOwner[*Database](tc.links...)
+			got, err := ask(t, link, ofDatabase(nil))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if !errors.Is(err, tc.is) {
+				t.Errorf("%s: errors.Is does not find %v in %v", tc.reason, tc.is, err)
+			}
+			// Around it stands a chain whose link it is.
+			res, _ := checks.Compose(chain.New(link))(t.Context(), ofDatabase(nil))
+			if at := res.Link(); got.Result.Equal(checks.Proceed()) != (at == nil) || at != nil && at.Name != chain.NameOf(link) {
+				t.Errorf("%s: decided by %v, want %s", tc.reason, at, chain.NameOf(link))
+			}
+		})
+	}
+}
+
+var forgets = chain.Named("forgets", func(checks.OwnerHandler) checks.OwnerHandler {
+	return func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil }
+})
+
+func panics(name string) ownerLink {
+	return checks.Check(name, func(context.Context, ownerRequest) (checks.Result, error) { panic(errTest) })
+}
+
+// The owner checks see the owner of the request that the chain around them was called with.
+func TestOnOwnerSeesOwner(t *testing.T) {
+	req := ofDatabase(&Database{})
+	check := checks.OnOwner[*Database](checks.Check("same", func(_ context.Context, r ownerRequest) (checks.Result, error) {
+		if r != &req.OwnerRequest {
+			t.Error("the owner check was given another request")
+		}
+		return checks.Proceed(), nil
+	}))
+	mustAnswer(t, "it goes on", passes(), check, req)
+}
+
+// TestOnOwnerDoesNotReachTheEnd proves that the end of the inner chain is not taken for that of the outer one.
+func TestOnOwnerDoesNotReachTheEnd(t *testing.T) {
+	forgetful := raw("forgetful", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+		return checks.Compose(chain.New(checks.OwnerReady()))(ctx, &req.OwnerRequest)
+	})
+	entered := false
+	_, err := checks.Compose(chain.New(forgetful, raw("b", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+		entered = true
+		return next(ctx, req)
+	})))(t.Context(), ofDatabase(nil))
+	if !errors.Is(err, checks.ErrEndNotReached) || entered {
+		t.Errorf("a link that runs a chain of its own and forgets next: error %v, the link behind it entered: %t", err, entered)
+	}
+}
+
+func TestOnOwnerSetUp(t *testing.T) {
+	mustPanic(t, map[string]setUp{
+		"None": {"without links it is a mistake", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
+		"Nil":  {"a nil link is named by its place", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
+	})
+}

@@ -1,0 +1,141 @@
+package checks_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// configurable is every constructor that takes options, under the name that its panics give.
+var configurable = map[string]func(...checks.Option){
+	"OwnerReady":             func(o ...checks.Option) { checks.OwnerReady(o...) },
+	"OwnerProvisioningState": func(o ...checks.Option) { checks.OwnerProvisioningState(deepState, o...) },
+	"fits":                   func(o ...checks.Option) { checks.OwnerIs("fits", func(*Deep) string { return "" }, o...) },
+	"suits": func(o ...checks.Option) {
+		checks.WithOwner("suits", func(*Database, *Deep) string { return "" }, o...)
+	},
+	"ProvisioningState": func(o ...checks.Option) { checks.ProvisioningState(deepState, o...) },
+	"LiveState": func(o ...checks.Option) {
+		checks.LiveState(func(context.Context, request) (string, error) { return "", nil }, o...)
+	},
+	"ReferenceReady(network)": func(o ...checks.Option) {
+		checks.ReferenceReady("network", func(*Deep) []checks.Ref { return nil }, o...)
+	},
+	"ApprovalPending": func(o ...checks.Option) {
+		checks.ApprovalPending(func(*Deep) []int { return nil }, func(int) checks.Approval { return checks.Approval{} }, o...)
+	},
+	"Valid":  func(o ...checks.Option) { checks.Valid(func(*Deep) error { return nil }, o...) },
+	"Paused": func(o ...checks.Option) { checks.Paused(func(*Deep) bool { return false }, o...) },
+	"Cached(a)": func(o ...checks.Option) {
+		checks.Cached(time.Hour, func(request) int { return 0 }, says[request]("a", checks.Proceed(), nil), o...)
+	},
+}
+
+// TestOptionsFit gives each option to each check: an option that does nothing there must not pass unnoticed.
+func TestOptionsFit(t *testing.T) {
+	var all []string
+	for check := range configurable {
+		all = append(all, check)
+	}
+	slices.Sort(all)
+	but := func(name string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return c == name })
+	}
+	states := []string{"LiveState", "OwnerProvisioningState", "ProvisioningState"}
+	cases := map[string]struct {
+		reason string
+		option checks.Option
+		takes  []string
+	}{
+		"Allow":             {"states are what the checks of states are about", checks.Allow("a"), states},
+		"Deny":              {"both ways", checks.Deny("a"), states},
+		"Exact":             {"and how they are compared", checks.Exact(), states},
+		"UnknownProceeds":   {"what may not be reported", checks.UnknownProceeds(), []string{"LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
+		"WrongKindProceeds": {"only owners are of a kind that can be wrong", checks.WrongKindProceeds(), []string{"OwnerProvisioningState", "fits", "suits"}},
+		"ByIDBlocks":        {"only where being known by ID only passes", checks.ByIDBlocks(), []string{"OwnerReady", "ReferenceReady(network)"}},
+		"AtLeast":           {"only approvals are counted", checks.AtLeast(1), []string{"ApprovalPending"}},
+		"Reason":            {"everything that blocks has a reason", checks.Reason("Other"), but("Cached(a)")},
+		"Retry":             {"and is looked at again", checks.Retry(classify.Fast), but("Cached(a)")},
+		"RetryIn":           {"at a time", checks.RetryIn(time.Second), but("Cached(a)")},
+		"WaitingFor":        {"or when something happens", checks.WaitingFor(prod), but("Cached(a)")},
+		"Clock":             {"only Cached looks at the clock", checks.Clock(time.Now), []string{"Cached(a)"}},
+		"Size":              {"and remembers", checks.Size(1), []string{"Cached(a)"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var takes []string
+			for _, check := range all {
+				text := panicOf(func() { configurable[check](tc.option) })
+				what := "the option " + name
+				if _, ok := tc.option.(checks.BlockOption); ok {
+					what = "a BlockOption"
+				}
+				switch {
+				case text == "":
+					takes = append(takes, check)
+				case !strings.HasPrefix(text, "checks: "+check+": "+what+" is not for this check"):
+					t.Errorf("the panic of %s is %q", check, text)
+				}
+			}
+			if diff := cmp.Diff(tc.takes, takes); diff != "" {
+				t.Errorf("%s: is taken by: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestOptionsSetUp(t *testing.T) {
+	state := func(opts ...checks.Option) func() {
+		return func() { checks.ProvisioningState(deepState, opts...) }
+	}
+	cached := func(opts ...checks.Option) func() { return func() { configurable["Cached(a)"](opts...) } }
+	cases := map[string]setUp{
+		"NoStates":   {"Allow without states would block everything", state(checks.Allow[string]()), "checks: ProvisioningState: Allow names no states"},
+		"NoDenied":   {"Deny without states would let everything pass", state(checks.Deny[State]()), "checks: ProvisioningState: Deny names no states"},
+		"Empty":      {"the empty state is what UnknownProceeds is about", state(checks.Allow("a", "")), "checks: ProvisioningState: Allow names an empty state: a state that is not reported is what UnknownProceeds is for"},
+		"Blank":      {"however empty it is", state(checks.Deny(" ")), "checks: ProvisioningState: Deny names an empty state: a state that is not reported is what UnknownProceeds is for"},
+		"DenyAllow":  {"Allow and Deny contradict each other, in both orders", state(checks.Deny("a"), checks.Allow("b")), "checks: ProvisioningState: both Allow and Deny are given: give one of them"},
+		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.Reason("not yet")), `checks: ProvisioningState: Reason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NoReason":   {"so is an empty one", state(checks.Reason("")), `checks: ProvisioningState: Reason("") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"LongReason": {"which is not repeated whole", state(checks.Reason(strings.Repeat("x", 1025))), `checks: ProvisioningState: Reason("` + strings.Repeat("x", 80) + `...") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NilClock":   {"a clock has to be one", cached(checks.Clock(nil)), "checks: Cached(a): Clock: the function is nil"},
+		"Size0":      {"to remember nothing is not to use Cached", cached(checks.Size(0)), "checks: Cached(a): Size(0): give at least 1"},
+		"Negative":   {"nor less", cached(checks.Size(-1)), "checks: Cached(a): Size(-1): give at least 1"},
+	}
+	for check, with := range configurable {
+		cases["Nil/"+check] = setUp{"a nil option is named by its place", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
+	}
+	mustPanic(t, cases)
+}
+
+// TestOptionsAreReused uses one value for several checks: none may leave something in it.
+func TestOptionsAreReused(t *testing.T) {
+	allow, waiting := checks.Allow("a"), checks.WaitingFor(prod)
+	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Exists: true}
+	for _, more := range [][]checks.Option{{checks.Allow("b")}, {checks.Allow("c")}, {}} {
+		wanted := []string{"it must be a", "it must be a or b", "it must be a or c"}
+		got, _ := ask(t, checks.ProvisioningState(deepState, append([]checks.Option{allow, waiting}, more...)...), req)
+		if i := slices.IndexFunc(wanted, func(s string) bool { return strings.HasSuffix(got.Result.Message(), s) }); i < 0 || (i == 0) != (len(more) == 0) {
+			t.Errorf("Allow used several times: %s", got.Result)
+		}
+		if diff := cmp.Diff([]checks.Ref{prod}, got.Result.WaitingFor()); diff != "" {
+			t.Errorf("WaitingFor used several times: -want, +got:\n%s", diff)
+		}
+	}
+}
+
+// TestBlockOptionsOfChecks gives those to a check that waits for something by itself.
+func TestBlockOptionsOfChecks(t *testing.T) {
+	check := checks.OwnerReady(checks.RetryIn(time.Minute), checks.Retry(classify.OnChange), checks.WaitingFor(lan, prod))
+	want := answer{Result: checks.Block("OwnerNotFound", "owner Cluster prod was not found: waiting until it is created",
+		checks.Retry(classify.OnChange), checks.RetryIn(time.Minute), checks.WaitingFor(prod, lan))}
+	for range 2 { // the second block is made of the same options
+		mustAnswer(t, "what the check waits for comes first, each once", want, check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod}})
+	}
+}

@@ -1,0 +1,393 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"pgregory.net/rapid"
+)
+
+// The laws of checks speak of all links that anybody may write. Here links are data: a program is a list of steps, each of
+// which can be made into a real link; and a simple oracle says what a program comes to, by recursion over the list.
+
+// op is what a link does.
+type op string
+
+const (
+	// Checks, which never see next.
+	proceed op = "proceed"
+	block   op = "block"
+	skip    op = "skip"
+	fail    op = "fail"    // an error
+	beside  op = "beside"  // proceed and an error
+	zero    op = "zero"    // the zero Result
+	panicky op = "panicky" // panics
+	all     op = "all"     // All, of the parts
+	gate    op = "gate"    // a Gate that lets pass
+	hidden  op = "hidden"  // a block out of a chain inside
+	// Raw links.
+	pass    op = "pass"    // calls next
+	copying op = "copying" // calls next with a copy of the request
+	twice   op = "twice"   // calls next, and again
+	memo    op = "memo"    // calls next once, then repeats what that gave
+	veto    op = "veto"    // calls next, and blocks
+	late    op = "late"    // calls next, and gives an error
+	rescue  op = "rescue"  // makes an error of a panic behind it
+	// Raw links with a fault.
+	forget   op = "forget"   // proceeds and does not call next
+	launder  op = "launder"  // calls next, and proceeds whatever that gave
+	silent   op = "silent"   // makes a proceed of a panic behind it
+	stranger op = "stranger" // hands on a request of its own
+	nothing  op = "nothing"  // hands on nil
+	explode  op = "explode"  // calls next, and panics
+)
+
+var (
+	decisions = []op{proceed, proceed, proceed, block, skip, fail, beside, zero, panicky}
+	anything  = append([]op{all, gate, hidden, pass, pass, copying, copying, twice, memo, veto, late, rescue, forget, launder, launder, silent, stranger, nothing, explode}, decisions...)
+)
+
+// step is one link as data.
+type step struct {
+	ID    string
+	Op    op
+	Parts []step // of all
+}
+
+// failure is an error, and a panic, that is told from others by its value.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// decides gives what a step says that decides by itself, or panics with it.
+func (s step) decides() (checks.Result, error) {
+	switch s.Op {
+	case block, hidden, veto:
+		return checks.Block(s.ID, "said by "+s.ID, checks.WaitingFor(checks.Ref{Name: s.ID})), nil
+	case skip:
+		return checks.Skip(s.ID), nil
+	case fail, late, rescue:
+		return checks.Result{}, failure(s.ID)
+	case beside:
+		return checks.Proceed(), failure(s.ID)
+	case zero:
+		return checks.Result{}, nil
+	case panicky, explode, silent:
+		panic(failure(s.ID))
+	}
+	return checks.Proceed(), nil
+}
+
+// trace is what a call leaves behind: the links that were asked, in order.
+type trace struct{ asked []string }
+
+type traceKey struct{}
+
+func note(ctx context.Context, id string) {
+	t := ctx.Value(traceKey{}).(*trace)
+	t.asked = append(t.asked, id)
+}
+
+// implementation is what the laws are about: the one of this package, or one with a fault.
+type implementation[R any] struct {
+	compose func(links ...chain.Middleware[R, checks.Result]) func(ctx context.Context, req R) (res checks.Result, by string, err error)
+	all     func(links ...chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
+	cached  func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
+}
+
+// memory says how Cached is to remember.
+type memory struct {
+	ttl  time.Duration
+	size int
+	now  func() time.Time
+}
+
+// windlass is the implementation of this package.
+func windlass[R any]() implementation[R] {
+	return implementation[R]{
+		compose: func(links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
+			h := checks.Compose(chain.New(links...))
+			return func(ctx context.Context, req R) (checks.Result, string, error) {
+				res, err := h(ctx, req)
+				return res, nameOf(res.Link()), err
+			}
+		},
+		all: checks.All[R],
+		cached: func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result] {
+			return checks.Cached(m.ttl, key, check, checks.Size(m.size), checks.Clock(m.now))
+		},
+	}
+}
+
+// linksOf makes the links of a program.
+func linksOf[R any](p []step, i implementation[R], k kind[R]) []chain.Middleware[R, checks.Result] {
+	out := make([]chain.Middleware[R, checks.Result], len(p))
+	for n, s := range p {
+		out[n] = linkOf(s, i, k)
+	}
+	return out
+}
+
+func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, checks.Result] {
+	decide := func(ctx context.Context, req R) (checks.Result, error) {
+		note(ctx, s.ID)
+		return s.decides()
+	}
+	switch s.Op {
+	case proceed, block, skip, fail, beside, zero, panicky:
+		return checks.Check(s.ID, decide)
+	case gate:
+		return chain.Named(s.ID, checks.Gate(s.ID, decide))
+	case all:
+		return chain.Named(s.ID, i.all(linksOf(s.Parts, i, k)...))
+	case hidden:
+		inner := checks.Compose(chain.New(checks.Check("inner of "+s.ID, func(context.Context, R) (checks.Result, error) { return s.decides() })))
+		return checks.Check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
+			note(ctx, s.ID)
+			return inner(ctx, req)
+		})
+	}
+	var kept func() (checks.Result, error) // of memo
+	return raw(s.ID, func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (res checks.Result, err error) {
+		note(ctx, s.ID)
+		if s.Op == rescue || s.Op == silent {
+			defer func() {
+				if v := recover(); v != nil && s.Op == rescue {
+					res, err = s.decides()
+				} else if v != nil {
+					res, err = checks.Proceed(), nil
+				}
+			}()
+		}
+		var none R
+		switch s.Op {
+		case forget:
+			return checks.Proceed(), nil
+		case copying:
+			return next(ctx, k.copied(req))
+		case stranger:
+			return next(ctx, k.fresh())
+		case nothing:
+			return next(ctx, none)
+		case memo:
+			if kept == nil {
+				res, err := next(ctx, req)
+				kept = func() (checks.Result, error) { return res, err }
+			}
+			return kept()
+		case twice:
+			_, _ = next(ctx, req)
+		}
+		res, err = next(ctx, req)
+		switch s.Op {
+		case launder:
+			return checks.Proceed(), nil
+		case veto, late, explode:
+			return s.decides()
+		}
+		return res, err
+	})
+}
+
+// outcome is what a call came to.
+type outcome struct {
+	Asked  []string
+	Result string
+	Err    string // the kind of error, and whose it is
+	By     string // the link that decided
+}
+
+// play calls a handler.
+func play[R any](h func(context.Context, R) (checks.Result, string, error), req R) (out outcome, res checks.Result) {
+	t := &trace{}
+	defer func() {
+		out.Asked = t.asked
+		if v := recover(); v != nil {
+			out.Err = fmt.Sprintf("panic that came out: %v", v)
+		}
+	}()
+	res, by, err := h(context.WithValue(context.Background(), traceKey{}, t), req)
+	out.Result, out.By, out.Err = res.String(), by, kindOf(err)
+	return out, res
+}
+
+// kindOf says in a word what an error is, of joined ones what each is.
+func kindOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var kinds string
+		for _, err := range joined.Unwrap() {
+			kinds += kindOf(err) + ". "
+		}
+		return kinds
+	}
+	for kind, is := range map[string]error{"no decision": checks.ErrNoDecision, "end not reached": checks.ErrEndNotReached, "nil request": checks.ErrNilRequest, "foreign request": checks.ErrForeignRequest} {
+		if errors.Is(err, is) {
+			return kind
+		}
+	}
+	var p *chain.PanicError
+	var f failure
+	errors.As(err, &f)
+	if errors.As(err, &p) {
+		return "panic " + string(f) + " in " + p.Link
+	}
+	return "failure " + string(f)
+}
+
+// oracle says what calls of a program come to. It keeps what memos would.
+type oracle struct {
+	asked []string
+	kept  map[string]answered
+}
+
+// answered is what an oracle knows of a step and those behind it.
+type answered struct {
+	res    checks.Result
+	err    string
+	by     string
+	panics bool
+}
+
+func (o *oracle) call(p []step) outcome {
+	o.asked = nil
+	a := o.run(p)
+	return outcome{Asked: o.asked, Result: a.res.String(), Err: a.err, By: a.by}
+}
+
+func (o *oracle) run(p []step) answered {
+	if len(p) == 0 {
+		return answered{res: checks.Proceed()}
+	}
+	s, behind := p[0], p[1:]
+	o.asked = append(o.asked, s.ID)
+	fault := func(kind string) answered { return answered{err: kind, by: s.ID} }
+	own := func(res checks.Result, err string) answered { return answered{res: res, err: err, by: s.ID} }
+
+	switch s.Op {
+	case proceed, gate, pass, copying:
+		return o.run(behind)
+	case block, skip, hidden:
+		res, _ := s.decides()
+		return own(res, "")
+	case fail:
+		return fault("failure " + s.ID)
+	case beside:
+		return own(checks.Proceed(), "failure "+s.ID)
+	case zero:
+		return fault("no decision")
+	case panicky:
+		return answered{err: "panic " + s.ID + " in " + s.ID, by: s.ID, panics: true}
+	case forget:
+		return fault("end not reached")
+	case stranger:
+		return fault("foreign request")
+	case nothing:
+		return fault("nil request")
+	case all:
+		o.asked = o.asked[:len(o.asked)-1]
+		a := o.all(s.Parts)
+		if a.err == "" && a.res.Equal(checks.Proceed()) {
+			return o.run(behind)
+		}
+		a.by = s.ID
+		return a
+	case memo:
+		if a, ok := o.kept[s.ID]; ok {
+			if a.err == "" && a.res.Equal(checks.Proceed()) {
+				return fault("end not reached")
+			}
+			a.by = s.ID
+			return a
+		}
+	}
+
+	a := o.run(behind)
+	if a.panics {
+		switch s.Op {
+		case rescue:
+			return fault("failure " + s.ID)
+		case silent:
+			return fault("end not reached")
+		}
+		return a
+	}
+	switch s.Op {
+	case twice:
+		return o.run(behind)
+	case memo:
+		o.kept[s.ID] = a
+	case veto:
+		res, _ := s.decides()
+		return own(res, "")
+	case late:
+		return fault("failure " + s.ID)
+	case explode:
+		return answered{err: "panic " + s.ID + " in " + s.ID, by: s.ID, panics: true}
+	case launder:
+		if a.err != "" || !a.res.Equal(checks.Proceed()) {
+			return fault("end not reached")
+		}
+	}
+	return a
+}
+
+// all says what All comes to of checks, each of which decides by itself.
+func (o *oracle) all(parts []step) answered {
+	var blocks []step
+	var errs string
+	res := checks.Proceed()
+	for _, s := range parts {
+		o.asked = append(o.asked, s.ID)
+		switch s.Op {
+		case block:
+			blocks = append(blocks, s)
+		case skip:
+			res, _ = s.decides()
+		case fail, beside:
+			errs += "failure " + s.ID + ". "
+		case zero:
+			errs += "no decision" + ". "
+		case panicky:
+			errs += "panic " + s.ID + " in " + s.ID + ". "
+		}
+	}
+	switch len(blocks) {
+	case 0:
+	case 1:
+		res, _ = blocks[0].decides()
+	default:
+		var messages []string
+		var refs []checks.Ref
+		for _, s := range blocks {
+			r, _ := s.decides()
+			messages = append(messages, s.ID+": "+r.Message())
+			refs = append(refs, r.WaitingFor()...)
+		}
+		res = checks.Block(blocks[0].ID, strings.Join(messages, "; "), checks.WaitingFor(refs...))
+	}
+	return answered{res: res, err: errs}
+}
+
+// draw draws a program of up to 7 links out of ops.
+func draw(t *rapid.T, ops []op) []step {
+	drawn := rapid.SliceOfN(rapid.SampledFrom(ops), 0, 7).Draw(t, "program")
+	program := make([]step, len(drawn))
+	for i, op := range drawn {
+		program[i] = step{ID: fmt.Sprint("l", i), Op: op}
+		if op == all {
+			for j, op := range rapid.SliceOfN(rapid.SampledFrom(decisions), 1, 4).Draw(t, "parts") {
+				program[i].Parts = append(program[i].Parts, step{ID: fmt.Sprint("l", i, "p", j), Op: op})
+			}
+		}
+	}
+	return program
+}
