@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
 )
 
 // ownRules has n rules with codes of their own, of which the last one looks into the message, too.
@@ -80,31 +81,24 @@ func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("measures time")
 	}
-	lookUp := func(codes int) func() time.Duration {
-		table := ownRules(codes)
-		handle := table.Link()(Default)
-		failures := make([]*Failure, 50)
-		for i := range failures {
-			failures[i] = &Failure{Code: table[len(table)-1-i].Code, Message: busy}
-		}
-		return func() time.Duration {
-			start := time.Now()
-			for range 100 {
-				for _, f := range failures {
-					handle(context.Background(), f)
-				}
-			}
-			return time.Since(start)
-		}
-	}
-	small, large := lookUp(50), lookUp(5000)
-	s, l := small(), large()
-	for range 20 {
-		s, l = min(s, small()), min(l, large())
-	}
 	// Asking one rule after the other would take about a hundred times as long.
-	if ratio := float64(l) / float64(s); ratio > 4 {
-		t.Errorf("5,000 codes take %.1f times as long as 50", ratio)
+	if r := ratio.Of(lookUps(5000), lookUps(50), ratio.Options{}); r > 4 {
+		t.Errorf("5,000 codes take %.1f times as long as 50", r)
+	}
+}
+
+// lookUps looks up the codes of the last 50 rows of a table.
+func lookUps(codes int) func() {
+	table := ownRules(codes)
+	handle := table.Link()(Default)
+	failures := make([]*Failure, 50)
+	for i := range failures {
+		failures[i] = &Failure{Code: table[len(table)-1-i].Code, Message: busy}
+	}
+	return func() {
+		for _, f := range failures {
+			handle(context.Background(), f)
+		}
 	}
 }
 
@@ -138,6 +132,13 @@ func BenchmarkTable(b *testing.B) {
 			}
 		})
 	}
+	b.Run("ratio", func(b *testing.B) {
+		var r float64
+		for b.Loop() {
+			r = ratio.Of(lookUps(5000), lookUps(50), ratio.Options{})
+		}
+		b.ReportMetric(r, "x-50-codes")
+	})
 }
 
 func BenchmarkContains(b *testing.B) {

@@ -296,3 +296,26 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// The README shows what the program prints.
+func TestREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := runWith().Stdout + runWith("-explain", "batch", "-at", "8m").Stdout
+	shown := 0
+	for i, part := range strings.Split(string(readme), "```") {
+		// Every second part is a block; those of other things say so in their first line.
+		if i%2 == 0 || !strings.HasPrefix(part, "\n") || strings.HasPrefix(part, "\ngo run") {
+			continue
+		}
+		shown++
+		if !strings.Contains(printed, strings.TrimLeft(part, "\n")) {
+			t.Errorf("the README shows what is not printed:\n%s", part)
+		}
+	}
+	if shown != 3 {
+		t.Errorf("the README shows %d outputs, want 3", shown)
+	}
+}
