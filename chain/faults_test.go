@@ -3,12 +3,11 @@ package chain_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/falsify"
 	"pgregory.net/rapid"
 )
 
@@ -355,55 +354,8 @@ func mustNotice[C any](t *testing.T, a algebra[C], reason string, noticed []stri
 		if !want && len(noticed) > 0 && l.name != "Oracle" {
 			continue
 		}
-		if got := fails(t, func(t *rapid.T) { l.holds(t, a) }); got != want {
+		if got := falsify.Found(t, 0, func(t *rapid.T) { l.holds(t, a) }); got != want {
 			t.Errorf("%s: law %s notices it: want %t, got %t", reason, l.name, want, got)
 		}
 	}
 }
-
-// fails tells whether rapid finds a case that falsifies the property.
-func fails(t *testing.T, property func(*rapid.T)) bool {
-	if testing.Short() {
-		t.Skip("rapid tries too few cases with -short")
-	}
-	set := func(name, value string) {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		if err := f.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = f.Value.Set(before) })
-	}
-	set("rapid.nofailfile", "true") // what fails here fails on purpose
-	set("rapid.shrinktime", "0s")
-	set("rapid.seed", "1") // and always in the same way
-
-	j := &judge{}
-	done := make(chan struct{})
-	go func() { // FailNow ends it
-		defer close(done)
-		rapid.Check(j, property)
-	}()
-	<-done
-	return j.failed
-}
-
-// judge is a test that may fail without failing the test it is used in.
-type judge struct{ failed bool }
-
-var _ rapid.TB = &judge{}
-
-func (j *judge) Fail()                 { j.failed = true }
-func (j *judge) FailNow()              { j.failed = true; runtime.Goexit() }
-func (j *judge) Failed() bool          { return j.failed }
-func (j *judge) Error(...any)          { j.Fail() }
-func (j *judge) Errorf(string, ...any) { j.Fail() }
-func (j *judge) Fatal(...any)          { j.FailNow() }
-func (j *judge) Fatalf(string, ...any) { j.FailNow() }
-func (j *judge) SkipNow()              { runtime.Goexit() }
-func (j *judge) Skip(...any)           { j.SkipNow() }
-func (j *judge) Skipf(string, ...any)  { j.SkipNow() }
-func (j *judge) Log(...any)            {}
-func (j *judge) Logf(string, ...any)   {}
-func (j *judge) Helper()               {}
-func (j *judge) Name() string          { return "judge" }

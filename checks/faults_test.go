@@ -3,8 +3,6 @@ package checks_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/falsify"
 	"github.com/windlass-go/windlass/internal/race"
 	"pgregory.net/rapid"
 )
@@ -221,15 +220,11 @@ func TestLawsNoticeFaults(t *testing.T) {
 	if race.Enabled {
 		t.Skip("what a law notices does not depend on the race detector")
 	}
-	set(t, "rapid.nofailfile", "true") // what fails here fails on purpose
-	set(t, "rapid.shrinktime", "0s")
-	set(t, "rapid.checks", "400")
-	set(t, "rapid.seed", "1") // and always in the same way
 	for name, tc := range faults {
 		t.Run(name, func(t *testing.T) {
 			var noticed []string
 			for _, l := range laws[request]() {
-				if falsifies(func(t *rapid.T) { l.holds(t, tc.toy.implementation(), ofResource) }) {
+				if falsify.Found(t, 400, func(t *rapid.T) { l.holds(t, tc.toy.implementation(), ofResource) }) {
 					noticed = append(noticed, l.name)
 				}
 			}
@@ -240,44 +235,3 @@ func TestLawsNoticeFaults(t *testing.T) {
 		})
 	}
 }
-
-func set(t *testing.T, name, value string) {
-	f := flag.Lookup(name)
-	before := f.Value.String()
-	if err := f.Value.Set(value); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Value.Set(before) })
-}
-
-// falsifies tells whether rapid finds a case that falsifies the property.
-func falsifies(property func(*rapid.T)) bool {
-	t := &judge{}
-	done := make(chan struct{})
-	go func() { // FailNow ends it
-		defer close(done)
-		rapid.Check(t, property)
-	}()
-	<-done
-	return t.failed
-}
-
-// judge is a test that may fail without failing the test it is used in.
-type judge struct{ failed bool }
-
-var _ rapid.TB = &judge{}
-
-func (j *judge) Fail()                 { j.failed = true }
-func (j *judge) FailNow()              { j.failed = true; runtime.Goexit() }
-func (j *judge) Failed() bool          { return j.failed }
-func (j *judge) Error(...any)          { j.Fail() }
-func (j *judge) Errorf(string, ...any) { j.Fail() }
-func (j *judge) Fatal(...any)          { j.FailNow() }
-func (j *judge) Fatalf(string, ...any) { j.FailNow() }
-func (j *judge) SkipNow()              { runtime.Goexit() }
-func (j *judge) Skip(...any)           { j.SkipNow() }
-func (j *judge) Skipf(string, ...any)  { j.SkipNow() }
-func (j *judge) Log(...any)            {}
-func (j *judge) Logf(string, ...any)   {}
-func (j *judge) Helper()               {}
-func (j *judge) Name() string          { return "judge" }

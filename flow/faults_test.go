@@ -2,8 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/falsify"
 )
 
 // TestPropertiesNoticeFaults holds the properties against a toy flow, and shows that each fault put into it breaks one of
@@ -43,73 +42,22 @@ func TestPropertiesNoticeFaults(t *testing.T) {
 		"a new spec does not wait":        {"the old operation is still under way", "one operation"},
 		"after deletion it is retried on": {"nothing is left to come back for", "delay"},
 	}
-	expectFailures(t)
 	for fault, tc := range cases {
 		t.Run(fault, func(t *testing.T) {
 			held := slices.DeleteFunc(slices.Clone(properties), func(p property) bool { return !strings.Contains(p.name, tc.wants) })
 			if len(held) == 0 {
 				t.Fatalf("no property is about %q", tc.wants)
 			}
-			noticed := ""
-			for range 10 { // what is rare is not in every hundred programs
-				if noticed = notices(func(t rapid.TB) {
-					rapid.Check(t, func(t *rapid.T) {
-						programs, counts, keep := drawRun(t)
-						checkProperties(t, run(toyFlow(fault), programs, counts, keep), held...)
-					})
-				}); noticed != "" {
-					break
-				}
-			}
-			if (noticed != "") != (fault != "") {
-				t.Errorf("%s\nnoticed: %s", tc.reason, noticed)
+			noticed := falsify.Found(t, 1000, func(t *rapid.T) {
+				programs, counts, keep := drawRun(t)
+				checkProperties(t, run(toyFlow(fault), programs, counts, keep), held...)
+			})
+			if noticed != (fault != "") {
+				t.Errorf("%s: noticed: %t", tc.reason, noticed)
 			}
 		})
 	}
 }
-
-// expectFailures keeps rapid from writing down failures that are wanted, and from making them small.
-func expectFailures(t *testing.T) {
-	t.Helper()
-	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms"} {
-		was := flag.Lookup(name).Value.String()
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = flag.Set(name, was) })
-	}
-}
-
-// notices gives what a test says when it fails, or "".
-func notices(test func(rapid.TB)) string {
-	tb := &failing{}
-	func() {
-		defer func() {
-			if v := recover(); v != nil && v != any(tb) {
-				panic(v)
-			}
-		}()
-		test(tb)
-	}()
-	return tb.said.String()
-}
-
-// failing is a test that is expected to fail.
-type failing struct {
-	rapid.TB
-	said strings.Builder
-}
-
-func (f *failing) Helper()                      {}
-func (f *failing) Name() string                 { return "failing" }
-func (f *failing) Failed() bool                 { return f.said.Len() > 0 }
-func (f *failing) Log(args ...any)              {}
-func (f *failing) Logf(string, ...any)          {}
-func (f *failing) Errorf(s string, args ...any) { fmt.Fprintf(&f.said, s+"\n", args...) }
-func (f *failing) Error(args ...any)            { fmt.Fprintln(&f.said, args...) }
-func (f *failing) Fatalf(s string, args ...any) { f.Errorf(s, args...); panic(f) }
-func (f *failing) Fatal(args ...any)            { f.Error(args...); panic(f) }
-func (f *failing) FailNow()                     { panic(f) }
 
 // toyFlow is a flow that is small enough to be seen to be right, but for the fault put into it.
 func toyFlow(fault string) subject {
