@@ -9,9 +9,11 @@ import (
 // Ref names an object in the engine that runs the checks: a Kubernetes object, a row of a database, or something known
 // by its cloud ID only. It is comparable, so that it can be the key of those who wait for it. The zero Ref names nothing.
 type Ref struct {
-	Group, Kind     string
-	Namespace, Name string
-	ID              string // the ID in the cloud; alone if that is all that is known
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	ID        string `json:"id,omitempty"` // the ID in the cloud; alone if that is all that is known
 }
 
 // String is "Kind namespace/name" with the parts that are set, or the ID if there is nothing else. The zero Ref is "nothing".

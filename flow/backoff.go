@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -56,8 +57,9 @@ const (
 	counters
 )
 
-// shortest is the delay that nothing goes below.
-const shortest = time.Millisecond
+// shortest is the delay that nothing goes below, longest what nothing that is set goes above: 73 years, so that sums do
+// not overflow.
+const shortest, longest = time.Millisecond, time.Duration(math.MaxInt64 / 4)
 
 // stateless gives delays to outcomes of reconcilers without a Backoff.
 var stateless = NewBackoff(BackoffJitter(0, 0))
@@ -87,11 +89,11 @@ func NewBackoff(opts ...BackoffOption) *Backoff {
 
 // BackoffSteps sets the first and the longest delay of [classify.Fast] or [classify.Slow]. Other values of retry, a first
 // delay that is not positive and a longest one below it panic.
-func BackoffSteps(retry classify.Retry, first, longest time.Duration) BackoffOption {
-	if retry != classify.Fast && retry != classify.Slow || first <= 0 || longest < first {
-		panic(fmt.Sprintf("flow: BackoffSteps(%s, %s, %s): give Fast or Slow, a positive first delay and a longest one not below it", retry, first, longest))
+func BackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOption {
+	if retry != classify.Fast && retry != classify.Slow || first <= 0 || most < first {
+		panic(fmt.Sprintf("flow: BackoffSteps(%s, %s, %s): give Fast or Slow, a positive first delay and a longest one not below it", retry, first, most))
 	}
-	return func(b *Backoff) { b.steps[retry] = steps{first, longest} }
+	return func(b *Backoff) { b.steps[retry] = steps{min(first, longest), min(most, longest)} }
 }
 
 // BackoffResync sets after how long a resource is looked at although nothing happened. One that is not positive panics.
@@ -99,7 +101,7 @@ func BackoffResync(d time.Duration) BackoffOption {
 	if d <= 0 {
 		panic(fmt.Sprintf("flow: BackoffResync(%s): give a positive duration", d))
 	}
-	return func(b *Backoff) { b.resync = d }
+	return func(b *Backoff) { b.resync = min(d, longest) }
 }
 
 // BackoffJitter sets by how much at most the doubling delays are shortened, and by how much at most the resync is

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 )
 
@@ -119,8 +120,8 @@ type row struct{ mark, point, link, verdict, text string }
 
 func (e *Explanation) table(b *strings.Builder) {
 	var rows []row
-	marked := false
-	add := func(s Step) {
+	stop := e.stop()
+	add := func(s *Step) {
 		r := row{" ", s.Point, s.Link, s.Verdict, s.Reason}
 		for _, text := range append([]string{s.Message, firstLine(s.Error)}, s.Notes...) {
 			switch {
@@ -131,8 +132,8 @@ func (e *Explanation) table(b *strings.Builder) {
 				r.text += ": " + text
 			}
 		}
-		if !marked && e.stopped(s) {
-			r.mark, marked = ">", true
+		if s == stop {
+			r.mark = ">"
 		}
 		rows = append(rows, r)
 	}
@@ -141,18 +142,18 @@ func (e *Explanation) table(b *strings.Builder) {
 	for i := range e.Steps {
 		s := &e.Steps[i]
 		if point != nil && s.Point != point.Point {
-			add(*point)
+			add(point)
 			point = nil
 		}
 		switch {
 		case s.Link != "":
-			add(*s)
+			add(s)
 		case e.worthALine(s.Point):
 			point = s
 		}
 	}
 	if point != nil {
-		add(*point)
+		add(point)
 	}
 	var wide row
 	for _, r := range rows {
@@ -164,12 +165,16 @@ func (e *Explanation) table(b *strings.Builder) {
 	}
 }
 
-// stopped tells whether the pass stopped at this step.
-func (e *Explanation) stopped(s Step) bool {
-	if s.Point != e.Point || s.Link != e.Link {
-		return false
+// stop is the step that the pass stopped at; nil if there is none. A point may be passed twice and names may not be unique,
+// so it is the last one there that did not proceed.
+func (e *Explanation) stop() (stop *Step) {
+	for i := range e.Steps {
+		s := &e.Steps[i]
+		if s.Point == e.Point && s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed || stop.Verdict == chain.VerdictProceed) {
+			stop = s
+		}
 	}
-	return e.State != StateReady.String() && e.State != StateGone.String()
+	return stop
 }
 
 // worthALine tells whether a point as a whole has a line of its own: where there is an operation, and no link in front of

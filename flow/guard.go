@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/stack"
@@ -14,10 +15,10 @@ var ErrForeignRequest = errors.New("what was handed on is none of this pass: han
 // operation stands for what is behind the last link, where an error came from.
 var operation = &chain.Link{}
 
-// guarded composes a chain so that it fails closed: a panic becomes an error that names the link. blame notes in a result
-// where it, or the error beside it, came from, unless that is noted already. noteOf finds the note of the call; nil means
-// that a link lost it.
-func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res], noteOf func(context.Context, Req) *note, blame func(Res, error, *chain.Link) Res) chain.Handler[Req, Res] {
+// guarded composes a chain so that it fails closed: a panic, and what judge refuses, become errors that name the link.
+// judge also notes in a result which link the error beside it came from, unless that is noted already. noteOf finds the
+// note of the call; nil means that a link lost it.
+func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res], noteOf func(context.Context, Req) *note, judge func(*note, Res, error, *chain.Link) (Res, error)) chain.Handler[Req, Res] {
 	var links []*chain.Link
 	inner := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		links = append(links, l)
@@ -31,7 +32,7 @@ func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res],
 			m.at = n
 			res, err = h(ctx, req)
 			m.at = outer
-			return blame(res, err, l), err
+			return judge(m, res, err, l)
 		}
 	}).Then(func(ctx context.Context, req Req) (res Res, err error) {
 		m := noteOf(ctx, req)
@@ -42,8 +43,12 @@ func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res],
 		m.at = 0
 		res, err = end(ctx, req)
 		m.at = outer
-		return blame(res, err, operation), err
+		return judge(m, res, err, operation)
 	})
+	outermost := operation // decorations of the user's in front of it belong to it
+	if len(links) > 0 {
+		outermost = links[len(links)-1]
+	}
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		m := noteOf(ctx, req)
 		if m == nil {
@@ -61,40 +66,70 @@ func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res],
 				return
 			}
 			p := &chain.PanicError{Value: v, Stack: stack.Panic()}
-			res, err = zero, p
 			place := operation
 			if m.at > 0 {
 				place = links[m.at-1]
 				p.Link = place.Name
 			}
-			res = blame(zero, err, place)
+			res, err = judge(m, zero, p, place)
 		}()
 		res, err = inner(ctx, req)
 		returned = true
-		return res, err
+		return judge(m, res, err, outermost)
 	}
 }
 
-// blameProgress, blameObservation and blameOutcome note the place of an error in results.
-
-func blameProgress(p Progress, err error, at *chain.Link) Progress {
-	if err != nil && p.at == nil {
-		p.at = at
+// refused is an error about what a link, or the operation, must not return.
+func refused(at *chain.Link, why error) error {
+	if at == operation {
+		return fmt.Errorf("flow: the operation: %w", why)
 	}
-	return p
+	return fmt.Errorf("flow: link %s: %w", at.Name, why)
 }
 
-func blameObservation(o Observation, err error, at *chain.Link) Observation {
-	if err != nil && o.at == nil {
-		o.at = at
+// decidedAt is where an error came from: where that is noted already, or else at.
+func decidedAt(noted, at *chain.Link, err error) *chain.Link {
+	switch {
+	case err == nil:
+		return nil
+	case noted != nil:
+		return noted
 	}
-	return o
+	return at
 }
 
-// blameOutcome also notes the place of what Stop made.
-func blameOutcome(o Outcome, err error, at *chain.Link) Outcome {
-	if o.at == nil && (err != nil || o.State() == StateBlocked && o.Point() == PointPass) {
-		o.at = at
+func judgeProgress(n *note, p Progress, err error, at *chain.Link) (Progress, error) {
+	switch {
+	case err != nil:
+	case p.p == nil:
+		err = refused(at, ErrNoProgress)
+	case p.IsDone() && n.op.token != "":
+		err = refused(at, ErrUnderWay)
+	case p.inProgress() && p.p.token == "":
+		err = refused(at, ErrNoToken)
 	}
-	return o
+	p.at = decidedAt(p.at, at, err)
+	return p, err
+}
+
+func judgeObservation(_ *note, o Observation, err error, at *chain.Link) (Observation, error) {
+	o.at = decidedAt(o.at, at, err)
+	return o, err
+}
+
+func judgeOutcome(n *note, o Outcome, err error, at *chain.Link) (Outcome, error) {
+	switch {
+	case err != nil:
+	case o.stopped():
+		if o.at == nil {
+			o.at = at
+		}
+		return o, nil
+	case o.o == nil:
+		err = refused(at, ErrNoOutcome)
+	case o.o != n.outcome:
+		err = refused(at, ErrForeignOutcome)
+	}
+	o.at = decidedAt(o.at, at, err)
+	return o, err
 }

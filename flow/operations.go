@@ -17,7 +17,7 @@ type Operations[T any] struct {
 	// under way, once. It is called until it is [Done].
 	//
 	// An error while polling ends the operation, and the next pass starts anew, unless it says nothing of the operation
-	// (no connection, a time-out, throttling, a 5xx, no permission) or [InProgress] is returned beside it.
+	// (no connection, a time-out, throttling, a 5xx, no credentials or permission) or [InProgress] is returned beside it.
 	Apply func(ctx context.Context, req *Request[T]) (Progress, error)
 
 	// Get looks whether the resource is there and as the spec says, and may refresh the status in req.Resource. Not being
@@ -44,8 +44,8 @@ type Operations[T any] struct {
 	Token func(resource T) (token string, generation int64)
 
 	// SetToken keeps a token with the resource; empty removes it. It is called before the pass ends, also when the pass is
-	// canceled; what it is given is for Token to give back and for nobody else to read. If it fails the token is kept in
-	// memory and the pass has failed.
+	// canceled; what it is given is for Token to give back and for nobody else to read. If it fails the pass has failed,
+	// the token is kept in memory, and the next pass tries again to keep it with the resource.
 	SetToken func(ctx context.Context, resource T, token string, generation int64) error
 }
 

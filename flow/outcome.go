@@ -145,6 +145,9 @@ func (o Outcome) Err() error { return o.get().err }
 // Generation is the generation of the spec that the pass was about, for blocks, errors and operations under way.
 func (o Outcome) Generation() int64 { return o.get().generation }
 
+// stopped tells whether it was made by Stop.
+func (o Outcome) stopped() bool { return o.State() == StateBlocked && o.Point() == PointPass }
+
 // IsZero tells whether it is the zero Outcome.
 func (o Outcome) IsZero() bool { return o.o == nil }
 

@@ -28,7 +28,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.owner(ctx) {
 		return s.stop
 	}
-	s.kept = r.underWay(resource)
+	s.kept, s.unsaved = r.underWay(resource)
 	if req.Deleting {
 		return s.delete(ctx)
 	}
@@ -69,12 +69,13 @@ func (r *Reconciler[T]) request(resource T) *Request[T] {
 
 // step is a pass on its way. Its methods do one point each and tell whether the pass goes on; if not, stop says why.
 type step[T any] struct {
-	r    *Reconciler[T]
-	p    *points[T]
-	own  context.Context
-	req  *Request[T]
-	kept underWay // what is kept with the resource
-	stop Outcome
+	r       *Reconciler[T]
+	p       *points[T]
+	own     context.Context
+	req     *Request[T]
+	kept    underWay // what is kept with the resource
+	unsaved bool     // it is in memory only, since the resource could not keep it
+	stop    Outcome
 }
 
 func (s *step[T]) owner(ctx context.Context) bool {
@@ -127,7 +128,6 @@ func (s *step[T]) decided(point string, res checks.Result, err error) bool {
 	}
 	s.stop = Outcome{o: blocked(point, res)}
 	s.stop.o.generation = s.generation()
-	s.onDelete()
 	return false
 }
 
@@ -189,27 +189,20 @@ func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Re
 	if err := ctx.Err(); err != nil {
 		return s.failed(point, nil, checks.Result{}, err)
 	}
+	key := s.r.ops.Key(s.req.Resource) // asked before anything is begun, since without it a token could not be kept
 	c := &s.req.note.op
 	*c = op
 	s.req.Token = op.token
 	p, err := h(ctx, s.req)
 	s.req.Token = ""
-	switch {
-	case err != nil:
-	case p.p == nil:
-		err = ErrNoProgress
-	case p.IsDone() && c.token != "":
-		err = ErrUnderWay
-	case p.inProgress() && p.p.token == "":
-		err = ErrNoToken
-	case p.inProgress() && c.token == "":
+	if err == nil && p.inProgress() && c.token == "" {
 		c.token = p.p.token // a link has an operation of its own in place of this one
 	}
-	if *c != s.kept && (c.token != "" || s.kept.token != "") {
-		if lost := s.r.keep(s.own, s.req.Resource, *c); lost != nil {
+	if (*c != s.kept || s.unsaved) && (c.token != "" || s.kept.token != "") {
+		if lost := s.r.keep(s.own, key, s.req.Resource, *c); lost != nil {
 			err = errors.Join(err, lost)
 		}
-		s.kept = *c
+		s.kept, s.unsaved = *c, false
 	}
 	switch {
 	case err != nil:
@@ -236,30 +229,23 @@ func (s *step[T]) generation() int64 {
 
 // failed ends the pass with an error. res is what came beside it, whose refs are still waited for.
 func (s *step[T]) failed(point string, link *chain.Link, res checks.Result, err error) bool {
-	s.stop = s.r.failed(s.own, s.p, s.req, point, link, res, err)
-	s.onDelete()
+	s.stop = s.r.failed(s.own, s.p, s.req.Resource, point, link, res, err)
 	return false
 }
 
-// onDelete keeps an error on the way to deletion from waiting for a change of the spec, which nobody is going to make.
-func (s *step[T]) onDelete() {
-	if o := s.stop.o; s.req.Deleting && o.state == StateFailed && o.retry == classify.OnChange {
-		o.retry, o.severity = classify.VerySlow, classify.VerySlow.Severity()
-	}
-}
-
-// failed makes an outcome of an error. req is nil where there is no request yet.
-func (r *Reconciler[T]) failed(own context.Context, p *points[T], req *Request[T], point string, link *chain.Link, res checks.Result, err error) Outcome {
+// failed makes an outcome of an error.
+func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, point string, link *chain.Link, res checks.Result, err error) Outcome {
 	c, _ := p.classify(own, classify.NewFailure(err, r.opt.apiVersion, r.opt.now()))
+	generation, deleting := r.about(resource)
+	if deleting && c.Retry() == classify.OnChange {
+		c = c.With(classify.VerySlow) // nobody is going to change the spec any more
+	}
 	o := &outcome{
 		state: StateFailed, point: point, reason: c.Reason(), message: c.Message(), rule: c.Rule(),
-		retry: c.Retry(), severity: c.Severity(), after: c.After(), refs: res.WaitingFor(), err: err,
+		retry: c.Retry(), severity: c.Severity(), after: c.After(), refs: res.WaitingFor(), generation: generation, err: err,
 	}
 	if link != nil {
 		o.link = link.Name
-	}
-	if req != nil && r.ops.Generation != nil {
-		o.generation = r.ops.Generation(req.Resource)
 	}
 	if c.Canceled() {
 		o.state = StateCanceled

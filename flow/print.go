@@ -135,11 +135,11 @@ func (d *drawing) places(last, label string, places []place) string {
 			d.n++
 		}
 		d.line(1, "end")
-		edge := "-->"
+		edge := ""
 		if label != "" {
-			edge, label = "-->|"+label+"|", ""
+			edge, label = "|"+label+"|", ""
 		}
-		d.line(1, "%s %s n%d", last, edge, first)
+		d.line(1, "%s -->%s n%d", last, edge, first)
 		last = fmt.Sprintf("n%d", d.n-1)
 	}
 	return last

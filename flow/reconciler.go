@@ -85,17 +85,17 @@ func (r *Reconciler[T]) compose(observers []chain.Observer) *points[T] {
 	p := &points[T]{
 		owner:       watchPoint(observers, PointOwner, r.resolveOwner),
 		ownerCheck:  watchPoint(observers, PointOwnerCheck, checks.Compose(watchLinks(observers, r.ext.OwnerCheck))),
-		get:         watchPoint(observers, PointGet, guarded(watchLinks(observers, r.ext.Get), r.get, ofRequest, blameObservation)),
+		get:         watchPoint(observers, PointGet, guarded(watchLinks(observers, r.ext.Get), r.get, ofRequest, judgeObservation)),
 		preCheck:    watchPoint(observers, PointPreCheck, checks.Compose(watchLinks(observers, r.ext.PreCheck))),
-		apply:       watchPoint(observers, PointApply, guarded(watchLinks(observers, r.ext.Apply), operate(r.ops.Apply), ofRequest, blameProgress)),
+		apply:       watchPoint(observers, PointApply, guarded(watchLinks(observers, r.ext.Apply), operate(r.ops.Apply), ofRequest, judgeProgress)),
 		postCheck:   watchPoint(observers, PointPostCheck, checks.Compose(watchLinks(observers, r.ext.PostCheck))),
 		deleteCheck: watchPoint(observers, PointDeleteCheck, checks.Compose(watchLinks(observers, r.ext.DeleteCheck))),
-		remove:      watchPoint(observers, PointDelete, guarded(watchLinks(observers, r.ext.Delete), operate(r.ops.Delete), ofRequest, blameProgress)),
+		remove:      watchPoint(observers, PointDelete, guarded(watchLinks(observers, r.ext.Delete), operate(r.ops.Delete), ofRequest, judgeProgress)),
 		classify:    watchPoint(observers, PointClassify, classify.Compose(watchLinks(observers, r.ext.Classify))),
 	}
 	p.pass = func(ctx context.Context, resource T) (Outcome, error) { return r.run(ctx, ctx, p, resource), nil }
 	if r.ext.Pass.Len() > 0 {
-		p.pass = r.around(p, guarded(watchLinks(observers, r.ext.Pass), r.inner(p), ofPass[T], blameOutcome))
+		p.pass = r.around(p, guarded(watchLinks(observers, r.ext.Pass), r.inner(p), ofPass[T], judgeOutcome))
 	}
 	p.pass = r.safely(p, p.pass)
 	p.pass = watchAs(observers, &chain.Link{Kind: chain.Pass, Name: r.name}, p.pass)
@@ -137,7 +137,7 @@ func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) cha
 	return func(ctx context.Context, resource T) (out Outcome, err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				out = r.failed(ctx, p, nil, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
+				out = r.failed(ctx, p, resource, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
 			}
 			err = out.Err()
 		}()
@@ -150,7 +150,7 @@ func (r *Reconciler[T]) inner(p *points[T]) chain.Handler[T, Outcome] {
 	return func(ctx context.Context, resource T) (Outcome, error) {
 		pass := passOf(ctx)
 		out := r.run(pass.own, ctx, p, resource)
-		pass.outcome = out.o
+		pass.note.outcome = out.o
 		return out, nil
 	}
 }
@@ -159,19 +159,17 @@ func (r *Reconciler[T]) inner(p *points[T]) chain.Handler[T, Outcome] {
 func (r *Reconciler[T]) around(p *points[T], h chain.Handler[T, Outcome]) chain.Handler[T, Outcome] {
 	return func(ctx context.Context, resource T) (Outcome, error) {
 		pass := passOf(ctx)
-		pass.outcome = nil
+		pass.own = ctx // with what observers of the pass have put into it
 		out, err := h(ctx, resource)
-		stopped := out.State() == StateBlocked && out.Point() == PointPass
 		switch {
 		case err != nil:
-		case out.o == nil:
-			err = ErrNoOutcome
-		case out.o != pass.outcome && !stopped:
-			err = ErrForeignOutcome
-		default:
-			return out, nil
+			return r.failed(pass.own, p, resource, PointPass, out.at, checks.Result{}, err), nil
+		case out.stopped():
+			o := *out.o
+			o.generation, _ = r.about(resource)
+			out.o = &o
 		}
-		return r.failed(pass.own, p, nil, PointPass, out.at, checks.Result{}, err), nil
+		return out, nil
 	}
 }
 
@@ -181,6 +179,15 @@ func ofPass[T any](ctx context.Context, _ T) *note {
 		return &pass.note
 	}
 	return nil
+}
+
+// about is the generation of a resource and whether it is being deleted, for those who must not fail.
+func (r *Reconciler[T]) about(resource T) (generation int64, deleting bool) {
+	defer func() { _ = recover() }()
+	if r.ops.Generation != nil {
+		generation = r.ops.Generation(resource)
+	}
+	return generation, r.ops.Deleting != nil && r.ops.Deleting(resource)
 }
 
 // key is the resource's key, for those who must not fail.

@@ -19,6 +19,8 @@ type Request[T any] struct {
 type note struct {
 	at int32    // the link that has control, see guard; 0: none
 	op underWay // the operation that goes on, as it was last heard of
+
+	outcome *outcome // what the pass came to, for links on Pass
 }
 
 // Observation is what a GET saw. The zero Observation is unknown, so that Apply runs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // underWay is an operation that goes on in the cloud; without a token there is none.
@@ -22,18 +24,26 @@ type underWay struct {
 	deletes    bool
 }
 
-// deletePrefix tells the kept token of a DELETE from that of a PUT. No poller's token starts with it.
-const deletePrefix = "delete:"
+// deletePrefix tells the kept token of a DELETE from that of a PUT. applyPrefix is for a token of a PUT that starts with
+// either, which no poller's does.
+const deletePrefix, applyPrefix = "delete:", "apply:"
 
 func (u underWay) kept() string {
-	if u.deletes && u.token != "" {
+	switch {
+	case u.token == "":
+	case u.deletes:
 		return deletePrefix + u.token
+	case strings.HasPrefix(u.token, deletePrefix), strings.HasPrefix(u.token, applyPrefix):
+		return applyPrefix + u.token
 	}
 	return u.token
 }
 
 func parseKept(kept string, generation int64) underWay {
 	token, deletes := strings.CutPrefix(kept, deletePrefix)
+	if !deletes {
+		token, _ = strings.CutPrefix(kept, applyPrefix)
+	}
 	return underWay{token: token, generation: generation, deletes: deletes}
 }
 
@@ -68,27 +78,27 @@ func (t *tokens) set(key string, u underWay) {
 	t.n.Store(int64(len(t.m)))
 }
 
-// underWay finds the operation that goes on for a resource.
-func (r *Reconciler[T]) underWay(resource T) underWay {
+// underWay finds the operation that goes on for a resource. unsaved says that it should be kept with the resource, and is
+// in memory.
+func (r *Reconciler[T]) underWay(resource T) (u underWay, unsaved bool) {
 	if u, ok := r.tokens.get(func() string { return r.ops.Key(resource) }); ok {
-		return u
+		return u, r.ops.SetToken != nil
 	}
 	if r.ops.Token == nil {
-		return underWay{}
+		return underWay{}, false
 	}
-	return parseKept(r.ops.Token(resource))
+	return parseKept(r.ops.Token(resource)), false
 }
 
 // keep keeps u for a resource, or removes what was kept. It goes on when ctx is canceled: the operation does, too.
-func (r *Reconciler[T]) keep(ctx context.Context, resource T, u underWay) (err error) {
-	key := r.ops.Key(resource)
+func (r *Reconciler[T]) keep(ctx context.Context, key string, resource T, u underWay) (err error) {
 	if r.ops.SetToken == nil {
 		r.tokens.set(key, u)
 		return nil
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("%v", v)
+			err = &chain.PanicError{Value: v, Stack: stack.Panic()}
 		}
 		if err != nil {
 			r.tokens.set(key, u)
@@ -112,25 +122,15 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) cha
 			same.Token = call.token
 			req = &same
 		}
-		if op == nil {
-			return Done(), nil
+		p, err := Done(), error(nil)
+		if op != nil {
+			p, err = op(ctx, req)
 		}
-		p, err := op(ctx, req)
 		switch {
-		case err != nil && p.inProgress() && p.p.token != "":
-			call.token = p.p.token
-		case err != nil:
-			if !goesOn(err) {
-				call.token = ""
-			}
-		case p.p == nil:
-			err = ErrNoProgress
-		case p.IsDone():
+		case p.Token() != "":
+			call.token = p.Token()
+		case err == nil && p.IsDone(), err != nil && !goesOn(err):
 			call.token = ""
-		case p.p.token == "":
-			err = ErrNoToken
-		default:
-			call.token = p.p.token
 		}
 		return p, err
 	}
@@ -147,6 +147,13 @@ func goesOn(err error) bool {
 			return s >= 500
 		}
 	}
+	for _, lost := range [...]error{context.Canceled, context.DeadlineExceeded, io.ErrUnexpectedEOF} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	// The SDK says NonRetriable where it got no credentials or no whole answer, not of what the service answered.
+	var client interface{ NonRetriable() }
 	var network net.Error
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network)
+	return errors.As(err, &network) || errors.As(err, &client)
 }

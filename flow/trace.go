@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +111,7 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	case exit.Panic != nil:
 		s.Error = fmt.Sprint(exit.Panic)
 	case exit.Err != nil:
-		s.Error = exit.Err.Error()
+		s.Error = fmt.Sprint(exit.Err) // which survives errors that panic
 	}
 	if res, ok := exit.Result.(checks.Result); ok {
 		s.Message, s.Reason = res.Message(), res.Reason()
@@ -155,11 +156,11 @@ func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
 	e := Explanation{
 		Name: r.name, Key: key, At: p.trace.begun, Since: p.trace.begun,
 		State: out.State().String(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), Steps: p.trace.steps,
+		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), Steps: slices.Clone(p.trace.steps), // a link may still run on a goroutine of its own
 	}
 	p.trace.mu.Unlock()
 	if out.Err() != nil {
-		e.Error = out.Err().Error()
+		e.Error = fmt.Sprint(out.Err())
 	}
 	if out.State() == StateBlocked || out.State() == StateFailed {
 		e.Retry = out.Retry().String()
@@ -181,6 +182,7 @@ func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
 // blame leaves a panic with the link that had control: it passed through the links in front of that one, which did not
 // decide anything.
 func (e *Explanation) blame(out Outcome) {
+	defer func() { _ = recover() }() // of an error that panics
 	var p *chain.PanicError
 	if !errors.As(out.Err(), &p) {
 		return

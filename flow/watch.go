@@ -12,11 +12,10 @@ type passKey struct{}
 // passState is what is known of a pass under way, in its context: only where somebody listens, or links on Pass stand
 // between its beginning and its run.
 type passState struct {
-	own     context.Context // the context that the pass began with
-	on      []bool          // which observers listen
-	trace   *recording      // nil: nobody wants one
-	note    note            // for the links on Pass
-	outcome *outcome        // what the run came to
+	own   context.Context // the context that the pass began with
+	on    []bool          // which observers listen
+	trace *recording      // nil: nobody wants one
+	note  note            // for the links on Pass
 }
 
 func passOf(ctx context.Context) *passState {
@@ -86,7 +85,10 @@ func (l *listener) Enter(ctx context.Context, link *chain.Link) (inner context.C
 			p.on[l.n], inner = false, ctx
 		}
 	}()
-	return l.o.Enter(ctx, link)
+	if inner = l.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
+		return ctx // without the pass in it nothing could go on
+	}
+	return inner
 }
 
 // Exit implements chain.Observer.
