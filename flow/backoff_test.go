@@ -1,0 +1,302 @@
+package flow_test
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// plain is a Backoff without jitter.
+func plain(opts ...flow.BackoffOption) *flow.Backoff {
+	return flow.NewBackoff(append([]flow.BackoffOption{flow.BackoffJitter(0, 0)}, opts...)...)
+}
+
+// outcomeOf makes an outcome: "fast", "slow", "very slow", "on change", with a delay "fast+1m", of a spec "fast@2";
+// "ready", "gone", "canceled", "in progress", "deleting".
+func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
+	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
+	block := func(r classify.Retry, after time.Duration) {
+		e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.Retry(r), checks.RetryIn(after)), nil))
+	}
+	switch word {
+	case "ready":
+	case "fast":
+		block(classify.Fast, 0)
+	case "slow":
+		block(classify.Slow, 0)
+	case "very slow":
+		block(classify.VerySlow, 0)
+	case "on change":
+		block(classify.OnChange, 0)
+	case "on change+1m":
+		block(classify.OnChange, time.Minute)
+	case "fast+1m":
+		block(classify.Fast, time.Minute)
+	case "very slow+1m":
+		block(classify.VerySlow, time.Minute)
+	case "gone":
+		p.deleting = true
+	case "deleting":
+		p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
+	case "in progress":
+		c.answers = []answer{{progress: flow.InProgress("a", 0)}}
+	case "in progress+1m":
+		c.answers = []answer{{progress: flow.InProgress("a", time.Minute)}}
+	case "failed":
+		c.answers = []answer{{err: errBoom}}
+	case "canceled":
+		return outcomes["Canceled"].make(t.(*testing.T))
+	default:
+		t.Fatal(word)
+	}
+	return flow.New("Pool", c.operations(), e).Reconcile(t.Context(), p)
+}
+
+func TestBackoff(t *testing.T) {
+	const s, m = time.Second, time.Minute
+	cases := map[string]struct {
+		reason string
+		passes []string // an outcome each, "spec": from here on the spec is another one
+		want   []time.Duration
+	}{
+		"Fast":         {"it doubles to 30 s", []string{"fast", "fast", "fast", "fast", "fast", "fast", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
+		"Slow":         {"it doubles to 3 min", []string{"slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 3 * m, 3 * m}},
+		"VerySlow":     {"it does not ramp up", []string{"very slow", "very slow"}, []time.Duration{time.Hour, time.Hour}},
+		"OnChange":     {"nothing is given up for good", []string{"on change", "on change"}, []time.Duration{time.Hour, time.Hour}},
+		"OnChangeIn":   {"a delay is no use where only a change helps", []string{"on change+1m"}, []time.Duration{time.Hour}},
+		"Failed":       {"an error counts as a block does", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
+		"Ready":        {"it is looked at again", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
+		"InProgress":   {"without the server's delay as fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
+		"Deleting":     {"as in progress", []string{"deleting", "in progress", "deleting"}, []time.Duration{s, 2 * s, 4 * s}},
+		"ServerSays":   {"the server's delay is kept to, and not counted", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
+		"Own":          {"each counts for itself: many slow failures do not delay the first fast one", []string{"slow", "slow", "slow", "slow", "fast", "in progress", "slow", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, s, s, 16 * s, 2 * s}},
+		"Once":         {"a delay that was given holds once, and is not counted", []string{"fast", "fast+1m", "fast", "very slow+1m", "very slow", "fast"}, []time.Duration{s, m, 2 * s, m, time.Hour, 4 * s}},
+		"AfterReady":   {"what came right begins anew", []string{"fast", "fast", "ready", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
+		"AfterGone":    {"so does what was deleted", []string{"fast", "fast", "gone", "fast"}, []time.Duration{s, 2 * s, 0, s}},
+		"AfterSpec":    {"so does another spec", []string{"fast", "slow", "fast", "spec", "fast", "slow"}, []time.Duration{s, s, 2 * s, s, s}},
+		"SpecInWaits":  {"also where the change came with something that is not counted", []string{"fast", "fast", "spec", "very slow", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
+		"Canceled":     {"a canceled pass says nothing", []string{"fast", "canceled", "fast"}, []time.Duration{s, 0, 2 * s}},
+		"AfterVerySlo": {"what is not counted forgets nothing", []string{"fast", "very slow", "fast"}, []time.Duration{s, time.Hour, 2 * s}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b, generation := plain(), int64(1)
+			var got []time.Duration
+			for _, word := range tc.passes {
+				if word == "spec" {
+					generation++
+					continue
+				}
+				delay, again := b.Next("p", outcomeOf(t, word, generation))
+				if never := word == "gone" || word == "canceled"; again == never {
+					t.Errorf("%s: after %s, come back: %t", tc.reason, word, again)
+				}
+				got = append(got, delay)
+			}
+			mustEqual(t, tc.reason, tc.want, got)
+		})
+	}
+}
+
+func TestBackoffKeys(t *testing.T) {
+	b, fast := plain(), outcomeOf(t, "fast", 0)
+	next := func(key string) time.Duration { d, _ := b.Next(key, fast); return d }
+	got := []time.Duration{next("a"), next("a"), next("b"), next("a")}
+	b.Forget("a")
+	b.Forget("c")
+	got = append(got, next("a"), next("b"))
+	mustEqual(t, "each key counts for itself, until it is forgotten", []time.Duration{1e9, 2e9, 1e9, 4e9, 1e9, 2e9}, got)
+}
+
+func TestBackoffSettings(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		opts   []flow.BackoffOption
+		word   string
+		want   []time.Duration
+	}{
+		"Steps":         {"both ends are settable", []flow.BackoffOption{flow.BackoffSteps(classify.Fast, 3*time.Second, 10*time.Second)}, "fast", []time.Duration{3e9, 6e9, 10e9, 10e9}},
+		"Slow":          {"of slow, too", []flow.BackoffOption{flow.BackoffSteps(classify.Slow, time.Minute, time.Minute)}, "slow", []time.Duration{60e9, 60e9}},
+		"InProgress":    {"what goes on follows Fast", []flow.BackoffOption{flow.BackoffSteps(classify.Fast, 5*time.Second, time.Minute)}, "in progress", []time.Duration{5e9, 10e9}},
+		"Resync":        {"so is the resync", []flow.BackoffOption{flow.BackoffResync(time.Minute)}, "very slow", []time.Duration{60e9, 60e9}},
+		"Shortest":      {"nothing comes back at once", []flow.BackoffOption{flow.BackoffSteps(classify.Fast, 1, 1)}, "fast", []time.Duration{time.Millisecond, time.Millisecond}},
+		"ShortResync":   {"nor at the resync", []flow.BackoffOption{flow.BackoffResync(1)}, "ready", []time.Duration{time.Millisecond}},
+		"AbsurdResync":  {"never is 73 years, and no overflow", []flow.BackoffOption{flow.BackoffResync(math.MaxInt64), flow.BackoffJitter(0, 0.9), flow.BackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
+		"AbsurdLongest": {"so is the longest delay", []flow.BackoffOption{flow.BackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := plain(tc.opts...)
+			var got []time.Duration
+			for range tc.want {
+				delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
+				got = append(got, delay.Round(time.Millisecond))
+			}
+			for i := range tc.want {
+				if diff := (got[i] - tc.want[i]).Abs(); diff > tc.want[i]/1e9 {
+					t.Errorf("%s: delay %d is %s, not %s", tc.reason, i+1, got[i], tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestBackoffDoublesForever(t *testing.T) {
+	b, last := plain(flow.BackoffSteps(classify.Fast, 1, math.MaxInt64)), time.Duration(0)
+	fast := outcomeOf(t, "fast", 0)
+	for range 200 {
+		delay, _ := b.Next("p", fast)
+		if delay < last {
+			t.Fatalf("after %s came %s", last, delay)
+		}
+		last = delay
+	}
+}
+
+// The jitter is what the random numbers say, within bounds that are known.
+func TestBackoffJitter(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		word   string
+		random float64
+		want   time.Duration
+	}{
+		"StepNone":      {"a doubling delay is shortened", "fast", 0, time.Second},
+		"StepHalf":      {"by up to a tenth", "fast", 0.5, 950 * time.Millisecond},
+		"StepMost":      {"so never longer", "slow", 0.999999, 900 * time.Millisecond},
+		"ResyncLeast":   {"the resync is shortened", "ready", 0, 45 * time.Minute},
+		"ResyncMiddle":  {"or not", "on change", 0.5, time.Hour},
+		"ResyncMost":    {"or lengthened", "very slow", 0.999999, 75 * time.Minute},
+		"DelayThatsSet": {"what the server says is kept to", "fast+1m", 0.7, time.Minute},
+		"InProgress":    {"polls are spread, too", "in progress", 0.5, 950 * time.Millisecond},
+	}
+	for name, tc := range cases {
+		b := flow.NewBackoff(flow.BackoffRand(func() float64 { return tc.random }))
+		delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
+		mustEqual(t, name+": "+tc.reason, tc.want, delay.Round(10*time.Millisecond))
+	}
+}
+
+func TestBackoffIsRandom(t *testing.T) {
+	b, ready := flow.NewBackoff(), outcomeOf(t, "ready", 0)
+	seen := map[time.Duration]bool{}
+	for range 20 {
+		delay, _ := b.Next("p", ready)
+		seen[delay] = true
+		if delay < 45*time.Minute || delay > 75*time.Minute {
+			t.Errorf("%s is not within 25 %% of an hour", delay)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("of 20 delays only %d differ", len(seen))
+	}
+}
+
+// Whatever comes, no delay is negative or zero, none is longer than it may be, and who is to come back is told so.
+func TestBackoffBounds(t *testing.T) {
+	words := []string{"fast", "slow", "very slow", "on change", "on change+1m", "fast+1m", "ready", "gone", "canceled", "in progress", "in progress+1m", "deleting", "failed"}
+	made := map[string]flow.Outcome{}
+	for _, w := range words {
+		made[w] = outcomeOf(t, w, 0)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		b := flow.NewBackoff(
+			flow.BackoffJitter(rapid.Float64Range(0, 0.999).Draw(rt, "jitter"), rapid.Float64Range(0, 0.999).Draw(rt, "resync jitter")),
+			flow.BackoffRand(func() float64 { return rapid.Float64Range(0, 0.999999).Draw(rt, "random") }))
+		for _, w := range rapid.SliceOfN(rapid.SampledFrom(words), 1, 30).Draw(rt, "outcomes") {
+			delay, again := b.Next("p", made[w])
+			never := w == "gone" || w == "canceled"
+			if again == never || (delay > 0) != again || delay < 0 || delay > 2*time.Hour || w == "fast" && delay > 30*time.Second {
+				rt.Fatalf("after %s: %s, %t", w, delay, again)
+			}
+		}
+	})
+}
+
+// What was not heard of for two resyncs is forgotten, so that memory does not grow with all keys that ever were.
+func TestBackoffForgets(t *testing.T) {
+	clk := &clock{noon}
+	b := plain(flow.BackoffClock(clk.now))
+	fast := outcomeOf(t, "fast", 0)
+	next := func(key string) time.Duration { d, _ := b.Next(key, fast); return d }
+
+	got := []time.Duration{next("p"), next("p")}
+	clk.advance(2 * time.Hour)
+	got = append(got, next("p"))
+	clk.advance(2*time.Hour + 1)
+	got = append(got, next("p"))
+	mustEqual(t, "two resyncs are not too long, more are", []time.Duration{1e9, 2e9, 4e9, 1e9}, got)
+
+	before := heap()
+	const each, rounds = 1000, 100
+	for i := range rounds {
+		for j := range each {
+			next(time.Duration(i*each + j).String())
+		}
+		clk.advance(time.Hour)
+	}
+	if grown := int64(heap()) - int64(before); grown > 4<<20 {
+		t.Errorf("%d keys, of which at most %d were heard of lately, take %d bytes", each*rounds, 3*each, grown)
+	}
+	runtime.KeepAlive(b)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// One Backoff serves a whole engine, several goroutines at once.
+func TestBackoffIsShared(t *testing.T) {
+	b := plain()
+	c := &cloud{}
+	fail := func(name string) *flow.Reconciler[*pool] {
+		return flow.New(name, ops{Key: c.operations().Key, Apply: c.operations().Apply}, ext{
+			PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.Retry(classify.Fast)), nil)),
+		}, flow.WithBackoff(b))
+	}
+	pools, clusters := fail("Pool"), fail("Cluster")
+	var wg sync.WaitGroup
+	for _, r := range []*flow.Reconciler[*pool]{pools, clusters, pools, clusters} {
+		wg.Go(func() { r.Reconcile(t.Context(), &pool{name: "p"}) })
+	}
+	wg.Wait()
+	var got []time.Duration
+	for _, r := range []*flow.Reconciler[*pool]{pools, clusters} {
+		delay, _ := r.Reconcile(t.Context(), &pool{name: "p"}).Again()
+		got = append(got, delay)
+	}
+	mustEqual(t, "resources of two kinds with one key do not share a count", []time.Duration{4e9, 4e9}, got)
+	if delay, _ := b.Next("Pool p", outcomeOf(t, "fast", 0)); delay != 8*time.Second {
+		t.Errorf("the key is the reconciler's name, a space and the resource's key; under it the next delay is %s", delay)
+	}
+}
+
+// Again is the same however often it is asked.
+func TestAgainIsStable(t *testing.T) {
+	c := &cloud{getErr: errBoom}
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithBackoff(flow.NewBackoff()))
+	for range 5 {
+		out := r.Reconcile(t.Context(), &pool{})
+		var got []time.Duration
+		for range 3 {
+			delay, _ := out.Again()
+			got = append(got, delay)
+		}
+		if len(slices.Compact(got)) != 1 {
+			t.Errorf("one outcome gives %v", got)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package flow_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/race"
+)
+
+// idle are operations that do nothing, at every point.
+func idle() ops {
+	return ops{
+		Key:        func(p *pool) string { return p.name },
+		Owner:      func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil },
+		Get:        func(context.Context, *request) (flow.Observation, error) { return flow.Observation{Exists: true}, nil },
+		Apply:      func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
+		Delete:     func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
+		Deleting:   func(p *pool) bool { return p.deleting },
+		Generation: func(p *pool) int64 { return p.generation },
+	}
+}
+
+var (
+	succeeded = "Succeeded"
+	owned     = &struct{ state *string }{&succeeded}
+)
+
+// owning are operations of a resource with an owner that is ready.
+func owning() ops {
+	o := idle()
+	owner := checks.Object{Ref: fleet, Value: owned, Readiness: checks.Readiness{State: checks.Ready}}
+	o.Owner = func(context.Context, *pool) (checks.Object, error) { return owner, nil }
+	return o
+}
+
+// fiveChecks let the work go on.
+func fiveChecks() ext {
+	return ext{
+		OwnerCheck: chain.New(
+			checks.OwnerReady(),
+			checks.OwnerProvisioningState(func(o *struct{ state *string }) *string { return o.state }),
+		),
+		PreCheck: chain.New(
+			checks.ProvisioningState(func(*pool) *string { return &succeeded }),
+			checks.ReferenceReady("image", func(*pool) []checks.Ref { return nil }),
+			checks.Paused(func(*pool) bool { return false }),
+		),
+	}
+}
+
+// passes are passes whose costs matter, with the allocations that they may have at most.
+var passes = map[string]struct {
+	reason string
+	ops    ops
+	ext    ext
+	opts   []flow.Option
+	p      *pool
+	allocs float64
+}{
+	"Empty":    {"the request of the pass", idle(), ext{}, nil, &pool{}, 1},
+	"Owner":    {"an owner and five checks need no more", owning(), fiveChecks(), nil, &pool{}, 1},
+	"Disabled": {"nor does an observer that does not listen", owning(), fiveChecks(), []flow.Option{flow.WithObserver(&listening{off: true})}, &pool{}, 1},
+	"Delete":   {"nor a deletion", idle(), ext{}, nil, &pool{deleting: true}, 1},
+	"Backoff":  {"a back-off needs a key of its own", idle(), ext{}, []flow.Option{flow.WithBackoff(flow.NewBackoff())}, &pool{name: "p"}, 2},
+	"Pass":     {"links on Pass need a place for what the pass came to", idle(), ext{Pass: on("through", through)}, nil, &pool{}, 3},
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for name, tc := range passes {
+		r := flow.New("Pool", tc.ops, tc.ext, tc.opts...)
+		ctx := context.Background()
+		if out := r.Reconcile(ctx, tc.p); out.State() != flow.StateReady && out.State() != flow.StateGone {
+			t.Fatalf("%s: %s", name, out)
+		}
+		if got := testing.AllocsPerRun(200, func() { r.Reconcile(ctx, tc.p) }); got > tc.allocs {
+			t.Errorf("%s: %s: %v allocations a pass, %v are enough", name, tc.reason, got, tc.allocs)
+		}
+	}
+}
+
+// BenchmarkPass is a whole pass through all points.
+func BenchmarkPass(b *testing.B) {
+	for _, name := range []string{"Empty", "Owner", "Disabled", "Delete", "Backoff", "Pass"} {
+		b.Run(name, func(b *testing.B) {
+			tc := passes[name]
+			r := flow.New("Pool", tc.ops, tc.ext, tc.opts...)
+			ctx := context.Background()
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Reconcile(ctx, tc.p)
+			}
+		})
+	}
+	b.Run("Traced", func(b *testing.B) {
+		r := flow.New("Pool", owning(), fiveChecks(), flow.KeepLast(1))
+		b.ReportAllocs()
+		for b.Loop() {
+			r.Reconcile(context.Background(), &pool{})
+		}
+	})
+}

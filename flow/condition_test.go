@@ -1,0 +1,88 @@
+package flow_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+const mostOfAMessage = 32768 // bytes, as Kubernetes has it
+
+func TestLongMessages(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		message string
+		want    string
+	}{
+		"Short":  {"what fits is left as it is", "wait", "wait"},
+		"Fits":   {"so is what just fits", strings.Repeat("x", mostOfAMessage), strings.Repeat("x", mostOfAMessage)},
+		"Long":   {"what does not fit is cut, and says so", strings.Repeat("x", mostOfAMessage+1), cutTo("x", "... (cut, 32769 bytes in all)")},
+		"Runes":  {"between characters", strings.Repeat("é", mostOfAMessage), cutTo("é", "... (cut, 65536 bytes in all)")},
+		"Broken": {"also where there are none", strings.Repeat("\x80", 2*mostOfAMessage), "... (cut, 65536 bytes in all)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out := blocked(t, checks.Block("Long", tc.message))
+			for _, c := range out.Conditions() {
+				mustEqual(t, tc.reason, tc.want, c.Message)
+				if len(c.Message) > mostOfAMessage {
+					t.Errorf("%s: %d bytes", tc.reason, len(c.Message))
+				}
+			}
+			mustEqual(t, "the message itself is whole", tc.message, out.Message())
+		})
+	}
+}
+
+// cutTo is as many of a character as fit in front of mark.
+func cutTo(char, mark string) string {
+	return strings.Repeat(char, (mostOfAMessage-len(mark))/len(char)) + mark
+}
+
+func blocked(t *testing.T, res checks.Result) flow.Outcome {
+	return pass(t, func(_ *cloud, e *ext, _ *pool) {
+		e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", res, nil))
+	})
+}
+
+// Whatever services and checks say, conditions are such as Kubernetes takes.
+func TestConditionsAreValid(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringN(0, 2000, -1), rapid.StringMatching(`[A-Za-z0-9_,: .-]{0,20}`))
+		code, message := text.Draw(rt, "code"), text.Draw(rt, "message")
+		for _, out := range []flow.Outcome{
+			pass(t, func(c *cloud, _ *ext, _ *pool) {
+				c.getErr = response(rapid.SampledFrom([]int{0, 200, 409, 500}).Draw(rt, "status"), code)
+			}),
+			blocked(t, checks.Block(code, message)),
+		} {
+			for _, c := range out.Conditions() {
+				if !checks.ValidReason(c.Reason) || len(c.Message) > mostOfAMessage || utf8.ValidString(code+message) && !utf8.ValidString(c.Message) {
+					rt.Fatalf("Kubernetes refuses %+v", c)
+				}
+			}
+		}
+	})
+}
+
+// The two conditions of a resource that is not ready say the same.
+func TestConditionsAgree(t *testing.T) {
+	for name, tc := range outcomes {
+		cs := tc.make(t).Conditions()
+		if len(cs) < 2 {
+			continue
+		}
+		why := cs[1]
+		why.Type, why.Status = cs[0].Type, cs[0].Status
+		if diff := cmp.Diff(cs[0], why); diff != "" {
+			t.Errorf("%s: Ready and %s differ:\n%s", name, cs[1].Type, diff)
+		}
+	}
+}

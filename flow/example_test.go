@@ -1,0 +1,487 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Database is what the examples reconcile. A Server owns it.
+type Database struct {
+	Name, Server string
+	Size         int
+	Generation   int64
+	Deleted      bool
+}
+
+// Server is the owner. Its State is what the cloud last said of it, nil if it said nothing yet.
+type Server struct{ State *string }
+
+// Cloud is where the databases of the examples are: the size of each.
+type Cloud map[string]int
+
+func (c Cloud) Get(_ context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
+	size, there := c[req.Resource.Name]
+	return flow.Observation{Exists: there, InSync: size == req.Resource.Size}, nil
+}
+
+func (c Cloud) Put(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+	if req.Resource.Size > 100 {
+		return flow.Progress{}, &azcore.ResponseError{ErrorCode: "DatabaseTooLarge", StatusCode: http.StatusBadRequest}
+	}
+	c[req.Resource.Name] = req.Resource.Size
+	return flow.Done(), nil
+}
+
+func (c Cloud) Delete(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+	delete(c, req.Resource.Name)
+	return flow.Done(), nil
+}
+
+func nameOf(d *Database) string { return d.Name }
+
+// operations are the least that most examples need.
+func operations() flow.Operations[*Database] {
+	c := Cloud{}
+	return flow.Operations[*Database]{
+		Key: nameOf, Get: c.Get, Apply: c.Put, Delete: c.Delete,
+		Deleting: func(d *Database) bool { return d.Deleted },
+	}
+}
+
+// A whole reconciler: an owner check, a check before the PUT, and a rule for an error that only this service gives.
+func Example() {
+	updating, succeeded := "Updating", "Succeeded"
+	servers := map[string]*Server{"north": {State: &updating}}
+	cloud := Cloud{}
+
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key:   func(d *Database) string { return d.Name },
+		Get:   cloud.Get,
+		Apply: cloud.Put,
+		Owner: func(_ context.Context, d *Database) (checks.Object, error) {
+			owner := checks.Object{Ref: checks.Ref{Kind: "Server", Name: d.Server}}
+			if s, found := servers[d.Server]; found {
+				owner.Value = s
+			}
+			return owner, nil
+		},
+	}, flow.Extensions[*Database]{
+		OwnerCheck: chain.New(checks.OwnerProvisioningState(func(s *Server) *string { return s.State })),
+		PreCheck: chain.New(checks.Valid(func(d *Database) error {
+			if d.Size < 1 {
+				return errors.New("spec.size must be at least 1")
+			}
+			return nil
+		})),
+		Classify: chain.New(classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Link()),
+	})
+	fmt.Print(databases)
+
+	reconcile := func(d *Database) {
+		out := databases.Reconcile(context.Background(), d)
+		fmt.Println("\n" + out.String())
+		for _, c := range out.Conditions() {
+			fmt.Printf("  %s=%s %s\n", c.Type, c.Status, c.Reason)
+		}
+		delay, _ := out.Again()
+		fmt.Println("  again in", delay, "waiting for", out.WaitingFor())
+	}
+	orders := &Database{Name: "orders", Server: "north"}
+	reconcile(orders)
+
+	servers["north"].State = &succeeded
+	reconcile(orders)
+
+	orders.Size = 1000
+	reconcile(orders)
+
+	orders.Size = 10
+	reconcile(orders)
+	// Output:
+	// Database
+	//   Pass         -
+	//   Owner        [resolve]
+	//   OwnerCheck   OwnerProvisioningState
+	//   Get          [get]
+	//   PreCheck     Valid
+	//   Apply        [apply]
+	//   PostCheck    -
+	//   Ready
+	// errors of every point
+	//   Classify     Table(1 rule) -> [default]
+	//
+	// blocked at OwnerCheck by OwnerProvisioningState: OwnerState: owner Server north is in state "Updating": it must be Succeeded, Failed or Canceled
+	//   Ready=False OwnerState
+	//   Reconciling=True OwnerState
+	//   again in 1s waiting for [Server north]
+	//
+	// blocked at PreCheck by Valid: SpecInvalid: spec.size must be at least 1
+	//   Ready=False SpecInvalid
+	//   Stalled=True SpecInvalid
+	//   again in 1h0m0s waiting for []
+	//
+	// failed at Apply: DatabaseTooLarge: the service gave no message (HTTP 400 Bad Request)
+	//   Ready=False DatabaseTooLarge
+	//   Stalled=True DatabaseTooLarge
+	//   again in 1h0m0s waiting for []
+	//
+	// ready
+	//   Ready=True Succeeded
+	//   again in 1h0m0s waiting for []
+}
+
+// An operation that takes longer than a pass is started once, and then polled once a pass with the token that it gave.
+func ExampleInProgress() {
+	polls := 0
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key: nameOf,
+		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+			if req.Token == "" {
+				fmt.Println("PUT")
+				return flow.InProgress("operation-1", 20*time.Second), nil
+			}
+			fmt.Println("poll", req.Token)
+			if polls++; polls < 2 {
+				return flow.InProgress(req.Token, 10*time.Second), nil
+			}
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*Database]{})
+
+	for range 3 {
+		out := databases.Reconcile(context.Background(), &Database{Name: "orders"})
+		delay, _ := out.Again()
+		fmt.Println(" ", out.State(), "and again in", delay)
+	}
+	// Output:
+	// PUT
+	//   in progress and again in 20s
+	// poll operation-1
+	//   in progress and again in 10s
+	// poll operation-1
+	//   ready and again in 1h0m0s
+}
+
+// Tokens in memory are lost at a restart. Kept with the resource, in an annotation say, they are not; and an operation
+// for an older spec is polled to its end before the new spec is applied.
+func ExampleOperations_token() {
+	var annotation string
+	var annotated int64
+	ops := flow.Operations[*Database]{
+		Key:        nameOf,
+		Generation: func(d *Database) int64 { return d.Generation },
+		Token:      func(*Database) (string, int64) { return annotation, annotated },
+		SetToken: func(_ context.Context, _ *Database, token string, generation int64) error {
+			fmt.Printf("  keep %q for generation %d\n", token, generation)
+			annotation, annotated = token, generation
+			return nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+			if req.Token == "" {
+				fmt.Println("  PUT with size", req.Resource.Size)
+				return flow.InProgress("operation", 0), nil
+			}
+			fmt.Println("  poll")
+			return flow.Done(), nil
+		},
+	}
+	for _, d := range []*Database{{Size: 1, Generation: 1}, {Size: 2, Generation: 2}, {Size: 2, Generation: 2}} {
+		restarted := flow.New("Database", ops, flow.Extensions[*Database]{})
+		fmt.Println("generation", d.Generation)
+		fmt.Println(" ", restarted.Reconcile(context.Background(), d).State())
+	}
+	// Output:
+	// generation 1
+	//   PUT with size 1
+	//   keep "operation" for generation 1
+	//   in progress
+	// generation 2
+	//   poll
+	//   keep "" for generation 1
+	//   PUT with size 2
+	//   keep "operation" for generation 2
+	//   in progress
+	// generation 2
+	//   poll
+	//   keep "" for generation 2
+	//   ready
+}
+
+// What is to be deleted takes a way of its own: its checks, then Delete until that is done.
+func ExampleExtensions_deleteCheck() {
+	backup := false
+	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
+		DeleteCheck: chain.New(checks.Check("Backup", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+			if !backup {
+				return checks.Block("NoBackup", "the last backup is not done yet", checks.RetryIn(time.Minute)), nil
+			}
+			return checks.Proceed(), nil
+		})),
+	})
+	orders := &Database{Name: "orders", Size: 10}
+	fmt.Println(databases.Reconcile(context.Background(), orders))
+
+	orders.Deleted = true
+	fmt.Println(databases.Reconcile(context.Background(), orders))
+
+	backup = true
+	out := databases.Reconcile(context.Background(), orders)
+	_, again := out.Again()
+	fmt.Println(out, out.Conditions(), again)
+	// Output:
+	// ready
+	// blocked at DeleteCheck by Backup: NoBackup: the last backup is not done yet
+	// gone [] false
+}
+
+// What other systems call hooks are links: chain.Before and chain.After, on the point that they belong to.
+func ExampleExtensions_hooks() {
+	hook := func(name string) func(context.Context, *flow.Request[*Database]) error {
+		return func(_ context.Context, req *flow.Request[*Database]) error {
+			fmt.Println(name, req.Resource.Name)
+			return nil
+		}
+	}
+	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
+		// After the engine read the resource, before anything else.
+		Pass: chain.New(chain.Named("post-read", chain.Before[flow.Outcome](func(_ context.Context, d *Database) error {
+			fmt.Println("post-read", d.Name)
+			return nil
+		}))),
+		Apply: chain.New(
+			chain.Named("pre-reconcile", chain.Before[flow.Progress](hook("pre-reconcile"))),
+			chain.Named("post-reconcile", chain.After(func(_ context.Context, req *flow.Request[*Database], p flow.Progress) error {
+				fmt.Println("post-reconcile", req.Resource.Name, p.IsDone())
+				return nil
+			})),
+		),
+		// Most of what is done before a deletion decides about it: a check.
+		DeleteCheck: chain.New(checks.Check("pre-delete", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			fmt.Println("pre-delete", req.Resource.Name)
+			return checks.Proceed(), nil
+		})),
+		Delete: chain.New(chain.Named("post-delete", chain.After(func(_ context.Context, req *flow.Request[*Database], _ flow.Progress) error {
+			fmt.Println("post-delete", req.Resource.Name)
+			return nil
+		}))),
+	})
+	fmt.Println(databases.Reconcile(context.Background(), &Database{Name: "orders", Size: 10}))
+	fmt.Println(databases.Reconcile(context.Background(), &Database{Name: "orders", Deleted: true}))
+	// Output:
+	// post-read orders
+	// pre-reconcile orders
+	// post-reconcile orders true
+	// ready
+	// post-read orders
+	// pre-delete orders
+	// post-delete orders
+	// gone
+}
+
+// A base for many kinds, and what one of them needs besides.
+func ExampleExtensions_Extend() {
+	base := flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.Paused(func(d *Database) bool { return d.Size == 0 })),
+		Classify: chain.New(classify.Table{{Code: "Conflict", Retry: classify.Fast}}.Link()),
+	}
+	large := base.Extend(flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.Check("Quota", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+			return checks.Proceed(), nil
+		})),
+	})
+	fmt.Println(base.PreCheck)
+	fmt.Println(large.PreCheck)
+	fmt.Println(large.Classify)
+	// Output:
+	// Paused
+	// Paused -> Quota
+	// Table(1 rule)
+}
+
+// A link on Pass that ends the pass before it began: somebody else has the lock.
+func ExampleStop() {
+	held := true
+	lock := chain.Named("lock", func(next chain.Handler[*Database, flow.Outcome]) chain.Handler[*Database, flow.Outcome] {
+		return func(ctx context.Context, d *Database) (flow.Outcome, error) {
+			if held {
+				return flow.Stop(checks.Block("Locked", "another instance works on "+d.Name, checks.RetryIn(5*time.Second))), nil
+			}
+			return next(ctx, d)
+		}
+	})
+	databases := flow.New("Database", operations(), flow.Extensions[*Database]{Pass: chain.New(lock)})
+	orders := &Database{Name: "orders", Size: 10}
+
+	out := databases.Reconcile(context.Background(), orders)
+	delay, _ := out.Again()
+	fmt.Println(out, "(again in", delay.String()+")")
+
+	held = false
+	fmt.Println(databases.Reconcile(context.Background(), orders))
+	// Output:
+	// blocked at Pass by lock: Locked: another instance works on orders (again in 5s)
+	// ready
+}
+
+// A trace of one pass: what every link decided.
+func ExampleWithTrace() {
+	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
+		PreCheck: chain.New(
+			checks.Paused(func(*Database) bool { return false }),
+			checks.ReferenceReady("network", func(*Database) []checks.Ref { return []checks.Ref{{Kind: "Network", Name: "lan"}} }),
+		),
+	}, flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref}, nil // not found
+	}))
+	ctx, trace := flow.WithTrace(context.Background())
+	databases.Reconcile(ctx, &Database{Name: "orders", Size: 10})
+
+	last, _ := trace.Last()
+	for _, s := range last.Steps {
+		fmt.Printf("%-11s %-24s %s\n", s.Point, s.Link, s.Verdict)
+	}
+	// Output:
+	// OwnerCheck                           proceed
+	// Get                                  proceed
+	// PreCheck                             block
+	// PreCheck    Paused                   proceed
+	// PreCheck    ReferenceReady(network)  block
+}
+
+// Why a resource is where it is, since when, and when it is tried again. The clock is set, so that it is always the same.
+func ExampleReconciler_Explain() {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	servers := map[string]*Server{}
+	ops := operations()
+	ops.Owner = func(_ context.Context, d *Database) (checks.Object, error) {
+		owner := checks.Object{Ref: checks.Ref{Kind: "Server", Name: d.Server}}
+		if s, found := servers[d.Server]; found {
+			owner.Value = s
+		}
+		return owner, nil
+	}
+	databases := flow.New("Database", ops, flow.Extensions[*Database]{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+	}, flow.KeepLast(100), flow.WithClock(clock), flow.WithBackoff(flow.NewBackoff(flow.BackoffClock(clock), flow.BackoffJitter(0, 0))))
+
+	for range 5 {
+		out := databases.Reconcile(context.Background(), &Database{Name: "orders", Server: "north"})
+		delay, _ := out.Again()
+		now = now.Add(delay)
+	}
+	why, _ := databases.Explain("orders")
+	fmt.Print(why)
+	// Output:
+	// Database orders is blocked at OwnerCheck by OwnerReady
+	//   why          OwnerNotFound: owner Server north was not found: waiting until it is created
+	//   waits for    Server north
+	//   since        2026-03-01 12:00:00Z, 31s ago
+	//   tried again  2026-03-01 12:00:31Z, now
+	//   last pass    2026-03-01 12:00:15Z, 16s ago
+	//
+	//   Owner                   proceed
+	// > OwnerCheck  OwnerReady  block    OwnerNotFound: owner Server north was not found: waiting until it is created
+}
+
+// The same for programs.
+func ExampleExplanation_json() {
+	ops := operations()
+	ops.Apply = func(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
+		return flow.Progress{}, &azcore.ResponseError{ErrorCode: "SkuNotAvailable", StatusCode: http.StatusConflict}
+	}
+	databases := flow.New("Database", ops, flow.Extensions[*Database]{}, flow.KeepLast(100))
+	databases.Reconcile(context.Background(), &Database{Name: "orders"})
+
+	why, _ := databases.Explain("orders")
+	data, err := json.Marshal(why)
+	if err != nil {
+		fmt.Println(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		fmt.Println(err)
+	}
+	for _, name := range []string{"name", "key", "state", "point", "reason", "rule", "severity", "retry"} {
+		fmt.Println(name+":", fields[name])
+	}
+	// Output:
+	// name: Database
+	// key: orders
+	// state: failed
+	// point: Apply
+	// reason: SkuNotAvailable
+	// rule: SkuNotAvailable
+	// severity: Warning
+	// retry: very slow
+}
+
+// A drawing of the flow, for a page that renders Mermaid.
+func ExampleReconciler_Mermaid() {
+	ops := operations()
+	ops.Get, ops.Delete, ops.Deleting = nil, nil, nil
+	databases := flow.New("Database", ops, flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.Paused(func(*Database) bool { return false })),
+	})
+	fmt.Print(databases.Mermaid())
+	// Output:
+	// flowchart TD
+	//   begin(["Database"])
+	//   subgraph p0 ["PreCheck"]
+	//     n0["Paused"]
+	//   end
+	//   begin --> n0
+	//   subgraph p1 ["Apply"]
+	//     n1["[apply]"]
+	//   end
+	//   n0 --> n1
+	//   ready(["Ready"])
+	//   n1 --> ready
+	//   error(["an error of any point"])
+	//   subgraph p2 ["Classify"]
+	//     n2["[default]"]
+	//   end
+	//   error --> n2
+}
+
+// One Backoff serves all reconcilers of an engine. Each pass that fails like the last one waits longer.
+func ExampleBackoff() {
+	backoff := flow.NewBackoff(
+		flow.BackoffSteps(classify.Fast, 2*time.Second, 10*time.Second),
+		flow.BackoffJitter(0, 0), // leave it out: jitter keeps apart what failed together
+	)
+	ready := false
+	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.Check("Network", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+			if !ready {
+				return checks.Block("NoNetwork", "the network is being set up", checks.Retry(classify.Fast)), nil
+			}
+			return checks.Proceed(), nil
+		})),
+	}, flow.WithBackoff(backoff))
+
+	for i := range 6 {
+		ready = i == 4
+		out := databases.Reconcile(context.Background(), &Database{Name: "orders", Size: 10})
+		delay, _ := out.Again()
+		fmt.Println(out.State(), delay)
+	}
+	// Output:
+	// blocked 2s
+	// blocked 4s
+	// blocked 8s
+	// blocked 10s
+	// ready 1h0m0s
+	// blocked 2s
+}

@@ -1,0 +1,306 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func lines(text ...string) string { return strings.Join(text, "\n") + "\n" }
+
+func TestExplain(t *testing.T) {
+	gate := says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
+	backoff := func() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ops, *ext, *pool)
+		opts   []flow.Option
+		want   string
+	}{
+		"Ready": {"what is ready says when it is looked at", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{backoff()}, lines(
+			"Pool p is ready",
+			"  why          Succeeded",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  looked at    2026-03-01 13:00:00Z, in 59m0s",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner    proceed",
+			"  Get      proceed  Absent",
+			"  Apply    proceed")},
+		"Blocked": {"the link that blocks is marked, and what it waits for is listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), says[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
+		}, []flow.Option{backoff()}, lines(
+			"Pool p is blocked at PreCheck by gate",
+			"  why          NotYet: waiting for the fleet",
+			"  waits for    Fleet north, Image i",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  2026-03-01 12:00:01Z, 59s ago",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner              proceed",
+			"  OwnerCheck  ours   skip     no owner needed",
+			"  Get                proceed  Absent",
+			"  PreCheck    first  proceed",
+			"> PreCheck    gate   block    NotYet: waiting for the fleet")},
+		"NoBackoff": {"without a back-off nobody knows when, but how soon", func(_ *cloud, _ *ops, e *ext, _ *pool) { e.PreCheck = chain.New(gate) }, nil, lines(
+			"Pool p is blocked at PreCheck by gate",
+			"  why          NotYet: waiting for the fleet",
+			"  waits for    Fleet north, Image i",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner           proceed",
+			"  Get             proceed  Absent",
+			"> PreCheck  gate  block    NotYet: waiting for the fleet")},
+		"OperationFails": {"an operation that fails is marked itself, behind the links in front of it", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			c.answers = []answer{{err: errors.New("no quota\nask for more")}}
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
+		}, nil, lines(
+			"Pool p has failed at Apply",
+			"  why          Unknown: no quota\nask for more",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner                proceed",
+			"  Get                  proceed  Absent",
+			"  Apply     noteApply  proceed",
+			"> Apply                error    no quota ...",
+			"  Classify             slow     Unknown")},
+		"LinkFails": {"a link that fails is marked, and the operation behind it has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { return errBoom })))
+		}, nil, lines(
+			"Pool p has failed at Apply by quota",
+			"  why          Unknown: boom",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner                proceed",
+			"  Get                  proceed  Absent",
+			"  Apply     noteApply  proceed",
+			"> Apply     quota      error    boom",
+			"  Classify             slow     Unknown")},
+		"OwnerFails": {"so is an owner that could not be read", func(c *cloud, _ *ops, _ *ext, _ *pool) { c.ownerErr = errBoom }, nil, lines(
+			"Pool p has failed at Owner",
+			"  why          Unknown: the owner: boom",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"> Owner       error  the owner: boom",
+			"  Classify    slow   Unknown")},
+		"InProgress": {"what goes on is where it is", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			c.answers = []answer{{progress: flow.InProgress("a", 20*time.Second)}}
+		}, []flow.Option{backoff()}, lines(
+			"Pool p is in progress at Apply",
+			"  why          InProgress: the operation goes on in the cloud",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  2026-03-01 12:00:20Z, 40s ago",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner    proceed",
+			"  Get      proceed  Absent",
+			"> Apply    wait     InProgress")},
+		"PolledThenApplied": {"a point that is passed twice is marked where the pass stopped", func(c *cloud, o *ops, _ *ext, p *pool) {
+			*o = c.keeping()
+			p.token, p.generation = "a", 1
+			c.answers = []answer{{progress: flow.Done()}, {progress: flow.InProgress("b", 0)}}
+		}, nil, lines(
+			"Pool p is in progress at Apply",
+			"  why          InProgress: the operation goes on in the cloud",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner    proceed",
+			"  Apply    proceed",
+			"  Get      proceed  Absent",
+			"> Apply    wait     InProgress")},
+		"SameName": {"of several links with one name it is the one that stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Proceed(), nil), gate)
+		}, nil, lines(
+			"Pool p is blocked at PreCheck by gate",
+			"  why          NotYet: waiting for the fleet",
+			"  waits for    Fleet north, Image i",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner           proceed",
+			"  Get             proceed  Absent",
+			"  PreCheck  gate  proceed",
+			"> PreCheck  gate  block    NotYet: waiting for the fleet")},
+		"NotSaved": {"an operation that was done, and then could not be written down, is where it stopped", func(c *cloud, o *ops, _ *ext, p *pool) {
+			*o, p.token = c.keeping(), "a"
+			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
+		}, nil, lines(
+			"Pool p has failed at Apply",
+			"  why          Unknown: flow: the token of an operation could not be kept with p and is kept in memory: boom",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner       proceed",
+			"> Apply       proceed",
+			"  Classify    slow     Unknown")},
+		"Notes": {"what was noted is there", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			c.owner = checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
+			e.OwnerCheck = chain.New(checks.OwnerReady())
+		}, nil, lines(
+			"Pool p is ready",
+			"  why          Succeeded",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner                   proceed",
+			"  OwnerCheck  OwnerReady  proceed  owner /fleets/north is known by its ID only",
+			"  Get                     proceed  Absent",
+			"  Apply                   proceed")},
+		"Gone": {"what is gone is not looked at again", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
+			"Pool p is gone",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner     proceed",
+			"  Delete    proceed")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk, c, e, p := &clock{noon}, &cloud{}, ext{}, &pool{name: "p"}
+			o := c.operations()
+			tc.set(c, &o, &e, p)
+			r := flow.New("Pool", o, e, append(tc.opts, flow.WithClock(clk.now), flow.KeepLast(1))...)
+			r.Reconcile(t.Context(), p)
+			clk.advance(time.Minute)
+			got, ok := r.Explain("p")
+			if !ok {
+				t.Fatal("nothing is kept")
+			}
+			mustEqual(t, tc.reason, tc.want, got.String())
+		})
+	}
+}
+
+func TestExplainUnknown(t *testing.T) {
+	c := &cloud{}
+	kept := flow.New("Pool", c.operations(), ext{}, flow.KeepLast(1))
+	kept.Reconcile(t.Context(), &pool{name: "p"})
+	if _, ok := kept.Explain("q"); ok {
+		t.Error("nothing is known of what was never reconciled")
+	}
+	if _, ok := flow.New("Pool", c.operations(), ext{}).Explain("p"); ok {
+		t.Error("nothing is kept without KeepLast")
+	}
+}
+
+// KeepLast keeps those that were reconciled last.
+func TestKeepLast(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		passes string
+		want   string
+	}{
+		"Few":     {"as many as fit stay", "ab", "ab"},
+		"Oldest":  {"the oldest goes first", "abc", "bc"},
+		"Again":   {"what is reconciled again is the newest", "abac", "ac"},
+		"Same":    {"the same one takes one place", "aaabbb", "ab"},
+		"ManyAll": {"many take no more places", "abcdefghabcdefgh", "gh"},
+	}
+	for name, tc := range cases {
+		c := &cloud{}
+		r := flow.New("Pool", c.operations(), ext{}, flow.KeepLast(2))
+		for _, key := range tc.passes {
+			r.Reconcile(t.Context(), &pool{name: string(key)})
+		}
+		kept := ""
+		for _, key := range "abcdefgh" {
+			if e, ok := r.Explain(string(key)); ok && e.Key == string(key) {
+				kept += string(key)
+			}
+		}
+		mustEqual(t, name+": "+tc.reason, tc.want, kept)
+	}
+}
+
+// Since tells how long a resource has been at the same place.
+func TestSince(t *testing.T) {
+	clk, c := &clock{noon}, &cloud{}
+	res := checks.Block("NotYet", "one")
+	r := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.Check("gate", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { return res, nil }))},
+		flow.WithClock(clk.now), flow.KeepLast(1))
+	steps := []struct {
+		reason string
+		res    checks.Result
+		want   time.Duration // after noon
+	}{
+		{"it begins with the first pass", checks.Block("NotYet", "one"), 0},
+		{"the same stays", checks.Block("NotYet", "one"), 0},
+		{"another text is no other place", checks.Block("NotYet", "two"), 0},
+		{"another reason is", checks.Block("Later", "two"), 3 * time.Minute},
+		{"ready is", checks.Proceed(), 4 * time.Minute},
+		{"and stays", checks.Proceed(), 4 * time.Minute},
+		{"what comes back begins anew", checks.Block("NotYet", "one"), 6 * time.Minute},
+	}
+	for i, s := range steps {
+		res = s.res
+		r.Reconcile(t.Context(), &pool{name: "p"})
+		e, _ := r.Explain("p")
+		mustEqual(t, s.reason, []time.Time{noon.Add(s.want), noon.Add(time.Duration(i) * time.Minute)}, []time.Time{e.Since, e.At})
+		clk.advance(time.Minute)
+	}
+}
+
+// An explanation is the same after it was sent as JSON.
+func TestExplanationJSON(t *testing.T) {
+	clk, c := &clock{noon}, &cloud{getErr: fmt.Errorf("get: %w", response(409, "Conflict"))}
+	r := flow.New("Pool", c.operations(), ext{OwnerCheck: chain.New(checks.OwnerReady())},
+		flow.WithClock(clk.now), flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff(flow.BackoffRand(func() float64 { return 0 }))))
+	for name, set := range map[string]func(){
+		"Blocked": func() { c.owner = checks.Object{Ref: fleet} },
+		"Failed":  func() { c.owner = checks.Object{} },
+		"Ready":   func() { c.owner, c.getErr = checks.Object{Ref: checks.Ref{ID: "/x"}}, nil },
+	} {
+		set()
+		r.Reconcile(t.Context(), &pool{name: "p"})
+		want, _ := r.Explain("p")
+		data, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got flow.Explanation
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, name, want, got, cmpopts.IgnoreUnexported(flow.Explanation{}))
+	}
+}
+
+// The fields of a failure.
+func TestExplanationFields(t *testing.T) {
+	c := &cloud{getErr: fmt.Errorf("get: %w", response(409, "Odd"))}
+	r := flow.New("Pool", c.operations(), ext{Classify: chain.New(classify.Table{{Name: "odd", Code: "Odd", Retry: classify.OnChange}}.Link())},
+		flow.WithClock((&clock{noon}).now), flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+	out := r.Reconcile(t.Context(), &pool{name: "p"})
+	got, _ := r.Explain("p")
+	mustEqual(t, "all that is known is there", flow.Explanation{
+		Name: "Pool", Key: "p", At: noon, Since: noon, State: "failed", Point: "Get", Reason: "Odd", Message: out.Message(), Error: out.Err().Error(),
+		Rule: "odd", Severity: "Error", Retry: "on change", Again: noon.Add(time.Hour),
+	}, got, cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
+}

@@ -1,0 +1,69 @@
+package flow_test
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// each makes extensions with one link at each point.
+func each(name string) ext {
+	c := &cloud{}
+	return ext{
+		Pass:        chain.New(noting[*pool, flow.Outcome](c, name)),
+		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, name)),
+		Get:         chain.New(noting[*request, flow.Observation](c, name)),
+		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
+		Apply:       chain.New(noting[*request, flow.Progress](c, name)),
+		PostCheck:   chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
+		DeleteCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
+		Delete:      chain.New(noting[*request, flow.Progress](c, name)),
+		Classify:    chain.New(noting[*classify.Failure, classify.Classification](c, name)),
+	}
+}
+
+func printed(e ext) map[string]string {
+	return map[string]string{
+		"Pass": e.Pass.String(), "OwnerCheck": e.OwnerCheck.String(), "Get": e.Get.String(), "PreCheck": e.PreCheck.String(), "Apply": e.Apply.String(),
+		"PostCheck": e.PostCheck.String(), "DeleteCheck": e.DeleteCheck.String(), "Delete": e.Delete.String(), "Classify": e.Classify.String(),
+	}
+}
+
+func all(text string) map[string]string {
+	m := map[string]string{}
+	for point := range printed(ext{}) {
+		m[point] = text
+	}
+	return m
+}
+
+func TestExtend(t *testing.T) {
+	base := each("Base")
+	a, b := base.Extend(each("A")), base.Extend(each("B"), each("C"))
+	mustEqual(t, "what a kind needs stands behind the base", all("noteBase -> noteA"), printed(a))
+	mustEqual(t, "one kind does not change another, nor the base", all("noteBase -> noteB -> noteC"), printed(b))
+	mustEqual(t, "the base stays as it was", all("noteBase"), printed(base))
+	mustEqual(t, "nothing changes nothing", all("noteBase"), printed(ext{}.Extend(base, ext{})))
+	mustEqual(t, "no others change nothing", all("noteBase"), printed(base.Extend()))
+}
+
+// A Reconciler's extensions say which point each link customises.
+func TestExtensionsOfReconciler(t *testing.T) {
+	c := &cloud{}
+	r := flow.New("Pool", c.operations(), each("X"))
+	mustEqual(t, "its name is what it was given", "Pool", r.Name())
+	e := r.Extensions()
+	got := map[string]string{
+		e.Pass.Links()[0].Point: "Pass", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
+		e.Apply.Links()[0].Point: "Apply", e.PostCheck.Links()[0].Point: "PostCheck", e.DeleteCheck.Links()[0].Point: "DeleteCheck",
+		e.Delete.Links()[0].Point: "Delete", e.Classify.Links()[0].Point: "Classify",
+	}
+	want := map[string]string{}
+	for point := range printed(ext{}) {
+		want[point] = point
+	}
+	mustEqual(t, "each link says its point", want, got)
+}

@@ -1,0 +1,161 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+type nextPass = chain.Handler[*pool, flow.Outcome]
+
+// Whatever a link on Pass makes of a pass, nothing comes out that this pass did not come to.
+func TestPass(t *testing.T) {
+	locked := checks.Block("Locked", "the lock is held elsewhere", checks.RetryIn(time.Minute), checks.WaitingFor(fleet))
+	var yesterday flow.Outcome
+	c0 := &cloud{}
+	flow.New("Pool", c0.operations(), ext{Pass: on("remember", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		out, err := next(ctx, p)
+		yesterday = out
+		return out, err
+	})}).Reconcile(t.Context(), &pool{})
+	ofAnother := flow.New("Pool", c0.operations(), ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("No", "no"), nil))}).Reconcile(t.Context(), &pool{})
+
+	cases := map[string]struct {
+		reason string
+		link   func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error)
+		want   place
+		err    error
+		text   string
+		calls  int
+	}{
+		"Through": {"a link that passes on changes nothing", through, place{State: flow.StateReady}, nil, "", 3},
+		"Error":   {"an error in front of the pass fails it", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
+		"ErrorBehind": {"so does one behind it", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			out, _ := next(ctx, p)
+			return out, errBoom
+		}, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 3},
+		"Stop": {"a block in front of the pass stops it", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
+		"StopBehind": {"a link may still say no afterwards", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return flow.Stop(locked), nil
+		}, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 3},
+		"StopNoBlock": {"to stop with what is no block says nothing", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
+		"Zero": {"the zero Outcome says nothing", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return flow.Outcome{}, nil
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 3},
+		"Remembered": {"yesterday's ready is not today's", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return yesterday, nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
+		"Foreign": {"nor is the outcome of another pass this one's", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return ofAnother, nil
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 3},
+		"NoContext": {"a link must hand its context on, since the pass is in it", func(_ context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			return next(context.Background(), p)
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignRequest, flow.ErrForeignRequest.Error(), 0},
+		"Twice": {"the last call of next counts", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return next(ctx, p)
+		}, place{State: flow.StateReady}, nil, "", 6},
+		"Swallows": {"a link in front may make good what one behind it broke", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			out, _ := chain.After(func(context.Context, *pool, flow.Outcome) error { return errBoom })(next)(ctx, p)
+			return out, nil
+		}, place{State: flow.StateReady}, nil, "", 3},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for how, e := range map[string]ext{
+				"alone":    {Pass: on("link", tc.link)},
+				"followed": {Pass: on("link", tc.link).Append(link("behind", through))},
+				"behind":   {Pass: on("before", through).Append(link("link", tc.link))},
+			} {
+				c := &cloud{}
+				out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 3})
+				mustEqual(t, how+": "+tc.reason, tc.want, placeOf(out))
+				mustEqual(t, how+": "+tc.reason, []any{tc.text, tc.calls}, []any{out.Message(), len(c.take())})
+				mustBe(t, how+": "+tc.reason, tc.err, out.Err())
+				if out.State() == flow.StateReady {
+					continue
+				}
+				mustEqual(t, how+": it is about the spec as it is", int64(3), out.Generation())
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	c := &cloud{}
+	out := flow.New("Pool", c.operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
+		return flow.Stop(checks.Block("Locked", "held elsewhere", checks.RetryIn(time.Minute), checks.WaitingFor(fleet), checks.Retry(classify.Fast))), nil
+	})}).Reconcile(t.Context(), &pool{generation: 2})
+	mustEqual(t, "all that the block says is there", came{
+		State: flow.StateBlocked, Point: flow.PointPass, Link: "lock", Reason: "Locked", Message: "held elsewhere", Severity: classify.Warning,
+		Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 2,
+	}, cameTo(out))
+	for _, res := range []checks.Result{{}, checks.Proceed(), checks.Skip("why")} {
+		if !flow.Stop(res).IsZero() {
+			t.Errorf("Stop(%s) must be the zero Outcome, which the pass refuses", res)
+		}
+	}
+}
+
+// Links around the GET may answer in its place, and hand on what they like as long as it is the request of the pass.
+func TestGetLinks(t *testing.T) {
+	type next = chain.Handler[*request, flow.Observation]
+	cases := map[string]struct {
+		reason string
+		link   func(ctx context.Context, req *request, next next) (flow.Observation, error)
+		noGet  bool
+		want   place
+		calls  []string
+	}{
+		"InPlace": {"a link may know without asking", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Exists: true, InSync: true}, nil
+		}, false, place{State: flow.StateReady}, []string{"owner"}},
+		"NoGet": {"also where there is no GET", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			_, err := next(ctx, req)
+			return flow.Observation{Exists: true, InSync: true}, err
+		}, true, place{State: flow.StateReady}, []string{"owner"}},
+		"Nil": {"a nil request is refused", func(ctx context.Context, _ *request, next next) (flow.Observation, error) { return next(ctx, nil) }, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+		"Foreign": {"so is one that the link made itself", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			return next(ctx, &request{Request: req.Request})
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+		"Swallowed": {"an error that a link makes good is none", func(ctx context.Context, req *request, next next) (flow.Observation, error) { return next(ctx, req) }, false, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			o := c.operations()
+			if tc.noGet {
+				o.Get = nil
+			}
+			out := flow.New("Pool", o, ext{Get: chain.New(link("link", tc.link))}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			if out.State() == flow.StateFailed && !errors.Is(out.Err(), flow.ErrForeignRequest) {
+				t.Errorf("%s: the error is %v", tc.reason, out.Err())
+			}
+		})
+	}
+}
+
+// A user's own decoration of a chain stands in front of the guards, and is watched over all the same.
+func TestDecoratedChains(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+	careless := around1("quota", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		return next(ctx, req)
+	}).Decorate(func(_ *chain.Link, h chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] {
+		return func(ctx context.Context, req *request) (flow.Progress, error) {
+			_, err := h(ctx, req)
+			return flow.Done(), err
+		}
+	})
+	out := flow.New("Pool", c.operations(), ext{Apply: careless}).Reconcile(t.Context(), &pool{})
+	mustBe(t, "what it makes up is refused", flow.ErrUnderWay, out.Err())
+	mustEqual(t, "and belongs to the link that it decorates", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
+}

@@ -1,0 +1,65 @@
+package flow_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func TestSetUp(t *testing.T) {
+	with := func(change func(*ops)) func() {
+		return func() {
+			o := (&cloud{}).keeping()
+			change(&o)
+			flow.New("Pool", o, ext{})
+		}
+	}
+	mustPanic(t, map[string]setUp{
+		"Name":     {"who has no name cannot be told from others", func() { flow.New(" ", (&cloud{}).operations(), ext{}) }, "flow: New: the name is empty: give the kind of resource"},
+		"Key":      {"traces, back-off and tokens go by it", with(func(o *ops) { o.Key = nil }), "flow: New: Pool: Operations.Key is nil: give a function that identifies the resource"},
+		"Apply":    {"there is nothing to do", with(func(o *ops) { o.Apply = nil }), "flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
+		"Token":    {"what is kept could not be read", with(func(o *ops) { o.Token = nil }), "flow: New: Pool: of Operations.Token and Operations.SetToken one is nil: give both, or none to keep tokens in memory"},
+		"SetToken": {"nothing is kept that could be read", with(func(o *ops) { o.SetToken = nil }), "flow: New: Pool: of Operations.Token and Operations.SetToken one is nil: give both, or none to keep tokens in memory"},
+		"Delete":   {"it would never be called", with(func(o *ops) { o.Deleting = nil }), "flow: New: Pool: Operations.Delete is given and Operations.Deleting is nil, so that it would never be called"},
+		"Owner": {"an owner check without an owner would always pass", func() {
+			o := (&cloud{}).operations()
+			o.Owner = nil
+			flow.New("Pool", o, ext{OwnerCheck: chain.New(checks.OwnerReady())})
+		}, "flow: New: Pool: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
+		"Option": {"it was left out by mistake", func() { flow.New("Pool", (&cloud{}).operations(), ext{}, flow.KeepLast(1), nil) }, "flow: New: Pool: option 2 is nil"},
+	})
+}
+
+// Key and Apply are all that is needed.
+func TestLeastOperations(t *testing.T) {
+	c := &cloud{}
+	o := ops{Key: c.operations().Key, Apply: c.operations().Apply}
+	r := flow.New("Pool", o, ext{})
+	for range 2 {
+		mustEqual(t, "a resource of which nothing is known is applied each time", ready, cameTo(r.Reconcile(t.Context(), &pool{deleting: true})))
+	}
+	mustEqual(t, "and Apply is all that is called", []string{"apply", "apply"}, c.take())
+}
+
+// Without Generation all tokens are for the present spec.
+func TestNoGeneration(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+	o := c.operations()
+	o.Generation, o.Owner, o.Get = nil, nil, nil
+	r := flow.New("Pool", o, ext{})
+	r.Reconcile(t.Context(), &pool{generation: 1})
+	out := r.Reconcile(t.Context(), &pool{generation: 2})
+	mustEqual(t, "so nothing is applied behind it", []string{"apply", "apply a"}, c.take())
+	mustEqual(t, "and it is ready", ready, cameTo(out))
+}
+
+func TestNilContext(t *testing.T) {
+	c := &cloud{}
+	o := c.operations()
+	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) { return flow.Done(), ctx.Err() }
+	var none context.Context
+	mustEqual(t, "no context is the background", ready, cameTo(flow.New("Pool", o, c.extensions()).Reconcile(none, &pool{})))
+}

@@ -1,0 +1,166 @@
+package flow_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// outcomes are of every kind, with what is to be written of each and when to come back.
+var outcomes = map[string]struct {
+	reason     string
+	make       func(t *testing.T) flow.Outcome
+	conditions []flow.Condition
+	delay      time.Duration
+	again      bool
+	text       string
+}{
+	"Ready": {
+		"nothing is left to do until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
+		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready",
+	},
+	"BlockedFast": {
+		"it is waited on", blockedFor(checks.Retry(classify.Fast)),
+		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"BlockedSlow": {
+		"it is waited on", blockedFor(),
+		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"BlockedVerySlow": {
+		"it is waited on", blockedFor(checks.Retry(classify.VerySlow)),
+		not("Reconciling", "NotYet", "wait", classify.Warning), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"BlockedRetryIn": {
+		"a delay that the check gives is kept to", blockedFor(checks.RetryIn(20 * time.Minute)),
+		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"BlockedOnChange": {
+		"only a change helps", blockedFor(checks.Retry(classify.OnChange)),
+		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"BlockedOnChangeRetryIn": {
+		"a delay is no use where only a change helps", blockedFor(checks.Retry(classify.OnChange), checks.RetryIn(time.Minute)),
+		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
+	},
+	"FailedFast": {
+		"it is tried again", failedWith(classify.Fast),
+		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+	},
+	"FailedSlow": {
+		"it is tried again", failedWith(classify.Slow),
+		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+	},
+	"FailedVerySlow": {
+		"it is tried again", failedWith(classify.VerySlow),
+		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+	},
+	"FailedRetryAfter": {
+		"a delay that the server gives is kept to", failedWith(classify.VerySlow, "Retry-After", "30"),
+		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+	},
+	"FailedOnChange": {
+		"only a change helps", failedWith(classify.OnChange, "Retry-After", "30"),
+		not("Stalled", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+	},
+	"InProgress": {
+		"it is worked on", func(t *testing.T) flow.Outcome {
+			return pass(t, func(c *cloud, _ *ext, _ *pool) { c.answers = []answer{{progress: flow.InProgress("a", 9*time.Second)}} })
+		},
+		not("Reconciling", "InProgress", "the operation goes on in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation goes on in the cloud",
+	},
+	"Deleting": {
+		"it is worked on", func(t *testing.T) flow.Outcome {
+			return pass(t, func(c *cloud, _ *ext, p *pool) {
+				p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
+			})
+		},
+		not("Reconciling", "Deleting", "the deletion goes on in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion goes on in the cloud",
+	},
+	"Gone": {
+		"there is nothing to write to", func(t *testing.T) flow.Outcome {
+			return pass(t, func(_ *cloud, _ *ext, p *pool) { p.deleting = true })
+		}, nil, 0, false, "gone",
+	},
+	"Canceled": {
+		"who called it off will look again", func(t *testing.T) flow.Outcome {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			c := &cloud{}
+			return flow.New("Pool", c.operations(), ext{}).Reconcile(ctx, &pool{})
+		}, nil, 0, false, "canceled at Get: Canceled: context canceled",
+	},
+	"Zero": {
+		"no pass comes to it; who has one all the same looks again", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown",
+	},
+}
+
+func pass(t *testing.T, set func(*cloud, *ext, *pool)) flow.Outcome {
+	c, e, p := &cloud{}, ext{}, &pool{}
+	if set != nil {
+		set(c, &e, p)
+	}
+	return flow.New("Pool", c.operations(), e).Reconcile(t.Context(), p)
+}
+
+func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {
+	return func(t *testing.T) flow.Outcome {
+		return pass(t, func(_ *cloud, e *ext, _ *pool) {
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", opts...), nil))
+		})
+	}
+}
+
+func failedWith(r classify.Retry, header ...string) func(t *testing.T) flow.Outcome {
+	return func(t *testing.T) flow.Outcome {
+		return pass(t, func(c *cloud, e *ext, _ *pool) {
+			c.answers = []answer{{err: response(http.StatusConflict, "Odd", header...)}}
+			e.Classify = chain.New(classify.Table{{Code: "Odd", Retry: r}}.Link())
+		})
+	}
+}
+
+// not are the conditions of a resource that is not ready.
+func not(why, reason, message string, severity classify.Severity) []flow.Condition {
+	return []flow.Condition{
+		{Type: "Ready", Status: "False", Reason: reason, Message: message, Severity: severity},
+		{Type: why, Status: "True", Reason: reason, Message: message, Severity: severity},
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	for name, tc := range outcomes {
+		t.Run(name, func(t *testing.T) {
+			out := tc.make(t)
+			mustEqual(t, tc.reason, tc.conditions, out.Conditions())
+			delay, again := out.Again()
+			mustEqual(t, "again: "+tc.reason, []any{tc.delay, tc.again}, []any{delay, again})
+			mustEqual(t, "in a line", tc.text, out.String())
+			mustEqual(t, "only Failed and Canceled have an error", out.State() == flow.StateFailed || out.State() == flow.StateCanceled, out.Err() != nil)
+			mustEqual(t, "only the zero Outcome is zero", name == "Zero", out.IsZero())
+		})
+	}
+}
+
+// What an Outcome gives is the caller's.
+func TestOutcomeIsNotShared(t *testing.T) {
+	out := blockedFor(checks.WaitingFor(fleet))(t)
+	out.WaitingFor()[0] = checks.Ref{}
+	mustEqual(t, "the outcome keeps its own", []checks.Ref{fleet}, out.WaitingFor())
+}
+
+func TestStateString(t *testing.T) {
+	for state, want := range map[flow.State]string{
+		flow.StateUnknown: "unknown", flow.StateReady: "ready", flow.StateBlocked: "blocked", flow.StateFailed: "failed",
+		flow.StateInProgress: "in progress", flow.StateDeleting: "deleting", flow.StateGone: "gone", flow.StateCanceled: "canceled",
+		flow.State(200): "State(200)",
+	} {
+		mustEqual(t, "a word of a sentence", want, state.String())
+	}
+}

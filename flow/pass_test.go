@@ -1,0 +1,553 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func TestOrder(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		deleting bool
+		seen     flow.Observation
+		want     []string
+		state    flow.State
+	}{
+		"Apply": {
+			reason: "the owner is asked before the GET, the resource after it, and ready is deferred to the post check",
+			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			state:  flow.StateReady,
+		},
+		"InSync": {
+			reason: "what is as the spec says is not applied, but still post-checked",
+			seen:   flow.Observation{Exists: true, InSync: true},
+			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "PostCheck"},
+			state:  flow.StateReady,
+		},
+		"InSyncWithoutExists": {
+			reason: "what is not there cannot be in sync",
+			seen:   flow.Observation{InSync: true},
+			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			state:  flow.StateReady,
+		},
+		"Delete": {
+			reason:   "a deletion asks its own checks only, and needs no GET",
+			deleting: true,
+			want:     []string{"Pass", "owner", "DeleteCheck", "Delete", "delete"},
+			state:    flow.StateGone,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{seen: tc.seen}
+			out := flow.New("Pool", c.operations(), c.extensions()).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+			mustEqual(t, tc.reason, tc.want, c.take())
+			mustEqual(t, tc.reason, tc.state, out.State())
+		})
+	}
+}
+
+// A block at a point stops everything behind it.
+func TestBlock(t *testing.T) {
+	no := checks.Block("NotYet", "wait for it", checks.WaitingFor(fleet), checks.RetryIn(time.Minute), checks.Retry(classify.Fast))
+	cases := map[string]struct {
+		reason   string
+		extend   func(*ext)
+		deleting bool
+		want     []string
+		point    string
+	}{
+		"OwnerCheck": {
+			reason: "an owner check spares the GET",
+			extend: func(e *ext) { e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("no", no, nil)) },
+			want:   []string{"owner"},
+			point:  flow.PointOwnerCheck,
+		},
+		"PreCheck": {
+			reason: "a pre check spares the PUT",
+			extend: func(e *ext) { e.PreCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			want:   []string{"owner", "get"},
+			point:  flow.PointPreCheck,
+		},
+		"PostCheck": {
+			reason: "a post check defers ready",
+			extend: func(e *ext) { e.PostCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			want:   []string{"owner", "get", "apply"},
+			point:  flow.PointPostCheck,
+		},
+		"DeleteCheck": {
+			reason:   "a delete check spares the DELETE",
+			extend:   func(e *ext) { e.DeleteCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			deleting: true,
+			want:     []string{"owner"},
+			point:    flow.PointDeleteCheck,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, e := &cloud{}, ext{}
+			tc.extend(&e)
+			out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
+			mustEqual(t, tc.reason, tc.want, c.take())
+			mustEqual(t, "a block says all that its result says", came{
+				State: flow.StateBlocked, Point: tc.point, Link: "no", Reason: "NotYet", Message: "wait for it", Severity: classify.Warning,
+				Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 7,
+			}, cameTo(out))
+			if out.Err() != nil {
+				t.Errorf("a block is no error, and is %v", out.Err())
+			}
+		})
+	}
+}
+
+// Whatever the point, an error is classified, and the link that gave it is named.
+func TestErrors(t *testing.T) {
+	throttled := response(http.StatusTooManyRequests, "TooManyRequests", "Retry-After", "17")
+	rules := chain.New(classify.Table{{Name: "throttled", Code: "TooManyRequests", Retry: classify.Fast}}.Link())
+	failing := func(e *ext) {
+		e.Classify = rules
+	}
+	fail := func(set func(*cloud, *ops, *ext)) func(*cloud, *ops, *ext) {
+		return func(c *cloud, o *ops, e *ext) { failing(e); set(c, o, e) }
+	}
+	resource := says[*checks.Request[*pool]]("cannot tell", checks.Result{}, throttled)
+	progress := func(_ context.Context, _ *request, _ chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		return flow.Progress{}, throttled
+	}
+	cases := map[string]struct {
+		reason   string
+		set      func(*cloud, *ops, *ext)
+		deleting bool
+		want     place
+	}{
+		"Pass": {"the lock could not be had", fail(func(_ *cloud, _ *ops, e *ext) {
+			e.Pass = chain.New(chain.Named("lock", chain.Before[flow.Outcome](func(context.Context, *pool) error { return throttled })))
+		}), false, place{flow.StateFailed, flow.PointPass, "lock"}},
+		"AfterPass": {"what failed behind the pass is a failure, whatever the pass came to", fail(func(_ *cloud, _ *ops, e *ext) {
+			e.Pass = chain.New(chain.Named("unlock", chain.After(func(context.Context, *pool, flow.Outcome) error { return throttled })))
+		}), false, place{flow.StateFailed, flow.PointPass, "unlock"}},
+		"Owner": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), false, place{flow.StateFailed, flow.PointOwner, ""}},
+		"OwnerCheck": {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) {
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("cannot tell", checks.Result{}, throttled))
+		}), false, place{flow.StateFailed, flow.PointOwnerCheck, "cannot tell"}},
+		"Get": {"the GET failed", fail(func(c *cloud, _ *ops, _ *ext) { c.getErr = throttled }), false, place{flow.StateFailed, flow.PointGet, ""}},
+		"GetLink": {"a link around the GET failed", fail(func(_ *cloud, _ *ops, e *ext) {
+			e.Get = chain.New(chain.Named("cache", chain.Before[flow.Observation](func(context.Context, *request) error { return throttled })))
+		}), false, place{flow.StateFailed, flow.PointGet, "cache"}},
+		"PreCheck":       {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "cannot tell"}},
+		"Apply":          {"the PUT failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), false, place{flow.StateFailed, flow.PointApply, ""}},
+		"ApplyLink":      {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = around1("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
+		"PostCheck":      {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.PostCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPostCheck, "cannot tell"}},
+		"DeleteCheck":    {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.DeleteCheck = chain.New(resource) }), true, place{flow.StateFailed, flow.PointDeleteCheck, "cannot tell"}},
+		"Delete":         {"the DELETE failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), true, place{flow.StateFailed, flow.PointDelete, ""}},
+		"DeleteLink":     {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = around1("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
+		"OwnerBeforeDel": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), true, place{flow.StateFailed, flow.PointOwner, ""}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, e := &cloud{}, ext{}
+			o := c.operations()
+			tc.set(c, &o, &e)
+			out := flow.New("Pool", o, e).Reconcile(t.Context(), &pool{generation: 4, deleting: tc.deleting})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustBe(t, "the error is there for errors.Is", throttled, out.Err())
+			mustEqual(t, "the rules of Classify are asked about it", "throttled", out.Rule())
+			delay, again := out.Again()
+			mustEqual(t, "what the server asks for is kept", []any{classify.Fast, 17 * time.Second, 17 * time.Second, true, int64(4)},
+				[]any{out.Retry(), out.After(), delay, again, out.Generation()})
+		})
+	}
+}
+
+// A panic anywhere ends the pass with an error.
+func TestPanics(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		set      func(*cloud, *ops, *ext)
+		deleting bool
+		want     place
+	}{
+		"Key":        {"without a key a token could not be kept, so nothing is begun", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Deleting":   {"nobody knows which way to go", func(_ *cloud, o *ops, _ *ext) { o.Deleting = func(*pool) bool { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Token":      {"nobody knows whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Generation": {"nobody knows what an operation would be for", func(_ *cloud, o *ops, _ *ext) { o.Generation = func(*pool) int64 { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Owner": {"the owner could not be read", func(_ *cloud, o *ops, _ *ext) {
+			o.Owner = func(context.Context, *pool) (checks.Object, error) { panic(errBoom) }
+		}, false, place{flow.StateFailed, flow.PointOwner, ""}},
+		"Get": {"the GET broke", func(_ *cloud, o *ops, _ *ext) {
+			o.Get = func(context.Context, *request) (flow.Observation, error) { panic(errBoom) }
+		}, false, place{flow.StateFailed, flow.PointGet, ""}},
+		"Apply":  {"the PUT broke", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
+		"Delete": {"the DELETE broke", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, true, place{flow.StateFailed, flow.PointDelete, ""}},
+		"Check": {"a check broke", func(_ *cloud, _ *ops, e *ext) {
+			e.PreCheck = chain.New(checks.Check("quota", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic(errBoom) }))
+		}, false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
+		"OwnerCheck": {"a check broke", func(_ *cloud, _ *ops, e *ext) {
+			e.OwnerCheck = chain.New(checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) { panic(errBoom) }))
+		}, false, place{flow.StateFailed, flow.PointOwnerCheck, "quota"}},
+		"LinkOnPass": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
+			e.Pass = on("lock", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) { panic(errBoom) })
+		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
+		"BehindPass": {"a link broke after everything was done", func(_ *cloud, _ *ops, e *ext) {
+			e.Pass = on("lock", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+				_, _ = next(ctx, p)
+				panic(errBoom)
+			})
+		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
+		"DeletingInPass": {"what breaks behind a link is not the link's fault", func(c *cloud, o *ops, e *ext) {
+			o.Deleting = func(*pool) bool { panic(errBoom) }
+			e.Pass = c.extensions().Pass
+		}, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"LinkOnApply": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
+			e.Apply = around1("quota", func(context.Context, *request, chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+				panic(errBoom)
+			})
+		}, false, place{flow.StateFailed, flow.PointApply, "quota"}},
+		"LinkOnGet": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
+			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+				panic(errBoom)
+			}))
+		}, false, place{flow.StateFailed, flow.PointGet, "cache"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, e := &cloud{}, ext{}
+			o := c.keeping()
+			tc.set(c, &o, &e)
+			for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff())}} {
+				answers := c.answers
+				out := flow.New("Pool", o, e, opts...).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+				c.answers = answers
+				mustEqual(t, how+": "+tc.reason, tc.want, placeOf(out))
+				mustBe(t, how+": an error in a panic is kept", errBoom, out.Err())
+				var p *chain.PanicError
+				if !errors.As(out.Err(), &p) || len(p.Stack) == 0 || p.Link != tc.want.Link {
+					t.Errorf("%s: the error is %#v, not a panic of link %q with its stack", how, out.Err(), tc.want.Link)
+				}
+				mustEqual(t, how+": a panic is looked at again, slowly", classify.Slow, out.Retry())
+			}
+		})
+	}
+}
+
+// Nothing is begun for a resource that cannot be identified: it could not be followed.
+func TestNoKeyNoOperation(t *testing.T) {
+	c := &cloud{}
+	o := c.operations()
+	o.Key = func(*pool) string { panic(errBoom) }
+	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "Apply is not called", []string{"owner", "get"}, c.take())
+}
+
+func TestExists(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		seen   flow.Observation
+		noGet  bool
+		token  string
+		want   map[string]bool
+	}{
+		"Absent":  {"it is there once it was applied", flow.Observation{}, false, "", map[string]bool{"PreCheck": false, "PostCheck": true}},
+		"Exists":  {"checks see what the GET saw", flow.Observation{Exists: true}, false, "", map[string]bool{"PreCheck": true, "PostCheck": true}},
+		"InSync":  {"the GET is all there is to go by", flow.Observation{Exists: true, InSync: true}, false, "", map[string]bool{"PreCheck": true, "PostCheck": true}},
+		"NoGet":   {"nothing is known before Apply", flow.Observation{}, true, "", map[string]bool{"PreCheck": false, "PostCheck": true}},
+		"Polling": {"what was applied is there", flow.Observation{}, false, "t1", map[string]bool{"PostCheck": true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{seen: tc.seen}
+			o, got := c.keeping(), map[string]bool{}
+			if tc.noGet {
+				o.Get = nil
+			}
+			look := func(point string) checks.Chain[*pool] {
+				return chain.New(checks.Check(point, func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+					got[point] = req.Exists
+					return checks.Proceed(), nil
+				}))
+			}
+			out := flow.New("Pool", o, ext{PreCheck: look("PreCheck"), PostCheck: look("PostCheck")}).Reconcile(t.Context(), &pool{token: tc.token})
+			mustEqual(t, tc.reason, tc.want, got)
+			mustEqual(t, tc.reason, ready, cameTo(out))
+		})
+	}
+}
+
+// A post check that blocks is asked again, and the resource is not applied again.
+func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
+	c := &cloud{}
+	o := c.operations()
+	apply := o.Apply
+	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
+		c.seen = flow.Observation{Exists: true, InSync: true}
+		return apply(ctx, req)
+	}
+	approved := false
+	r := flow.New("Pool", o, ext{PostCheck: chain.New(checks.Check("approved", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+		if !approved {
+			return checks.Block("NotApproved", "a person has to approve it"), nil
+		}
+		return checks.Proceed(), nil
+	}))})
+	var states []flow.State
+	for i := range 4 {
+		approved = i == 3
+		states = append(states, r.Reconcile(t.Context(), &pool{}).State())
+	}
+	mustEqual(t, "it is ready once it is approved", []flow.State{flow.StateBlocked, flow.StateBlocked, flow.StateBlocked, flow.StateReady}, states)
+	mustEqual(t, "one PUT is enough", []string{"owner", "get", "apply", "owner", "get", "owner", "get", "owner", "get"}, c.take())
+}
+
+func TestOwner(t *testing.T) {
+	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
+	found := checks.Object{Ref: fleet, Value: &struct{}{}, Readiness: checks.Readiness{State: checks.Ready}}
+	resolve := func(o checks.Object, err error) checks.Resolver {
+		return func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			if ref != byID.Ref {
+				return checks.Object{}, errors.New("asked for another one")
+			}
+			return o, err
+		}
+	}
+	cases := map[string]struct {
+		reason   string
+		owner    checks.Object
+		resolver checks.Resolver
+		want     place
+		sees     checks.Object
+		err      error
+	}{
+		"Found":             {"the resolver is for those that were not found", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
+		"ByID":              {"an owner of which only the ID is known is looked for", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDNoResolver":    {"without a resolver it stays what it is", byID, nil, place{State: flow.StateReady}, byID, nil},
+		"ByIDUnknown":       {"an owner that nobody knows stays what it is", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"ByIDFails":         {"that it could not be found out is an error", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDPanics":        {"a panic is an error", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"Missing":           {"an owner that was not found is not looked for again", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
+		"TypedNil":          {"a nil pointer is not found, and no panic", checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil},
+		"ReadyForOlderSpec": {"ready for an older spec is not ready", checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{owner: tc.owner}
+			var sees checks.Object
+			look := checks.Check("look", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+				sees = req.Owner
+				return checks.Proceed(), nil
+			})
+			r := flow.New("Pool", c.operations(), ext{OwnerCheck: chain.New(look, checks.OwnerReady())}, flow.WithResolver(tc.resolver))
+			out := r.Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.sees, sees, allFields)
+			mustBe(t, tc.reason, tc.err, out.Err())
+		})
+	}
+}
+
+// An owner that is gone, or going, does not hold up a deletion; a check about the resource does.
+func TestOwnerNeverBlocksDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		owner  checks.Object
+	}{
+		"NotFound": {"it was deleted first", checks.Object{Ref: fleet}},
+		"None":     {"there never was one", checks.Object{}},
+		"Deleting": {"it waits for us", checks.Object{Ref: fleet, Value: &pool{}, Deleting: true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{owner: tc.owner}
+			out := flow.New("Pool", c.operations(), ext{
+				OwnerCheck:  chain.New(says[*checks.OwnerRequest]("never asked", checks.Block("No", ""), nil)),
+				DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady(), checks.OwnerIs("age", func(*pool) string { return "too old" }))),
+			}).Reconcile(t.Context(), &pool{deleting: true})
+			mustEqual(t, tc.reason, place{State: flow.StateGone}, placeOf(out))
+		})
+	}
+}
+
+// On the way to deletion no error waits for a change of the spec: nobody is going to change it.
+func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
+	hopeless := chain.New(classify.Table{{Code: "Hopeless", Retry: classify.OnChange}}.Link())
+	err := response(http.StatusBadRequest, "Hopeless")
+	before := chain.New(chain.Before[flow.Outcome](func(context.Context, *pool) error { return err }))
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ext)
+	}{
+		"Pass":  {"before the flow began", func(_ *cloud, e *ext) { e.Pass = before }},
+		"Owner": {"looking for the owner", func(c *cloud, _ *ext) { c.ownerErr = err }},
+		"DeleteCheck": {"in a check", func(_ *cloud, e *ext) {
+			e.DeleteCheck = chain.New(says[*checks.Request[*pool]]("c", checks.Result{}, err))
+		}},
+		"Delete": {"in the DELETE", func(c *cloud, _ *ext) { c.answers = []answer{{err: err}} }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, e := &cloud{}, ext{Classify: hopeless}
+			tc.set(c, &e)
+			out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{deleting: true})
+			mustEqual(t, tc.reason, []any{flow.StateFailed, classify.VerySlow, classify.Warning}, []any{out.State(), out.Retry(), out.Severity()})
+			mustEqual(t, "so it is not given up", "Reconciling", out.Conditions()[1].Type)
+
+			out = flow.New("Pool", c.operations(), ext{Classify: hopeless, Pass: before}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, "the same error otherwise waits for the spec", classify.OnChange, out.Retry())
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ops, *pool)
+		want   []string // calls of each pass, "|" between passes
+		states []flow.State
+	}{
+		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "delete"}, []flow.State{flow.StateGone}},
+		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner"}, []flow.State{flow.StateGone}},
+		"NilWithToken": {"a deletion that was begun when there was a Delete cannot be followed any more", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `keep "" for 0`}, []flow.State{flow.StateGone}},
+		"Polled": {"a deletion that was begun is polled, and its checks are not asked again", func(c *cloud, _ *ops, _ *pool) {
+			c.answers = []answer{{progress: flow.InProgress("d1", 0)}, {progress: flow.InProgress("d2", 0)}, {}}
+			c.answers[2].progress = flow.Done()
+		}, []string{"owner", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
+			[]flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}},
+		"ApplyTokenDropped": {"what is being applied does not matter any more", func(c *cloud, _ *ops, p *pool) {
+			p.token = "a1"
+			c.answers = []answer{{progress: flow.InProgress("d1", 0)}}
+		}, []string{"owner", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, p := &cloud{}, &pool{deleting: true}
+			o := c.keeping()
+			tc.set(c, &o, p)
+			r := flow.New("Pool", o, ext{})
+			var states []flow.State
+			for i := range tc.states {
+				if i > 0 {
+					c.add("|")
+				}
+				states = append(states, r.Reconcile(t.Context(), p).State())
+			}
+			mustEqual(t, tc.reason, tc.states, states)
+			mustEqual(t, tc.reason, tc.want, c.take())
+		})
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	ends := func(ctx context.Context, _ *request) (flow.Progress, error) {
+		<-ctx.Done()
+		return flow.Progress{}, ctx.Err()
+	}
+	cases := map[string]struct {
+		reason string
+		set    func(o *ops, e *ext, cancel context.CancelFunc)
+		want   place
+	}{
+		"WhileApplying": {"the pass was called off", func(o *ops, _ *ext, cancel context.CancelFunc) {
+			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) { cancel(); return ends(ctx, req) }
+		}, place{flow.StateCanceled, flow.PointApply, ""}},
+		"BeforeGet": {"no operation is called any more", func(_ *ops, e *ext, cancel context.CancelFunc) {
+			e.OwnerCheck = chain.New(checks.Check("slow", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
+				cancel()
+				return checks.Proceed(), nil
+			}))
+		}, place{flow.StateCanceled, flow.PointGet, ""}},
+		"BeforeApply": {"no operation is called any more", func(_ *ops, e *ext, cancel context.CancelFunc) {
+			e.PreCheck = chain.New(checks.Check("slow", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+				cancel()
+				return checks.Proceed(), nil
+			}))
+		}, place{flow.StateCanceled, flow.PointApply, ""}},
+		"Deadline": {"a link's deadline is a failure, not the end of the pass", func(o *ops, e *ext, _ context.CancelFunc) {
+			o.Apply = ends
+			e.Pass = chain.New(chain.Deadline(time.Millisecond, on("work", through).Then))
+		}, place{flow.StateFailed, flow.PointApply, ""}},
+		"DeadlineOnApply": {"so it is at Apply, and the link is named", func(o *ops, e *ext, _ context.CancelFunc) {
+			o.Apply = ends
+			e.Apply = chain.New(chain.Deadline(time.Millisecond, chain.Named("put", func(next chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] { return next })))
+		}, place{flow.StateFailed, flow.PointApply, ""}},
+		"LinkCancels": {"a cancellation of a link's own is not that of the pass", func(o *ops, e *ext, _ context.CancelFunc) {
+			o.Apply = ends
+			e.Pass = on("impatient", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+				ctx, cancel := context.WithCancel(ctx)
+				cancel()
+				return next(ctx, p)
+			})
+		}, place{flow.StateFailed, flow.PointGet, ""}},
+		"CanceledOfAnother": {"an error that says canceled is a failure while the pass goes on", func(o *ops, _ *ext, _ context.CancelFunc) {
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, context.Canceled }
+		}, place{flow.StateFailed, flow.PointApply, ""}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c, e := &cloud{}, ext{}
+			o := c.operations()
+			tc.set(&o, &e, cancel)
+			out := flow.New("Pool", o, e).Reconcile(ctx, &pool{})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			if canceled := out.State() == flow.StateCanceled; canceled != (out.Conditions() == nil) {
+				t.Errorf("%s: of a canceled pass, and only of one, nothing is written: %v", tc.reason, out.Conditions())
+			}
+			if out.Err() == nil {
+				t.Errorf("%s: the error is not kept", tc.reason)
+			}
+		})
+	}
+}
+
+func through(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+	return next(ctx, p)
+}
+
+// A block that has what it waits for and an error beside it, as All gives, fails and still says what is waited for.
+func TestErrorBesideBlock(t *testing.T) {
+	c := &cloud{}
+	out := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.All(
+		says[*checks.Request[*pool]]("quota", checks.Block("NoQuota", "no quota", checks.WaitingFor(fleet)), nil),
+		says[*checks.Request[*pool]]("image", checks.Result{}, errBoom),
+	))}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the error wins", place{flow.StateFailed, flow.PointPreCheck, "All(quota, image)"}, placeOf(out))
+	mustEqual(t, "what is waited for is not lost", []checks.Ref{fleet}, out.WaitingFor())
+	mustEqual(t, "nor what blocked", "image: boom; and blocked: no quota", out.Err().Error())
+}
+
+// What a check cannot see by itself is in its request.
+func TestRequestOfChecks(t *testing.T) {
+	c, p := &cloud{owner: checks.Object{Ref: fleet}}, &pool{name: "p"}
+	var got []any
+	r := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.Check("look", func(ctx context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+		o, err := req.Resolver(ctx, fleet)
+		got = []any{req.Resource, req.Owner.Ref, req.APIVersion, req.Deleting, o.Ref, err}
+		return checks.Proceed(), nil
+	}))}, flow.WithAPIVersion("2024-05-01"), flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) { return checks.Object{Ref: ref}, nil }))
+	r.Reconcile(t.Context(), p)
+	mustEqual(t, "the request has what the options say", []any{p, fleet, "2024-05-01", false, fleet, error(nil)}, got, allFields)
+}
+
+// The API version decides which rules hold.
+func TestAPIVersionInClassification(t *testing.T) {
+	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
+	e := ext{Classify: chain.New(classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Link())}
+	for version, want := range map[string]classify.Retry{"2023-05-01": classify.VerySlow, "2024-05-01": classify.Slow} {
+		mustEqual(t, version, want, flow.New("Pool", c.operations(), e, flow.WithAPIVersion(version)).Reconcile(t.Context(), &pool{}).Retry())
+	}
+}
+
+// A date in Retry-After is measured by the reconciler's clock.
+func TestRetryAfterDate(t *testing.T) {
+	c := &cloud{getErr: response(http.StatusServiceUnavailable, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat))}
+	out := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "a minute from noon", time.Minute, out.After())
+}

@@ -1,0 +1,206 @@
+package flow_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func TestString(t *testing.T) {
+	c := &cloud{}
+	full := c.extensions()
+	full.PreCheck = full.PreCheck.Append(says[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
+	full.Classify = chain.New(classify.Table{{Code: "X", Retry: classify.Fast}}.Link())
+	noDelete, noGet := c.operations(), c.operations()
+	noDelete.Delete = nil
+	noGet.Get, noGet.Owner, noGet.Deleting, noGet.Delete = nil, nil, nil, nil
+	cases := map[string]struct {
+		reason string
+		ops    ops
+		ext    ext
+		want   string
+	}{
+		"Full": {"all points, links in order, operations at the end", c.operations(), full, lines(
+			"Pool",
+			"  Pass         notePass",
+			"  Owner        [resolve]",
+			"  OwnerCheck   noteOwnerCheck",
+			"  Get          noteGet -> [get]",
+			"  PreCheck     notePreCheck -> gate",
+			"  Apply        noteApply -> [apply]",
+			"  PostCheck    notePostCheck",
+			"  Ready",
+			"Pool, being deleted: from Owner on",
+			"  DeleteCheck  noteDeleteCheck",
+			"  Delete       noteDelete -> [delete]",
+			"  Gone",
+			"errors of every point",
+			"  Classify     Table(1 rule) -> [default]")},
+		"Empty": {"points at which nothing happens are there, so that one sees where to put something", noDelete, ext{}, lines(
+			"Pool",
+			"  Pass         -",
+			"  Owner        [resolve]",
+			"  OwnerCheck   -",
+			"  Get          [get]",
+			"  PreCheck     -",
+			"  Apply        [apply]",
+			"  PostCheck    -",
+			"  Ready",
+			"Pool, being deleted: from Owner on",
+			"  DeleteCheck  -",
+			"  Delete       -",
+			"  Gone",
+			"errors of every point",
+			"  Classify     [default]")},
+		"Least": {"what cannot be deleted has no deletion", noGet, ext{}, lines(
+			"Pool",
+			"  Pass         -",
+			"  Owner        -",
+			"  OwnerCheck   -",
+			"  Get          -",
+			"  PreCheck     -",
+			"  Apply        [apply]",
+			"  PostCheck    -",
+			"  Ready",
+			"errors of every point",
+			"  Classify     [default]")},
+	}
+	for name, tc := range cases {
+		mustEqual(t, name+": "+tc.reason, tc.want, flow.New("Pool", tc.ops, tc.ext).String())
+	}
+}
+
+func TestMermaid(t *testing.T) {
+	c := &cloud{}
+	all := c.extensions()
+	noDelete := c.operations()
+	noDelete.Deleting, noDelete.Delete, noDelete.Get = nil, nil, nil
+	cases := map[string]struct {
+		reason string
+		ops    ops
+		ext    ext
+		want   string
+	}{
+		"Deleting": {"both ways through the flow", c.operations(), ext{Get: all.Get, DeleteCheck: all.DeleteCheck}, lines(
+			`flowchart TD`,
+			`  begin(["Pool"])`,
+			`  subgraph p0 ["Owner"]`,
+			`    n0["[resolve]"]`,
+			`  end`,
+			`  begin --> n0`,
+			`  deleting{"being deleted?"}`,
+			`  n0 --> deleting`,
+			`  gone(["Gone"])`,
+			`  subgraph p1 ["DeleteCheck"]`,
+			`    n1["noteDeleteCheck"]`,
+			`  end`,
+			`  deleting -->|yes| n1`,
+			`  subgraph p2 ["Delete"]`,
+			`    n2["[delete]"]`,
+			`  end`,
+			`  n1 --> n2`,
+			`  n2 --> gone`,
+			`  subgraph p3 ["Get"]`,
+			`    n3["noteGet"]`,
+			`    n4["[get]"]`,
+			`    n3 --> n4`,
+			`  end`,
+			`  deleting -->|no| n3`,
+			`  subgraph p5 ["Apply"]`,
+			`    n5["[apply]"]`,
+			`  end`,
+			`  n4 --> n5`,
+			`  ready(["Ready"])`,
+			`  n5 --> ready`,
+			`  error(["an error of any point"])`,
+			`  subgraph p6 ["Classify"]`,
+			`    n6["[default]"]`,
+			`  end`,
+			`  error --> n6`)},
+		"Straight": {"one way if nothing is ever deleted", noDelete, ext{Pass: all.Pass}, lines(
+			`flowchart TD`,
+			`  begin(["Pool"])`,
+			`  subgraph p0 ["Pass"]`,
+			`    n0["notePass"]`,
+			`  end`,
+			`  begin --> n0`,
+			`  subgraph p1 ["Owner"]`,
+			`    n1["[resolve]"]`,
+			`  end`,
+			`  n0 --> n1`,
+			`  subgraph p2 ["Apply"]`,
+			`    n2["[apply]"]`,
+			`  end`,
+			`  n1 --> n2`,
+			`  ready(["Ready"])`,
+			`  n2 --> ready`,
+			`  error(["an error of any point"])`,
+			`  subgraph p3 ["Classify"]`,
+			`    n3["[default]"]`,
+			`  end`,
+			`  error --> n3`)},
+	}
+	for name, tc := range cases {
+		mustEqual(t, name+": "+tc.reason, tc.want, flow.New("Pool", tc.ops, tc.ext).Mermaid())
+	}
+}
+
+// The lines that a drawing may consist of.
+var (
+	mermaidLine = regexp.MustCompile(`^(flowchart TD|  +[a-z]+\d*(\[|\{|\(\[)"[^"<>\x60\r\n]*"(\]|\}|\]\))|  subgraph p\d+ \["[^"<>\x60\r\n]*"\]|  end| +[a-z]+\d* -->(\|(yes|no)\|)? [a-z]+\d*)$`)
+	mermaidEdge = regexp.MustCompile(`^ +([a-z]+\d*) -->(?:\|\w+\|)? ([a-z]+\d*)$`)
+	mermaidNode = regexp.MustCompile(`^ +([a-z]+\d*)[\[({]`)
+)
+
+// Whatever things are called, the drawing is one: texts are quoted, subgraphs closed, and edges between nodes that are.
+func TestMermaidIsWellFormed(t *testing.T) {
+	name := rapid.OneOf(rapid.StringN(1, 20, -1), rapid.SampledFrom([]string{`"]`, "a\nb", "end", "<script>", "`x`", "#quot;", "a-->b", `\"`, "%%", "\r\nend\n"})).Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	rapid.Check(t, func(rt *rapid.T) {
+		c := &cloud{}
+		e := ext{}
+		for range rapid.IntRange(0, 3).Draw(rt, "pre checks") {
+			e.PreCheck = e.PreCheck.Append(says[*checks.Request[*pool]](name.Draw(rt, "check"), checks.Proceed(), nil))
+		}
+		for range rapid.IntRange(0, 2).Draw(rt, "links on Apply") {
+			e.Apply = e.Apply.Append(noting[*request, flow.Progress](c, name.Draw(rt, "link")))
+		}
+		o := c.operations()
+		if rapid.Bool().Draw(rt, "nothing is deleted") {
+			o.Delete, o.Deleting = nil, nil
+		}
+		drawing := flow.New(name.Draw(rt, "name"), o, e).Mermaid()
+		open, nodes := 0, map[string]bool{}
+		for _, line := range strings.Split(strings.TrimSuffix(drawing, "\n"), "\n") {
+			if !mermaidLine.MatchString(line) {
+				rt.Fatalf("this is no line of a flowchart: %q in\n%s", line, drawing)
+			}
+			switch {
+			case strings.HasPrefix(line, "  subgraph "):
+				open++
+			case line == "  end":
+				open--
+			}
+			if open < 0 || open > 1 {
+				rt.Fatalf("subgraphs are not balanced:\n%s", drawing)
+			}
+			if m := mermaidNode.FindStringSubmatch(line); m != nil {
+				nodes[m[1]] = true
+			}
+		}
+		for _, line := range strings.Split(drawing, "\n") {
+			if m := mermaidEdge.FindStringSubmatch(line); m != nil && (!nodes[m[1]] || !nodes[m[2]]) {
+				rt.Fatalf("an edge to nowhere: %q in\n%s", line, drawing)
+			}
+		}
+		if open != 0 {
+			rt.Fatalf("subgraphs are not balanced:\n%s", drawing)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package flow_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func TestProgress(t *testing.T) {
+	link, point := &chain.Link{Name: "link"}, &chain.Link{Kind: chain.Point, Name: flow.PointApply}
+	type says struct {
+		Done    bool
+		Token   string
+		After   time.Duration
+		AtLink  string
+		AtPoint string
+	}
+	cases := map[string]struct {
+		reason string
+		p      flow.Progress
+		want   says
+	}{
+		"Done":       {"what is done has no token", flow.Done(), says{Done: true, AtLink: "proceed", AtPoint: "proceed"}},
+		"InProgress": {"what goes on has one, and when to ask again; a link in front only lets it pass", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, AtLink: "proceed", AtPoint: "wait InProgress"}},
+		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", AtLink: "proceed", AtPoint: "wait InProgress"}},
+		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{AtLink: "proceed", AtPoint: "wait InProgress"}},
+		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{AtLink: "proceed", AtPoint: "proceed"}},
+	}
+	describe := func(p flow.Progress, l *chain.Link) string {
+		verdict, reason := p.Describe(l)
+		if reason != "" {
+			verdict += " " + reason
+		}
+		return verdict
+	}
+	for name, tc := range cases {
+		mustEqual(t, name+": "+tc.reason, tc.want, says{tc.p.IsDone(), tc.p.Token(), tc.p.After(), describe(tc.p, link), describe(tc.p, point)})
+	}
+}
+
+// Nothing comes out of an operation that said nothing.
+func TestFaultyProgress(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		progress flow.Progress
+		deleting bool
+		want     error
+		text     string
+	}{
+		"Zero":         {"nobody knows how far it is", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress says nothing: return flow.Done or flow.InProgress"},
+		"Tokenless":    {"it could not be followed", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: in progress without a token: return the poller's resume token, or the operation would be started again"},
+		"ZeroOnDelete": {"nobody knows how far it is", flow.Progress{}, true, flow.ErrNoProgress, "flow: the operation: the zero Progress says nothing: return flow.Done or flow.InProgress"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{{progress: tc.progress}}}
+			out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+			mustBe(t, tc.reason, tc.want, out.Err())
+			mustEqual(t, tc.reason, []any{flow.StateFailed, tc.text}, []any{out.State(), out.Message()})
+		})
+	}
+}
+
+// The delay that the server gave is the outcome's.
+func TestProgressAfter(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		after  time.Duration
+		want   time.Duration
+	}{
+		"Given":    {"the server knows", 42 * time.Second, 42 * time.Second},
+		"None":     {"else as for what is over in seconds", 0, time.Second},
+		"Negative": {"a negative delay is none", -time.Hour, time.Second},
+	}
+	for name, tc := range cases {
+		c := &cloud{answers: []answer{{progress: flow.InProgress("a", tc.after)}}}
+		delay, again := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{}).Again()
+		mustEqual(t, name+": "+tc.reason, []any{tc.want, true}, []any{delay, again})
+	}
+}

@@ -1,0 +1,73 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// One Reconciler serves many goroutines, each with a resource of its own.
+func TestConcurrency(t *testing.T) {
+	const resources, polls = 16, 5
+	var started [resources]atomic.Int32
+	left := func(p *pool) *int64 { return &p.tokenOf } // how often it is still to be polled
+	o := ops{
+		Key: func(p *pool) string { return p.name },
+		Apply: func(_ context.Context, req *request) (flow.Progress, error) {
+			p := req.Resource
+			if req.Token == "" {
+				started[p.generation].Add(1)
+			} else if req.Token != "token of "+p.name {
+				return flow.Progress{}, fmt.Errorf("%s is polled with %q", p.name, req.Token)
+			}
+			if *left(p)--; *left(p) > 0 {
+				return flow.InProgress("token of "+p.name, 0), nil
+			}
+			return flow.Done(), nil
+		},
+	}
+	r := flow.New("Pool", o, ext{
+		Pass:     on("through", through),
+		PreCheck: chain.New(says[*checks.Request[*pool]]("fine", checks.Proceed(), nil)),
+	}, flow.KeepLast(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&listening{off: true}))
+
+	var wg sync.WaitGroup
+	for i := range resources {
+		wg.Go(func() {
+			p := &pool{name: fmt.Sprint("p", i), generation: int64(i), tokenOf: polls}
+			for pass := 1; ; pass++ {
+				out := r.Reconcile(t.Context(), p)
+				_, _ = r.Explain(p.name)
+				if out.State() == flow.StateInProgress && pass < polls {
+					continue
+				}
+				if out.State() != flow.StateReady || pass != polls || started[i].Load() != 1 {
+					t.Errorf("%s: after %d passes and %d starts: %s", p.name, pass, started[i].Load(), out)
+				}
+				return
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A Reconciler keeps no resource and no error beyond its pass: the next one is judged by itself.
+func TestPassesAreIndependent(t *testing.T) {
+	c := &cloud{}
+	r := flow.New("Pool", c.operations(), c.extensions())
+	for i := range 6 {
+		c.getErr = nil
+		want := ready
+		if i%2 == 1 {
+			c.getErr = errBoom
+			want = came{State: flow.StateFailed}
+		}
+		mustEqual(t, "each pass comes to its own outcome", want.State, r.Reconcile(t.Context(), &pool{}).State())
+	}
+}

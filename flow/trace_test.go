@@ -1,0 +1,190 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var noElapsed = cmpopts.IgnoreFields(flow.Step{}, "Elapsed")
+
+func TestTrace(t *testing.T) {
+	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
+	proceed := func(point string) flow.Step { return flow.Step{Point: point, Verdict: "proceed"} }
+	absent := flow.Step{Point: "Get", Verdict: "proceed", Reason: "Absent"}
+	front := []flow.Step{proceed("Owner"), proceed("OwnerCheck")}
+	broken := func(rule string) flow.Step { return flow.Step{Point: "Classify", Verdict: "slow", Reason: rule} }
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ext)
+		want   []flow.Step
+	}{
+		"NoLinks": {"each point is there, also without links", func(*cloud, *ext) {},
+			append(front, absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck"))},
+		"Block": {"a block has its reason and its text", func(_ *cloud, e *ext) {
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("first", checks.Proceed(), nil), says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))
+		}, []flow.Step{proceed("Owner"),
+			{Point: "OwnerCheck", Verdict: "block", Reason: "NotYet", Message: "wait"},
+			{Point: "OwnerCheck", Link: "first", Verdict: "proceed"},
+			{Point: "OwnerCheck", Link: "gate", Verdict: "block", Reason: "NotYet", Message: "wait"}}},
+		"Skip": {"a skip says why", func(_ *cloud, e *ext) {
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("not managed by us"), nil), says[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
+		}, []flow.Step{proceed("Owner"),
+			{Point: "OwnerCheck", Verdict: "skip", Message: "not managed by us"},
+			{Point: "OwnerCheck", Link: "ours", Verdict: "skip", Message: "not managed by us"},
+			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
+		"ResultAndError": {"of a check that gives a result and an error both are there", func(_ *cloud, e *ext) {
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), errBoom))
+		}, []flow.Step{proceed("Owner"),
+			{Point: "OwnerCheck", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
+			{Point: "OwnerCheck", Link: "gate", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
+			broken("Unknown")}},
+		"ErrorBehind": {"an error of the operation is none of the links in front of it", func(c *cloud, e *ext) {
+			c.answers = []answer{{err: errBoom}}
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
+		}, append(front, absent, proceed("PreCheck"),
+			flow.Step{Point: "Apply", Verdict: "error", Error: "boom"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Unknown"))},
+		"ErrorOfLink": {"an error is that of the link that gave it", func(c *cloud, e *ext) {
+			e.Get = chain.New(noting[*request, flow.Observation](c, "Get"), chain.Named("cache", chain.Before[flow.Observation](func(context.Context, *request) error { return errBoom })))
+		}, append(front,
+			flow.Step{Point: "Get", Verdict: "error", Error: "boom"}, flow.Step{Point: "Get", Link: "noteGet", Verdict: "proceed"},
+			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
+		"PanicOfLink": {"a panic is that of the link that had control; those in front of it did not decide", func(_ *cloud, e *ext) {
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), checks.Check("bad", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic("oh") }))
+		}, append(front, absent,
+			flow.Step{Point: "PreCheck", Verdict: "error", Error: "panic in link bad: oh"}, flow.Step{Point: "PreCheck", Link: "first", Verdict: "proceed"},
+			flow.Step{Point: "PreCheck", Link: "bad", Verdict: "panic", Error: "oh"}, broken("Panic"))},
+		"PanicOfOperation": {"a panic of the operation is that of no link", func(c *cloud, e *ext) {
+			c.answers = []answer{{panics: "oh"}}
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
+		}, append(front, absent, proceed("PreCheck"),
+			flow.Step{Point: "Apply", Verdict: "error", Error: "panic: oh"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Panic"))},
+		"Notes": {"what links note is there: why an owner was let pass", func(c *cloud, e *ext) {
+			c.owner = byID
+			e.OwnerCheck = chain.New(checks.OwnerReady())
+		}, []flow.Step{proceed("Owner"), proceed("OwnerCheck"),
+			{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Notes: []string{"owner /fleets/north is known by its ID only"}},
+			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
+		"HostileError": {"an error that panics when it is read ends neither pass nor trace", func(c *cloud, _ *ext) { c.getErr = hostile{} },
+			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: I will not tell)"}, broken("LinkPanicked(Default)"))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, e := &cloud{}, ext{}
+			tc.set(c, &e)
+			ctx, trace := flow.WithTrace(t.Context())
+			flow.New("Pool", c.operations(), e).Reconcile(ctx, &pool{})
+			last, ok := trace.Last()
+			if !ok {
+				t.Fatal("nothing was traced")
+			}
+			mustEqual(t, tc.reason, tc.want, last.Steps, noElapsed)
+		})
+	}
+}
+
+// hostile is an error that cannot be read.
+type hostile struct{}
+
+func (hostile) Error() string { panic("I will not tell") }
+func (hostile) Unwrap() error { panic("nor what is inside") }
+
+func TestTraceIsOfThePass(t *testing.T) {
+	c := &cloud{}
+	ctx, trace := flow.WithTrace(t.Context())
+	mustEqual(t, "before the first pass there is nothing to tell", "no pass was traced", trace.String())
+	if _, ok := trace.Last(); ok {
+		t.Error("before the first pass there is no last one")
+	}
+
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now))
+	r.Reconcile(t.Context(), &pool{name: "other"})
+	if _, ok := trace.Last(); ok {
+		t.Error("a pass in another context is not traced")
+	}
+
+	r.Reconcile(ctx, &pool{name: "one"})
+	r.Reconcile(ctx, &pool{name: "two"})
+	last, _ := trace.Last()
+	mustEqual(t, "the last pass is what is told of", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
+		cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
+	if _, ok := r.Explain("two"); ok {
+		t.Error("what is traced is not kept without KeepLast")
+	}
+}
+
+// A pass in a pass, of another reconciler, is traced by itself.
+func TestNestedPasses(t *testing.T) {
+	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.KeepLast(1))
+	c := &cloud{}
+	o := c.operations()
+	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
+		return flow.Done(), inner.Reconcile(ctx, req.Resource).Err()
+	}
+	outer := flow.New("Outer", o, ext{Pass: on("lock", through)}, flow.KeepLast(1))
+	outer.Reconcile(t.Context(), &pool{name: "p"})
+	var names []string
+	for _, r := range []*flow.Reconciler[*pool]{outer, inner} {
+		e, _ := r.Explain("p")
+		names = append(names, e.Name)
+		for _, s := range e.Steps {
+			names = append(names, s.Point+"/"+s.Link)
+		}
+	}
+	mustEqual(t, "each has its own steps", []string{
+		"Outer", "Pass/lock", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
+		"Inner", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
+	}, names)
+}
+
+// Elapsed is measured by the reconciler's clock.
+func TestElapsed(t *testing.T) {
+	clk, c := &clock{noon}, &cloud{}
+	o := c.operations()
+	o.Apply = func(context.Context, *request) (flow.Progress, error) { clk.advance(5e9); return flow.Done(), nil }
+	ctx, trace := flow.WithTrace(t.Context())
+	flow.New("Pool", o, ext{Pass: on("lock", through)}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
+	got := map[string]float64{}
+	last, _ := trace.Last()
+	for _, s := range last.Steps {
+		got[s.Point] = s.Elapsed.Seconds()
+	}
+	mustEqual(t, "with all that is behind it", map[string]float64{"Pass": 5, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
+}
+
+// A link that lets the rest run on a goroutine of its own and goes on without it disturbs nobody who reads the trace.
+func TestTraceAndGoroutines(t *testing.T) {
+	c := &cloud{}
+	left, over := make(chan struct{}), make(chan struct{})
+	e := ext{Get: chain.New(
+		link("impatient", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+			inside := make(chan struct{})
+			go func() {
+				defer close(over)
+				_, _ = next(context.WithValue(ctx, spanKey{}, inside), req)
+			}()
+			<-inside
+			return flow.Observation{}, errors.New("too slow")
+		}),
+		link("slow", func(ctx context.Context, _ *request, _ chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+			close(ctx.Value(spanKey{}).(chan struct{}))
+			<-left
+			return flow.Observation{}, nil
+		}),
+	)}
+	ctx, trace := flow.WithTrace(t.Context())
+	flow.New("Pool", c.operations(), e).Reconcile(ctx, &pool{})
+	close(left)
+	before := trace.String()
+	<-over
+	if diff := cmp.Diff(before, trace.String()); diff != "" {
+		t.Errorf("what was told changes afterwards:\n%s", diff)
+	}
+}

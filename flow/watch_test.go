@@ -1,0 +1,217 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Observers are told of the pass, each point and each link, in order, and of each only what was decided there.
+func TestObserver(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ext, *pool)
+		want   []string
+	}{
+		"Ready": {"of a pass that goes through everything", func(*cloud, *ext, *pool) {}, []string{
+			"> pass Pool", "> Pass/notePass",
+			"> point Owner", "< point Owner: proceed",
+			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: proceed",
+			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed", "< point Get: proceed Absent",
+			"> point PreCheck", "> PreCheck/notePreCheck", "< PreCheck/notePreCheck: proceed", "< point PreCheck: proceed",
+			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: proceed",
+			"> point PostCheck", "> PostCheck/notePostCheck", "< PostCheck/notePostCheck: proceed", "< point PostCheck: proceed",
+			"< Pass/notePass: proceed", "< pass Pool: ready Succeeded",
+		}},
+		"Blocked": {"the block is that of the link that said so; a link in front of it let it pass", func(_ *cloud, e *ext, _ *pool) {
+			*e = ext{OwnerCheck: e.OwnerCheck.Append(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))}
+		}, []string{
+			"> pass Pool", "> point Owner", "< point Owner: proceed",
+			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "> OwnerCheck/gate", "< OwnerCheck/gate: block NotYet",
+			"< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: block NotYet",
+			"< pass Pool: blocked NotYet",
+		}},
+		"InProgress": {"an operation that goes on", func(c *cloud, e *ext, _ *pool) {
+			*e, c.seen, c.answers = ext{Apply: e.Apply}, flow.Observation{Exists: true}, []answer{{progress: flow.InProgress("a", 0)}}
+		}, []string{
+			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
+			"> point Get", "< point Get: proceed Exists", "> point PreCheck", "< point PreCheck: proceed",
+			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: wait InProgress",
+			"< pass Pool: in progress InProgress",
+		}},
+		"Failed": {"an error of the operation is none of the link in front of it, and is classified", func(c *cloud, e *ext, _ *pool) {
+			*e, c.getErr = ext{Get: e.Get, Classify: chain.New(classify.Table{{Name: "boom", Message: classify.Contains("boom"), Retry: classify.Fast}}.Link())}, errBoom
+		}, []string{
+			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
+			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed", "< point Get: error",
+			"> point Classify", "> Classify/Table(1 rule)", "< Classify/Table(1 rule): fast boom", "< point Classify: fast boom",
+			"< pass Pool: error Boom",
+		}},
+		"Deleting": {"a deletion", func(_ *cloud, e *ext, p *pool) {
+			*e, p.deleting = ext{DeleteCheck: e.DeleteCheck, Delete: e.Delete}, true
+		}, []string{
+			"> pass Pool", "> point Owner", "< point Owner: proceed",
+			"> point DeleteCheck", "> DeleteCheck/noteDeleteCheck", "< DeleteCheck/noteDeleteCheck: proceed", "< point DeleteCheck: proceed",
+			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
+			"< pass Pool: gone",
+		}},
+		"Stopped": {"a pass that a link stopped", func(_ *cloud, e *ext, _ *pool) {
+			*e = ext{Pass: e.Pass.Append(link("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
+				return flow.Stop(checks.Block("Locked", "")), nil
+			}))}
+		}, []string{
+			"> pass Pool", "> Pass/notePass", "> Pass/lock", "< Pass/lock: block Locked", "< Pass/notePass: proceed", "< pass Pool: blocked Locked",
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, p := &cloud{}, &pool{}
+			e := c.extensions()
+			tc.set(c, &e, p)
+			l, second, off := &listening{}, &listening{}, &listening{off: true}
+			flow.New("Pool", c.operations(), e, flow.WithObserver(l), flow.WithObserver(off), flow.WithObserver(second), flow.KeepLast(1)).Reconcile(t.Context(), p)
+			mustEqual(t, tc.reason, tc.want, l.take())
+			mustEqual(t, "a second one is told the same", tc.want, second.take())
+			mustEqual(t, "one that is not enabled is told nothing", 0, len(off.take()))
+		})
+	}
+}
+
+// The first observer is the outermost.
+func TestObserversNest(t *testing.T) {
+	var all calls
+	tell := func(name string) *telling { return &telling{name: name, all: &all} }
+	c := &cloud{}
+	o := c.operations()
+	o.Owner, o.Get = nil, nil
+	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(tell("first")), flow.WithObserver(tell("second"))).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "both are told, the first outside", []string{
+		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
+	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
+}
+
+type telling struct {
+	name string
+	all  *calls
+}
+
+func (o *telling) Enabled(context.Context) bool { return true }
+func (o *telling) Enter(ctx context.Context, l *chain.Link) context.Context {
+	o.all.add("%s > %s", o.name, l.Name)
+	return ctx
+}
+func (o *telling) Exit(_ context.Context, l *chain.Link, _ chain.Exit) {
+	o.all.add("%s < %s", o.name, l.Name)
+}
+
+// rude is an observer that misbehaves at one place.
+type rude struct {
+	listening
+	enabled, enter, exit func(ctx context.Context) context.Context
+	at                   string
+}
+
+func (r *rude) Enabled(ctx context.Context) bool {
+	if r.enabled != nil {
+		r.enabled(ctx)
+	}
+	return true
+}
+
+func (r *rude) Enter(ctx context.Context, l *chain.Link) context.Context {
+	r.listening.Enter(ctx, l)
+	if r.enter != nil && l.Name == r.at {
+		return r.enter(ctx)
+	}
+	return ctx
+}
+
+func (r *rude) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
+	r.listening.Exit(ctx, l, e)
+	if r.exit != nil && l.Name == r.at {
+		r.exit(ctx)
+	}
+}
+
+// Watching does not change what is watched, whatever the observer does.
+func TestRudeObservers(t *testing.T) {
+	panics := func(context.Context) context.Context { panic("rude") }
+	cases := map[string]struct {
+		reason string
+		o      *rude
+		last   string // what it was told last
+	}{
+		"EnabledPanics":   {"who cannot say whether it listens does not", &rude{enabled: panics}, ""},
+		"EnterPanics":     {"who panics is told no more", &rude{enter: panics, at: "noteGet"}, "> Get/noteGet"},
+		"ExitPanics":      {"who panics is told no more", &rude{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed"},
+		"PassPanics":      {"also at the pass", &rude{enter: panics, at: "Pool"}, "> pass Pool"},
+		"NilContext":      {"no context is the one that was given", &rude{enter: func(context.Context) context.Context { return nil }, at: "noteGet"}, "< pass Pool: ready Succeeded"},
+		"ForeignContext":  {"nor is one in which the pass is lost", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "Pool"}, "< pass Pool: ready Succeeded"},
+		"ForeignOnALink":  {"also at a link", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "notePass"}, "< pass Pool: ready Succeeded"},
+		"ForeignOnApoint": {"also at a point", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "Apply"}, "< pass Pool: ready Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, l := &cloud{}, &listening{}
+			r := flow.New("Pool", c.operations(), c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.KeepLast(1))
+			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(t.Context(), &pool{name: "p"})))
+			mustEqual(t, "the others are told all the same", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
+			e, _ := r.Explain("p")
+			mustEqual(t, "and the trace is whole", 12, len(e.Steps))
+			last := ""
+			if n := len(tc.o.calls); n > 0 {
+				last = tc.o.calls[n-1]
+			}
+			mustEqual(t, tc.reason, tc.last, last)
+		})
+	}
+}
+
+type spanKey struct{}
+
+// What an observer puts into the context at the pass is there for all that is inside of it, the classification too.
+func TestObserverContext(t *testing.T) {
+	for name, e := range map[string]ext{"NoPassLinks": {}, "PassLinks": {Pass: on("lock", through)}} {
+		c := &cloud{getErr: errBoom}
+		o := &rude{at: "Pool", enter: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
+		var at []string
+		look := func(ctx context.Context, where string) { at = append(at, fmt.Sprint(where, " ", ctx.Value(spanKey{}))) }
+		e.OwnerCheck = chain.New(checks.Check("look", func(ctx context.Context, _ *checks.OwnerRequest) (checks.Result, error) {
+			look(ctx, "check")
+			return checks.Proceed(), nil
+		}))
+		e.Classify = chain.New(link("look", func(ctx context.Context, f *classify.Failure, next classify.Handler) (classify.Classification, error) {
+			look(ctx, "classify")
+			return next(ctx, f)
+		}))
+		flow.New("Pool", c.operations(), e, flow.WithObserver(o)).Reconcile(t.Context(), &pool{})
+		mustEqual(t, name, []string{"check span", "classify span"}, at)
+	}
+}
+
+// An observer sees the error of an operation, and a panic by its value.
+func TestObserverSeesErrors(t *testing.T) {
+	c := &cloud{answers: []answer{{panics: errBoom}}}
+	var got []string
+	o := exits(func(l *chain.Link, e chain.Exit) {
+		if l.Point == flow.PointApply {
+			var p *chain.PanicError
+			got = append(got, fmt.Sprintf("%s panic=%v error=%t", l.Name, e.Panic, errors.As(e.Err, &p)))
+		}
+	})
+	flow.New("Pool", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "a panic passes through links and is an error of the point", []string{"notex panic=boom error=false", "Apply panic=<nil> error=true"}, got)
+}
+
+type exits func(*chain.Link, chain.Exit)
+
+func (exits) Enabled(context.Context) bool                             { return true }
+func (exits) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (e exits) Exit(_ context.Context, l *chain.Link, exit chain.Exit) { e(l, exit) }
