@@ -59,7 +59,11 @@ func WithClock(now func() time.Time) Option {
 }
 
 // WithBackoff makes [Outcome.Again] give the delay of b, which is asked once a pass, with the reconciler's name, a space
-// and the resource's key. So one Backoff can serve all reconcilers of an engine, if their names differ. Nil is none.
+// and the resource's key. So one Backoff can serve all reconcilers of an engine, if their names differ. Nil is none; one
+// that [NewBackoff] did not make panics.
 func WithBackoff(b *Backoff) Option {
+	if b != nil && b.steps == nil {
+		panic("flow: WithBackoff: the Backoff has no table: make it with NewBackoff")
+	}
 	return func(o *options) { o.backoff = b }
 }

@@ -14,6 +14,7 @@ func TestOptions(t *testing.T) {
 		"KeepLess":    {"less makes no sense", func() { flow.KeepLast(-1) }, "flow: KeepLast(-1): give at least 1"},
 		"Clock":       {"it would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
 
+		"Backoff":        {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff has no table: make it with NewBackoff"},
 		"BackoffOption":  {"it was left out by mistake", func() { flow.NewBackoff(flow.BackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
 		"BackoffClock":   {"it would panic in each pass", func() { flow.BackoffClock(nil) }, "flow: BackoffClock: the function is nil"},
 		"BackoffRand":    {"it would panic in each pass", func() { flow.BackoffRand(nil) }, "flow: BackoffRand: the function is nil"},
