@@ -96,7 +96,8 @@ func BackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOption
 	return func(b *Backoff) { b.steps[retry] = steps{min(first, longest), min(most, longest)} }
 }
 
-// BackoffResync sets after how long a resource is looked at although nothing happened. One that is not positive panics.
+// BackoffResync sets after how long a resource is looked at although nothing happened; 73 years are the most. One that
+// is not positive panics.
 func BackoffResync(d time.Duration) BackoffOption {
 	if d <= 0 {
 		panic(fmt.Sprintf("flow: BackoffResync(%s): give a positive duration", d))

@@ -13,7 +13,7 @@ import (
 // idle are operations that do nothing, at every point.
 func idle() ops {
 	return ops{
-		Key:        func(p *pool) string { return p.name },
+		Key:        func(*pool) string { return "pool" },
 		Owner:      func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil },
 		Get:        func(context.Context, *request) (flow.Observation, error) { return flow.Observation{Exists: true}, nil },
 		Apply:      func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },

@@ -196,7 +196,7 @@ func ExampleOperations_token() {
 			return flow.Done(), nil
 		},
 	}
-	for _, d := range []*Database{{Size: 1, Generation: 1}, {Size: 2, Generation: 2}, {Size: 2, Generation: 2}} {
+	for _, d := range []*Database{{Name: "orders", Size: 1, Generation: 1}, {Name: "orders", Size: 2, Generation: 2}, {Name: "orders", Size: 2, Generation: 2}} {
 		restarted := flow.New("Database", ops, flow.Extensions[*Database]{})
 		fmt.Println("generation", d.Generation)
 		fmt.Println(" ", restarted.Reconcile(context.Background(), d).State())

@@ -170,7 +170,7 @@ func (e *Explanation) table(b *strings.Builder) {
 func (e *Explanation) stop() (stop *Step) {
 	for i := range e.Steps {
 		s := &e.Steps[i]
-		if s.Point == e.Point && s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed || stop.Verdict == chain.VerdictProceed) {
+		if s.Point == e.Point && s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed) {
 			stop = s
 		}
 	}

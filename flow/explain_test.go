@@ -146,6 +146,45 @@ func TestExplain(t *testing.T) {
 			"  Get             proceed  Absent",
 			"  PreCheck  gate  proceed",
 			"> PreCheck  gate  block    NotYet: waiting for the fleet")},
+		"Retried": {"of several tries it is the last", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			tries := 0
+			e.Apply = chain.New(
+				link("retry", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+					_, _ = next(ctx, req)
+					return next(ctx, req)
+				}),
+				chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { tries++; return fmt.Errorf("try %d", tries) })))
+		}, nil, lines(
+			"Pool p has failed at Apply by quota",
+			"  why          Unknown: try 2",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner            proceed",
+			"  Get              proceed  Absent",
+			"  Apply     retry  proceed",
+			"  Apply     quota  error    try 1",
+			"> Apply     quota  error    try 2",
+			"  Classify         slow     Unknown")},
+		"SameNameInFront": {"also if it is in front of the other", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.Apply = chain.New(
+				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
+				chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { return nil })))
+		}, nil, lines(
+			"Pool p has failed at Apply by quota",
+			"  why          Unknown: boom",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner            proceed",
+			"  Get              proceed  Absent",
+			"> Apply     quota  error    boom",
+			"  Apply     quota  proceed",
+			"  Classify         slow     Unknown")},
 		"NotSaved": {"an operation that was done, and then could not be written down, is where it stopped", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o, p.token = c.keeping(), "a"
 			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }

@@ -31,11 +31,13 @@ type Extensions[T any] struct {
 	Get chain.Chain[*Request[T], Observation]
 	// PreCheck is asked after the GET and before Apply.
 	PreCheck checks.Chain[T]
-	// Apply is around the PUT or PATCH and around each polling of it.
+	// Apply is around the PUT or PATCH and around each polling of it. A link may act in place of the operation, and then
+	// answers for it: what it calls done is taken as done, unless the operation is known to be under way.
 	Apply chain.Chain[*Request[T], Progress]
 	// PostCheck is asked when the cloud has what the spec says, before the resource is ready.
 	PostCheck checks.Chain[T]
-	// DeleteCheck is asked before the DELETE. An owner that is gone, or going, does not block there.
+	// DeleteCheck is asked before the DELETE. An owner that is gone, or going, does not block there. No GET comes before it,
+	// so Exists is false and checks of the resource's state let it pass.
 	DeleteCheck checks.Chain[T]
 	// Delete is around the DELETE and around each polling of it.
 	Delete chain.Chain[*Request[T], Progress]

@@ -54,7 +54,6 @@ func guarded[Req, Res any](c chain.Chain[Req, Res], end chain.Handler[Req, Res],
 		if m == nil {
 			return res, ErrForeignRequest
 		}
-		m.at = 0
 		returned := false
 		defer func() {
 			if returned {

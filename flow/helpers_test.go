@@ -82,7 +82,12 @@ func (c *cloud) operate(name, token string) (flow.Progress, error) {
 // operations have all there is; tokens are kept in memory.
 func (c *cloud) operations() ops {
 	return ops{
-		Key: func(p *pool) string { return p.name },
+		Key: func(p *pool) string {
+			if p.name == "" {
+				return "unnamed"
+			}
+			return p.name
+		},
 		Owner: func(context.Context, *pool) (checks.Object, error) {
 			c.add("owner")
 			return c.owner, c.ownerErr

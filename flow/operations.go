@@ -10,7 +10,8 @@ import (
 // Operations is what a reconciler does with a resource of type T when nothing is customised. Key and Apply are required.
 // All are called by several goroutines at once, for different resources.
 type Operations[T any] struct {
-	// Key is the resource's identity, for back-off, traces and tokens.
+	// Key is the resource's identity, for back-off, traces and tokens. With an empty one nothing is applied or deleted
+	// ([ErrNoKey]).
 	Key func(resource T) string
 
 	// Apply makes the cloud like the spec. With an empty Token it starts the operation; with one it polls the operation

@@ -19,6 +19,10 @@ var (
 	ErrForeignOutcome = errors.New("the outcome is none of this pass: return what next returned, or an error, or flow.Stop")
 )
 
+// ErrNoKey: Operations.Key gave an empty key, by which an operation could not be told from that of another resource. Test
+// for it with errors.Is.
+var ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
+
 // run takes a resource through the flow. own is the context that the pass began with, ctx what links on Pass made of it.
 // The order of the flow is the order of the lines here.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
@@ -190,6 +194,9 @@ func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Re
 		return s.failed(point, nil, checks.Result{}, err)
 	}
 	key := s.r.ops.Key(s.req.Resource) // asked before anything is begun, since without it a token could not be kept
+	if key == "" {
+		return s.failed(point, nil, checks.Result{}, ErrNoKey)
+	}
 	c := &s.req.note.op
 	*c = op
 	s.req.Token = op.token
@@ -199,7 +206,7 @@ func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Re
 		c.token = p.p.token // a link has an operation of its own in place of this one
 	}
 	if (*c != s.kept || s.unsaved) && (c.token != "" || s.kept.token != "") {
-		if lost := s.r.keep(s.own, key, s.req.Resource, *c); lost != nil {
+		if lost := s.r.keep(ctx, key, s.req.Resource, *c); lost != nil {
 			err = errors.Join(err, lost)
 		}
 		s.kept, s.unsaved = *c, false

@@ -308,6 +308,7 @@ func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 
 func TestOwner(t *testing.T) {
 	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
+	named := checks.Ref{Kind: "Fleet", Name: "north", ID: byID.Ref.ID}
 	found := checks.Object{Ref: fleet, Value: &struct{}{}, Readiness: checks.Readiness{State: checks.Ready}}
 	resolve := func(o checks.Object, err error) checks.Resolver {
 		return func(_ context.Context, ref checks.Ref) (checks.Object, error) {
@@ -329,6 +330,9 @@ func TestOwner(t *testing.T) {
 		"ByID":              {"an owner of which only the ID is known is looked for", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
 		"ByIDNoResolver":    {"without a resolver it stays what it is", byID, nil, place{State: flow.StateReady}, byID, nil},
 		"ByIDUnknown":       {"an owner that nobody knows stays what it is", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"NamedMissing":      {"one that has a name, too, was looked for by that", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
+		"ByIDNothing":       {"whatever the resolver says of what it does not know", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
+		"ByIDWithValue":     {"one that is there need not be looked for", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
 		"ByIDFails":         {"that it could not be found out is an error", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 		"ByIDPanics":        {"a panic is an error", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 		"Missing":           {"an owner that was not found is not looked for again", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
@@ -411,25 +415,25 @@ func TestDelete(t *testing.T) {
 		want   []string // calls of each pass, "|" between passes
 		states []flow.State
 	}{
-		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "delete"}, []flow.State{flow.StateGone}},
-		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner"}, []flow.State{flow.StateGone}},
+		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
+		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "DeleteCheck"}, []flow.State{flow.StateGone}},
 		"NilWithToken": {"a deletion that was begun when there was a Delete cannot be followed any more", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `keep "" for 0`}, []flow.State{flow.StateGone}},
 		"Polled": {"a deletion that was begun is polled, and its checks are not asked again", func(c *cloud, _ *ops, _ *pool) {
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}, {progress: flow.InProgress("d2", 0)}, {}}
 			c.answers[2].progress = flow.Done()
-		}, []string{"owner", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
+		}, []string{"owner", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
 			[]flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}},
 		"ApplyTokenDropped": {"what is being applied does not matter any more", func(c *cloud, _ *ops, p *pool) {
 			p.token = "a1"
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}}
-		}, []string{"owner", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
+		}, []string{"owner", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{}, &pool{deleting: true}
 			o := c.keeping()
 			tc.set(c, &o, p)
-			r := flow.New("Pool", o, ext{})
+			r := flow.New("Pool", o, ext{DeleteCheck: c.extensions().DeleteCheck})
 			var states []flow.State
 			for i := range tc.states {
 				if i > 0 {
@@ -441,6 +445,14 @@ func TestDelete(t *testing.T) {
 			mustEqual(t, tc.reason, tc.want, c.take())
 		})
 	}
+}
+
+// A deletion that somebody took back is none: the resource is applied, and what was kept of the DELETE is dropped.
+func TestDeletionTakenBack(t *testing.T) {
+	c := &cloud{}
+	out := flow.New("Pool", c.keeping(), ext{}).Reconcile(t.Context(), &pool{token: "delete:d1"})
+	mustEqual(t, "Apply is not asked about a DELETE", []string{"owner", "get", "apply", `keep "" for 0`}, c.take())
+	mustEqual(t, "and it is ready", ready, cameTo(out))
 }
 
 func TestCanceled(t *testing.T) {

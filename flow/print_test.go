@@ -152,6 +152,13 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
+// What would end a text, or be taken for markup, is written otherwise.
+func TestMermaidEscapes(t *testing.T) {
+	o := ops{Key: (&cloud{}).operations().Key, Apply: (&cloud{}).operations().Apply}
+	drawing := flow.New("a#b\"c<d>e`f\r\ng", o, ext{}).Mermaid()
+	mustEqual(t, "as Mermaid has it", `  begin(["a#35;b#quot;c#lt;d#gt;e#96;f  g"])`, strings.Split(drawing, "\n")[1])
+}
+
 // The lines that a drawing may consist of.
 var (
 	mermaidLine = regexp.MustCompile(`^(flowchart TD|  +[a-z]+\d*(\[|\{|\(\[)"[^"<>\x60\r\n]*"(\]|\}|\]\))|  subgraph p\d+ \["[^"<>\x60\r\n]*"\]|  end| +[a-z]+\d* -->(\|(yes|no)\|)? [a-z]+\d*)$`)

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -69,5 +70,22 @@ func TestPassesAreIndependent(t *testing.T) {
 			want = came{State: flow.StateFailed}
 		}
 		mustEqual(t, "each pass comes to its own outcome", want.State, r.Reconcile(t.Context(), &pool{}).State())
+	}
+}
+
+// Without a key, the operations of several resources would share one token.
+func TestEmptyKey(t *testing.T) {
+	for name, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
+		called := false
+		op := func(context.Context, *request) (flow.Progress, error) {
+			called = true
+			return flow.Done(), nil
+		}
+		o := ops{Key: func(*pool) string { return "" }, Apply: op, Delete: op, Deleting: func(p *pool) bool { return p.deleting }}
+		out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{deleting: deleting})
+		mustEqual(t, "it is an error of the pass", place{State: flow.StateFailed, Point: name}, placeOf(out))
+		if called || !errors.Is(out.Err(), flow.ErrNoKey) {
+			t.Errorf("%s: called: %t, error: %v", name, called, out.Err())
+		}
 	}
 }

@@ -147,13 +147,9 @@ func goesOn(err error) bool {
 			return s >= 500
 		}
 	}
-	for _, lost := range [...]error{context.Canceled, context.DeadlineExceeded, io.ErrUnexpectedEOF} {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	// The SDK says NonRetriable where it got no credentials or no whole answer, not of what the service answered.
-	var client interface{ NonRetriable() }
+	// context.DeadlineExceeded is a net.Error, too. The SDK says NonRetriable where it got no credentials or no whole answer,
+	// not of what the service answered.
 	var network net.Error
-	return errors.As(err, &network) || errors.As(err, &client)
+	var client interface{ NonRetriable() }
+	return errors.Is(err, context.Canceled) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) || errors.As(err, &client)
 }

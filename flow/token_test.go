@@ -52,6 +52,16 @@ func TestLongRunning(t *testing.T) {
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
+		"OlderThenAtOnce": {
+			reason:  "what was removed is not removed again",
+			answers: []answer{inProgress("a"), done, done},
+			change:  2,
+			want: []string{
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "apply a", `keep "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
+			},
+			states: []flow.State{flow.StateInProgress, flow.StateReady},
+		},
 		"Refused": {
 			reason:  "an operation that fails is over: the next pass begins anew",
 			answers: []answer{inProgress("a"), {err: response(http.StatusConflict, "Conflict")}, done},
@@ -394,6 +404,9 @@ func TestSetTokenFails(t *testing.T) {
 			mustEqual(t, "the operation was started once", []string{
 				"apply", "cannot keep", "apply a", "cannot keep", "apply a", `keep "a" for 0`, "apply a", `keep "" for 0`,
 			}, c.take())
+
+			r.Reconcile(t.Context(), p)
+			mustEqual(t, "nothing stays in memory", []string{"apply"}, c.take())
 		})
 	}
 }
@@ -434,6 +447,18 @@ func TestTokenIsKeptWhenCanceled(t *testing.T) {
 	}
 	out := flow.New("Pool", o, ext{}).Reconcile(ctx, p)
 	mustEqual(t, "the pass is canceled, the token is not lost", []any{flow.StateCanceled, "a"}, []any{out.State(), p.token})
+}
+
+// SetToken may need what a link on Pass put into the context, credentials say.
+func TestSetTokenContext(t *testing.T) {
+	c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}, &pool{}
+	o := c.keeping()
+	var got any
+	o.SetToken = func(ctx context.Context, _ *pool, _ string, _ int64) error { got = ctx.Value(spanKey{}); return nil }
+	flow.New("Pool", o, ext{Pass: on("credentials", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		return next(context.WithValue(ctx, spanKey{}, "secret"), p)
+	})}).Reconcile(t.Context(), p)
+	mustEqual(t, "it has them", any("secret"), got)
 }
 
 // Tokens in memory are kept by key.

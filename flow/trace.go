@@ -78,6 +78,7 @@ type recording struct {
 }
 
 type entered struct {
+	link *chain.Link
 	step int
 	at   time.Time
 }
@@ -89,18 +90,22 @@ func (rec *recording) enter(link *chain.Link) {
 	if link.Kind == chain.LinkKind {
 		step.Link = link.Name
 	}
-	rec.open = append(rec.open, entered{len(rec.steps), rec.now()})
+	rec.open = append(rec.open, entered{link, len(rec.steps), rec.now()})
 	rec.steps = append(rec.steps, step)
 }
 
 func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if len(rec.open) == 0 {
+	i := len(rec.open) - 1
+	for i >= 0 && rec.open[i].link != link { // one that runs on a goroutine of its own may be left late
+		i--
+	}
+	if i < 0 {
 		return
 	}
-	in := rec.open[len(rec.open)-1]
-	rec.open = rec.open[:len(rec.open)-1]
+	in := rec.open[i]
+	rec.open = slices.Delete(rec.open, i, i+1)
 	s := &rec.steps[in.step]
 	s.Elapsed = rec.now().Sub(in.at)
 	s.Verdict, s.Reason = exit.Verdict(link)
@@ -114,7 +119,7 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 		s.Error = fmt.Sprint(exit.Err) // which survives errors that panic
 	}
 	if res, ok := exit.Result.(checks.Result); ok {
-		s.Message, s.Reason = res.Message(), res.Reason()
+		s.Message = res.Message()
 	}
 }
 
@@ -188,7 +193,7 @@ func (e *Explanation) blame(out Outcome) {
 		return
 	}
 	for i := range e.Steps {
-		if s := &e.Steps[i]; s.Point == out.Point() && s.Link != "" && s.Verdict == chain.VerdictPanic && s.Link != p.Link {
+		if s := &e.Steps[i]; s.Point == out.Point() && s.Verdict == chain.VerdictPanic && s.Link != p.Link {
 			s.Verdict, s.Error = chain.VerdictProceed, ""
 		}
 	}
