@@ -70,24 +70,11 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 		*req.mark |= reached
 		return Result{d: proceed}, nil
 	})
-	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+	return func(ctx context.Context, req *Request[T]) (Result, error) {
 		if req == nil {
 			return Result{}, errNilCall
 		}
-		outer := req.open()
-		done := false
-		defer func() {
-			if !done {
-				res, err = ls.panicked(outer.mine, recover())
-			}
-			req.close(outer)
-		}()
-		res, err = inner(ctx, req)
-		done = true
-		if err != nil || res.d != proceed || *outer.mine != reached {
-			return outer.mine.judge(ls.outermost(), 0, 0, res, err)
-		}
-		return res, nil
+		return call(ctx, req, &req.OwnerRequest, inner, &ls)
 	}
 }
 
@@ -115,25 +102,30 @@ func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 		*req.mark |= reached
 		return Result{d: proceed}, nil
 	})
-	return func(ctx context.Context, req *OwnerRequest) (res Result, err error) {
+	return func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		if req == nil {
 			return Result{}, errNilCall
 		}
-		outer := req.open()
-		done := false
-		defer func() {
-			if !done {
-				res, err = ls.panicked(outer.mine, recover())
-			}
-			req.close(outer)
-		}()
-		res, err = inner(ctx, req)
-		done = true
-		if err != nil || res.d != proceed || *outer.mine != reached {
-			return outer.mine.judge(ls.outermost(), 0, 0, res, err)
-		}
-		return res, nil
+		return call(ctx, req, req, inner, &ls)
 	}
+}
+
+// call runs the guarded links: it gives the request, which is or holds owner, a mark, and makes an error of a panic.
+func call[R any](ctx context.Context, req R, owner *OwnerRequest, inner chain.Handler[R, Result], ls *guards) (res Result, err error) {
+	outer := owner.open()
+	done := false
+	defer func() {
+		if !done {
+			res, err = ls.panicked(outer.mine, recover())
+		}
+		owner.close(outer)
+	}()
+	res, err = inner(ctx, req)
+	done = true
+	if err != nil || res.d != proceed || *outer.mine != reached {
+		return outer.mine.judge(ls.outermost(), 0, 0, res, err)
+	}
+	return res, nil
 }
 
 var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)
