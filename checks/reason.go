@@ -1,5 +1,7 @@
 package checks
 
+import "github.com/windlass-go/windlass/internal/reason"
+
 // Reasons that the prebuilt checks block with. [Reason] replaces them.
 const (
 	// ReasonOwnerNotFound: the owner was looked for and is not there.
@@ -53,18 +55,4 @@ const (
 
 // ValidReason tells whether s can be the reason of a Kubernetes condition: 1 to 1,024 characters that match
 // ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$, as metav1.Condition says.
-func ValidReason(s string) bool {
-	if s == "" || len(s) > 1024 || !isLetter(s[0]) {
-		return false
-	}
-	for i := 1; i < len(s); i++ {
-		c := s[i]
-		word := isLetter(c) || '0' <= c && c <= '9' || c == '_'
-		if !word && (c != ',' && c != ':' || i == len(s)-1) {
-			return false
-		}
-	}
-	return true
-}
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func ValidReason(s string) bool { return reason.Valid(s) }

@@ -13,6 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 type codeMessage struct{ Code, Message string }
@@ -228,7 +230,7 @@ func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		err := respErr("", 400, string(body))
 		c := classifyBy(t, NewFailure(err, "", noon))
-		if !validReason(c.Reason()) {
+		if !reason.Valid(c.Reason()) {
 			t.Errorf("%q is no reason of a condition", c.Reason())
 		}
 		if c.Message() == "" {

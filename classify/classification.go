@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 // Classification says what to do about a failure. It is made by [Table.Link], [Default] and [Failure.As] only; the zero
@@ -137,37 +138,21 @@ func (c Classification) String() string {
 // the code with what is not valid replaced by "_", and "Code" in front where it does not start with a letter; where
 // there is no code, the words of the Rule; and "Failed" where nothing else is left.
 func (c Classification) Reason() string {
-	if validReason(c.Code()) {
+	if reason.Valid(c.Code()) {
 		return c.Code()
 	}
-	if reason := repairedCode(c.Code()); reason != "" {
-		return reason
+	if repaired := repairedCode(c.Code()); repaired != "" {
+		return repaired
 	}
-	if reason := camelCase(c.Rule()); reason != "" {
-		return reason
+	if words := camelCase(c.Rule()); words != "" {
+		return words
 	}
 	return "Failed"
 }
 
-// maxReason is the length that Kubernetes allows.
-const maxReason = 1024
-
-// validReason tells whether s matches ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$ and is not too long.
-func validReason(s string) bool {
-	if s == "" || len(s) > maxReason || !letter(s[0]) {
-		return false
-	}
-	for i := range len(s) {
-		if !letter(s[i]) && !digit(s[i]) && s[i] != '_' && (s[i] != ',' && s[i] != ':' || i == len(s)-1) {
-			return false
-		}
-	}
-	return true
-}
-
 // repairedCode makes a valid reason of a code that has at least one letter or digit; of others, "".
 func repairedCode(code string) string {
-	b := make([]byte, 0, min(len(code), maxReason)+len("Code"))
+	b := make([]byte, 0, min(len(code), reason.Max)+len("Code"))
 	word := false
 	for _, r := range code {
 		if len(b) == 0 && (r >= 0x80 || !letter(byte(r))) {
@@ -182,14 +167,14 @@ func repairedCode(code string) string {
 		default:
 			b = append(b, '_')
 		}
-		if len(b) >= maxReason {
+		if len(b) >= reason.Max {
 			break
 		}
 	}
 	if !word {
 		return ""
 	}
-	b = b[:min(len(b), maxReason)]
+	b = b[:min(len(b), reason.Max)]
 	if last := &b[len(b)-1]; *last == ',' || *last == ':' {
 		*last = '_'
 	}
@@ -200,7 +185,7 @@ func repairedCode(code string) string {
 func camelCase(rule string) string {
 	var b []byte
 	start := true
-	for i := 0; i < len(rule) && len(b) < maxReason; i++ {
+	for i := 0; i < len(rule) && len(b) < reason.Max; i++ {
 		c := rule[i]
 		if !letter(c) && !digit(c) {
 			start = true
