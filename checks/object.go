@@ -50,8 +50,8 @@ func sentence(before string, ref Ref, after ...string) string {
 	return b.String()
 }
 
-// byIDOnly tells whether the object is known by its cloud ID and nothing else.
-func (r Ref) byIDOnly() bool { return r.ID != "" && r == Ref{ID: r.ID} }
+// ByIDOnly tells whether the object is known by its cloud ID and nothing else. The zero Ref is not.
+func (r Ref) ByIDOnly() bool { return r.ID != "" && r == Ref{ID: r.ID} }
 
 // State is whether an object is ready.
 type State uint8

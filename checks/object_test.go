@@ -64,3 +64,21 @@ func TestObjectFound(t *testing.T) {
 		})
 	}
 }
+
+func TestRefByIDOnly(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		ref    checks.Ref
+		want   bool
+	}{
+		"ID":    {"nothing else is known", checks.Ref{ID: "/c"}, true},
+		"Zero":  {"nothing is known at all", checks.Ref{}, false},
+		"Named": {"it can be looked for by its name", checks.Ref{Name: "c", ID: "/c"}, false},
+		"Kind":  {"something more than the ID is known", checks.Ref{Kind: "Cluster", ID: "/c"}, false},
+	}
+	for name, tc := range cases {
+		if got := tc.ref.ByIDOnly(); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
+	}
+}

@@ -46,10 +46,10 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 		return owner, wrongKind[W](ctx, s, o), false
 	case o.none():
 		return owner, s.blocked(ReasonOwnerNotFound, classify.OnChange, Ref{}, "there is no owner, and "+s.check+" needs one: name an owner"), false
-	case o.Ref.byIDOnly() && s.unknownProceeds:
+	case o.Ref.ByIDOnly() && s.unknownProceeds:
 		chain.Note(ctx, "the owner is known by its ID only")
 		return owner, Proceed(), false
-	case o.Ref.byIDOnly():
+	case o.Ref.ByIDOnly():
 		return owner, s.blocked(ReasonOwnerByID, classify.Slow, o.Ref, sentence("owner ", o.Ref, " is known by its ID only, and ", s.check, " has to look into it")), false
 	}
 	return owner, s.ownerNotFound(o.Ref), false

@@ -24,7 +24,7 @@ func OwnerReady(opts ...Option) OwnerMiddleware {
 		case o.Found():
 		case o.none():
 			return Proceed(), nil
-		case o.Ref.byIDOnly():
+		case o.Ref.ByIDOnly():
 			return s.byID(ctx, ReasonOwnerByID, "owner ", o.Ref), nil
 		default:
 			return s.ownerNotFound(o.Ref), nil

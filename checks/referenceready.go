@@ -45,7 +45,7 @@ func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Opt
 // reference decides about one reference that is set. before is what to say before its name.
 func (s *settings) reference(ctx context.Context, resolve Resolver, before string, ref Ref) (Result, error) {
 	if resolve == nil {
-		if ref.byIDOnly() {
+		if ref.ByIDOnly() {
 			return s.byID(ctx, ReasonReferenceByID, before, ref), nil
 		}
 		return Result{}, fmt.Errorf("%s%s: %w", before, ref, ErrNoResolver)
@@ -55,7 +55,7 @@ func (s *settings) reference(ctx context.Context, resolve Resolver, before strin
 	case err != nil:
 		return Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
 	case o.Found():
-	case ref.byIDOnly():
+	case ref.ByIDOnly():
 		return s.byID(ctx, ReasonReferenceByID, before, ref), nil
 	default:
 		return s.blocked(ReasonReferenceNotFound, classify.Fast, ref, sentence(before, ref, " was not found: waiting until it is created")), nil

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// ErrForeignRequest: a link handed on a nil request, or one that it made itself. Test for it with errors.Is.
+// ErrForeignRequest is the error of a link that handed on a nil request, or one that it made itself. Test for it with
+// errors.Is.
 var ErrForeignRequest = errors.New("what was handed on is none of this pass: hand on the request and the context that were given, or what is made of them")
 
 // operation stands for what is behind the last link, where an error came from.

@@ -19,8 +19,8 @@ var (
 	ErrForeignOutcome = errors.New("the outcome is none of this pass: return what next returned, or an error, or flow.Stop")
 )
 
-// ErrNoKey: Operations.Key gave an empty key, by which an operation could not be told from that of another resource. Test
-// for it with errors.Is.
+// ErrNoKey is the error of a pass whose resource has an empty key, by which its operation could not be told from that of
+// another one. Test for it with errors.Is.
 var ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
 
 // run takes a resource through the flow. own is the context that the pass began with, ctx what links on Pass made of it.
@@ -100,10 +100,10 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
 		return checks.Object{}, fmt.Errorf("the owner: %w", err)
 	}
-	if id := owner.Ref.ID; r.opt.resolver != nil && id != "" && owner.Ref == (checks.Ref{ID: id}) && !owner.Found() {
+	if r.opt.resolver != nil && owner.Ref.ByIDOnly() && !owner.Found() {
 		found, err := r.opt.resolver(ctx, owner.Ref)
 		if err != nil {
-			return checks.Object{}, fmt.Errorf("the owner %s: %w", id, err)
+			return checks.Object{}, fmt.Errorf("the owner %s: %w", owner.Ref, err)
 		}
 		if found.Found() {
 			return found, nil

@@ -71,7 +71,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 // Name is what New was given.
 func (r *Reconciler[T]) Name() string { return r.name }
 
-// Extensions is what New was given.
+// Extensions is what New was given, with each link knowing its point ([chain.Link]).
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
 // compose makes the handlers of all points, watched by observers.

@@ -125,7 +125,7 @@ func TestPlace(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	var err error = fmt.Errorf("composing: %w", &Answer{Name: "quota"})
+	err := fmt.Errorf("composing: %w", &Answer{Name: "quota"})
 	var answer *Answer
 	if !errors.As(err, &answer) || !strings.Contains(err.Error(), "link quota was composed with a nil next handler") {
 		t.Errorf("an answer is an error that names the link, got %v", err)
