@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -32,7 +33,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
-			if notThere(err) {
+			if azure.NotThere(err) {
 				return flow.Observation{}, nil
 			}
 			if err != nil {
@@ -44,7 +45,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 
 		Apply: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Progress, error) {
 			c := req.Resource
-			return advance(ctx, req.Token,
+			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.ManagedClustersClientCreateOrUpdateResponse], error) {
 					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.wanted(),
 						&armcontainerservice.ManagedClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})

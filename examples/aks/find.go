@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 // find is the resource that a person calls "name" or "Kind/name".
@@ -23,9 +24,9 @@ func (m *Manifests) find(called string) (checks.Ref, error) {
 	}
 	switch len(found) {
 	case 0:
-		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, names(all))
+		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, sim.Names(all))
 	case 1:
 		return found[0], nil
 	}
-	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s: say KIND/NAME", called, names(found))
+	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s: say KIND/NAME", called, sim.Names(found))
 }

@@ -1,8 +1,9 @@
 // Command aks reconciles an AKS cluster and its agent pools against a simulated Azure, and shows what each check did.
 //
 // Read pools.go first: it is what the setup of a reconciler looks like, and what to copy. clusters.go is the same for
-// the owner, operation.go is how a long-running operation is followed without waiting for it. All else is around that:
-// simulation.go puts a run together, engine.go says when each resource is reconciled, internal/cloud is the Azure.
+// the owner. All else is around that: simulation.go puts a run together, internal/cloud is the Azure, and in
+// examples/internal, which all examples share, azure/operation.go is how a long-running operation is followed without
+// waiting for it, and sim/engine.go says when each resource is reconciled.
 package main
 
 import (
@@ -15,6 +16,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 const usage = `Usage: aks [-manifests DIR] [-timeout D] [-explain NAME [-at D] [-json]]
@@ -122,19 +125,19 @@ func parse(args []string) (options, error) {
 
 // show runs the manifests with the checks and prints all there is to see. Its error says who is not ready in time.
 func show(out io.Writer, m *Manifests, opts options) error {
-	with, err := NewSimulation(m, true, NewTimeline(out))
+	with, err := NewSimulation(m, true, sim.NewTimeline(out))
 	if err != nil {
 		return err
 	}
 	with.engine.Run(context.Background(), opts.timeout, with.engine.AllReady)
 	if !with.engine.AllReady() {
-		return notReady(with.engine.Passes(), opts.timeout)
+		return with.engine.NotReady(opts.timeout)
 	}
-	fmt.Fprintf(out, "%8s  all is ready\n\n", stamp(with.clock.elapsed))
+	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
 
 	fmt.Fprintf(out, "The flows that ran:\n\n%s\n%s\n", with.clusters, with.pools)
 
-	without, err := NewSimulation(m, false, silent{})
+	without, err := NewSimulation(m, false, sim.Silent{})
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func explain(out io.Writer, m *Manifests, opts options) error {
 	if err != nil {
 		return err
 	}
-	s, err := NewSimulation(m, true, silent{})
+	s, err := NewSimulation(m, true, sim.Silent{})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/windlass-go/windlass/examples/aks/internal/cloud"
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 // result is all that a person sees of a run.
@@ -103,14 +104,14 @@ func TestChecksSpareRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally := func(withChecks bool) cloud.Tally {
-		s, err := NewSimulation(m, withChecks, silent{})
+	tally := func(withChecks bool) azure.Tally {
+		s, err := NewSimulation(m, withChecks, sim.Silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.engine.Run(t.Context(), time.Hour, s.engine.AllReady)
 		if !s.engine.AllReady() {
-			t.Fatalf("with checks %t: %v", withChecks, notReady(s.engine.Passes(), time.Hour))
+			t.Fatalf("with checks %t: %v", withChecks, s.engine.NotReady(time.Hour))
 		}
 		return s.cloud.Tally()
 	}
@@ -122,7 +123,7 @@ func TestChecksSpareRequests(t *testing.T) {
 	if diff := cmp.Diff(fresh, m, cmp.AllowUnexported(Manifests{})); diff != "" {
 		t.Errorf("runs do not see each other's status: -manifests, +after both:\n%s", diff)
 	}
-	want := cloud.Tally{
+	want := azure.Tally{
 		Sent: 24, Failed: 10,
 		Verbs: map[string]int{"GET": 8, "PUT": 6, "POLL": 10},
 		Failures: map[string]int{

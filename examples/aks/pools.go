@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/examples/internal/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -54,7 +55,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 		Get: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Observation, error) {
 			p := req.Resource
 			found, err := api.Get(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, nil)
-			if notThere(err) {
+			if azure.NotThere(err) {
 				return flow.Observation{}, nil
 			}
 			if err != nil {
@@ -66,7 +67,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 
 		Apply: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Progress, error) {
 			p := req.Resource
-			return advance(ctx, req.Token,
+			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse], error) {
 					return api.BeginCreateOrUpdate(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, p.wanted(),
 						&armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})

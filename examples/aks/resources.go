@@ -52,6 +52,14 @@ type Status struct {
 	ProvisioningState *string // nil: never reported
 }
 
+// String is the provisioning state, empty if it was never reported.
+func (s *Status) String() string {
+	if s.ProvisioningState == nil {
+		return ""
+	}
+	return *s.ProvisioningState
+}
+
 // Subnet is here to be referred to. Nothing reconciles it: a person makes it.
 type Subnet struct {
 	Kind string `yaml:"kind"`

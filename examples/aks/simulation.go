@@ -6,30 +6,23 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/aks/internal/cloud"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // Simulation is one run of the manifests against a cloud of its own.
 type Simulation struct {
 	cloud    *cloud.Cloud
-	engine   *Engine
-	clock    *Clock
+	engine   *sim.Engine
 	clusters *flow.Reconciler[*Cluster]
 	pools    *flow.Reconciler[*AgentPool]
 }
 
-// Watcher is told what happens in a run.
-type Watcher interface {
-	Passed(Pass)                                           // a resource was reconciled
-	Happened(at time.Duration, object string, what string) // something else
-}
-
 // NewSimulation puts a run together. The manifests may be used for others, too.
-func NewSimulation(m *Manifests, withChecks bool, w Watcher) (*Simulation, error) {
-	s := &Simulation{clock: &Clock{}}
-	s.cloud = cloud.New(s.clock.Now)
-	store := NewStore()
-	s.engine = &Engine{clock: s.clock, store: store, watch: w.Passed}
+func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, error) {
+	s := &Simulation{engine: sim.NewEngine(w)}
+	s.cloud = cloud.New(s.engine.Clock.Now)
+	store := s.engine.Store
 	azure, err := connect(s.cloud)
 	if err != nil {
 		return nil, err
@@ -39,40 +32,38 @@ func NewSimulation(m *Manifests, withChecks bool, w Watcher) (*Simulation, error
 	if !withChecks {
 		clusters, pools = withoutChecks(clusters), withoutChecks(pools)
 	}
-	options := func() []flow.Option {
-		return []flow.Option{
-			flow.WithResolver(store.Resolve),
-			flow.WithClock(s.clock.Now),
-			// Without jitter, so that each run is the same. Leave it on where many resources share one cloud.
-			flow.WithBackoff(flow.NewBackoff(flow.BackoffResync(resync), flow.BackoffJitter(0, 0), flow.BackoffClock(s.clock.Now))),
-			flow.KeepLast(len(m.Clusters) + len(m.Pools)),
-		}
-	}
-	s.clusters = flow.New(clusterKind, clusterOperations(azure.NewManagedClustersClient()), clusters, options()...)
-	s.pools = flow.New(poolKind, poolOperations(azure.NewAgentPoolsClient(), store.Resolve), pools, options()...)
+	options := s.engine.Options(len(m.Clusters) + len(m.Pools))
+	s.clusters = flow.New(clusterKind, clusterOperations(azure.NewManagedClustersClient()), clusters, options...)
+	s.pools = flow.New(poolKind, poolOperations(azure.NewAgentPoolsClient(), store.Resolve), pools, options...)
 
 	for _, subnet := range m.Subnets {
 		s.engine.At(time.Duration(subnet.AppearsAfter), func() {
 			s.cloud.AddSubnet(subnetID(subnet.Meta.Name))
 			store.Add(subnet.Ref(), subnet)
 			store.Report(subnet.Ref(), checks.Readiness{State: checks.Ready})
-			w.Happened(s.clock.elapsed, subnet.Ref().String(), "made by a person")
+			s.engine.Happened(subnet.Ref().String(), "made by a person")
 			s.engine.Wake(subnet.Ref())
 		})
 	}
 	for _, c := range m.Clusters {
 		c := *c
 		store.Add(c.Ref(), &c)
-		s.engine.Reconcile(c.Ref(), c.Meta.Generation,
-			func(ctx context.Context) flow.Outcome { return s.clusters.Reconcile(ctx, &c) },
-			func() *string { return c.Status.ProvisioningState })
+		s.engine.Reconcile(sim.Resource{
+			Ref:        c.Ref(),
+			Generation: func() int64 { return c.Meta.Generation },
+			Pass:       func(ctx context.Context) flow.Outcome { return s.clusters.Reconcile(ctx, &c) },
+			State:      c.Status.String,
+		})
 	}
 	for _, p := range m.Pools {
 		p := *p
 		store.Add(p.Ref(), &p)
-		s.engine.Reconcile(p.Ref(), p.Meta.Generation,
-			func(ctx context.Context) flow.Outcome { return s.pools.Reconcile(ctx, &p) },
-			func() *string { return p.Status.ProvisioningState })
+		s.engine.Reconcile(sim.Resource{
+			Ref:        p.Ref(),
+			Generation: func() int64 { return p.Meta.Generation },
+			Pass:       func(ctx context.Context) flow.Outcome { return s.pools.Reconcile(ctx, &p) },
+			State:      p.Status.String,
+		})
 	}
 	return s, nil
 }
@@ -85,7 +76,7 @@ func (s *Simulation) explain(ref checks.Ref) (e flow.Explanation, found bool) {
 		e, found = s.pools.Explain(ref.Name)
 	}
 	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
-	e.Again = start.Add(s.engine.due(ref))
+	e.Again = s.engine.Due(ref)
 	return e, found
 }
 
@@ -94,7 +85,7 @@ func (s *Simulation) end() string {
 	if !s.engine.AllReady() {
 		return "not in time"
 	}
-	return stamp(s.clock.elapsed)
+	return sim.Stamp(s.engine.Clock.Elapsed())
 }
 
 // withoutChecks leaves out the checks and nothing else.

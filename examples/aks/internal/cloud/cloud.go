@@ -14,6 +14,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // How long things take, in virtual time.
@@ -44,7 +46,7 @@ type Cloud struct {
 	pools    map[string]*pool    // by lower-case cluster/name
 	subnets  map[string]bool     // by lower-case ID
 	admitted int                 // PUTs of agent pools that the rules let through, for the script of faults
-	tally    Tally
+	tally    azure.Tally
 }
 
 // cluster and pool are what the cloud remembers. Their state follows from the time.
@@ -85,6 +87,9 @@ func (c *Cloud) ClientOptions() *arm.ClientOptions {
 		DisableRPRegistration: true,
 	}
 }
+
+// Tally is what was counted up to now.
+func (c *Cloud) Tally() azure.Tally { return c.tally.Clone() }
 
 // AddSubnet makes a subnet with that ID, as a person would.
 func (c *Cloud) AddSubnet(id string) { c.subnets[strings.ToLower(id)] = true }

@@ -14,6 +14,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // world is a cloud, a clock to set, and real clients.
@@ -173,7 +175,7 @@ func TestFaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the faults come by the number of the request: -want, +got:\n%s", diff)
 	}
-	tally := Tally{
+	tally := azure.Tally{
 		Sent: 6, Failed: 3,
 		Verbs:    map[string]int{"PUT": 6},
 		Failures: map[string]int{"PUT 409 OperationNotAllowed": 1, "PUT 429 TooManyRequests": 1, "PUT 400 NodePoolMcVersionIncompatible": 1},

@@ -1,29 +1,18 @@
 package cloud
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
-// Refusal is an error as Azure Resource Manager puts it. It is an error so that it can pass through the fake server.
-type Refusal struct {
-	Status        int
-	Code, Message string
-	RetryAfter    time.Duration // zero: no such header
-}
-
-func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Message) }
-
 // faults is the script: what happens to the n-th PUT of an agent pool that the rules of [Cloud.admit] let through.
-var faults = map[int]*Refusal{
+var faults = map[int]*azure.Refusal{
 	// A lock that nobody could have seen from outside.
 	1: {Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: "Operation is not allowed: Another operation (Reconcile) is in progress, please wait for it to finish before starting a new operation."},
@@ -36,7 +25,7 @@ var faults = map[int]*Refusal{
 }
 
 // admit applies the rules of the service to the PUT of an agent pool, then the script of faults.
-func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *Refusal {
+func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *azure.Refusal {
 	parent := c.clusters[strings.ToLower(owner)]
 	if parent == nil {
 		return noParent(owner)
@@ -45,39 +34,21 @@ func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *Refusal
 		return busy(state)
 	}
 	if p := spec.Properties; p != nil && p.VnetSubnetID != nil && !c.subnets[strings.ToLower(*p.VnetSubnetID)] {
-		return &Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
+		return &azure.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
 	}
 	c.admitted++
 	return faults[c.admitted]
 }
 
-func notFound(kind, name string) *Refusal {
-	return &Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
+func notFound(kind, name string) *azure.Refusal {
+	return &azure.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
 }
 
-func noParent(name string) *Refusal {
-	return &Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
+func noParent(name string) *azure.Refusal {
+	return &azure.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
 }
 
-func busy(state string) *Refusal {
-	return &Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
+func busy(state string) *azure.Refusal {
+	return &azure.Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: fmt.Sprintf("Operation is not allowed: Another operation (%s) is in progress, please wait for it to finish before starting a new operation.", state)}
 }
-
-// response is the refusal as an answer to req.
-func (r *Refusal) response(req *http.Request) (*http.Response, error) {
-	body, err := json.Marshal(map[string]any{"error": map[string]string{"code": r.Code, "message": r.Message}})
-	if err != nil {
-		return nil, err
-	}
-	header := http.Header{"Content-Type": {"application/json"}}
-	if r.RetryAfter > 0 {
-		header.Set("Retry-After", seconds(r.RetryAfter))
-	}
-	return &http.Response{
-		StatusCode: r.Status, Status: strconv.Itoa(r.Status) + " " + http.StatusText(r.Status),
-		Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req,
-	}, nil
-}
-
-func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 )
 
-// The four methods that the fake server calls. A *Refusal given to SetError becomes a response in the transport.
+// The four methods that the fake server calls. An *azure.Refusal given to SetError becomes a response in the transport.
 
 func (c *Cloud) getCluster(_ context.Context, _, name string, _ *armcontainerservice.ManagedClustersClientGetOptions) (resp azfake.Responder[armcontainerservice.ManagedClustersClientGetResponse], refused azfake.ErrorResponder) {
 	found := c.clusters[strings.ToLower(name)]

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // Do answers a request, as the transport of the SDK's clients.
@@ -12,19 +14,19 @@ func (c *Cloud) Do(req *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(req.URL.Path, "/get/fake/status") { // how the fake server's pollers ask
 		verb = "POLL"
 	}
-	c.tally.request(verb)
+	c.tally.Request(verb)
 	resp, err := c.fake.Do(req)
-	var refusal *Refusal
+	var refusal *azure.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		c.tally.failure(verb, refusal)
-		return refusal.response(req)
+		c.tally.Refused(verb, refusal)
+		return refusal.Response(req)
 	case err != nil:
-		c.tally.failure(verb, &Refusal{Code: "no answer"})
+		c.tally.Refused(verb, &azure.Refusal{Code: "no answer"})
 		return nil, err
 	}
 	if resp.Header.Get("Fake-Poller-Status") == "InProgress" {
-		resp.Header.Set("Retry-After", seconds(PollEvery))
+		resp.Header.Set("Retry-After", azure.Seconds(PollEvery))
 	}
 	return resp, nil
 }

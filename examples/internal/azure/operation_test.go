@@ -1,4 +1,4 @@
-package main
+package azure
 
 import (
 	"errors"
@@ -44,7 +44,7 @@ func TestNotThere(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, notThere(tc.err)); diff != "" {
+			if diff := cmp.Diff(tc.want, NotThere(tc.err)); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})

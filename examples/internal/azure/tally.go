@@ -1,11 +1,11 @@
-package cloud
+package azure
 
 import (
 	"fmt"
 	"maps"
 )
 
-// Tally counts requests.
+// Tally counts requests. The zero Tally has counted none.
 type Tally struct {
 	Sent     int            // all requests
 	Failed   int            // those that were answered by an error
@@ -13,14 +13,15 @@ type Tally struct {
 	Failures map[string]int // failed ones by what they are, as in "PUT 409 OperationNotAllowed"
 }
 
-// Tally is what was counted up to now.
-func (c *Cloud) Tally() Tally {
-	t := c.tally
-	t.Verbs, t.Failures = maps.Clone(t.Verbs), maps.Clone(t.Failures)
-	return t
+// Clone is a copy that counts no more.
+func (t *Tally) Clone() Tally {
+	c := *t
+	c.Verbs, c.Failures = maps.Clone(t.Verbs), maps.Clone(t.Failures)
+	return c
 }
 
-func (t *Tally) request(verb string) {
+// Request counts a request; verb is what it is: GET, PUT, POLL.
+func (t *Tally) Request(verb string) {
 	if t.Verbs == nil {
 		t.Verbs, t.Failures = map[string]int{}, map[string]int{}
 	}
@@ -28,7 +29,8 @@ func (t *Tally) request(verb string) {
 	t.Verbs[verb]++
 }
 
-func (t *Tally) failure(verb string, r *Refusal) {
+// Refused counts a request that was answered by an error, besides [Tally.Request].
+func (t *Tally) Refused(verb string, r *Refusal) {
 	t.Failed++
 	t.Failures[fmt.Sprintf("%s %d %s", verb, r.Status, r.Code)]++
 }

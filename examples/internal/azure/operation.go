@@ -1,4 +1,4 @@
-package main
+package azure
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// advance moves a long-running operation on by one request: without a token by the one that begins it, with a token by
+// Advance moves a long-running operation on by one request: without a token by the one that begins it, with a token by
 // asking once how it is getting on. It never waits: the token that it gives is where the next pass goes on. When the
 // operation is done, finished is given its result.
-func advance[R any](ctx context.Context, token string, begin func(context.Context) (*runtime.Poller[R], error), finished func(R)) (flow.Progress, error) {
+func Advance[R any](ctx context.Context, token string, begin func(context.Context) (*runtime.Poller[R], error), finished func(R)) (flow.Progress, error) {
 	var response *http.Response
 	poller, err := begin(policy.WithCaptureResponse(ctx, &response)) // with a token this sends nothing
 	if err != nil {
@@ -53,8 +53,8 @@ func pollAfter(response *http.Response) time.Duration {
 	return 30 * time.Second
 }
 
-// notThere tells whether Azure answered that there is no such thing.
-func notThere(err error) bool {
+// NotThere tells whether Azure answered that there is no such thing.
+func NotThere(err error) bool {
 	var response *azcore.ResponseError
 	return errors.As(err, &response) && response.StatusCode == http.StatusNotFound
 }

@@ -1,4 +1,4 @@
-package main
+package sim
 
 import (
 	"cmp"
@@ -11,19 +11,30 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// resync is how often a resource is looked at when there is no reason to.
-const resync = 5 * time.Minute
+// Resync is how often a resource is looked at when there is no reason to.
+const Resync = 5 * time.Minute
 
 // never is later than any run ends.
 const never = time.Duration(math.MaxInt64)
 
 // Engine decides when each resource is reconciled: when it is due, and when something that it waits for has changed. It
-// has one goroutine, so nothing can change between a resource's look at another one and its waiting for it.
+// has one goroutine, so nothing can change between a resource's look at another one and its waiting for it. It is made
+// by [NewEngine].
 type Engine struct {
-	clock *Clock
-	store *Store
-	watch func(Pass) // told of each pass
-	items []*item    // those that are due at the same time run in this order
+	// Clock is the virtual time, which the engine sets.
+	Clock *Clock
+	// Store holds what is known of each object.
+	Store *Store
+	watch Watcher
+	items []*item // those that are due at the same time run in this order
+}
+
+// Resource is what an engine has to know of a resource. All fields are required.
+type Resource struct {
+	Ref        checks.Ref
+	Generation func() int64                       // counts the changes of the spec
+	Pass       func(context.Context) flow.Outcome // reconciles it once
+	State      func() string                      // what the cloud reported last, for people and for those who wait; may be empty
 }
 
 // item is something that happens when it is due: an event, or a pass over a resource.
@@ -45,6 +56,23 @@ type Pass struct {
 	Again time.Duration
 }
 
+// NewEngine makes an engine with a clock and a store of its own. w is told of all that happens; [Silent] tells nobody.
+func NewEngine(w Watcher) *Engine {
+	return &Engine{Clock: &Clock{}, Store: NewStore(), watch: w}
+}
+
+// Options are those that a reconciler in this engine needs: its resolver, its clock, a back-off in virtual time, and the
+// last trace of n resources.
+func (e *Engine) Options(n int) []flow.Option {
+	return []flow.Option{
+		flow.WithResolver(e.Store.Resolve),
+		flow.WithClock(e.Clock.Now),
+		// Without jitter, so that each run is the same. Leave it on where many resources share one cloud.
+		flow.WithBackoff(flow.NewBackoff(flow.BackoffResync(Resync), flow.BackoffJitter(0, 0), flow.BackoffClock(e.Clock.Now))),
+		flow.KeepLast(n),
+	}
+}
+
 // At makes something happen at a time.
 func (e *Engine) At(due time.Duration, happens func()) {
 	it := &item{due: due}
@@ -55,22 +83,22 @@ func (e *Engine) At(due time.Duration, happens func()) {
 	e.items = append(e.items, it)
 }
 
-// Reconcile adds a resource, which is due at once. state is the provisioning state that Azure reported last.
-func (e *Engine) Reconcile(ref checks.Ref, generation int64, pass func(context.Context) flow.Outcome, state func() *string) {
-	it := &item{last: Pass{Ref: ref}}
+// Happened tells the watcher of something that was no pass.
+func (e *Engine) Happened(object, what string) { e.watch.Happened(e.Clock.elapsed, object, what) }
+
+// Reconcile adds a resource, which is due at once.
+func (e *Engine) Reconcile(r Resource) {
+	it := &item{due: e.Clock.elapsed, last: Pass{Ref: r.Ref}}
 	it.run = func(ctx context.Context) {
-		outcome := pass(ctx)
-		seen := e.seen(ref, it.last.State)
-		it.last = Pass{Ref: ref, At: e.clock.elapsed, Try: it.last.Try + 1, Outcome: outcome}
-		if s := state(); s != nil {
-			it.last.State = *s
-		}
+		outcome := r.Pass(ctx)
+		seen := e.seen(r.Ref, it.last.State)
+		it.last = Pass{Ref: r.Ref, At: e.Clock.elapsed, Try: it.last.Try + 1, State: r.State(), Outcome: outcome}
 		it.due = e.next(outcome)
 		it.last.Again = it.due
-		e.store.Report(ref, readiness(outcome, generation))
-		e.watch(it.last)
-		if e.seen(ref, it.last.State) != seen {
-			e.Wake(ref)
+		e.Store.Report(r.Ref, readiness(outcome, r.Generation()))
+		e.watch.Passed(it.last)
+		if e.seen(r.Ref, it.last.State) != seen {
+			e.Wake(r.Ref)
 		}
 	}
 	e.items = append(e.items, it)
@@ -80,7 +108,16 @@ func (e *Engine) Reconcile(ref checks.Ref, generation int64, pass func(context.C
 func (e *Engine) Wake(ref checks.Ref) {
 	for _, it := range e.items {
 		if slices.Contains(it.last.Outcome.WaitingFor(), ref) {
-			it.due = min(it.due, e.clock.elapsed)
+			it.due = min(it.due, e.Clock.elapsed)
+		}
+	}
+}
+
+// Changed makes a resource due whose spec was changed.
+func (e *Engine) Changed(ref checks.Ref) {
+	for _, it := range e.items {
+		if it.last.Ref == ref {
+			it.due = min(it.due, e.Clock.elapsed)
 		}
 	}
 }
@@ -88,18 +125,18 @@ func (e *Engine) Wake(ref checks.Ref) {
 // Run lets time pass until there is nothing to do before end, or done says that this is enough.
 func (e *Engine) Run(ctx context.Context, end time.Duration, done func() bool) {
 	for !done() {
-		// With a handful of items, looking at all of them is the simplest queue.
+		// With as few items as an example has, looking at all of them is the simplest queue.
 		first := slices.MinFunc(e.items, func(a, b *item) int { return cmp.Compare(a.due, b.due) })
 		if first.due > end {
-			e.clock.elapsed = end
+			e.Clock.elapsed = end
 			return
 		}
-		e.clock.elapsed = first.due
+		e.Clock.elapsed = max(first.due, e.Clock.elapsed)
 		first.run(ctx)
 	}
 }
 
-// Passes lists the last pass over each resource.
+// Passes lists the last pass over each resource, in the order in which they were added.
 func (e *Engine) Passes() []Pass {
 	var passes []Pass
 	for _, it := range e.items {
@@ -110,14 +147,14 @@ func (e *Engine) Passes() []Pass {
 	return passes
 }
 
-// due is when a resource is reconciled next, if nothing wakes it before.
-func (e *Engine) due(ref checks.Ref) time.Duration {
+// Due is the time at which a resource is reconciled next, if nothing wakes it before.
+func (e *Engine) Due(ref checks.Ref) time.Time {
 	for _, it := range e.items {
 		if it.last.Ref == ref {
-			return it.due
+			return Start.Add(it.due)
 		}
 	}
-	return never
+	return Start.Add(never)
 }
 
 // AllReady tells whether each resource is ready.
@@ -129,10 +166,10 @@ func (e *Engine) AllReady() bool {
 // is only a precaution.
 func (e *Engine) next(o flow.Outcome) time.Duration {
 	if len(o.WaitingFor()) > 0 {
-		return e.clock.elapsed + resync
+		return e.Clock.elapsed + Resync
 	}
 	if after, ok := o.Again(); ok {
-		return e.clock.elapsed + after
+		return e.Clock.elapsed + after
 	}
 	return never
 }
@@ -145,7 +182,7 @@ type seen struct {
 }
 
 func (e *Engine) seen(ref checks.Ref, state string) seen {
-	r := e.store.objects[ref].Readiness
+	r := e.Store.readiness(ref)
 	return seen{r.State, r.Reason, state}
 }
 

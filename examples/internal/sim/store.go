@@ -1,4 +1,4 @@
-package main
+package sim
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Store holds what is known here of each object, as an API server would. One goroutine uses it.
+// Store holds what is known here of each object, as an API server would. One goroutine uses it. It is made by [NewStore].
 type Store struct {
 	objects map[checks.Ref]*checks.Object
 }
@@ -19,13 +19,24 @@ func (s *Store) Add(ref checks.Ref, value any) {
 	s.objects[ref] = &checks.Object{Ref: ref, Value: value}
 }
 
-// Report notes whether an object is ready.
-func (s *Store) Report(ref checks.Ref, r checks.Readiness) { s.objects[ref].Readiness = r }
+// Report notes whether an object is ready. Of one that is not there nothing is noted.
+func (s *Store) Report(ref checks.Ref, r checks.Readiness) {
+	if o := s.objects[ref]; o != nil {
+		o.Readiness = r
+	}
+}
 
-// Resolve is the checks.Resolver of the example: an object that is not there is no error.
+// Resolve is the checks.Resolver of the examples: an object that is not there is no error.
 func (s *Store) Resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
 	if o := s.objects[ref]; o != nil {
 		return *o, nil
 	}
 	return checks.Object{Ref: ref}, nil
+}
+
+func (s *Store) readiness(ref checks.Ref) checks.Readiness {
+	if o := s.objects[ref]; o != nil {
+		return o.Readiness
+	}
+	return checks.Readiness{}
 }

@@ -1,4 +1,4 @@
-package main
+package sim
 
 import (
 	"fmt"
@@ -27,13 +27,13 @@ func (e *NotReady) Error() string {
 	return b.String()
 }
 
-// notReady picks those that are not.
-func notReady(passes []Pass, timeout time.Duration) error {
-	e := &NotReady{Timeout: timeout}
-	for _, p := range passes {
+// NotReady is the error of a run that timeout was not enough for: a [*NotReady] of all that are not ready.
+func (e *Engine) NotReady(timeout time.Duration) error {
+	err := &NotReady{Timeout: timeout}
+	for _, p := range e.Passes() {
 		if p.Outcome.State() != flow.StateReady {
-			e.Waiting = append(e.Waiting, p)
+			err.Waiting = append(err.Waiting, p)
 		}
 	}
-	return e
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package sim
 
 import (
 	"fmt"
@@ -9,6 +9,12 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
+
+// Watcher is told what happens in a run.
+type Watcher interface {
+	Passed(Pass)                                    // a resource was reconciled
+	Happened(at time.Duration, object, what string) // something else
+}
 
 // Timeline prints a run as it happens: when, which resource, where it stopped, why, what it waits for, when it is tried
 // again. It is a Watcher.
@@ -24,7 +30,7 @@ func NewTimeline(out io.Writer) *Timeline {
 
 // Happened implements Watcher.
 func (t *Timeline) Happened(at time.Duration, object, what string) {
-	fmt.Fprintf(t.out, "%8s  %-20s  %s\n", stamp(at), object, what)
+	fmt.Fprintf(t.out, "%8s  %-20s  %s\n", Stamp(at), object, what)
 }
 
 // Passed implements Watcher. Each try is shown, and what is the same as the time before in one line.
@@ -47,9 +53,14 @@ func stopped(p Pass) (what, why string) {
 	o := p.Outcome
 	switch o.State() {
 	case flow.StateReady:
+		if p.State == "" {
+			return "ready", ""
+		}
 		return "ready; Azure says " + p.State, ""
+	case flow.StateGone:
+		return "gone", ""
 	case flow.StateInProgress:
-		return fmt.Sprintf("in progress at %s; polled again at %s", o.Point(), stamp(p.Again)), ""
+		return fmt.Sprintf("in progress at %s; polled again at %s", o.Point(), Stamp(p.Again)), ""
 	}
 	what = fmt.Sprintf("%s at %s", o.State(), o.Point())
 	if o.Link() != "" {
@@ -61,7 +72,7 @@ func stopped(p Pass) (what, why string) {
 // again says when the resource is tried again, and what makes that sooner.
 func again(p Pass) string {
 	if waiting := p.Outcome.WaitingFor(); len(waiting) > 0 {
-		return "waits for " + names(waiting) + ", looks again at " + stamp(p.Again) + " in any case"
+		return "waits for " + Names(waiting) + ", looks again at " + Stamp(p.Again) + " in any case"
 	}
 	how := p.Outcome.Retry().String()
 	if p.Outcome.After() > 0 {
@@ -70,7 +81,7 @@ func again(p Pass) string {
 	if rule := p.Outcome.Rule(); rule != "" {
 		how += ", rule " + rule
 	}
-	return fmt.Sprintf("tries again at %s (%s)", stamp(p.Again), how)
+	return fmt.Sprintf("tries again at %s (%s)", Stamp(p.Again), how)
 }
 
 // details is what there is to say besides.
@@ -82,8 +93,8 @@ func details(p Pass) []string {
 	return []string{why, again(p)}
 }
 
-// names lists refs for a person.
-func names(refs []checks.Ref) string {
+// Names lists refs for a person.
+func Names(refs []checks.Ref) string {
 	texts := make([]string, len(refs))
 	for i, ref := range refs {
 		texts[i] = ref.String()
@@ -91,8 +102,11 @@ func names(refs []checks.Ref) string {
 	return strings.Join(texts, " and ")
 }
 
-// silent is a Watcher that says nothing.
-type silent struct{}
+// Silent is a Watcher that says nothing.
+type Silent struct{}
 
-func (silent) Passed(Pass)                            {}
-func (silent) Happened(time.Duration, string, string) {}
+// Passed implements Watcher.
+func (Silent) Passed(Pass) {}
+
+// Happened implements Watcher.
+func (Silent) Happened(time.Duration, string, string) {}
