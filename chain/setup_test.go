@@ -34,6 +34,16 @@ func TestSetUpPanics(t *testing.T) {
 			do:     func() { chain.New(quota, none, quota) },
 			want:   "chain: New: link 2 of 3 is nil: leave it out or give a func(next Handler) Handler",
 		},
+		"Map": {
+			reason: "there is nothing to carry over by",
+			do:     func() { chain.Map[request, string, request, string](chain.New(quota), nil) },
+			want:   "chain: Map: the function is nil",
+		},
+		"MapToNil": {
+			reason: "what is carried over is a link, too",
+			do:     func() { chain.Map(chain.New(quota), func(link) link { return nil }) },
+			want:   "chain: Map: the function made a nil link of quota",
+		},
 		"Append": {
 			reason: "and so does Append, counting what it was given",
 			do:     func() { chain.New(quota).Append(none) },

@@ -7,6 +7,8 @@ import "github.com/windlass-go/windlass/chain"
 //
 // A request, like an http.Request, serves one call at a time. It may be copied, and the copy be handed on.
 type OwnerRequest struct {
+	// Kind is what the resource's kind is called, for texts; empty if that is of no concern.
+	Kind string
 	// Owner is the resource's owner. The zero Object: it has none, it is a root resource.
 	Owner Object
 	// APIVersion is the version of the API that the resource is written for; empty if that is of no concern.
@@ -36,6 +38,8 @@ type Request[T any] struct {
 	Resource T
 	// Exists says that the resource was seen in the cloud.
 	Exists bool
+
+	origin any // the request of which Convert made this one
 }
 
 // Handler decides about a resource.

@@ -47,6 +47,19 @@
 // remembered outcome: all of them end the pass with an error that names the link. Ready comes out only if every check was
 // asked and passed and the operation was done.
 //
+// # Many kinds
+//
+// An engine that learns at run time which kinds there are looks their extensions up in a [Registry]. They stay typed;
+// what the engine does with any resource stands in Operations of the type that all have in common:
+//
+//	var registry flow.Registry[Resource]
+//	flow.Register(&registry, "Cluster", base[*Cluster]())
+//	flow.Register(&registry, "Database", base[*Database]().Extend(databases))
+//	runner := registry.For(kind, operations)
+//
+// A kind that was not registered has no extensions. [Extensions.Extend] puts a kind's own behind what many have,
+// [Convert] keeps what was written for one version of an API when the next one comes.
+//
 // # Seeing what happens
 //
 // [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass, [KeepLast] and

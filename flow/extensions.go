@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"fmt"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -46,20 +48,28 @@ type Extensions[T any] struct {
 }
 
 // Extend returns extensions with those of others behind those of e, point by point: a base for many kinds, then what one
-// kind needs besides.
+// kind needs besides. It panics if a link would run twice, because e is among others, or something made of e.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
-		e.Pass = e.Pass.Extend(o.Pass)
-		e.OwnerCheck = e.OwnerCheck.Extend(o.OwnerCheck)
-		e.Get = e.Get.Extend(o.Get)
-		e.PreCheck = e.PreCheck.Extend(o.PreCheck)
-		e.Apply = e.Apply.Extend(o.Apply)
-		e.PostCheck = e.PostCheck.Extend(o.PostCheck)
-		e.DeleteCheck = e.DeleteCheck.Extend(o.DeleteCheck)
-		e.Delete = e.Delete.Extend(o.Delete)
-		e.Classify = e.Classify.Extend(o.Classify)
+		e.Pass = joined(PointPass, e.Pass, o.Pass)
+		e.OwnerCheck = joined(PointOwnerCheck, e.OwnerCheck, o.OwnerCheck)
+		e.Get = joined(PointGet, e.Get, o.Get)
+		e.PreCheck = joined(PointPreCheck, e.PreCheck, o.PreCheck)
+		e.Apply = joined(PointApply, e.Apply, o.Apply)
+		e.PostCheck = joined(PointPostCheck, e.PostCheck, o.PostCheck)
+		e.DeleteCheck = joined(PointDeleteCheck, e.DeleteCheck, o.DeleteCheck)
+		e.Delete = joined(PointDelete, e.Delete, o.Delete)
+		e.Classify = joined(PointClassify, e.Classify, o.Classify)
 	}
 	return e
+}
+
+// joined is the chain a with the links of b behind its own.
+func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[Req, Res] {
+	if a.Overlaps(b) {
+		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: extensions are not extended by themselves, nor by what was made of them", point, b, a))
+	}
+	return a.Extend(b)
 }
 
 // named gives each link its point, for those who list and observe them.

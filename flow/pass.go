@@ -26,6 +26,9 @@ var ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what ide
 // run takes a resource through the flow. own is the context that the pass began with, ctx what links on Pass made of it.
 // The order of the flow is the order of the lines here.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
+	if r.refuse != nil {
+		return r.failed(own, p, resource, PointPass, nil, checks.Result{}, r.refuse(resource))
+	}
 	req := r.request(resource)
 	s := step[T]{r: r, p: p, own: own, req: req}
 
@@ -64,6 +67,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 func (r *Reconciler[T]) request(resource T) *Request[T] {
 	req := &Request[T]{}
 	req.Resource = resource
+	req.Kind = r.name
 	req.APIVersion = r.opt.apiVersion
 	req.Resolver = r.opt.resolver
 	req.Deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)

@@ -193,16 +193,19 @@ func (w *world) operation(point, token string) (flow.Progress, error) {
 	return flow.Progress{}, nil // zero
 }
 
-func (w *world) operations(keep bool) flow.Operations[*world] {
-	ops := flow.Operations[*world]{
-		Key: func(*world) string { return "one" },
-		Owner: func(_ context.Context, w *world) (checks.Object, error) {
+func (w *world) operations(keep bool) flow.Operations[*world] { return operationsFor[*world](w, keep) }
+
+// operationsFor are operations on w, as whatever it is known.
+func operationsFor[T any](w *world, keep bool) flow.Operations[T] {
+	ops := flow.Operations[T]{
+		Key: func(T) string { return "one" },
+		Owner: func(context.Context, T) (checks.Object, error) {
 			if w.does("Owner", -1, w.owner) == fail {
 				return checks.Object{}, errLink
 			}
 			return checks.Object{Ref: checks.Ref{Name: "owner"}, Value: w}, nil
 		},
-		Get: func(_ context.Context, req *flow.Request[*world]) (flow.Observation, error) {
+		Get: func(context.Context, *flow.Request[T]) (flow.Observation, error) {
 			switch w.does("get", -1, w.get) {
 			case exists:
 				return flow.Observation{Exists: true}, nil
@@ -213,20 +216,20 @@ func (w *world) operations(keep bool) flow.Operations[*world] {
 			}
 			return flow.Observation{}, nil
 		},
-		Apply: func(_ context.Context, req *flow.Request[*world]) (flow.Progress, error) {
+		Apply: func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			return w.operation("apply", req.Token)
 		},
-		Delete: func(_ context.Context, req *flow.Request[*world]) (flow.Progress, error) {
+		Delete: func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			return w.operation("delete", req.Token)
 		},
-		Deleting:   func(w *world) bool { return w.deleting },
-		Generation: func(w *world) int64 { return w.generation },
+		Deleting:   func(T) bool { return w.deleting },
+		Generation: func(T) int64 { return w.generation },
 	}
 	if keep {
 		var kept string
 		var of int64
-		ops.Token = func(*world) (string, int64) { return kept, of }
-		ops.SetToken = func(ctx context.Context, _ *world, token string, generation int64) error {
+		ops.Token = func(T) (string, int64) { return kept, of }
+		ops.SetToken = func(ctx context.Context, _ T, token string, generation int64) error {
 			kept, of = token, generation
 			return ctx.Err()
 		}

@@ -24,7 +24,8 @@ type Reconciler[T any] struct {
 	plain   *points[T] // what runs when nobody listens
 	watched *points[T]
 	tokens  tokens
-	kept    *keeper // nil: nothing is kept
+	kept    *keeper       // nil: nothing is kept
+	refuse  func(T) error // nil, or why no resource is reconciled
 }
 
 // points are the composed handlers of one flow.

@@ -21,6 +21,7 @@ type note struct {
 	op underWay // the operation that goes on, as it was last heard of
 
 	outcome *outcome // what the pass came to, for links on Pass
+	wide    any      // the request with the resource as the engine knows it, see narrow; nil: there is none yet
 }
 
 // Observation is what a GET saw. The zero Observation is unknown, so that Apply runs.

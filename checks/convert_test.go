@@ -1,0 +1,139 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// newer is a later version of Database.
+type newer struct {
+	spec *Database
+	fail error
+}
+
+func (n *newer) older() (*Database, error) { return n.spec, n.fail }
+
+// A converted chain keeps every law that the chain kept, whatever its links do.
+func TestConvertKeepsLaws(t *testing.T) {
+	converted := windlass[request]()
+	converted.compose = func(links ...link) func(context.Context, request) (checks.Result, string, error) {
+		h := checks.Compose(checks.Convert(chain.New(links...), (*newer).older))
+		return func(ctx context.Context, req request) (checks.Result, string, error) {
+			res, err := h(ctx, &checks.Request[*newer]{OwnerRequest: req.OwnerRequest, Resource: &newer{spec: &Database{}}, Exists: req.Exists})
+			return res, nameOf(res.Link()), err
+		}
+	}
+	for _, l := range laws[request]() {
+		t.Run(l.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { l.holds(t, converted, ofResource) })
+		})
+	}
+}
+
+func TestConvert(t *testing.T) {
+	owner := checks.Ref{Kind: "Cluster", Name: "prod"}
+	var log []string
+	sees := func(next handler) handler {
+		return func(ctx context.Context, req request) (checks.Result, error) {
+			log = append(log, "older "+req.Kind+" "+req.Owner.Ref.Name+" "+req.Resource.Network.Name)
+			inner := *req
+			inner.Owner.Ref.Name = "changed"
+			return next(ctx, &inner)
+		}
+	}
+	old := chain.New(chain.Named("sees", sees), checks.Valid(func(d *Database) error {
+		if d.Version > 1 {
+			return errors.New("there is no such version")
+		}
+		return nil
+	}))
+	c := checks.Convert(old, (*newer).older).Append(checks.Check("newer", func(_ context.Context, req *checks.Request[*newer]) (checks.Result, error) {
+		log = append(log, "newer "+req.Kind+" "+req.Owner.Ref.Name+" "+req.Resource.spec.Network.Name)
+		return checks.Proceed(), nil
+	}))
+	if got := c.String(); got != "sees -> Valid -> newer" {
+		t.Errorf("the names stay: %s", got)
+	}
+	if diff := cmp.Diff(old.Links(), c.Links()[:2]); diff != "" {
+		t.Errorf("and so do the sources: -want, +got:\n%s", diff)
+	}
+
+	ask := func(d *Database) (checks.Result, error) {
+		log = nil
+		req := &checks.Request[*newer]{Resource: &newer{spec: d}, Exists: true}
+		req.Kind, req.Owner.Ref = "Database", owner
+		return checks.Compose(c)(t.Context(), req)
+	}
+	res, err := ask(&Database{Network: checks.Ref{Name: "n"}})
+	if err != nil || !res.Proceeds() {
+		t.Errorf("all proceed: %v, %v", res, err)
+	}
+	if diff := cmp.Diff([]string{"older Database prod n", "newer Database changed n"}, log); diff != "" {
+		t.Errorf("each link sees its own type, and what links in front of it changed besides: -want, +got:\n%s", diff)
+	}
+	res, err = ask(&Database{Version: 2})
+	if err != nil || res.Reason() != checks.ReasonSpecInvalid || res.Link().Name != "Valid" {
+		t.Errorf("the check of the older version decides: %v at %v, %v", res, res.Link(), err)
+	}
+}
+
+func TestConvertFails(t *testing.T) {
+	c := chain.New(checks.Valid(func(*Database) error { return nil }))
+	const cannot = "Database: cannot make *checks_test.Database of *checks_test.newer: "
+	cases := map[string]struct {
+		reason  string
+		convert func(*newer) (*Database, error)
+		is      error
+		text    string
+	}{
+		"Error": {"what is wrong with the object is told", func(*newer) (*Database, error) { return nil, errTest }, errTest, "the test says so"},
+		"Both":  {"an error counts, whatever is beside it", func(*newer) (*Database, error) { return &Database{}, errTest }, errTest, "the test says so"},
+		"Nil": {"checks would take nil for a resource of which nothing is known, and let it pass",
+			func(*newer) (*Database, error) { return nil, nil }, checks.ErrNoConversion, "the conversion gave nil: give the converted resource, or an error"},
+		"Panic": {"a panic is an error", func(*newer) (*Database, error) { panic(errTest) }, errTest, "panic: the test says so"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &checks.Request[*newer]{Resource: &newer{}}
+			req.Kind = "Database"
+			res, err := checks.Compose(checks.Convert(c, tc.convert))(t.Context(), req)
+			var conversion *checks.ConversionError
+			if !errors.As(err, &conversion) || !errors.Is(err, tc.is) || res.Link() == nil || res.Link().Name != "Valid" {
+				t.Fatalf("%s: %v at %v", tc.reason, err, res.Link())
+			}
+			if diff := cmp.Diff(cannot+tc.text, err.Error()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff([]string{"Database", "*checks_test.newer", "*checks_test.Database"}, []string{conversion.Kind, conversion.From, conversion.To}); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("NoInterface", func(t *testing.T) {
+		c := checks.Convert(chain.New(checks.Valid(func(error) error { return nil })), func(*newer) (error, error) { return nil, nil })
+		_, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{})
+		if !errors.Is(err, checks.ErrNoConversion) || err.Error() != "cannot make error of *checks_test.newer: "+checks.ErrNoConversion.Error() {
+			t.Errorf("a nil interface is nil, too, and a kind that nobody gave is not named: %v", err)
+		}
+	})
+	t.Run("Values", func(t *testing.T) {
+		c := checks.Convert(chain.New(checks.Valid(func(n int) error { return nil })), func(string) (int, error) { return 0, nil })
+		if res, err := checks.Compose(c)(t.Context(), &checks.Request[string]{}); err != nil || !res.Proceeds() {
+			t.Errorf("zero is a value: %v, %v", res, err)
+		}
+	})
+}
+
+func TestConvertPanics(t *testing.T) {
+	c := chain.New(checks.Valid(func(*Database) error { return nil }))
+	mustPanic(t, map[string]setUp{
+		"Nil": {"there is nothing to convert by", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
+	})
+}

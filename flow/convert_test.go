@@ -1,0 +1,137 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// pool2 is a later version of pool.
+type pool2 struct {
+	title string
+	fail  error
+}
+
+func (p *pool2) older() (*pool, error) { return &pool{name: p.title}, p.fail }
+
+// world2 is a later version of world.
+type world2 struct{ *world }
+
+// Converted checks and rules do in the flow of a new version what they did in that of the old one.
+func TestConvertChangesNothing(t *testing.T) {
+	converted := func(w *world, counts map[string]int, keep bool) func(context.Context) result {
+		ext := flow.Convert(w.extensions(counts), func(w2 *world2) (*world, error) { return w2.world, nil })
+		r := flow.New("thing", operationsFor[*world2](w, keep), ext, steady())
+		return func(ctx context.Context) result {
+			out := r.Reconcile(ctx, &world2{w})
+			delay, again := out.Again()
+			return result{out.State(), out.Point(), delay, again}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		for _, acting := range []string{"Pass", "Get", "Apply", "Delete"} {
+			counts[acting] = 0
+		}
+		if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(converted, programs, counts, keep), seenComparer); diff != "" {
+			t.Fatalf("-of the old version, +converted:\n%s", diff)
+		}
+	})
+}
+
+func TestConvert(t *testing.T) {
+	old := ext{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PreCheck: chain.New(checks.Valid(func(p *pool) error {
+			if p.name == "" {
+				return errBoom
+			}
+			return nil
+		})),
+		PostCheck:   chain.New(checks.Paused(func(*pool) bool { return false })),
+		DeleteCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "kept" })),
+		Classify:    chain.New(classify.Table{{Name: "old", Code: "Busy", APIVersions: "<2026-01-01", Retry: classify.Fast}, {Name: "both", Code: "Busy", Retry: classify.VerySlow}}.Link()),
+	}
+	converted := flow.Convert(old, (*pool2).older)
+	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
+	now["PreCheck"], now["PostCheck"], now["DeleteCheck"] = converted.PreCheck.String(), converted.PostCheck.String(), converted.DeleteCheck.String()
+	mustEqual(t, "all names stay", printed(old), now)
+
+	deleting := false
+	var applied error
+	r := flow.New("Pool", flow.Operations[*pool2]{
+		Key:      func(p *pool2) string { return p.title },
+		Owner:    func(context.Context, *pool2) (checks.Object, error) { return checks.Object{}, nil },
+		Apply:    func(context.Context, *flow.Request[*pool2]) (flow.Progress, error) { return flow.Done(), applied },
+		Deleting: func(*pool2) bool { return deleting },
+	}, converted.Extend(flow.Extensions[*pool2]{PreCheck: chain.New(checks.Valid(func(p *pool2) error {
+		if len(p.title) > 8 {
+			return errors.New("the title is too long")
+		}
+		return nil
+	}))}), flow.WithAPIVersion("2026-05-01"))
+
+	cases := map[string]struct {
+		reason   string
+		p        *pool2
+		applied  error
+		deleting bool
+		want     place
+		why      string
+		rule     string
+	}{
+		"Ready":      {reason: "all versions are content", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
+		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "boom"},
+		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "the title is too long"},
+		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "paused by a person: nothing is done until that is taken back"},
+		"APIVersion": {reason: "what is for older versions of the API does not decide", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
+		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "PreCheck", "Valid"}, why: "Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			deleting, applied = tc.deleting, tc.applied
+			out := r.Reconcile(t.Context(), tc.p)
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, []string{tc.why, tc.rule}, []string{out.Message(), out.Rule()})
+		})
+	}
+}
+
+func TestConvertPanics(t *testing.T) {
+	c := &cloud{}
+	acting := func(point string) func() {
+		e, all := ext{}, each("X")
+		switch point {
+		case "Pass":
+			e.Pass = all.Pass
+		case "Get":
+			e.Get = all.Get
+		case "Apply":
+			e.Apply = all.Apply
+		case "Delete":
+			e.Delete = all.Delete
+		}
+		return func() { flow.Convert(e, (*pool2).older) }
+	}
+	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
+	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
+	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: extensions are not extended by themselves, nor by what was made of them"
+	mustPanic(t, map[string]setUp{
+		"Nil":    {"there is nothing to convert by", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
+		"Pass":   {"what such a link does to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
+		"Get":    {"what such a link does to the resource would be lost", acting("Get"), "flow: Convert: links on Get" + why},
+		"Apply":  {"what such a link does to the resource would be lost", acting("Apply"), "flow: Convert: links on Apply" + why},
+		"Delete": {"what such a link does to the resource would be lost", acting("Delete"), "flow: Convert: links on Delete" + why},
+		"Itself": {"every check would run twice", func() { base.Extend(base) }, twice},
+		"Others": {"also if it is the second of others", func() { base.Extend(ext{}, base) }, twice},
+		"Made":   {"or something made of it", func() { base.Extend(base.Extend(ext{})) }, twice},
+	})
+}

@@ -1,0 +1,137 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Resource is all that the engine knows of what it reconciles.
+type Resource interface {
+	Kind() string
+	Name() string
+	Paused() bool
+}
+
+// Meta is what all resources have.
+type Meta struct {
+	kind, name string
+	paused     bool
+}
+
+func (m *Meta) Kind() string { return m.kind }
+func (m *Meta) Name() string { return m.name }
+func (m *Meta) Paused() bool { return m.paused }
+
+// Kafka and Topic need something special. Cache does not, and nobody registers it.
+type (
+	Kafka struct {
+		Meta
+		Brokers int
+	}
+	Topic struct {
+		Meta
+		Partitions int
+	}
+	Cache struct{ Meta }
+)
+
+// base is what all kinds have in common, whatever their type is.
+func base[T Resource]() flow.Extensions[T] {
+	return flow.Extensions[T]{
+		PreCheck: chain.New(checks.Paused(func(r T) bool { return r.Paused() })),
+		Classify: chain.New(classify.Table{{Name: "Maintenance", Code: "InMaintenance", Retry: classify.VerySlow}}.Link()),
+	}
+}
+
+// An engine over kinds that it learns of at run time. Each kind is a line, typed; what it needs beyond the base stands
+// there, too.
+func ExampleRegistry() {
+	var registry flow.Registry[Resource]
+	flow.Register(&registry, "Kafka", base[*Kafka]())
+	flow.Register(&registry, "Topic", base[*Topic]().Extend(flow.Extensions[*Topic]{PreCheck: chain.New(checks.Valid((*Topic).valid))}))
+
+	// The engine: its operations are for whatever comes, its runners are made when a kind turns up.
+	operations := flow.Operations[Resource]{
+		Key: Resource.Name,
+		Apply: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
+			fmt.Println("  PUT", req.Resource.Kind(), req.Resource.Name())
+			return flow.Done(), nil
+		},
+	}
+	runners := map[string]flow.Runner[Resource]{}
+	for _, r := range []Resource{
+		&Kafka{Meta: Meta{kind: "Kafka", name: "events"}, Brokers: 3},
+		&Topic{Meta: Meta{kind: "Topic", name: "orders"}},
+		&Topic{Meta: Meta{kind: "Topic", name: "users", paused: true}, Partitions: 6},
+		&Cache{Meta{kind: "Cache", name: "sessions", paused: true}},
+		&Cache{Meta{kind: "Kafka", name: "mistaken"}},
+	} {
+		runner := runners[r.Kind()]
+		if runner == nil {
+			runner = registry.For(r.Kind(), operations)
+			runners[r.Kind()] = runner
+		}
+		out := runner.Reconcile(context.Background(), r)
+		fmt.Printf("%s %s: %s\n", r.Kind(), r.Name(), out)
+	}
+	// Output:
+	//   PUT Kafka events
+	// Kafka events: ready
+	// Topic orders: blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
+	// Topic users: blocked at PreCheck by Paused: Paused: paused by a person: nothing is done until that is taken back
+	//   PUT Cache sessions
+	// Cache sessions: ready
+	// Kafka mistaken: failed at Pass: Unknown: Kafka: cannot make *flow_test.Kafka of *flow_test.Cache: the resource is not of the type that the extensions of its kind are registered for
+}
+
+func (t *Topic) valid() error {
+	if t.Partitions < 1 {
+		return errors.New("a topic has at least one partition")
+	}
+	return nil
+}
+
+// TopicV2 is what comes after Topic: the number of partitions has moved.
+type TopicV2 struct {
+	Meta
+	Layout struct{ Partitions, Replicas int }
+}
+
+func (t *TopicV2) v1() (*Topic, error) {
+	if t.Layout.Replicas > 1 {
+		return nil, fmt.Errorf("%d replicas cannot be said in version 1", t.Layout.Replicas)
+	}
+	return &Topic{Meta: t.Meta, Partitions: t.Layout.Partitions}, nil
+}
+
+// A new version of a kind keeps the checks and the rules that were written for the old one.
+func ExampleConvert() {
+	v1 := flow.Extensions[*Topic]{
+		PreCheck: chain.New(checks.Valid((*Topic).valid)),
+		Classify: chain.New(classify.Table{
+			{Code: "TopicBusy", Retry: classify.Fast, APIVersions: "<2026-01-01"}, // later versions say Retry-After
+		}.Link()),
+	}
+	topics := flow.New("Topic", flow.Operations[*TopicV2]{
+		Key:   (*TopicV2).Name,
+		Apply: func(context.Context, *flow.Request[*TopicV2]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Convert(v1, (*TopicV2).v1), flow.WithAPIVersion("2026-05-01"))
+
+	empty, fine, odd := &TopicV2{}, &TopicV2{}, &TopicV2{}
+	fine.name, odd.name, empty.name = "fine", "odd", "empty"
+	fine.Layout.Partitions = 1
+	odd.Layout.Replicas = 3
+	for _, topic := range []*TopicV2{empty, fine, odd} {
+		fmt.Println(topics.Reconcile(context.Background(), topic))
+	}
+	// Output:
+	// blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
+	// ready
+	// failed at PreCheck by Valid: Unknown: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
+}

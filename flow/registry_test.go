@@ -1,0 +1,367 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+// thing is what an engine of the tests knows of all its resources.
+type thing interface{ Key() string }
+
+func (p *pool) Key() string  { return p.name }
+func (w *world) Key() string { return "one" }
+
+// disk is another kind of thing.
+type disk struct{ name string }
+
+func (d *disk) Key() string { return d.name }
+
+// things are operations on things; what is called is added to c.
+func (c *cloud) things() flow.Operations[thing] {
+	return flow.Operations[thing]{
+		Key: func(t thing) string { return t.Key() },
+		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+			c.add("get %T", req.Resource)
+			return c.seen, c.getErr
+		},
+		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+			return c.operate("apply "+req.Resource.Key(), req.Token)
+		},
+	}
+}
+
+// asThing takes a world through passes as an engine does that knows things only.
+func asThing(kind string, register func(r *flow.Registry[thing], w *world, counts map[string]int)) subject {
+	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
+		var registry flow.Registry[thing]
+		register(&registry, w, counts)
+		r := registry.For(kind, operationsFor[thing](w, keep), steady())
+		return func(ctx context.Context) result {
+			out := r.Reconcile(ctx, w)
+			delay, again := out.Again()
+			return result{out.State(), out.Point(), delay, again}
+		}
+	}
+}
+
+// A kind goes through its own typed flow, whatever the engine takes it for; and an unknown kind through the flow that
+// has no extensions.
+func TestRunnerIsTheTypedFlow(t *testing.T) {
+	registered := asThing("thing", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+		flow.Register(r, "thing", w.extensions(counts))
+	})
+	unknown := asThing("unknown", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+		flow.Register(r, "thing", w.extensions(counts))
+	})
+	empty := asThing("thing", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+		flow.Register(r, "thing", flow.Extensions[*world]{})
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		same := func(what string, counts map[string]int, s subject) {
+			if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(s, programs, counts, keep), seenComparer); diff != "" {
+				t.Fatalf("%s differs (-typed +runner):\n%s", what, diff)
+			}
+		}
+		same("a registered kind", counts, registered)
+		same("an unknown kind", map[string]int{}, unknown)
+		same("a kind with empty extensions", map[string]int{}, empty)
+	})
+}
+
+// steady is a back-off in which nothing is left to chance.
+func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
+
+func TestRegistry(t *testing.T) {
+	var registry flow.Registry[thing]
+	c := &cloud{}
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.Valid(func(p *pool) error {
+		c.add("valid %s", p.name)
+		return nil
+	}))})
+	flow.Register(&registry, "Named", flow.Extensions[interface{ Key() string }]{Apply: chain.New(noting[*flow.Request[interface{ Key() string }], flow.Progress](c, "around"))})
+	flow.Register(&registry, "Thing", flow.Extensions[thing]{Get: chain.New(noting[*flow.Request[thing], flow.Observation](c, "around"))})
+
+	cases := map[string]struct {
+		reason   string
+		kind     string
+		resource thing
+		calls    calls
+		state    flow.State
+	}{
+		"Concrete":  {"the check sees its own type, operations see what they know", "Pool", &pool{name: "p"}, calls{"get *flow_test.pool", "valid p", "apply p"}, flow.StateReady},
+		"Interface": {"extensions for what several kinds have in common", "Named", &disk{"d"}, calls{"get *flow_test.disk", "around", "apply d"}, flow.StateReady},
+		"Engine's":  {"extensions for all that the engine knows", "Thing", &disk{"d"}, calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
+		"Unknown":   {"a kind that nobody registered needs nothing special", "Disk", &disk{"d"}, calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
+		"Misfit":    {"a resource of another type is left alone", "Pool", &disk{"d"}, nil, flow.StateFailed},
+		"Nil":       {"so is none at all", "Pool", nil, nil, flow.StateFailed},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c.calls = nil
+			out := registry.For(tc.kind, c.things()).Reconcile(t.Context(), tc.resource)
+			mustEqual(t, tc.reason, tc.calls, c.calls)
+			mustEqual(t, tc.reason, tc.state, out.State())
+		})
+	}
+	mustEqual(t, "the kinds are listed in order", []string{"Named", "Pool", "Thing"}, registry.Kinds())
+	r := registry.For("Pool", c.things())
+	mustEqual(t, "a runner is called what its kind is called", "Pool", r.Name())
+	mustEqual(t, "and prints as the flow of its kind does", flow.New("Pool", flow.Operations[*pool]{
+		Key: (*pool).Key, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
+		Apply: func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
+	}, ext{PreCheck: chain.New(checks.Valid(func(*pool) error { return nil }))}).String(), r.String())
+}
+
+// Everything that operations see and say gets through a runner, in both directions.
+func TestRunnerHandsOnEverything(t *testing.T) {
+	c := &cloud{}
+	fresh := &pool{name: "fresh"}
+	ops := flow.Operations[thing]{
+		Key: func(t thing) string { return t.Key() },
+		Owner: func(context.Context, thing) (checks.Object, error) {
+			return checks.Object{Ref: fleet, Value: owned}, nil
+		},
+		Generation: func(t thing) int64 { return t.(*pool).generation },
+		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+			c.add("get %s %s of %s, %s", req.Kind, req.Resource.Key(), req.Owner.Ref, req.APIVersion)
+			req.Resource = fresh
+			return flow.Observation{Exists: true}, nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+			c.add("apply %s %s, there %t, token %q", req.Resource.Key(), req.Owner.Ref, req.Exists, req.Token)
+			return flow.InProgress("t", 0), nil
+		},
+		Token: func(t thing) (string, int64) { return t.(*pool).token, t.(*pool).tokenOf },
+		SetToken: func(_ context.Context, t thing, token string, generation int64) error {
+			c.add("keep %q for %d with %s", token, generation, t.Key())
+			t.(*pool).token, t.(*pool).tokenOf = token, generation
+			return nil
+		},
+		Deleting: func(t thing) bool { return t.(*pool).deleting },
+		Delete: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+			c.add("delete %s, token %q", req.Resource.Key(), req.Token)
+			return flow.Done(), nil
+		},
+	}
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
+		PreCheck: chain.New(checks.Valid(func(p *pool) error {
+			c.add("check %s", p.name)
+			return nil
+		})),
+		Apply: around1("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			inner := *req
+			inner.Owner.Ref.Name = "south"
+			return next(ctx, &inner)
+		}),
+	})
+	r := registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.KeepLast(1))
+	fresh.generation = 3
+	out := r.Reconcile(t.Context(), &pool{name: "stale", generation: 3})
+	mustEqual(t, "the operation goes on", flow.StateInProgress, out.State())
+	mustEqual(t, "what an operation makes of the resource, the links behind it see", calls{
+		"get Pool stale of Fleet north, 2026-01-01", "check fresh", `apply fresh Fleet south, there true, token ""`, `keep "t" for 3 with fresh`,
+	}, c.calls)
+	c.calls = nil
+	r.Reconcile(t.Context(), fresh)
+	mustEqual(t, "a token finds its way back", calls{`apply fresh Fleet south, there false, token "t"`}, c.calls)
+	c.calls = nil
+	fresh.deleting = true
+	mustEqual(t, "a deletion too", flow.StateGone, r.Reconcile(t.Context(), fresh).State())
+	mustEqual(t, "the token of what was applied is dropped", calls{`delete fresh, token ""`, `keep "" for 3 with fresh`}, c.calls)
+	e, ok := r.Explain("fresh")
+	mustEqual(t, "the last pass can be explained", []any{true, "gone"}, []any{ok, e.State})
+}
+
+// A resource of the wrong type, and a Get that puts one in its place, fail with an error that can be tested for; it is
+// kept, observed and classified like any other.
+func TestMisfits(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
+		Classify: chain.New(classify.Table{{Name: "misfit", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Link()),
+	})
+	c := &cloud{}
+	swapped := c.things()
+	swapped.Get = func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+		req.Resource = &disk{"d"}
+		return flow.Observation{}, nil
+	}
+	nothing := c.things()
+	nothing.Get = func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+		req.Resource = nil
+		return flow.Observation{}, errBoom
+	}
+	cases := map[string]struct {
+		reason   string
+		ops      flow.Operations[thing]
+		resource thing
+		point    string
+		want     checks.ConversionError
+		text     string
+	}{
+		"Another": {"given by the engine", c.things(), &disk{"d"}, "Pass",
+			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
+			"Pool: cannot make *flow_test.pool of *flow_test.disk: the resource is not of the type that the extensions of its kind are registered for"},
+		"Nil": {"given nothing", c.things(), nil, "Pass",
+			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
+			"Pool: cannot make *flow_test.pool of nothing: the resource is not of the type that the extensions of its kind are registered for"},
+		"Swapped": {"put in its place by an operation", swapped, &pool{name: "p"}, "Get",
+			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
+			"Pool: cannot make *flow_test.pool of *flow_test.disk: the resource is not of the type that the extensions of its kind are registered for"},
+		"Removed": {"beside an error, which is not lost", nothing, &pool{name: "p"}, "Get",
+			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
+			"boom\nPool: cannot make *flow_test.pool of nothing: the resource is not of the type that the extensions of its kind are registered for"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := &listening{kinds: []chain.Kind{chain.Pass}}
+			r := registry.For("Pool", tc.ops, flow.KeepLast(4), flow.WithObserver(o))
+			out := r.Reconcile(t.Context(), tc.resource)
+			mustEqual(t, tc.reason, place{flow.StateFailed, tc.point, ""}, placeOf(out))
+			mustEqual(t, tc.reason, []any{"misfit", classify.VerySlow}, []any{out.Rule(), out.Retry()})
+			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
+			var got *checks.ConversionError
+			if !errors.As(out.Err(), &got) {
+				t.Fatalf("%s: %T is no ConversionError", tc.reason, out.Err())
+			}
+			mustEqual(t, tc.reason, tc.want, *got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
+			mustEqual(t, tc.reason, tc.text, out.Err().Error())
+			mustEqual(t, "an observer is told", calls{"> pass Pool", "< pass Pool: error Misfit"}, o.calls)
+			key := "(Operations.Key panics: runtime error: invalid memory address or nil pointer dereference)"
+			if tc.resource != nil {
+				key = tc.resource.Key()
+			}
+			e, ok := r.Explain(key)
+			mustEqual(t, "and so can ask why", []any{true, "failed", tc.point}, []any{ok, e.State, e.Point})
+		})
+	}
+}
+
+func TestRegisterPanics(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{})
+	var concrete flow.Registry[*pool]
+	c := &cloud{}
+	mustPanic(t, map[string]setUp{
+		"Twice": {"the second would win silently", func() { flow.Register(&registry, "Pool", flow.Extensions[*disk]{}) },
+			"flow: Register: Pool: there are extensions for this kind already, for *flow_test.pool: join them by Extend"},
+		"Type": {"no thing can ever be one", func() { flow.Register(&registry, "Text", flow.Extensions[string]{}) },
+			"flow: Register: Text: the extensions are for string, which does not fit an engine of flow_test.thing"},
+		"Pointer": {"a forgotten pointer", func() { flow.Register(&registry, "Disk", flow.Extensions[disk]{}) },
+			"flow: Register: Disk: the extensions are for flow_test.disk, which does not fit an engine of flow_test.thing"},
+		"Concrete": {"an engine of one type has no other", func() { flow.Register(&concrete, "Disk", flow.Extensions[*disk]{}) },
+			"flow: Register: Disk: the extensions are for *flow_test.disk, which does not fit an engine of *flow_test.pool"},
+		"Interface": {"nor an interface that this type does not have", func() { flow.Register(&concrete, "Pool", flow.Extensions[error]{}) },
+			"flow: Register: Pool: the extensions are for error, which does not fit an engine of *flow_test.pool"},
+		"Blank": {"a kind has a name", func() { flow.Register(&registry, " ", flow.Extensions[*pool]{}) },
+			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
+		"NoRegistry": {"there is nowhere to put it", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
+			"flow: Register: Pool: the registry is nil"},
+		"BlankKind": {"nor is one without a name looked up", func() { registry.For("", c.things()) },
+			"flow: New: the name is empty: give the kind of resource"},
+		"NoApply": {"operations are checked as in New", func() { registry.For("Pool", flow.Operations[thing]{Key: thing.Key}) },
+			"flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
+	})
+	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
+	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // what fits does not panic
+	mustEqual(t, "a kind that was refused is not registered", []string{"Pool"}, registry.Kinds())
+}
+
+// The request that operations see is the only thing that a pass needs more than a typed one.
+func TestRunnerAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	var registry flow.Registry[any]
+	flow.Register(&registry, "Pool", fiveChecks())
+	typed := flow.New("Pool", owning(), fiveChecks())
+	runner := registry.For("Pool", anyOps())
+	ctx, p := context.Background(), &pool{}
+	if out := runner.Reconcile(ctx, p); out.State() != flow.StateReady {
+		t.Fatal(out)
+	}
+	bare := testing.AllocsPerRun(200, func() { typed.Reconcile(ctx, p) })
+	if got := testing.AllocsPerRun(200, func() { runner.Reconcile(ctx, p) }); got != bare+1 {
+		t.Errorf("a pass by the registry allocates %v times, a typed one %v times: one more is enough", got, bare)
+	}
+}
+
+// anyOps are the operations of owning, for an engine that knows nothing of its resources.
+func anyOps() flow.Operations[any] {
+	o := owning()
+	return flow.Operations[any]{
+		Key:   func(r any) string { return o.Key(r.(*pool)) },
+		Owner: func(ctx context.Context, r any) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
+		Get: func(context.Context, *flow.Request[any]) (flow.Observation, error) {
+			return flow.Observation{Exists: true}, nil
+		},
+		Apply:      func(context.Context, *flow.Request[any]) (flow.Progress, error) { return flow.Done(), nil },
+		Deleting:   func(r any) bool { return o.Deleting(r.(*pool)) },
+		Generation: func(r any) int64 { return o.Generation(r.(*pool)) },
+	}
+}
+
+// crowd is a registry of n kinds.
+func crowd(n int) *flow.Registry[any] {
+	registry := new(flow.Registry[any])
+	for i := range n {
+		flow.Register(registry, fmt.Sprintf("Kind%d", i), ext{})
+	}
+	return registry
+}
+
+// Looking a kind up takes the same time among ten thousand as among ten.
+func TestForDoesNotGrow(t *testing.T) {
+	if race.Enabled {
+		t.Skip("times are not measured under the race detector")
+	}
+	few, many, o := crowd(10), crowd(10_000), anyOps()
+	if got := ratio.Of(func() { many.For("Kind7", o) }, func() { few.For("Kind7", o) }, ratio.Options{}); got > 3 {
+		t.Errorf("among 10,000 kinds it takes %.1f times as long as among 10", got)
+	}
+}
+
+func BenchmarkRunner(b *testing.B) {
+	ctx, p := context.Background(), &pool{}
+	b.Run("Typed", func(b *testing.B) {
+		r := flow.New("Pool", owning(), fiveChecks())
+		b.ReportAllocs()
+		for b.Loop() {
+			r.Reconcile(ctx, p)
+		}
+	})
+	b.Run("Registry", func(b *testing.B) {
+		var registry flow.Registry[any]
+		flow.Register(&registry, "Pool", fiveChecks())
+		r := registry.For("Pool", anyOps())
+		b.ReportAllocs()
+		for b.Loop() {
+			r.Reconcile(ctx, p)
+		}
+	})
+}
+
+func BenchmarkFor(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			registry, o := crowd(n), anyOps()
+			b.ReportAllocs()
+			for b.Loop() {
+				registry.For("Kind7", o)
+			}
+		})
+	}
+}
