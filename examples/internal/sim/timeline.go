@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -75,7 +76,7 @@ func again(p Pass) string {
 		return "waits for " + Names(waiting) + ", looks again at " + Stamp(p.Again) + " in any case"
 	}
 	how := p.Outcome.Retry().String()
-	if p.Outcome.After() > 0 {
+	if p.Outcome.After() > 0 && p.Outcome.Retry() != classify.OnChange {
 		how = "when it was told to"
 	}
 	if rule := p.Outcome.Rule(); rule != "" {

@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Exit codes of the examples.
+const (
+	ExitOK    = 0 // all is as it should be, or was explained
+	ExitLate  = 1 // not all is as it should be in time
+	ExitInput = 2 // a flag is wrong
+)
+
+// Command is an example as a program with the flags -h, -timeout, -explain and -at. All fields are required.
+type Command struct {
+	Name    string
+	Usage   string        // what -h prints
+	Timeout time.Duration // what -timeout is if it is not given
+	// Show runs the example for timeout at most and prints all there is to see. Its error says what is late, and why.
+	Show func(out io.Writer, timeout time.Duration) error
+	// New puts a run together, for -explain.
+	New func(w Watcher) (*Scenario, error)
+}
+
+// Scenario is one run of an example, put together and not begun. All fields are required.
+type Scenario struct {
+	Engine  *Engine
+	Done    func() bool                                        // all is as it should be
+	Explain func(ref checks.Ref) (e flow.Explanation, ok bool) // asks the reconciler of a resource about it
+}
+
+// Run runs the program with its arguments, without the name of the program, and gives its exit code.
+func (c Command) Run(args []string, stdout, stderr io.Writer) int {
+	fail := func(code int, err error) int {
+		fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
+		return code
+	}
+	o, err := c.parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, c.Usage)
+	case err != nil:
+		return fail(ExitInput, err)
+	case o.explain != "":
+		if err := c.explain(stdout, o); err != nil {
+			return fail(ExitInput, err)
+		}
+	default:
+		if err := c.Show(stdout, o.timeout); err != nil {
+			return fail(ExitLate, err)
+		}
+	}
+	return ExitOK
+}
+
+// commandOptions is what the flags say.
+type commandOptions struct {
+	timeout, at time.Duration // at is negative if it was not given
+	explain     string
+}
+
+func (c Command) parse(args []string) (o commandOptions, err error) {
+	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.DurationVar(&o.timeout, "timeout", c.Timeout, "")
+	flags.StringVar(&o.explain, "explain", "", "")
+	flags.DurationVar(&o.at, "at", -1, "")
+	if err := flags.Parse(args); err != nil {
+		return o, fmt.Errorf("%w (-h shows what there is)", err)
+	}
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", flags.Arg(0))
+	case o.timeout <= 0:
+		return o, fmt.Errorf("-timeout: %s is no time to get ready: give more than 0s", o.timeout)
+	case given["explain"] && o.explain == "":
+		return o, errors.New("-explain: the name is empty")
+	case given["at"] && !given["explain"]:
+		return o, errors.New("-at goes with -explain NAME")
+	case given["at"] && o.at < 0:
+		return o, fmt.Errorf("-at: %s is before the start: give 0s or more", o.at)
+	}
+	return o, nil
+}
+
+// explain runs the example quietly, up to a time or until all is done, and prints why a resource is where it is.
+func (c Command) explain(out io.Writer, o commandOptions) error {
+	s, err := c.New(Silent{})
+	if err != nil {
+		return err
+	}
+	ref, err := s.Engine.find(o.explain)
+	if err != nil {
+		return err
+	}
+	end, enough := o.timeout, s.Done
+	if o.at >= 0 {
+		end, enough = o.at, func() bool { return false }
+	}
+	s.Engine.Run(context.Background(), end, enough)
+	e, ok := s.Explain(ref)
+	if !ok {
+		return fmt.Errorf("-explain: %s was not reconciled yet", ref)
+	}
+	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
+	e.Again = s.Engine.Due(ref)
+	fmt.Fprintf(out, "%s\n", strings.TrimRight(e.String(), "\n"))
+	return nil
+}
+
+// find is the resource that a person calls "name" or "Kind/name".
+func (e *Engine) find(called string) (checks.Ref, error) {
+	var all, found []checks.Ref
+	for _, p := range e.Passes() {
+		all = append(all, p.Ref)
+		if strings.EqualFold(called, p.Ref.Name) || strings.EqualFold(called, p.Ref.Kind+"/"+p.Ref.Name) {
+			found = append(found, p.Ref)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, Names(all))
+	case 1:
+		return found[0], nil
+	}
+	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s: say KIND/NAME", called, Names(found))
+}

@@ -1,0 +1,139 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// lamps is an example that is as small as can be: a lamp and a candle, both called "hall", and a door, all of which wait
+// until 2:00. The lamps look again each minute, and the door waits for a bell that nobody rings.
+func lamps(w sim.Watcher) (*sim.Scenario, error) {
+	open := false
+	wait := checks.Check("Wait", func(_ context.Context, req *checks.Request[checks.Ref]) (checks.Result, error) {
+		switch {
+		case open:
+			return checks.Proceed(), nil
+		case req.Resource.Kind == "Door":
+			return checks.Block("Closed", "it is closed", checks.RetryIn(time.Minute), checks.WaitingFor(checks.Ref{Kind: "Bell", Name: "front"})), nil
+		}
+		return checks.Block("Dark", "it is dark", checks.RetryIn(time.Minute)), nil
+	})
+	engine := sim.NewEngine(w)
+	all := flow.New("Thing", flow.Operations[checks.Ref]{
+		Key:   checks.Ref.String,
+		Apply: func(context.Context, *flow.Request[checks.Ref]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[checks.Ref]{PreCheck: chain.New(wait)}, engine.Options(3)...)
+	engine.At(2*time.Minute, func() { open = true })
+	for _, ref := range []checks.Ref{{Kind: "Lamp", Name: "hall"}, {Kind: "Candle", Name: "hall"}, {Kind: "Door", Name: "front"}} {
+		engine.Reconcile(sim.Resource{
+			Ref: ref, Generation: func() int64 { return 1 }, State: func() string { return "" },
+			Pass: func(ctx context.Context) flow.Outcome { return all.Reconcile(ctx, ref) },
+		})
+	}
+	return &sim.Scenario{Engine: engine, Done: engine.AllReady, Explain: func(ref checks.Ref) (flow.Explanation, bool) {
+		if ref.Kind == "Candle" {
+			return flow.Explanation{}, false
+		}
+		return all.Explain(ref.String())
+	}}, nil
+}
+
+func show(out io.Writer, timeout time.Duration) error {
+	fmt.Fprintln(out, "shown for", timeout)
+	if timeout < time.Minute {
+		return errors.New("it is late")
+	}
+	return nil
+}
+
+func command(args []string, stdout, stderr io.Writer) int {
+	return sim.Command{Name: "lamps", Usage: "This is the usage.\n", Timeout: time.Hour, Show: show, New: lamps}.Run(args, stdout, stderr)
+}
+
+func TestCommand(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   simtest.Result
+	}{
+		"Show":    {"without a flag it runs, as long as the program says", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Timeout": {"or as long as it is told", []string{"-timeout", "5m"}, simtest.Result{Stdout: "shown for 5m0s\n"}},
+		"Late":    {"what is late has an exit code of its own", []string{"-timeout", "5s"}, simtest.Result{Code: 1, Stdout: "shown for 5s\n", Stderr: "lamps: it is late\n"}},
+		"Help":    {"help is no error", []string{"-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Help2":   {"however it is asked for", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, simtest.Program(command).Run(tc.args...)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestCommandRefuses(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"UnknownFlag":   {"a flag that does not exist", []string{"-wait"}, "flag provided but not defined: -wait (-h shows what there is)"},
+		"Argument":      {"an argument that is no flag", []string{"hall"}, `what is "hall"?`},
+		"NotADuration":  {"a duration has a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
+		"NoTime":        {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time to get ready"},
+		"NoName":        {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"AtAlone":       {"-at is for -explain", []string{"-at", "1m"}, "-at goes with -explain NAME"},
+		"AtBefore":      {"time begins at 0", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"Nobody":        {"a name that nobody has", []string{"-explain", "cellar"}, `-explain: there is no "cellar": there are Lamp hall and Candle hall and Door front`},
+		"Two":           {"a name that two have", []string{"-explain", "hall"}, `-explain: "hall" is the name of Lamp hall and Candle hall: say KIND/NAME`},
+		"NotReconciled": {"of one of which nothing was kept nothing can be said", []string{"-explain", "candle/hall"}, "-explain: Candle hall was not reconciled yet"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.reason)
+			simtest.Program(command).MustRefuse(t, "lamps: "+tc.want, tc.args...)
+		})
+	}
+	failing := func(args []string, stdout, stderr io.Writer) int {
+		return sim.Command{Name: "lamps", Show: show, New: func(sim.Watcher) (*sim.Scenario, error) { return nil, errors.New("no lamps") }}.Run(args, stdout, stderr)
+	}
+	simtest.Program(failing).MustRefuse(t, "lamps: no lamps", "-explain", "front", "-timeout", "1m")
+}
+
+func TestCommandExplain(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   []string
+	}{
+		"Waiting": {"at a time, with when the engine comes back", []string{"-explain", "front", "-at", "90s"},
+			[]string{"Thing Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
+		"End":      {"in the end, whatever the case", []string{"-explain", "FRONT"}, []string{"Thing Door front is ready", "00:05:00Z, now"}},
+		"After":    {"also when all is done", []string{"-explain", "front", "-at", "12m"}, []string{"Thing Door front is ready", "00:10:00Z, 2m0s ago"}},
+		"Kind":     {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Thing Lamp hall is blocked"}},
+		"TooShort": {"or when the time is over", []string{"-explain", "front", "-timeout", "1m30s"}, []string{"Thing Door front is blocked"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := simtest.Program(command).MustShow(t, tc.args...)
+			t.Log(tc.reason)
+			simtest.InOrder(t, got, tc.want...)
+			if strings.HasSuffix(got, "\n\n") || !strings.HasSuffix(got, "\n") {
+				t.Errorf("it ends with the end of its last line: %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
+)
+
+// Where in Azure everything is. One resource group is enough for an example.
+const (
+	subscription  = "00000000-0000-0000-0000-000000000000"
+	resourceGroup = "windlass-example"
+)
+
+// connect makes the SDK's clients for a simulated Azure. For the real one it takes a credential of azidentity and no
+// options, and nothing else in this example changes.
+func connect(azure *Kusto) (*armkusto.ClientFactory, error) {
+	return armkusto.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions())
+}
+
+// clusterID is the ID of the cluster with that name.
+func clusterID(name string) string {
+	return "/subscriptions/" + subscription + "/resourceGroups/" + resourceGroup + "/providers/" + clusterType + "/" + name
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// clusterExtensions is what is special about clusters: Azure refuses changes while it works on one. Nobody tells when it
+// has done, so it is looked at every minute meanwhile. A stopped cluster is no less ready than a running one, for its
+// spec does not say that it should run; that its databases need it running is theirs to check.
+func clusterExtensions() flow.Extensions[*Cluster] {
+	return flow.Extensions[*Cluster]{
+		PreCheck: chain.New(
+			chain.Named("Settled", checks.ProvisioningState(clusterState, checks.RetryIn(time.Minute), checks.Deny(
+				armkusto.StateCreating, armkusto.StateUpdating, armkusto.StateStarting, armkusto.StateStopping, armkusto.StateDeleting))),
+			checks.ProvisioningState(clusterProvisioningState, checks.RetryIn(time.Minute)),
+		),
+	}
+}
+
+// clusterState and clusterProvisioningState are the selectors of a cluster's states, for its own checks and for those of
+// its databases.
+func clusterState(c *Cluster) *armkusto.State { return c.Status.State }
+
+func clusterProvisioningState(c *Cluster) *armkusto.ProvisioningState {
+	return c.Status.ProvisioningState
+}
+
+// clusterOperations is how a cluster is read from Azure and written to it.
+func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
+	return flow.Operations[*Cluster]{
+		Key:        func(c *Cluster) string { return c.Meta.Name },
+		Generation: func(c *Cluster) int64 { return c.Meta.Generation },
+
+		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
+			c := req.Resource
+			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
+			if azure.NotThere(err) {
+				return flow.Observation{}, nil
+			}
+			if err != nil {
+				return flow.Observation{}, err
+			}
+			c.observe(found.Cluster)
+			return flow.Observation{Exists: true, InSync: c.same(found.Cluster)}, nil
+		},
+
+		Apply: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Progress, error) {
+			c := req.Resource
+			return azure.Advance(ctx, req.Token,
+				func(ctx context.Context) (*runtime.Poller[armkusto.ClustersClientCreateOrUpdateResponse], error) {
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.wanted(),
+						&armkusto.ClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
+				},
+				func(made armkusto.ClustersClientCreateOrUpdateResponse) { c.observe(made.Cluster) })
+		},
+	}
+}
+
+// wanted is the cluster as Azure wants to be told.
+func (c *Cluster) wanted() armkusto.Cluster {
+	return armkusto.Cluster{
+		Location: &c.Spec.Location,
+		SKU:      &armkusto.AzureSKU{Name: &c.Spec.SKU, Tier: new(armkusto.AzureSKUTierStandard), Capacity: &c.Spec.Capacity},
+	}
+}
+
+// same tells whether Azure has what the spec says.
+func (c *Cluster) same(found armkusto.Cluster) bool {
+	return equal(found.Location, c.Spec.Location) && found.SKU != nil &&
+		equal(found.SKU.Name, c.Spec.SKU) && equal(found.SKU.Capacity, c.Spec.Capacity)
+}
+
+// observe takes over what Azure says of the cluster.
+func (c *Cluster) observe(found armkusto.Cluster) {
+	if found.Properties != nil {
+		c.Status = ClusterStatus{State: found.Properties.State, ProvisioningState: found.Properties.ProvisioningState}
+	}
+}
+
+func equal[V comparable](found *V, wanted V) bool { return found != nil && *found == wanted }

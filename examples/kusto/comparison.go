@@ -1,0 +1,41 @@
+package main
+
+import (
+	"io"
+
+	"github.com/windlass-go/windlass/examples/internal/sim"
+)
+
+// compare prints what two runs sent to Azure, and what they asked about databases while the cluster was in which state.
+func compare(out io.Writer, with, without *Simulation) {
+	rows := sim.Comparison{Out: out}
+	a, b := with.azure.Tally(), without.azure.Tally()
+	rows.Row("", "with checks", "without checks")
+	rows.Count("requests sent to Azure", a.Sent, b.Sent)
+	rows.Counts(a.Verbs, b.Verbs)
+	rows.Count("answered by an error", a.Failed, b.Failed)
+	rows.Counts(a.Failures, b.Failures)
+
+	a, b = with.azure.Databases(), without.azure.Databases()
+	rows.Count("passes over databases", sum(with.passes), sum(without.passes))
+	rows.Counts(byState(with.passes), byState(without.passes))
+	rows.Count("requests about databases", a.Sent, b.Sent)
+	rows.Counts(byState(with.azure.Asked), byState(without.azure.Asked))
+	rows.Row("all ready at", with.end(), without.end())
+}
+
+// byState says of counts what they are about, also of those that are zero.
+func byState(counts map[string]int) map[string]int {
+	said := map[string]int{}
+	for _, state := range states {
+		said["while the cluster is "+string(state)] = counts[string(state)]
+	}
+	return said
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, m := range counts {
+		n += m
+	}
+	return n
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var program = simtest.Program(run)
+
+func TestStory(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t),
+		"0:00  Cluster demo          in progress at Apply; polled again at 0:30",
+		"0:00  100 Database          blocked at OwnerCheck by OwnerReady: OwnerNotReady",
+		"waits for Cluster demo, looks again at 5:00",
+		"5:00  100 Database          as before, try 2",
+		"10:00  Cluster demo          ready; Azure says Running/Succeeded, after 20 polls",
+		"10:00  100 Database          in progress at Apply",
+		"11:00  100 Database          ready; Azure says Succeeded, after 2 polls",
+		"14:00  Cluster demo          a person stops it; the engine is told",
+		"14:00  100 Database          a person sets the hot cache to 31 days",
+		"14:00  Cluster demo          blocked at PreCheck by Settled",
+		`"Stopping"`,
+		"14:00  100 Database          blocked at OwnerCheck by OwnerReady",
+		"16:00  Cluster demo          Azure has stopped it",
+		"16:00  Cluster demo          ready; Azure says Stopped/Succeeded",
+		"16:00  100 Database          blocked at OwnerCheck by OwnerRunning: OwnerNotRunning",
+		`owner Cluster demo is in state "Stopped": it must be Running`,
+		"21:00  100 Database          as before",
+		"24:00  Cluster demo          a person starts it",
+		"24:00  100 Database          blocked at OwnerCheck by OwnerReady",
+		"27:00  Cluster demo          Azure has started it",
+		"27:00  Cluster demo          ready; Azure says Running/Succeeded",
+		"27:00  100 Database          in progress at Apply",
+		"28:00  100 Database          ready; Azure says Succeeded",
+		"28:00  all is ready",
+		"The flows that ran:",
+		"PreCheck     Settled -> ProvisioningState",
+		"OwnerCheck   OwnerReady -> OwnerProvisioningState -> OwnerRunning",
+		"with checks",
+		"requests sent to Azure",
+		"answered by an error",
+		"passes over databases",
+		"requests about databases",
+		"while the cluster is Stopped                          0              100",
+		"all ready at                                        28:00            30:00",
+	)
+}
+
+func TestRunsAreTheSame(t *testing.T) {
+	program.MustBeTheSame(t)
+	program.MustBeTheSame(t, "-untold", "-databases", "7")
+}
+
+// A hundred resources are as easy to read as one.
+func TestTimelineDoesNotGrow(t *testing.T) {
+	lines := func(args ...string) int {
+		timeline, _, _ := strings.Cut(program.MustShow(t, args...), "all is ready")
+		return strings.Count(timeline, "\n")
+	}
+	if one, hundred := lines("-databases", "1"), lines(); one != hundred || hundred > 50 {
+		t.Errorf("%d lines for one database and %d for a hundred", one, hundred)
+	}
+}
+
+func TestOneDatabase(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t, "-databases", "1"),
+		"0:00  Database db-001       blocked at OwnerCheck by OwnerReady",
+		"14:00  Database db-001       a person sets the hot cache",
+		"16:00  Database db-001       blocked at OwnerCheck by OwnerRunning",
+		"28:00  Database db-001       ready",
+		"requests about databases                               10               15",
+	)
+}
+
+// simulate runs the script to its end.
+func simulate(t *testing.T, o Options, withChecks bool) *Simulation {
+	t.Helper()
+	s, err := NewSimulation(o, withChecks, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run(time.Hour, s.Done)
+	if !s.Done() {
+		t.Fatal(s.late(time.Hour))
+	}
+	return s
+}
+
+// What was asked of Azure about databases, and how often they were looked at, by the state of their cluster.
+func TestRequestsAboutDatabases(t *testing.T) {
+	const n = 100
+	type counts struct {
+		Asked, Passes map[string]int
+		Databases     azure.Tally
+		Sent          int // also about the cluster
+		Ready         string
+	}
+	// To create a database takes a GET, a PUT, two polls and the GET of the result, in three passes; to update one as much.
+	running := func(gets, puts, polls int) map[string]int {
+		return map[string]int{"GET": gets * n, "PUT": puts * n, "POLL": polls * n}
+	}
+	cases := map[string]struct {
+		reason string
+		o      Options
+		checks bool
+		want   counts
+	}{
+		"WithChecks": {"nothing is asked while there can be no answer", Options{Databases: n}, true, counts{
+			Asked:  map[string]int{"Running": 10 * n},
+			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": 2 * n, "Starting": n},
+			Databases: azure.Tally{Sent: 10 * n, Failed: n, Verbs: running(4, 2, 4),
+				Failures: map[string]int{"GET 404 ResourceNotFound": n}},
+			Sent: 10*n + 31, Ready: "28:00",
+		}},
+		"WithoutChecks": {"each look at a database is a request, and is refused", Options{Databases: n}, false, counts{
+			Asked:  map[string]int{"Running": 10 * n, "Creating": 2 * n, "Stopping": n, "Stopped": n, "Starting": n},
+			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": n},
+			Databases: azure.Tally{Sent: 15 * n, Failed: 6 * n, Verbs: running(9, 2, 4),
+				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": 5 * n}},
+			Sent: 15*n + 27, Ready: "30:00",
+		}},
+		"Untold": {"what nobody knows no check can know: one futile GET for each", Options{Databases: n, Untold: true}, true, counts{
+			Asked:  map[string]int{"Running": 10 * n, "Stopping": n},
+			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": 2 * n},
+			Databases: azure.Tally{Sent: 11 * n, Failed: 2 * n, Verbs: running(5, 2, 4),
+				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": n}},
+			Sent: 11*n + 28, Ready: "28:00",
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := simulate(t, tc.o, tc.checks)
+			got := counts{Asked: s.azure.Asked, Passes: s.passes, Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.end()}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if sent := s.azure.Databases().Sent; sum(s.azure.Asked) != sent {
+				t.Errorf("%d requests by state, and %d in all", sum(s.azure.Asked), sent)
+			}
+		})
+	}
+}
+
+// In the end Azure has what the specs say.
+func TestDatabasesAreUpdated(t *testing.T) {
+	for _, withChecks := range []bool{true, false} {
+		s := simulate(t, Options{Databases: 3}, withChecks)
+		for _, name := range []string{"db-001", "db-002", "db-003"} {
+			got, _ := s.azure.Shown(clusterID("demo") + "/databases/" + name)
+			want := map[string]any{"hotCachePeriod": "P31D", "softDeletePeriod": "P365D", "provisioningState": "Succeeded"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("with checks %t: %s: -want, +got:\n%s", withChecks, name, diff)
+			}
+		}
+	}
+}
+
+// A pass is about the spec as it is then.
+func TestGeneration(t *testing.T) {
+	s, err := NewSimulation(Options{Databases: 2}, true, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	generations := func(at time.Duration) (of []int64) {
+		s.Run(at, func() bool { return false })
+		for _, p := range s.engine.Passes() {
+			if p.Outcome.State() == flow.StateBlocked {
+				of = append(of, p.Outcome.Generation())
+			}
+		}
+		return of
+	}
+	if diff := cmp.Diff([][]int64{{1, 1}, {2, 2}}, [][]int64{generations(time.Minute), generations(17 * time.Minute)}); diff != "" {
+		t.Errorf("of the databases that are blocked: -want, +got:\n%s", diff)
+	}
+}
+
+func TestUntold(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t, "-untold"),
+		"14:00  Cluster demo          a person stops it; nobody is told",
+		"14:00  100 Database          failed at Get: BadRequest",
+		"Cannot fetch databases while resource is in state 'Stopping'.",
+		"15:00  Cluster demo          blocked at PreCheck by Settled",
+		"19:00  100 Database          blocked at OwnerCheck by OwnerRunning",
+		"28:00  all is ready",
+		"while the cluster is Stopping                       100              100",
+	)
+}
+
+func TestLate(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   []string
+	}{
+		"Creating": {"the cluster is being created", []string{"-timeout", "4m"}, []string{
+			"kusto: not all is ready after 4m0s:\n",
+			"  Cluster demo: in progress at Apply",
+			"  100 Database (db-001, db-002, db-003 and 97 more): blocked at OwnerCheck by OwnerReady",
+			"waits for Cluster demo",
+			"and not all has happened: at 14:00, Cluster demo: a person stops it",
+		}},
+		"Stopped": {"it is stopped, and ready as it is", []string{"-timeout", "20m", "-databases", "2"}, []string{
+			"kusto: not all is ready after 20m0s:\n  2 Database (db-001, db-002): blocked at OwnerCheck by OwnerRunning",
+			`"Stopped"`, "and not all has happened: at 24:00, Cluster demo: a person starts it",
+		}},
+		"Between": {"all is ready, but that is not the end of it", []string{"-timeout", "12m"}, []string{
+			"kusto: all is ready after 12m0s, but not all has happened: at 14:00, Cluster demo: a person stops it",
+		}},
+		"LastMinute": {"all has happened, but one", []string{"-timeout", "27m30s", "-databases", "1"}, []string{
+			"kusto: not all is ready after 27m30s:\n  Database db-001: in progress at Apply",
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := program.MustBeLate(t, tc.args...)
+			simtest.InOrder(t, got, tc.want...)
+			if name == "LastMinute" && strings.Contains(got, "happened") {
+				t.Errorf("all of the script has happened: %s", got)
+			}
+		})
+	}
+}
+
+// The run without checks may be late when the other one is not.
+func TestComparisonOfARunThatIsLate(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t, "-timeout", "29m"), "all ready at", "28:00", "not in time")
+}
+
+func TestExplain(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   []string
+	}{
+		"Stopped": {"the cluster is stopped", []string{"-explain", "db-007", "-at", "17m"}, []string{
+			"Database db-007 is blocked at OwnerCheck by OwnerRunning", `"Stopped"`, "waits for    Cluster demo",
+			"00:16:00Z, 1m0s ago", "00:21:00Z, in 4m0s", "> OwnerCheck  OwnerRunning"}},
+		"Kind": {"the kind may be said, in any case", []string{"-explain", "DATABASE/DB-007", "-at", "1m"}, []string{"by OwnerReady"}},
+		"Cluster": {"the owner can be asked about, too",
+			[]string{"-explain", "demo", "-at", "14m30s"}, []string{"Cluster demo is blocked at PreCheck by Settled"}},
+		"End": {"in the end there is nothing in the way", []string{"-explain", "cluster/demo"}, []string{"Cluster demo is ready"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) { simtest.InOrder(t, program.MustShow(t, tc.args...), tc.want...) })
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	var answer map[string]any
+	if err := json.Unmarshal([]byte(program.MustShow(t, "-explain", "db-100", "-at", "17m", "-json")), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]any{"OwnerRunning", "OwnerNotRunning", "db-100"}, []any{answer["link"], answer["reason"], answer["key"]}); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"NoDatabases":    {"there is nothing to show", []string{"-databases", "0"}, "-databases: 0 is out of range: give 1 to 1000"},
+		"LessThanNone":   {"a number of things", []string{"-databases", "-1"}, "-databases: -1 is out of range"},
+		"TooMany":        {"a run should take a moment", []string{"-databases", "1001"}, "-databases: 1001 is out of range"},
+		"NotANumber":     {"a number", []string{"-databases", "many"}, `invalid value "many" for flag -databases`},
+		"UnknownFlag":    {"a flag that does not exist", []string{"-wait"}, "-wait (-h shows what there is)"},
+		"Argument":       {"an argument that is no flag", []string{"db-001"}, `what is "db-001"?`},
+		"NotADuration":   {"a duration has a unit", []string{"-timeout", "5"}, "-timeout"},
+		"NoTime":         {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time"},
+		"AtAlone":        {"-at is for -explain", []string{"-at", "1m"}, "go with -explain NAME"},
+		"JSONAlone":      {"so is -json", []string{"-json"}, "go with -explain NAME"},
+		"AtBeforeStart":  {"time begins at 0", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"ExplainNothing": {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"ExplainUnknown": {"a name that nobody has",
+			[]string{"-explain", "db-101"}, `there is no "db-101": there are Cluster demo and Database db-001 to db-100`},
+		"ExplainUnknownOf": {"a name that nobody has",
+			[]string{"-explain", "db", "-databases", "1"}, `there is no "db": there are Cluster demo and Database db-001`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) { program.MustRefuse(t, tc.want, tc.args...) })
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if diff := cmp.Diff(usage, program.MustShow(t, "-h")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	for _, flag := range []string{"-databases", "-untold", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "Cluster", "Database"} {
+		if !strings.Contains(usage, flag) {
+			t.Errorf("the help should say what %s is", flag)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var program simtest.Program = run
+
+// runToEnd runs stories to their ends.
+func runToEnd(t *testing.T, stories []Story, get bool, w sim.Watcher) *Simulation {
+	t.Helper()
+	s, err := NewSimulation(stories, get, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.engine.Run(t.Context(), time.Hour, s.done)
+	if !s.done() {
+		t.Fatalf("get %t: %v", get, s.late(time.Hour))
+	}
+	return s
+}
+
+func TestStories(t *testing.T) {
+	out := program.MustShow(t)
+	cases := map[string]struct {
+		reason string
+		want   []string
+	}{
+		"web": {"a rule approves at once", []string{
+			"0:00  Endpoint web          in progress at Apply",
+			"0:30  Endpoint web          ready; Azure says Succeeded"}},
+		"billing": {"a person approves after a while", []string{
+			"0:30  Endpoint billing      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"connection billing waits for a person to approve it (awaiting approval)",
+			"tries again at 1:30 (slow)",
+			`3:00  Endpoint billing      the owner of the service on connection billing: Approved, "welcome"`,
+			"3:30  Endpoint billing      ready"}},
+		"audit": {"a no is not tried again until the resync, and seen there when it became a yes", []string{
+			"1:00  Endpoint audit        the owner of the service on connection audit: Rejected",
+			"1:30  Endpoint audit        blocked at PostCheck by ApprovalPending: ApprovalRejected",
+			"connection audit was rejected: a person has to approve it or to remove it (ask the security team first)",
+			"tries again at 6:30 (on change)",
+			"5:00  Endpoint audit        the owner of the service on connection audit: Approved",
+			"6:30  Endpoint audit        ready"}},
+		"partner": {"a no stays a no", []string{
+			"2:00  Endpoint partner      the owner of the service on connection partner: Rejected",
+			"2:30  Endpoint partner      blocked at PostCheck by ApprovalPending: ApprovalRejected",
+			"tries again at 7:30 (on change)",
+			"each story has come to its end"}},
+		"legacy": {"what was in use is taken away", []string{
+			"1:30  Endpoint legacy       ready",
+			"4:00  Endpoint legacy       the owner of the service on connection legacy: Disconnected",
+			"6:30  Endpoint legacy       blocked at PostCheck by ApprovalPending: ApprovalDisconnected",
+			"connection legacy was disconnected: a person has to connect it anew (the server has moved)"}},
+		"reports": {"nothing is said at first", []string{
+			"0:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
+			"connection reports has nothing said of its approval yet",
+			"2:00  Endpoint reports      the service on connection reports: Pending",
+			"2:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"4:30  Endpoint reports      ready"}},
+		"gateway": {"both have to say yes", []string{
+			"connection files waits for a person to approve it (awaiting approval); connection keys waits for a person",
+			"1:00  Endpoint gateway      the owner of the service on connection files: Approved",
+			"1:30  Endpoint gateway      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"connection keys waits for a person",
+			"5:30  Endpoint gateway      ready"}},
+	}
+	for _, s := range stories {
+		tc, told := cases[s.Endpoint.Name]
+		if !told {
+			t.Errorf("the story of %s is not looked at", s.Endpoint.Name)
+		}
+		t.Run(s.Endpoint.Name, func(t *testing.T) {
+			t.Log(tc.reason)
+			simtest.InOrder(t, out, tc.want...)
+		})
+	}
+	simtest.InOrder(t, out, "6:30  each story has come to its end", "The flow that ran:", "PostCheck    ApprovalPending",
+		"What stood in the status", "What was sent to Azure")
+	program.MustBeTheSame(t)
+}
+
+// Each of the five outcomes, and what an operator sees of it.
+func TestConditions(t *testing.T) {
+	seen := &history{Watcher: sim.Silent{}}
+	runToEnd(t, stories, true, seen)
+	told := map[string][]string{}
+	for _, ref := range seen.order {
+		for _, s := range seen.seen[ref] {
+			line := sim.Stamp(s.from)
+			for _, c := range s.conditions {
+				line += " " + c.Type + "=" + c.Status
+			}
+			told[ref.Name] = append(told[ref.Name], line+" "+string(s.conditions[0].Severity)+" "+s.conditions[0].Reason)
+		}
+	}
+	const begun, pending = "0:00 Ready=False Reconciling=True Info InProgress", "0:30 Ready=False Reconciling=True Warning ApprovalPending"
+	want := map[string][]string{
+		"web":     {begun, "0:30 Ready=True  Succeeded"},
+		"billing": {begun, pending, "3:30 Ready=True  Succeeded"},
+		"audit":   {begun, pending, "1:30 Ready=False Stalled=True Error ApprovalRejected", "6:30 Ready=True  Succeeded"},
+		"partner": {begun, pending, "2:30 Ready=False Stalled=True Error ApprovalRejected"},
+		"legacy":  {begun, pending, "1:30 Ready=True  Succeeded", "6:30 Ready=False Stalled=True Error ApprovalDisconnected"},
+		"reports": {begun, "0:30 Ready=False Reconciling=True Warning ApprovalAbsent", "2:30 Ready=False Reconciling=True Warning ApprovalPending", "4:30 Ready=True  Succeeded"},
+		"gateway": {begun, pending, "1:30 Ready=False Reconciling=True Warning ApprovalPending", "5:30 Ready=True  Succeeded"},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	var table strings.Builder
+	seen.print(&table)
+	simtest.InOrder(t, table.String(), "audit     0:00  Ready=False  Reconciling=True  Info     InProgress",
+		"1:30  Ready=False  Stalled=True      Error    ApprovalRejected      connection audit was rejected", "6:30  Ready=True", "Succeeded\npartner")
+}
+
+func TestOnePUTEach(t *testing.T) {
+	with, without := runToEnd(t, stories, true, sim.Silent{}), runToEnd(t, stories, false, sim.Silent{})
+	verbs := map[string]map[string]int{}
+	for _, s := range stories {
+		name := s.Endpoint.Name
+		verbs[name] = with.requests(name).Verbs
+		if n := without.requests(name).Verbs["PUT"]; n < 2 {
+			t.Errorf("%s: without Get there is a PUT for each look at it, got %d", name, n)
+		}
+	}
+	want := map[string]map[string]int{
+		"web":     {"GET": 3, "PUT": 1, "POLL": 1},
+		"billing": {"GET": 5, "PUT": 1, "POLL": 1},
+		"audit":   {"GET": 4, "PUT": 1, "POLL": 1},
+		"partner": {"GET": 4, "PUT": 1, "POLL": 1},
+		"legacy":  {"GET": 4, "PUT": 1, "POLL": 1},
+		"reports": {"GET": 6, "PUT": 1, "POLL": 1},
+		"gateway": {"GET": 7, "PUT": 1, "POLL": 1},
+	}
+	if diff := cmp.Diff(want, verbs); diff != "" {
+		t.Errorf("an endpoint that waits is looked at, and not written again: -want, +got:\n%s", diff)
+	}
+	tally := azure.Tally{
+		Sent: 47, Failed: 7,
+		Verbs:    map[string]int{"GET": 33, "PUT": 7, "POLL": 7},
+		Failures: map[string]int{"GET 404 ResourceNotFound": 7}, // how one learns that there is nothing yet
+	}
+	if diff := cmp.Diff(tally, with.cloud.Tally()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// The resync looks at a rejected endpoint, and nothing does before.
+func TestRejectedWaitsForTheResync(t *testing.T) {
+	s, err := NewSimulation(stories, true, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gets := func(at time.Duration) int {
+		s.engine.Run(t.Context(), at, func() bool { return false })
+		return s.requests("partner").Verbs["GET"]
+	}
+	at := []int{gets(2*time.Minute + 30*time.Second), gets(7*time.Minute + 29*time.Second), gets(7*time.Minute + 30*time.Second)}
+	if diff := cmp.Diff([]int{at[0], at[0], at[0] + 1}, at); diff != "" {
+		t.Errorf("GETs when it is seen, just before the resync, and at it: -want, +got:\n%s", diff)
+	}
+	o := s.engine.Passes()[3].Outcome
+	if o.Retry() != classify.OnChange || o.Reason() != checks.ReasonApprovalRejected {
+		t.Errorf("it should still be rejected, on change: %s", o)
+	}
+}
+
+// What Azure has is compared with what is wanted, so that a change of somebody else is undone.
+func TestInSync(t *testing.T) {
+	one := []Story{{Endpoint: endpoint("one", ask("one", "Microsoft.Sql/servers/ledger", "sqlServer")),
+		Events: []Event{{0, "one", owner, "Approved", ""}}, End: flow.ReasonSucceeded}}
+	in := func(field string, value any) func(map[string]any) {
+		return func(p map[string]any) {
+			c := p["manualPrivateLinkServiceConnections"].([]any)[0].(map[string]any)
+			if _, ok := c[field]; !ok {
+				c = c["properties"].(map[string]any)
+			}
+			c[field] = value
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		change func(p map[string]any)
+		want   int
+	}{
+		"Nothing": {"nobody changes anything", func(map[string]any) {}, 1},
+		"Added":   {"what only Azure says is not ours", func(p map[string]any) { p["networkInterfaces"] = []any{} }, 1},
+		"Case":    {"IDs are compared without case", in("privateLinkServiceId", strings.ToUpper(resourceGroup)+"/providers/microsoft.sql/servers/LEDGER"), 1},
+		"Subnet":  {"in another subnet", func(p map[string]any) { p["subnet"] = map[string]any{"id": "/x"} }, 2},
+		"Service": {"to another service", in("privateLinkServiceId", "/x"), 2},
+		"Group":   {"to another part of it", in("groupIds", []any{"other"}), 2},
+		"Message": {"with another message", in("requestMessage", "hello"), 2},
+		"Name":    {"by another name", in("name", "other"), 2},
+		"Gone":    {"without a connection", func(p map[string]any) { delete(p, "manualPrivateLinkServiceConnections") }, 2},
+		"Unasked": {"with one that nobody asked for", func(p map[string]any) { p["privateLinkServiceConnections"] = p["manualPrivateLinkServiceConnections"] }, 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := runToEnd(t, one, true, sim.Silent{})
+			s.cloud.Change(endpointID("one"), tc.change)
+			s.engine.Run(t.Context(), 8*time.Minute, func() bool { return false })
+			if diff := cmp.Diff(tc.want, s.requests("one").Verbs["PUT"]); diff != "" {
+				t.Errorf("%s: PUTs: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// A story that is where it ends before all has happened has not ended.
+func TestEnd(t *testing.T) {
+	s := runToEnd(t, []Story{{
+		Endpoint: endpoint("on-off", ask("one", "Microsoft.Sql/servers/ledger", "sqlServer")),
+		Events: []Event{
+			{0, "one", owner, "Approved", "welcome"},
+			{4 * time.Minute, "one", owner, "Disconnected", "by mistake"},
+			{8 * time.Minute, "one", owner, "Approved", "sorry"},
+		},
+		End: flow.ReasonSucceeded,
+	}}, true, sim.Silent{})
+	if diff := cmp.Diff("10:30", sim.Stamp(s.engine.Clock.Elapsed())); diff != "" {
+		t.Errorf("it is seen at the second resync: -want, +got:\n%s", diff)
+	}
+}
+
+func TestNoConnection(t *testing.T) {
+	none := []Story{{Endpoint: endpoint("none"), End: checks.ReasonApprovalAbsent}}
+	s := runToEnd(t, none, true, sim.Silent{})
+	if got := s.engine.Passes()[0].Outcome; got.Link() != "ApprovalPending" {
+		t.Errorf("an endpoint that leads nowhere is not ready: %s", got)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	want := "what Azure says is not the properties of a private endpoint"
+	for name, properties := range map[string]any{"WrongType": map[string]any{"subnet": "x"}, "NotJSON": func() {}} {
+		if _, err := propertiesOf(armresources.GenericResource{Properties: properties}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want an error that says %q, got %v", name, want, err)
+		}
+	}
+
+	// Also in a pass: it fails, at the PUT and at the GET behind it.
+	s, err := NewSimulation(stories[:1], true, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cloud.Reports(endpointType, func(_ string, p map[string]any) { p["subnet"] = "x" })
+	for _, point := range []string{flow.PointApply, flow.PointGet} {
+		at := s.engine.Clock.Elapsed() + endpointTakes + lookEvery
+		s.engine.Run(t.Context(), at, func() bool {
+			return s.engine.Passes()[0].Outcome.Point() == point && s.engine.Passes()[0].Outcome.Err() != nil
+		})
+		if o := s.engine.Passes()[0].Outcome; o.Point() != point || o.Err() == nil || !strings.Contains(o.Err().Error(), want) {
+			t.Errorf("want a failure at %s, got %s", point, o)
+		}
+	}
+}
+
+func TestLate(t *testing.T) {
+	got := program.MustBeLate(t, "-timeout", "4m")
+	simtest.InOrder(t, got, "privateendpoint: not each story has come to its end after 4m0s:",
+		"Endpoint audit should come to Succeeded: it is blocked at PostCheck by ApprovalPending: ApprovalRejected",
+		"Endpoint legacy should come to ApprovalDisconnected: it is ready",
+		"Endpoint reports should come to Succeeded: it is blocked",
+		"Endpoint gateway should come to Succeeded: it is blocked")
+	for _, done := range []string{"web", "billing", "partner"} {
+		if strings.Contains(got, "Endpoint "+done) {
+			t.Errorf("%s is at its end and not named:\n%s", done, got)
+		}
+	}
+	program.MustShow(t, "-timeout", "6m30s")
+	simtest.InOrder(t, program.MustBeLate(t, "-timeout", "1s"), "Endpoint web should come to Succeeded: it is in progress at Apply")
+}
+
+func TestExplain(t *testing.T) {
+	program.MustExplain(t, map[string]simtest.Explanation{
+		"Rejected": {Reason: "who said no, and that nothing happens before the resync", Args: []string{"audit", "-at", "4m"},
+			Want: []string{"Endpoint audit is blocked at PostCheck by ApprovalPending", "ApprovalRejected", "ask the security team first",
+				"00:01:30Z, 2m30s ago", "00:06:30Z, in 2m30s", "Get", "InSync", "> PostCheck"}},
+		"Two": {Reason: "of two the one that is missing", Args: []string{"endpoint/gateway", "-at", "3m"},
+			Want: []string{"ApprovalPending", "connection keys waits"}},
+		"End": {Reason: "in the end there is nothing in the way", Args: []string{"web"},
+			Want: []string{"Endpoint web is ready"}},
+	})
+}
+
+func TestFlags(t *testing.T) {
+	program.MustRefuse(t, `privateendpoint: what is "web"?`, "web")
+	program.MustRefuse(t, "privateendpoint: -timeout", "-timeout", "0s")
+	program.MustRefuse(t, `privateendpoint: -explain: there is no "nobody"`, "-explain", "nobody")
+	for _, s := range stories {
+		program.MustHelp(t, usage, s.Endpoint.Name)
+	}
+}

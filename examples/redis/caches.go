@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// cacheOperations is how a cache is read from Azure and written to it. It has no owner.
+func cacheOperations(api *armredis.Client) flow.Operations[*Cache] {
+	return flow.Operations[*Cache]{
+		Key: func(c *Cache) string { return c.Name },
+
+		Get: func(ctx context.Context, req *flow.Request[*Cache]) (flow.Observation, error) {
+			c := req.Resource
+			found, err := api.Get(ctx, resourceGroup, c.Name, nil)
+			return observation(found, err, func(armredis.ClientGetResponse) bool {
+				c.observe(found.ResourceInfo)
+				p := found.Properties
+				return p != nil && p.SKU != nil && equal(p.SKU.Capacity, c.Size)
+			})
+		},
+
+		Apply: func(ctx context.Context, req *flow.Request[*Cache]) (flow.Progress, error) {
+			c := req.Resource
+			return azure.Advance(ctx, req.Token,
+				func(ctx context.Context) (*runtime.Poller[armredis.ClientCreateResponse], error) {
+					return api.BeginCreate(ctx, resourceGroup, c.Name, c.wanted(), &armredis.ClientBeginCreateOptions{ResumeToken: req.Token})
+				},
+				func(made armredis.ClientCreateResponse) { c.observe(made.ResourceInfo) })
+		},
+	}
+}
+
+// wanted is the cache as Azure wants to be told: of the tier in which there are copies elsewhere.
+func (c *Cache) wanted() armredis.CreateParameters {
+	return armredis.CreateParameters{Location: &c.Location, Properties: &armredis.CreateProperties{
+		SKU: &armredis.SKU{Name: new(armredis.SKUNamePremium), Family: new(armredis.SKUFamilyP), Capacity: &c.Size},
+	}}
+}
+
+// observe takes over what Azure says of the cache.
+func (c *Cache) observe(found armredis.ResourceInfo) {
+	c.State = ""
+	if p := found.Properties; p != nil && p.ProvisioningState != nil {
+		c.State = *p.ProvisioningState
+	}
+}

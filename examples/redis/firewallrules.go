@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// firewallRuleOperations is how a firewall rule is read from Azure and written to it, and how its cache is found.
+func firewallRuleOperations(api *armredis.FirewallRulesClient, objects checks.Resolver) flow.Operations[*FirewallRule] {
+	return flow.Operations[*FirewallRule]{
+		Key: func(r *FirewallRule) string { return r.Name },
+
+		Owner: func(ctx context.Context, r *FirewallRule) (checks.Object, error) {
+			return objects(ctx, cacheRef(r.Cache))
+		},
+
+		Get: func(ctx context.Context, req *flow.Request[*FirewallRule]) (flow.Observation, error) {
+			r := req.Resource
+			found, err := api.Get(ctx, resourceGroup, r.Cache, r.Name, nil)
+			return observation(found, err, func(armredis.FirewallRulesClientGetResponse) bool {
+				p := found.Properties
+				return p != nil && equal(p.StartIP, r.From) && equal(p.EndIP, r.To)
+			})
+		},
+
+		Apply: func(ctx context.Context, req *flow.Request[*FirewallRule]) (flow.Progress, error) {
+			r := req.Resource
+			wanted := armredis.FirewallRule{Properties: &armredis.FirewallRuleProperties{StartIP: &r.From, EndIP: &r.To}}
+			_, err := api.CreateOrUpdate(ctx, resourceGroup, r.Cache, r.Name, wanted, nil)
+			return done(err)
+		},
+	}
+}

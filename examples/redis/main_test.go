@@ -1,0 +1,231 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+)
+
+var program simtest.Program = run
+
+// runToReady runs all until it is ready.
+func runToReady(t *testing.T, rows bool) *Simulation {
+	t.Helper()
+	s, err := NewSimulation(rows, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.engine.Run(t.Context(), time.Hour, s.engine.AllReady)
+	if !s.engine.AllReady() {
+		t.Fatalf("rows %t: %v", rows, s.engine.NotReady(time.Hour))
+	}
+	return s
+}
+
+func TestStory(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t),
+		"0:00  Cache east            in progress at Apply",
+		"0:00  Cache west            failed at Apply: Conflict",
+		"The name 'west' is taken",
+		"tries again at 0:01 (slow, rule Conflict)",
+		"FirewallRule office   blocked at OwnerCheck by OwnerReady",
+		"1:30  the name west         freed by a person",
+		"2:00  Cache east            ready; Azure says Succeeded",
+		"2:00  FirewallRule office   failed at Apply: Conflict",
+		"Please try again later.",
+		"(fast, rule CacheIsBusy)",
+		"2:00  PatchSchedule sunday  failed at Apply: Conflict",
+		"tries again at 4:10 (when it was told to, rule CacheIsBusy)",
+		"2:00  LinkedServer pair     blocked at PreCheck by ReferenceReady(cache)",
+		"2:07  Cache west            in progress at Apply",
+		"4:07  Cache west            ready; Azure says Succeeded",
+		"4:10  PatchSchedule sunday  ready",
+		"LinkedServer pair     failed at Apply: BadRequest",
+		"(slow, rule ReplicationIsBeingPrepared)",
+		"4:30  FirewallRule office   ready",
+		"LinkedServer pair     in progress at Apply",
+		"7:22  LinkedServer pair     ready",
+		"7:22  all is ready",
+		"What each refusal was taken for:",
+		"API versions <2023-08-01",
+		"2023-04-01  slow by rule ReplicationIsBeingPrepared, and this was asked",
+		"2023-08-01  very slow by rule BadRequest",
+		"with rows", "without them",
+		"requests sent to Azure",
+		"LinkedServer pair ready at", "7:22", "10:10",
+	)
+	program.MustBeTheSame(t)
+}
+
+func TestRefusals(t *testing.T) {
+	taken := func(s *Simulation) map[string]string {
+		all := map[string]string{}
+		for _, r := range s.record.refusals {
+			all[r.ref.String()+" "+r.first.Reason()] = r.String()
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		rows   bool
+		want   map[string]string
+	}{
+		"Rows": {"what is over in a moment is fast, and what is not stays what it was", true, map[string]string{
+			"Cache west Conflict":           "slow by rule Conflict, Warning; refused 7 times",
+			"FirewallRule office Conflict":  "fast by rule CacheIsBusy, Warning; refused 8 times",
+			"PatchSchedule sunday Conflict": "fast by rule CacheIsBusy, Warning, but after 2m10s, as Azure said; refused once",
+			"LinkedServer pair Conflict":    "fast by rule CacheIsBusy, Warning; refused once",
+			"LinkedServer pair BadRequest":  "slow by rule ReplicationIsBeingPrepared, Warning; refused 7 times",
+		}},
+		"NoRows": {"the default knows nothing of caches", false, map[string]string{
+			"Cache west Conflict":           "slow by rule Conflict, Warning; refused 7 times",
+			"FirewallRule office Conflict":  "slow by rule Conflict, Warning; refused 8 times",
+			"PatchSchedule sunday Conflict": "slow by rule Conflict, Warning, but after 2m10s, as Azure said; refused once",
+			"LinkedServer pair Conflict":    "slow by rule Conflict, Warning; refused 2 times",
+			"LinkedServer pair BadRequest":  "very slow by rule BadRequest, Warning; refused once",
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, taken(runToReady(t, tc.rows))); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestRowsSpareTime(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		rows   bool
+		tally  azure.Tally
+		ready  map[string]string
+	}{
+		"Rows": {"who asks again soon is ready soon, for some requests more", true,
+			azure.Tally{Sent: 74, Failed: 55, Verbs: map[string]int{"GET": 35, "PUT": 29, "POLL": 10},
+				Failures: map[string]int{"GET 404 ResourceNotFound": 31, "PUT 400 BadRequest": 7, "PUT 409 Conflict": 17}},
+			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "4:30", "PatchSchedule sunday": "4:10", "LinkedServer pair": "7:22"}},
+		"NoRows": {"Retry-After and the name that is taken make no difference, the others wait longer than they must", false,
+			azure.Tally{Sent: 66, Failed: 45, Verbs: map[string]int{"GET": 32, "PUT": 24, "POLL": 10},
+				Failures: map[string]int{"GET 404 ResourceNotFound": 26, "PUT 400 BadRequest": 1, "PUT 409 Conflict": 18}},
+			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "6:15", "PatchSchedule sunday": "4:10", "LinkedServer pair": "10:10"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := runToReady(t, tc.rows)
+			ready := map[string]string{}
+			for _, p := range s.engine.Passes() {
+				ready[p.Ref.String()] = s.readyAt(p.Ref)
+			}
+			if diff := cmp.Diff(tc.ready, ready); diff != "" {
+				t.Errorf("%s: ready at: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.tally, s.cloud.Tally()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// What Azure has is compared with what is wanted, so that all is written once, and again if somebody changes it.
+func TestInSync(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		id     string
+		change func(properties map[string]any)
+		want   int // how many PUTs
+	}{
+		"Cache":         {"of another size", cacheID("east"), func(p map[string]any) { p["sku"].(map[string]any)["capacity"] = 2 }, 1},
+		"CacheWithout":  {"without a size", cacheID("east"), func(p map[string]any) { delete(p, "sku") }, 1},
+		"FirewallFrom":  {"from another address", cacheID("east") + "/firewallRules/office", func(p map[string]any) { p["startIP"] = "0.0.0.0" }, 1},
+		"FirewallTo":    {"to another address", cacheID("east") + "/firewallRules/office", func(p map[string]any) { p["endIP"] = "192.0.2.9" }, 1},
+		"Hour":          {"at another hour", cacheID("east") + "/patchSchedules/default", entry("startHourUtc", 3), 1},
+		"Day":           {"on another day", cacheID("east") + "/patchSchedules/default", entry("dayOfWeek", "Monday"), 1},
+		"NoDay":         {"never", cacheID("east") + "/patchSchedules/default", func(p map[string]any) { p["scheduleEntries"] = []any{} }, 1},
+		"Linked":        {"with another cache", cacheID("east") + "/linkedServers/west", func(p map[string]any) { p["linkedRedisCacheId"] = cacheID("south") }, 1},
+		"LinkedCase":    {"IDs are compared without case", cacheID("east") + "/linkedServers/west", func(p map[string]any) { p["linkedRedisCacheId"] = strings.ToUpper(cacheID("west")) }, 0},
+		"Same":          {"nobody changes anything", cacheID("west"), func(map[string]any) {}, 0},
+		"NothingOfOurs": {"or nothing that is ours", cacheID("west"), func(p map[string]any) { p["hostName"] = "west.example" }, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := runToReady(t, true)
+			before := s.cloud.Tally().Verbs["PUT"]
+			if !s.cloud.Change(tc.id, tc.change) {
+				t.Fatalf("there is no %s", tc.id)
+			}
+			s.engine.Run(t.Context(), s.engine.Clock.Elapsed()+15*time.Minute, func() bool { return false })
+			if diff := cmp.Diff(tc.want, s.cloud.Tally().Verbs["PUT"]-before); diff != "" {
+				t.Errorf("%s: PUTs: -want, +got:\n%s", tc.reason, diff)
+			}
+			if !s.engine.AllReady() {
+				t.Errorf("%s: %v", tc.reason, s.engine.NotReady(0))
+			}
+		})
+	}
+}
+
+// entry changes the only entry of a patch schedule.
+func entry(field string, value any) func(map[string]any) {
+	return func(p map[string]any) { p["scheduleEntries"].([]any)[0].(map[string]any)[field] = value }
+}
+
+func TestLate(t *testing.T) {
+	got := program.MustBeLate(t, "-timeout", "4m9s")
+	simtest.InOrder(t, got, "redis: not all is ready after 4m9s:",
+		"FirewallRule office: failed at Apply: Conflict", "Please try again later.", "tries again at 4:30 (fast, rule CacheIsBusy)",
+		"PatchSchedule sunday: failed at Apply: Conflict", "tries again at 4:10 (when it was told to",
+		"LinkedServer pair: failed at Apply: Conflict")
+	if strings.Contains(got, "Cache east:") || strings.Contains(got, "Cache west:") {
+		t.Errorf("who is ready is not named:\n%s", got)
+	}
+
+	simtest.InOrder(t, program.MustShow(t, "-timeout", "8m"), "all is ready", "LinkedServer pair ready at", "7:22", "not in time")
+
+	// Without the rows it would not even have been tried.
+	s, err := NewSimulation(true, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("did not happen", s.record.find(cacheRef("west"), s.engine.Passes()[0].Outcome).String()); diff != "" {
+		t.Errorf("a refusal of one run only: -want, +got:\n%s", diff)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	program.MustExplain(t, map[string]simtest.Explanation{
+		"Busy": {Reason: "the cache is under maintenance", Args: []string{"office", "-at", "3m"},
+			Want: []string{"FirewallRule office has failed at Apply", "Conflict: The cache 'east'", "CacheIsBusy", "00:03:30Z, in 30s"}},
+		"Owner": {Reason: "there is no cache yet", Args: []string{"sunday", "-at", "1m"},
+			Want: []string{"PatchSchedule sunday is blocked at OwnerCheck", "waits for", "Cache east", "00:05:00Z, in 4m0s"}},
+		"Other": {Reason: "there is no other cache yet", Args: []string{"pair", "-at", "3m"},
+			Want: []string{"LinkedServer pair is blocked at PreCheck by ReferenceReady(cache)", "Cache west"}},
+		"Taken": {Reason: "the name is taken", Args: []string{"west", "-at", "1m"},
+			Want: []string{"Cache west has failed at Apply", "is taken", "rule         Conflict"}},
+		"End": {Reason: "in the end there is nothing in the way", Args: []string{"LinkedServer/pair"},
+			Want: []string{"LinkedServer pair is ready"}},
+	})
+}
+
+func TestFlags(t *testing.T) {
+	program.MustRefuse(t, `redis: what is "office"?`, "office")
+	program.MustRefuse(t, "redis: -timeout", "-timeout", "-1s")
+	program.MustRefuse(t, `redis: -explain: there is no "nobody"`, "-explain", "nobody")
+	s, err := NewSimulation(true, sim.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.engine.Passes() {
+		program.MustHelp(t, usage, p.Ref.Kind, p.Ref.Name)
+	}
+	if _, ok := s.explain(checks.Ref{Kind: cacheKind, Name: "east"}); ok {
+		t.Error("before the first pass there is nothing to explain")
+	}
+}

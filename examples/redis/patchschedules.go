@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// patchScheduleOperations is how a patch schedule is read from Azure and written to it, and how its cache is found.
+func patchScheduleOperations(api *armredis.PatchSchedulesClient, objects checks.Resolver) flow.Operations[*PatchSchedule] {
+	return flow.Operations[*PatchSchedule]{
+		Key: func(s *PatchSchedule) string { return s.Name },
+
+		Owner: func(ctx context.Context, s *PatchSchedule) (checks.Object, error) {
+			return objects(ctx, cacheRef(s.Cache))
+		},
+
+		Get: func(ctx context.Context, req *flow.Request[*PatchSchedule]) (flow.Observation, error) {
+			s := req.Resource
+			found, err := api.Get(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, nil)
+			return observation(found, err, func(armredis.PatchSchedulesClientGetResponse) bool {
+				p := found.Properties
+				return p != nil && len(p.ScheduleEntries) == 1 &&
+					equal(p.ScheduleEntries[0].DayOfWeek, s.Day) && equal(p.ScheduleEntries[0].StartHourUTC, s.FromHour)
+			})
+		},
+
+		Apply: func(ctx context.Context, req *flow.Request[*PatchSchedule]) (flow.Progress, error) {
+			s := req.Resource
+			wanted := armredis.PatchSchedule{Properties: &armredis.ScheduleEntries{
+				ScheduleEntries: []*armredis.ScheduleEntry{{DayOfWeek: &s.Day, StartHourUTC: &s.FromHour}},
+			}}
+			_, err := api.CreateOrUpdate(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, wanted, nil)
+			return done(err)
+		},
+	}
+}
