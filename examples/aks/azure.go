@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"github.com/windlass-go/windlass/examples/aks/internal/cloud"
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // Where in Azure everything is. One resource group is enough for an example.
@@ -18,12 +19,13 @@ const (
 
 // connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
-func connect(azure *cloud.Cloud) (*armcontainerservice.ClientFactory, error) {
-	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions())
+func connect(cloud policy.Transporter) (*armcontainerservice.ClientFactory, error) {
+	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
 }
 
 // subnetID is the ID of the subnet called "network/subnet".
 func subnetID(name string) string {
 	network, subnet, _ := strings.Cut(name, "/")
-	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/%s/subnets/%s", subscription, resourceGroup, network, subnet)
+	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/%s/subnets/%s",
+		subscription, resourceGroup, network, subnet)
 }

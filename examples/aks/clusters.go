@@ -33,14 +33,10 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
-			if azure.NotThere(err) {
-				return flow.Observation{}, nil
-			}
-			if err != nil {
-				return flow.Observation{}, err
-			}
-			c.observe(found.ManagedCluster)
-			return flow.Observation{Exists: true, InSync: c.same(found.ManagedCluster)}, nil
+			return azure.Observed(err, func() bool {
+				c.observe(found.ManagedCluster)
+				return c.same(found.ManagedCluster)
+			})
 		},
 
 		Apply: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Progress, error) {
@@ -68,7 +64,7 @@ func (c *Cluster) wanted() armcontainerservice.ManagedCluster {
 // same tells whether Azure has what the spec says.
 func (c *Cluster) same(found armcontainerservice.ManagedCluster) bool {
 	p := found.Properties
-	return p != nil && equal(found.Location, c.Spec.Location) && equal(p.KubernetesVersion, c.Spec.KubernetesVersion)
+	return p != nil && azure.Equal(found.Location, c.Spec.Location) && azure.Equal(p.KubernetesVersion, c.Spec.KubernetesVersion)
 }
 
 // observe takes over what Azure says of the cluster.
@@ -77,5 +73,3 @@ func (c *Cluster) observe(found armcontainerservice.ManagedCluster) {
 		c.Status.ProvisioningState = found.Properties.ProvisioningState
 	}
 }
-
-func equal[V comparable](found *V, wanted V) bool { return found != nil && *found == wanted }

@@ -9,11 +9,7 @@ import (
 // compare prints what two runs sent to Azure.
 func compare(out io.Writer, with, without *Simulation) {
 	rows := sim.Comparison{Out: out}
-	a, b := with.cloud.Tally(), without.cloud.Tally()
 	rows.Row("", "with checks", "without checks")
-	rows.Count("requests sent to Azure", a.Sent, b.Sent)
-	rows.Counts(a.Verbs, b.Verbs)
-	rows.Count("answered by an error", a.Failed, b.Failed)
-	rows.Counts(a.Failures, b.Failures)
+	rows.Requests(with.cloud.Tally(), without.cloud.Tally())
 	rows.Row("all ready at", with.end(), without.end())
 }

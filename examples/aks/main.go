@@ -8,13 +8,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/examples/internal/sim"
@@ -41,97 +39,45 @@ Subnet (appearsAfter says when a person makes it).
 Exit codes: 0 all is ready, or was explained; 1 not all is ready in time; 2 a manifest or a flag is wrong.
 `
 
-const (
-	exitOK       = 0
-	exitNotReady = 1
-	exitInput    = 2
-)
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	wrong := func(err error) int {
-		fmt.Fprintln(stderr, "aks:", err)
-		return exitInput
-	}
-	opts, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return wrong(err)
-	}
-	manifests, err := LoadManifests(opts.manifests)
-	if err != nil {
-		return wrong(err)
-	}
-	if opts.explain != "" {
-		if err := explain(stdout, manifests, opts); err != nil {
-			return wrong(err)
-		}
-		return exitOK
-	}
-	if err := show(stdout, manifests, opts); err != nil {
-		fmt.Fprintln(stderr, "aks:", err)
-		return exitNotReady
-	}
-	return exitOK
-}
-
-// options is what the flags say.
-type options struct {
-	manifests string
-	timeout   time.Duration
-	explain   string
-	at        time.Duration
-	json      bool
-}
-
-func parse(args []string) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("aks", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.manifests, "manifests", "", "")
-	flags.DurationVar(&o.timeout, "timeout", time.Hour, "")
-	flags.StringVar(&o.explain, "explain", "", "")
-	flags.DurationVar(&o.at, "at", -1, "")
-	flags.BoolVar(&o.json, "json", false, "")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return o, err
-		}
-		return o, fmt.Errorf("%w (-h shows what there is)", err)
-	}
-	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	switch {
-	case flags.NArg() > 0:
-		return o, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", flags.Arg(0))
-	case given["manifests"] && o.manifests == "":
-		return o, errors.New("-manifests: the folder's name is empty")
-	case o.timeout <= 0:
-		return o, fmt.Errorf("-timeout: %s is no time to get ready: give more than 0s", o.timeout)
-	case given["explain"] && o.explain == "":
-		return o, errors.New("-explain: the name is empty")
-	case (given["at"] || given["json"]) && !given["explain"]:
-		return o, errors.New("-at and -json go with -explain NAME")
-	case given["at"] && o.at < 0:
-		return o, fmt.Errorf("-at: %s is before the start: give 0s or more", o.at)
-	}
-	return o, nil
+	var folder string
+	var manifests *Manifests
+	return sim.Command{
+		Name: "aks", Usage: usage, Timeout: time.Hour,
+		Flags: func(flags *flag.FlagSet) { flags.StringVar(&folder, "manifests", "", "") },
+		Check: func(given map[string]bool) error {
+			if given["manifests"] && folder == "" {
+				return errors.New("-manifests: the folder's name is empty")
+			}
+			return nil
+		},
+		Load: func() (err error) {
+			manifests, err = LoadManifests(folder)
+			return err
+		},
+		Show: func(out io.Writer, timeout time.Duration) error { return show(out, timeout, manifests) },
+		New: func(w sim.Watcher) (*sim.Scenario, error) {
+			s, err := NewSimulation(manifests, true, w)
+			if err != nil {
+				return nil, err
+			}
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Explain: s.explain}, nil
+		},
+	}.Run(args, stdout, stderr)
 }
 
 // show runs the manifests with the checks and prints all there is to see. Its error says who is not ready in time.
-func show(out io.Writer, m *Manifests, opts options) error {
+func show(out io.Writer, timeout time.Duration, m *Manifests) error {
 	with, err := NewSimulation(m, true, sim.NewTimeline(out))
 	if err != nil {
 		return err
 	}
-	with.engine.Run(context.Background(), opts.timeout, with.engine.AllReady)
+	with.engine.Run(context.Background(), timeout, with.engine.AllReady)
 	if !with.engine.AllReady() {
-		return with.engine.NotReady(opts.timeout)
+		return with.engine.NotReady(timeout)
 	}
 	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
 
@@ -141,35 +87,7 @@ func show(out io.Writer, m *Manifests, opts options) error {
 	if err != nil {
 		return err
 	}
-	without.engine.Run(context.Background(), opts.timeout, without.engine.AllReady)
+	without.engine.Run(context.Background(), timeout, without.engine.AllReady)
 	compare(out, with, without)
-	return nil
-}
-
-// explain runs the manifests up to a time and prints why a resource is where it is.
-func explain(out io.Writer, m *Manifests, opts options) error {
-	ref, err := m.find(opts.explain)
-	if err != nil {
-		return err
-	}
-	s, err := NewSimulation(m, true, sim.Silent{})
-	if err != nil {
-		return err
-	}
-	end, enough := opts.timeout, s.engine.AllReady
-	if opts.at >= 0 {
-		end, enough = opts.at, func() bool { return false }
-	}
-	s.engine.Run(context.Background(), end, enough)
-	explanation, found := s.explain(ref)
-	if !found {
-		return fmt.Errorf("-explain: %s was not reconciled yet", ref)
-	}
-	if opts.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(explanation)
-	}
-	fmt.Fprintf(out, "%s\n", strings.TrimRight(explanation.String(), "\n"))
 	return nil
 }

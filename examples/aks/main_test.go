@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,19 +11,10 @@ import (
 
 	"github.com/windlass-go/windlass/examples/internal/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 )
 
-// result is all that a person sees of a run.
-type result struct {
-	Code           int
-	Stdout, Stderr string
-}
-
-func runWith(args ...string) result {
-	var stdout, stderr bytes.Buffer
-	code := run(args, &stdout, &stderr)
-	return result{code, stdout.String(), stderr.String()}
-}
+var program simtest.Program = run
 
 // folder makes a folder of manifests.
 func folder(t *testing.T, files map[string]string) string {
@@ -39,25 +28,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// inOrder fails unless each part of want is in text, behind the one before.
-func inOrder(t *testing.T, text string, want ...string) {
-	t.Helper()
-	rest := text
-	for _, part := range want {
-		_, after, found := strings.Cut(rest, part)
-		if !found {
-			t.Fatalf("want %q, in this order, in:\n%s", part, text)
-		}
-		rest = after
-	}
-}
-
 func TestStory(t *testing.T) {
-	got := runWith()
-	if got.Code != exitOK || got.Stderr != "" {
-		t.Fatalf("exit code %d, stderr: %s", got.Code, got.Stderr)
-	}
-	inOrder(t, got.Stdout,
+	simtest.InOrder(t, program.MustShow(t),
 		"0:00  ManagedCluster demo   in progress at Apply",
 		"0:00  AgentPool system      blocked at OwnerCheck by OwnerReady",
 		"0:00  AgentPool batch       blocked at OwnerCheck by OwnerReady",
@@ -94,9 +66,8 @@ func TestStory(t *testing.T) {
 }
 
 func TestRunsAreTheSame(t *testing.T) {
-	if diff := cmp.Diff(runWith(), runWith()); diff != "" {
-		t.Errorf("virtual time leaves nothing to chance: -first, +second:\n%s", diff)
-	}
+	program.MustBeTheSame(t)
+	program.MustBeTheSame(t, "-explain", "batch", "-at", "8m", "-json")
 }
 
 func TestChecksSpareRequests(t *testing.T) {
@@ -148,11 +119,7 @@ func TestChecksSpareRequests(t *testing.T) {
 }
 
 func TestComparisonOfARunThatIsLate(t *testing.T) {
-	got := runWith("-timeout", "12m")
-	if got.Code != exitOK {
-		t.Fatalf("exit code %d, stderr: %s", got.Code, got.Stderr)
-	}
-	inOrder(t, got.Stdout, "all ready at", "11:2", "not in time")
+	simtest.InOrder(t, program.MustShow(t, "-timeout", "12m"), "all ready at", "11:2", "not in time")
 }
 
 func TestNotReady(t *testing.T) {
@@ -178,75 +145,38 @@ func TestNotReady(t *testing.T) {
 		"NoOwner": {
 			reason: "nobody makes the cluster",
 			args:   []string{"-manifests", folder(t, map[string]string{"a.yaml": aPool})},
-			want:   []string{"AgentPool system: blocked at OwnerCheck by OwnerReady", "ManagedCluster demo was not found", "waits for ManagedCluster demo"},
-			not:    "ManagedCluster demo:",
+			want: []string{"AgentPool system: blocked at OwnerCheck by OwnerReady", "ManagedCluster demo was not found",
+				"waits for ManagedCluster demo"},
+			not: "ManagedCluster demo:",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := runWith(tc.args...)
-			if got.Code != exitNotReady {
-				t.Fatalf("%s: exit code %d, stdout:\n%s", tc.reason, got.Code, got.Stdout)
-			}
-			inOrder(t, got.Stderr, tc.want...)
-			if strings.Contains(got.Stderr, tc.not) {
-				t.Errorf("%s: who is ready, or not there at all, is not named (%q):\n%s", tc.reason, tc.not, got.Stderr)
+			t.Log(tc.reason)
+			got := program.MustBeLate(t, tc.args...)
+			simtest.InOrder(t, got, tc.want...)
+			if strings.Contains(got, tc.not) {
+				t.Errorf("who is ready, or not there at all, is not named (%q):\n%s", tc.not, got)
 			}
 		})
 	}
 }
 
 func TestExplain(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   []string
-	}{
-		"Owner": {
-			reason: "the cluster is being created",
-			args:   []string{"-explain", "batch", "-at", "1m"},
-			want:   []string{"> OwnerCheck  OwnerReady", "ManagedCluster demo"},
-		},
-		"Reference": {
-			reason: "the subnet is not there",
-			args:   []string{"-explain", "AgentPool/batch", "-at", "8m"},
-			want:   []string{"> PreCheck    ReferenceReady(network)", "Subnet apps/batch", "00:07:00Z, 1m0s ago", "00:12:00Z, in 4m0s"},
-		},
-		"End": {
-			reason: "in the end there is nothing in the way",
-			args:   []string{"-explain", "managedcluster/demo"},
-			want:   []string{"ready"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := runWith(tc.args...)
-			if got.Code != exitOK || got.Stderr != "" {
-				t.Fatalf("%s: exit code %d, stderr: %s", tc.reason, got.Code, got.Stderr)
-			}
-			for _, part := range tc.want {
-				if !strings.Contains(got.Stdout, part) {
-					t.Errorf("%s: want %q in:\n%s", tc.reason, part, got.Stdout)
-				}
-			}
-		})
-	}
+	program.MustExplain(t, map[string]simtest.Explanation{
+		"Owner": {Reason: "the cluster is being created", Args: []string{"batch", "-at", "1m"},
+			Want: []string{"ManagedCluster demo", "> OwnerCheck  OwnerReady"}},
+		"Reference": {Reason: "the subnet is not there", Args: []string{"AgentPool/batch", "-at", "8m"},
+			Want: []string{"Subnet apps/batch", "00:07:00Z, 1m0s ago", "00:12:00Z, in 4m0s", "> PreCheck    ReferenceReady(network)"}},
+		"End": {Reason: "in the end there is nothing in the way", Args: []string{"managedcluster/demo"},
+			Want: []string{"ready"}},
+	})
 }
 
 func TestExplainJSON(t *testing.T) {
-	got := runWith("-explain", "batch", "-at", "8m", "-json")
-	if got.Code != exitOK {
-		t.Fatalf("exit code %d, stderr: %s", got.Code, got.Stderr)
-	}
-	var answer map[string]any
-	if err := json.Unmarshal([]byte(got.Stdout), &answer); err != nil {
-		t.Fatalf("%v in:\n%s", err, got.Stdout)
-	}
-	if diff := cmp.Diff("ReferenceReady(network)", answer["link"]); diff != "" {
-		t.Errorf("the blocking link: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(got, runWith("-explain", "batch", "-at", "8m", "-json")); diff != "" {
-		t.Errorf("the same question has the same answer: -first, +second:\n%s", diff)
+	got := program.MustExplainJSON(t, "batch", "-at", "8m")
+	if diff := cmp.Diff([]any{"ReferenceReady(network)", "2026-01-01T00:12:00Z"}, []any{got["link"], got["again"]}); diff != "" {
+		t.Errorf("the blocking link, and when the engine comes back: -want, +got:\n%s", diff)
 	}
 }
 
@@ -257,7 +187,8 @@ func TestBadInput(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"NoFolder":       {"a folder that is not there", []string{"-manifests", "/no/such/folder"}, "/no/such/folder: there is no such folder"},
+		"NoFolder": {"a folder that is not there", []string{"-manifests", "/no/such/folder"},
+			"/no/such/folder: there is no such folder"},
 		"EmptyFolder":    {"a folder with nothing in it", []string{"-manifests", t.TempDir()}, "there is no *.yaml or *.yml file"},
 		"File":           {"a file in place of a folder", []string{"-manifests", filepath.Join(bad, "a.yaml")}, "this is a file"},
 		"NoName":         {"a folder without a name", []string{"-manifests", ""}, "the folder's name is empty"},
@@ -270,32 +201,25 @@ func TestBadInput(t *testing.T) {
 		"JSONAlone":      {"so is -json", []string{"-json"}, "go with -explain NAME"},
 		"AtBeforeStart":  {"time begins at 0", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
 		"ExplainNothing": {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"ExplainUnknown": {"a name that nobody has", []string{"-explain", "nobody"}, `there is no "nobody": there are ManagedCluster demo and AgentPool system and AgentPool batch`},
+		"ExplainUnknown": {"a name that nobody has", []string{"-explain", "nobody"},
+			`there is no "nobody": there are ManagedCluster demo and AgentPool system and AgentPool batch`},
 		"ExplainTwo": {"a name that two have", []string{"-explain", "system", "-manifests", folder(t, map[string]string{
 			"a.yaml": strings.Replace(aCluster, "demo", "system", 1) + "---\n" + aPool})}, "say KIND/NAME"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := runWith(tc.args...)
-			if got.Code != exitInput || got.Stdout != "" {
-				t.Errorf("%s: exit code %d, stdout: %s", tc.reason, got.Code, got.Stdout)
-			}
-			if strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, "aks: ") || !strings.Contains(got.Stderr, tc.want) {
-				t.Errorf("%s: want one line with %q, got: %s", tc.reason, tc.want, got.Stderr)
+			t.Log(tc.reason)
+			program.MustRefuse(t, tc.want, tc.args...)
+			if got := program.Run(tc.args...).Stderr; !strings.HasPrefix(got, "aks: ") {
+				t.Errorf("the program says who it is: %s", got)
 			}
 		})
 	}
 }
 
 func TestHelp(t *testing.T) {
-	if diff := cmp.Diff(result{Code: exitOK, Stdout: usage}, runWith("-h")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-	for _, flag := range []string{"-manifests", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "ManagedCluster", "AgentPool", "Subnet"} {
-		if !strings.Contains(usage, flag) {
-			t.Errorf("the help should say what %s is", flag)
-		}
-	}
+	program.MustHelp(t, usage, "-manifests", "-timeout", "-explain", "-at", "-json", "Exit codes: 0",
+		"ManagedCluster", "AgentPool", "Subnet")
 }
 
 // The README shows what the program prints.
@@ -304,7 +228,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed := runWith().Stdout + runWith("-explain", "batch", "-at", "8m").Stdout
+	printed := program.MustShow(t) + program.MustShow(t, "-explain", "batch", "-at", "8m")
 	shown := 0
 	for i, part := range strings.Split(string(readme), "```") {
 		// Every second part is a block; those of other things say so in their first line.

@@ -55,14 +55,10 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 		Get: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Observation, error) {
 			p := req.Resource
 			found, err := api.Get(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, nil)
-			if azure.NotThere(err) {
-				return flow.Observation{}, nil
-			}
-			if err != nil {
-				return flow.Observation{}, err
-			}
-			p.observe(found.AgentPool)
-			return flow.Observation{Exists: true, InSync: p.same(found.AgentPool)}, nil
+			return azure.Observed(err, func() bool {
+				p.observe(found.AgentPool)
+				return p.same(found.AgentPool)
+			})
 		},
 
 		Apply: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Progress, error) {
@@ -89,7 +85,7 @@ func (p *AgentPool) wanted() armcontainerservice.AgentPool {
 // same tells whether Azure has what the spec says.
 func (p *AgentPool) same(found armcontainerservice.AgentPool) bool {
 	f := found.Properties
-	return f != nil && equal(f.VMSize, p.Spec.VMSize) && equal(f.Count, p.Spec.Count)
+	return f != nil && azure.Equal(f.VMSize, p.Spec.VMSize) && azure.Equal(f.Count, p.Spec.Count)
 }
 
 // observe takes over what Azure says of the pool.

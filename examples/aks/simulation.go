@@ -30,7 +30,7 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, e
 
 	clusters, pools := clusterExtensions(), poolExtensions()
 	if !withChecks {
-		clusters, pools = withoutChecks(clusters), withoutChecks(pools)
+		clusters, pools = sim.WithoutChecks(clusters), sim.WithoutChecks(pools)
 	}
 	options := s.engine.Options(len(m.Clusters) + len(m.Pools))
 	s.clusters = flow.New(clusterKind, clusterOperations(azure.NewManagedClustersClient()), clusters, options...)
@@ -69,15 +69,11 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, e
 }
 
 // explain says why a resource is where it is; false if it was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (e flow.Explanation, found bool) {
+func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
 	if ref.Kind == clusterKind {
-		e, found = s.clusters.Explain(ref.Name)
-	} else {
-		e, found = s.pools.Explain(ref.Name)
+		return s.clusters.Explain(ref.Name)
 	}
-	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
-	e.Again = s.engine.Due(ref)
-	return e, found
+	return s.pools.Explain(ref.Name)
 }
 
 // end is when all was ready, for a person.
@@ -86,11 +82,4 @@ func (s *Simulation) end() string {
 		return "not in time"
 	}
 	return sim.Stamp(s.engine.Clock.Elapsed())
-}
-
-// withoutChecks leaves out the checks and nothing else.
-func withoutChecks[T any](e flow.Extensions[T]) flow.Extensions[T] {
-	var none flow.Extensions[T]
-	e.OwnerCheck, e.PreCheck, e.PostCheck, e.DeleteCheck = none.OwnerCheck, none.PreCheck, none.PostCheck, none.DeleteCheck
-	return e
 }

@@ -3,6 +3,8 @@ package main
 import (
 	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // Where in Azure everything is. One resource group is enough for an example.
@@ -11,10 +13,10 @@ const (
 	resourceGroup = "windlass-example"
 )
 
-// connect makes the SDK's clients for a simulated Azure. For the real one it takes a credential of azidentity and no
+// connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
-func connect(azure *Kusto) (*armkusto.ClientFactory, error) {
-	return armkusto.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions())
+func connect(cloud *Kusto) (*armkusto.ClientFactory, error) {
+	return armkusto.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
 }
 
 // clusterID is the ID of the cluster with that name.

@@ -43,14 +43,10 @@ func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
-			if azure.NotThere(err) {
-				return flow.Observation{}, nil
-			}
-			if err != nil {
-				return flow.Observation{}, err
-			}
-			c.observe(found.Cluster)
-			return flow.Observation{Exists: true, InSync: c.same(found.Cluster)}, nil
+			return azure.Observed(err, func() bool {
+				c.observe(found.Cluster)
+				return c.same(found.Cluster)
+			})
 		},
 
 		Apply: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Progress, error) {
@@ -75,8 +71,8 @@ func (c *Cluster) wanted() armkusto.Cluster {
 
 // same tells whether Azure has what the spec says.
 func (c *Cluster) same(found armkusto.Cluster) bool {
-	return equal(found.Location, c.Spec.Location) && found.SKU != nil &&
-		equal(found.SKU.Name, c.Spec.SKU) && equal(found.SKU.Capacity, c.Spec.Capacity)
+	return azure.Equal(found.Location, c.Spec.Location) && found.SKU != nil &&
+		azure.Equal(found.SKU.Name, c.Spec.SKU) && azure.Equal(found.SKU.Capacity, c.Spec.Capacity)
 }
 
 // observe takes over what Azure says of the cluster.
@@ -85,5 +81,3 @@ func (c *Cluster) observe(found armkusto.Cluster) {
 		c.Status = ClusterStatus{State: found.Properties.State, ProvisioningState: found.Properties.ProvisioningState}
 	}
 }
-
-func equal[V comparable](found *V, wanted V) bool { return found != nil && *found == wanted }

@@ -9,14 +9,10 @@ import (
 // compare prints what two runs sent to Azure, and what they asked about databases while the cluster was in which state.
 func compare(out io.Writer, with, without *Simulation) {
 	rows := sim.Comparison{Out: out}
-	a, b := with.azure.Tally(), without.azure.Tally()
 	rows.Row("", "with checks", "without checks")
-	rows.Count("requests sent to Azure", a.Sent, b.Sent)
-	rows.Counts(a.Verbs, b.Verbs)
-	rows.Count("answered by an error", a.Failed, b.Failed)
-	rows.Counts(a.Failures, b.Failures)
+	rows.Requests(with.azure.Tally(), without.azure.Tally())
 
-	a, b = with.azure.Databases(), without.azure.Databases()
+	a, b := with.azure.Databases(), without.azure.Databases()
 	rows.Count("passes over databases", sum(with.passes), sum(without.passes))
 	rows.Counts(byState(with.passes), byState(without.passes))
 	rows.Count("requests about databases", a.Sent, b.Sent)

@@ -49,19 +49,15 @@ func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) 
 		Get: func(ctx context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
 			d := req.Resource
 			found, err := api.Get(ctx, resourceGroup, d.Spec.Owner, d.Meta.Name, nil)
-			if azure.NotThere(err) {
-				return flow.Observation{}, nil
-			}
-			if err != nil {
-				return flow.Observation{}, err
-			}
 			database, ok := found.DatabaseClassification.(*armkusto.ReadWriteDatabase)
-			if !ok {
+			if err == nil && !ok {
 				return flow.Observation{}, fmt.Errorf("in Azure %s is a %T: delete it there, or choose another name",
 					d.Meta.Name, found.DatabaseClassification)
 			}
-			d.observe(database)
-			return flow.Observation{Exists: true, InSync: d.same(database)}, nil
+			return azure.Observed(err, func() bool {
+				d.observe(database)
+				return d.same(database)
+			})
 		},
 
 		Apply: func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
@@ -95,7 +91,7 @@ func (d *Database) wanted() *armkusto.ReadWriteDatabase {
 // same tells whether Azure has what the spec says.
 func (d *Database) same(found *armkusto.ReadWriteDatabase) bool {
 	p := found.Properties
-	return p != nil && equal(p.HotCachePeriod, d.Spec.HotCachePeriod) && equal(p.SoftDeletePeriod, d.Spec.SoftDeletePeriod)
+	return p != nil && azure.Equal(p.HotCachePeriod, d.Spec.HotCachePeriod) && azure.Equal(p.SoftDeletePeriod, d.Spec.SoftDeletePeriod)
 }
 
 // observe takes over what Azure says of the database.

@@ -43,8 +43,8 @@ func TestDatabaseOwnerCheck(t *testing.T) {
 	check := checks.Compose(databaseExtensions().OwnerCheck)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &checks.OwnerRequest{Owner: checks.Object{Ref: checks.Ref{Kind: clusterKind, Name: "demo"}, Value: tc.owner, Readiness: tc.ready}}
-			got, err := check(t.Context(), req)
+			owner := checks.Object{Ref: checks.Ref{Kind: clusterKind, Name: "demo"}, Value: tc.owner, Readiness: tc.ready}
+			got, err := check(t.Context(), &checks.OwnerRequest{Owner: owner})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +58,7 @@ func TestDatabaseOwnerCheck(t *testing.T) {
 // One pass over a database, of a cluster that runs, with something of that name in Azure.
 func TestDatabasePass(t *testing.T) {
 	const spec = `"hotCachePeriod": "P7D", "softDeletePeriod": "P365D"`
+	looked, written := map[string]int{"GET": 1}, map[string]int{"GET": 1, "PUT": 1}
 	cases := map[string]struct {
 		reason string
 		found  string // the body of the PUT that made it; empty: nothing
@@ -66,19 +67,22 @@ func TestDatabasePass(t *testing.T) {
 		sent   map[string]int
 		says   string // part of the message
 	}{
-		"Absent": {"it is created", "", "", flow.StateInProgress, map[string]int{"GET": 1, "PUT": 1}, ""},
+		"Absent": {"it is created",
+			"", "", flow.StateInProgress, written, ""},
 		"Same": {"there is nothing to do",
-			`{"kind": "ReadWrite", "properties": {` + spec + `}}`, "", flow.StateReady, map[string]int{"GET": 1}, ""},
+			`{"kind": "ReadWrite", "properties": {` + spec + `}}`, "", flow.StateReady, looked, ""},
 		"HotCache": {"it is updated",
-			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P1D", "softDeletePeriod": "P365D"}}`, "", flow.StateInProgress, map[string]int{"GET": 1, "PUT": 1}, ""},
+			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P1D", "softDeletePeriod": "P365D"}}`, "",
+			flow.StateInProgress, written, ""},
 		"KeptFor": {"it is updated",
-			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P7D"}}`, "", flow.StateInProgress, map[string]int{"GET": 1, "PUT": 1}, ""},
+			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P7D"}}`, "", flow.StateInProgress, written, ""},
 		"Busy": {"Azure works on it",
-			`{"kind": "ReadWrite", "properties": {}}`, "Moving", flow.StateBlocked, map[string]int{"GET": 1}, `in state "Moving"`},
+			`{"kind": "ReadWrite", "properties": {}}`, "Moving", flow.StateBlocked, looked, `in state "Moving"`},
 		"Following": {"another kind of database is left alone",
-			`{"kind": "ReadOnlyFollowing", "properties": {}}`, "", flow.StateFailed, map[string]int{"GET": 1}, "db-001 is a *armkusto.ReadOnlyFollowingDatabase"},
+			`{"kind": "ReadOnlyFollowing", "properties": {}}`, "", flow.StateFailed, looked,
+			"db-001 is a *armkusto.ReadOnlyFollowingDatabase"},
 		"NoKind": {"so is one that is of no kind",
-			`{"properties": {` + spec + `}}`, "", flow.StateFailed, map[string]int{"GET": 1}, "db-001 is a *armkusto.Database"},
+			`{"properties": {` + spec + `}}`, "", flow.StateFailed, looked, "db-001 is a *armkusto.Database"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +121,8 @@ func TestDatabasePass(t *testing.T) {
 			if sent["PUT"] -= before; sent["PUT"] == 0 {
 				delete(sent, "PUT")
 			}
-			if diff := cmp.Diff([]any{tc.want, tc.sent}, []any{outcome.State(), sent}); diff != "" || !strings.Contains(outcome.Message(), tc.says) {
+			diff := cmp.Diff([]any{tc.want, tc.sent}, []any{outcome.State(), sent})
+			if diff != "" || !strings.Contains(outcome.Message(), tc.says) {
 				t.Errorf("%s: %s: -want, +got:\n%s", tc.reason, outcome.Message(), diff)
 			}
 		})

@@ -9,13 +9,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/examples/internal/sim"
@@ -52,121 +49,51 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	failed := func(code int, err error) int {
-		fmt.Fprintln(stderr, "kusto:", err)
-		return code
-	}
-	f, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-	case err != nil:
-		return failed(sim.ExitInput, err)
-	case f.explain != "":
-		if err := explain(stdout, f); err != nil {
-			return failed(sim.ExitInput, err)
-		}
-	default:
-		if err := show(stdout, f); err != nil {
-			return failed(sim.ExitLate, err)
-		}
-	}
-	return sim.ExitOK
-}
-
-// flags is what the flags say.
-type flags struct {
-	Options
-	timeout time.Duration
-	explain string
-	at      time.Duration // negative: in the end
-	json    bool
-}
-
-func parse(args []string) (flags, error) {
-	var f flags
-	set := flag.NewFlagSet("kusto", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.IntVar(&f.Databases, "databases", 100, "")
-	set.BoolVar(&f.Untold, "untold", false, "")
-	set.DurationVar(&f.timeout, "timeout", time.Hour, "")
-	set.StringVar(&f.explain, "explain", "", "")
-	set.DurationVar(&f.at, "at", -1, "")
-	set.BoolVar(&f.json, "json", false, "")
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return f, err
-		}
-		return f, fmt.Errorf("%w (-h shows what there is)", err)
-	}
-	given := map[string]bool{}
-	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	switch {
-	case set.NArg() > 0:
-		return f, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", set.Arg(0))
-	case f.Databases < 1 || f.Databases > maxDatabases:
-		return f, fmt.Errorf("-databases: %d is out of range: give 1 to %d", f.Databases, maxDatabases)
-	case f.timeout <= 0:
-		return f, fmt.Errorf("-timeout: %s is no time to get ready: give more than 0s", f.timeout)
-	case given["explain"] && f.explain == "":
-		return f, errors.New("-explain: the name is empty")
-	case (given["at"] || given["json"]) && !given["explain"]:
-		return f, errors.New("-at and -json go with -explain NAME")
-	case given["at"] && f.at < 0:
-		return f, fmt.Errorf("-at: %s is before the start: give 0s or more", f.at)
-	}
-	return f, nil
+	var o Options
+	return sim.Command{
+		Name: "kusto", Usage: usage, Timeout: time.Hour,
+		Flags: func(flags *flag.FlagSet) {
+			flags.IntVar(&o.Databases, "databases", 100, "")
+			flags.BoolVar(&o.Untold, "untold", false, "")
+		},
+		Check: func(map[string]bool) error {
+			if o.Databases < 1 || o.Databases > maxDatabases {
+				return fmt.Errorf("-databases: %d is out of range: give 1 to %d", o.Databases, maxDatabases)
+			}
+			return nil
+		},
+		Show: func(out io.Writer, timeout time.Duration) error { return show(out, timeout, o) },
+		New: func(w sim.Watcher) (*sim.Scenario, error) {
+			s, err := NewSimulation(o, true, w)
+			if err != nil {
+				return nil, err
+			}
+			return &sim.Scenario{Engine: s.engine, All: s.all(), Done: s.Done, Explain: s.explain}, nil
+		},
+	}.Run(args, stdout, stderr)
 }
 
 // show runs the script with the checks and prints all there is to see. Its error says who is not ready in time.
-func show(out io.Writer, f flags) error {
+func show(out io.Writer, timeout time.Duration, o Options) error {
 	lines := NewGroups(out)
-	with, err := NewSimulation(f.Options, true, lines)
+	with, err := NewSimulation(o, true, lines)
 	if err != nil {
 		return err
 	}
-	with.Run(f.timeout, with.Done)
+	with.Run(timeout, with.Done)
 	lines.Flush()
 	if !with.Done() {
-		return with.late(f.timeout)
+		return with.late(timeout)
 	}
 	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
 
 	fmt.Fprintf(out, "The flows that ran:\n\n%s\n%s\n", with.clusters, with.databases)
 
-	without, err := NewSimulation(f.Options, false, sim.Silent{})
+	without, err := NewSimulation(o, false, sim.Silent{})
 	if err != nil {
 		return err
 	}
-	without.Run(f.timeout, without.Done)
+	without.Run(timeout, without.Done)
 	compare(out, with, without)
-	return nil
-}
-
-// explain runs the script up to a time and prints why a resource is where it is.
-func explain(out io.Writer, f flags) error {
-	s, err := NewSimulation(f.Options, true, sim.Silent{})
-	if err != nil {
-		return err
-	}
-	ref, err := s.find(f.explain)
-	if err != nil {
-		return err
-	}
-	if f.at < 0 {
-		s.Run(f.timeout, s.Done)
-	} else {
-		s.Run(f.at, func() bool { return false })
-	}
-	explanation, found := s.explain(ref)
-	if !found {
-		return fmt.Errorf("-explain: %s was not reconciled yet", ref)
-	}
-	if f.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(explanation)
-	}
-	fmt.Fprintf(out, "%s\n", strings.TrimRight(explanation.String(), "\n"))
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-var program = simtest.Program(run)
+var program simtest.Program = run
 
 func TestStory(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t),
@@ -139,7 +138,10 @@ func TestRequestsAboutDatabases(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t, tc.o, tc.checks)
-			got := counts{Asked: s.azure.Asked, Passes: s.passes, Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.end()}
+			got := counts{
+				Asked: s.azure.Asked, Passes: s.passes,
+				Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.end(),
+			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -237,30 +239,22 @@ func TestComparisonOfARunThatIsLate(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   []string
-	}{
-		"Stopped": {"the cluster is stopped", []string{"-explain", "db-007", "-at", "17m"}, []string{
-			"Database db-007 is blocked at OwnerCheck by OwnerRunning", `"Stopped"`, "waits for    Cluster demo",
-			"00:16:00Z, 1m0s ago", "00:21:00Z, in 4m0s", "> OwnerCheck  OwnerRunning"}},
-		"Kind": {"the kind may be said, in any case", []string{"-explain", "DATABASE/DB-007", "-at", "1m"}, []string{"by OwnerReady"}},
-		"Cluster": {"the owner can be asked about, too",
-			[]string{"-explain", "demo", "-at", "14m30s"}, []string{"Cluster demo is blocked at PreCheck by Settled"}},
-		"End": {"in the end there is nothing in the way", []string{"-explain", "cluster/demo"}, []string{"Cluster demo is ready"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) { simtest.InOrder(t, program.MustShow(t, tc.args...), tc.want...) })
-	}
+	program.MustExplain(t, map[string]simtest.Explanation{
+		"Stopped": {Reason: "the cluster is stopped", Args: []string{"db-007", "-at", "17m"},
+			Want: []string{"Database db-007 is blocked at OwnerCheck by OwnerRunning", `"Stopped"`, "waits for    Cluster demo",
+				"00:16:00Z, 1m0s ago", "00:21:00Z, in 4m0s", "> OwnerCheck  OwnerRunning"}},
+		"Kind": {Reason: "the kind may be said, in any case", Args: []string{"DATABASE/DB-007", "-at", "1m"},
+			Want: []string{"by OwnerReady"}},
+		"Cluster": {Reason: "the owner can be asked about, too", Args: []string{"demo", "-at", "14m30s"},
+			Want: []string{"Cluster demo is blocked at PreCheck by Settled"}},
+		"End": {Reason: "in the end there is nothing in the way", Args: []string{"cluster/demo"},
+			Want: []string{"Cluster demo is ready"}},
+	})
 }
 
 func TestExplainJSON(t *testing.T) {
-	var answer map[string]any
-	if err := json.Unmarshal([]byte(program.MustShow(t, "-explain", "db-100", "-at", "17m", "-json")), &answer); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]any{"OwnerRunning", "OwnerNotRunning", "db-100"}, []any{answer["link"], answer["reason"], answer["key"]}); diff != "" {
+	got := program.MustExplainJSON(t, "db-100", "-at", "17m")
+	if diff := cmp.Diff([]any{"OwnerRunning", "OwnerNotRunning", "db-100"}, []any{got["link"], got["reason"], got["key"]}); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
@@ -294,12 +288,5 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	if diff := cmp.Diff(usage, program.MustShow(t, "-h")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-	for _, flag := range []string{"-databases", "-untold", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "Cluster", "Database"} {
-		if !strings.Contains(usage, flag) {
-			t.Errorf("the help should say what %s is", flag)
-		}
-	}
+	program.MustHelp(t, usage, "-databases", "-untold", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "Cluster", "Database")
 }

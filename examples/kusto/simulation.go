@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
@@ -41,7 +40,7 @@ func NewSimulation(o Options, withChecks bool, w sim.Watcher) (*Simulation, erro
 
 	clusterLinks, databaseLinks := clusterExtensions(), databaseExtensions()
 	if !withChecks {
-		clusterLinks, databaseLinks = withoutChecks(clusterLinks), withoutChecks(databaseLinks)
+		clusterLinks, databaseLinks = sim.WithoutChecks(clusterLinks), sim.WithoutChecks(databaseLinks)
 	}
 	options := s.engine.Options(1 + o.Databases)
 	s.clusters = flow.New(clusterKind, clusterOperations(api.NewClustersClient()), clusterLinks, options...)
@@ -90,31 +89,22 @@ func (s *Simulation) Run(end time.Duration, enough func() bool) {
 	s.engine.Run(context.Background(), end, enough)
 }
 
-// find is the resource that a person calls "name" or "Kind/name".
-func (s *Simulation) find(called string) (checks.Ref, error) {
+// all names all resources without naming each.
+func (s *Simulation) all() string {
 	passes := s.engine.Passes()
-	for _, p := range passes {
-		if strings.EqualFold(called, p.Ref.Name) || strings.EqualFold(called, p.Ref.Kind+"/"+p.Ref.Name) {
-			return p.Ref, nil
-		}
-	}
 	cluster, first, last := passes[0].Ref, passes[1].Ref, passes[len(passes)-1].Ref
 	if first == last {
-		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s and %s", called, cluster, first)
+		return sim.Names([]checks.Ref{cluster, first})
 	}
-	return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s and %s to %s", called, cluster, first, last.Name)
+	return sim.Names([]checks.Ref{cluster, first}) + " to " + last.Name
 }
 
 // explain says why a resource is where it is; false if it was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (e flow.Explanation, found bool) {
+func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
 	if ref.Kind == clusterKind {
-		e, found = s.clusters.Explain(ref.Name)
-	} else {
-		e, found = s.databases.Explain(ref.Name)
+		return s.clusters.Explain(ref.Name)
 	}
-	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
-	e.Again = s.engine.Due(ref)
-	return e, found
+	return s.databases.Explain(ref.Name)
 }
 
 // end is when all was ready, for a person.
@@ -123,11 +113,4 @@ func (s *Simulation) end() string {
 		return "not in time"
 	}
 	return sim.Stamp(s.engine.Clock.Elapsed())
-}
-
-// withoutChecks leaves out the checks and nothing else.
-func withoutChecks[T any](e flow.Extensions[T]) flow.Extensions[T] {
-	var none flow.Extensions[T]
-	e.OwnerCheck, e.PreCheck, e.PostCheck, e.DeleteCheck = none.OwnerCheck, none.PreCheck, none.PostCheck, none.DeleteCheck
-	return e
 }

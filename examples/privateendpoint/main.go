@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-const usage = `Usage: privateendpoint [-timeout D] [-explain NAME [-at D]]
+const usage = `Usage: privateendpoint [-timeout D] [-explain NAME [-at D] [-json]]
 
 Reconciles private endpoints, each with a story of its own: the connection is approved by a rule, or by a person after a
 while, or rejected, or disconnected after it was in use, or nothing is said of it at first. The requests go through the
@@ -28,6 +28,7 @@ looked at at the resync, which is every 5 minutes here and about every hour by d
   -timeout D       how long, in virtual time, each endpoint has to reach the end of its story (default 30m0s)
   -explain NAME    run quietly, then say why the endpoint NAME is where it is
   -at D            with -explain: ask after D of virtual time (default: in the end)
+  -json            with -explain: answer in JSON
   -h               this text
 
 Endpoints: web, billing, audit, partner, legacy, reports, gateway.

@@ -113,7 +113,8 @@ func TestConditions(t *testing.T) {
 		"audit":   {begun, pending, "1:30 Ready=False Stalled=True Error ApprovalRejected", "6:30 Ready=True  Succeeded"},
 		"partner": {begun, pending, "2:30 Ready=False Stalled=True Error ApprovalRejected"},
 		"legacy":  {begun, pending, "1:30 Ready=True  Succeeded", "6:30 Ready=False Stalled=True Error ApprovalDisconnected"},
-		"reports": {begun, "0:30 Ready=False Reconciling=True Warning ApprovalAbsent", "2:30 Ready=False Reconciling=True Warning ApprovalPending", "4:30 Ready=True  Succeeded"},
+		"reports": {begun, "0:30 Ready=False Reconciling=True Warning ApprovalAbsent",
+			"2:30 Ready=False Reconciling=True Warning ApprovalPending", "4:30 Ready=True  Succeeded"},
 		"gateway": {begun, pending, "1:30 Ready=False Reconciling=True Warning ApprovalPending", "5:30 Ready=True  Succeeded"},
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
@@ -122,7 +123,8 @@ func TestConditions(t *testing.T) {
 	var table strings.Builder
 	seen.print(&table)
 	simtest.InOrder(t, table.String(), "audit     0:00  Ready=False  Reconciling=True  Info     InProgress",
-		"1:30  Ready=False  Stalled=True      Error    ApprovalRejected      connection audit was rejected", "6:30  Ready=True", "Succeeded\npartner")
+		"1:30  Ready=False  Stalled=True      Error    ApprovalRejected      connection audit was rejected",
+		"6:30  Ready=True", "Succeeded\npartner")
 }
 
 func TestOnePUTEach(t *testing.T) {
@@ -197,14 +199,17 @@ func TestInSync(t *testing.T) {
 	}{
 		"Nothing": {"nobody changes anything", func(map[string]any) {}, 1},
 		"Added":   {"what only Azure says is not ours", func(p map[string]any) { p["networkInterfaces"] = []any{} }, 1},
-		"Case":    {"IDs are compared without case", in("privateLinkServiceId", strings.ToUpper(resourceGroup)+"/providers/microsoft.sql/servers/LEDGER"), 1},
+		"Case": {"IDs are compared without case",
+			in("privateLinkServiceId", strings.ToUpper(resourceGroup)+"/providers/microsoft.sql/servers/LEDGER"), 1},
 		"Subnet":  {"in another subnet", func(p map[string]any) { p["subnet"] = map[string]any{"id": "/x"} }, 2},
 		"Service": {"to another service", in("privateLinkServiceId", "/x"), 2},
 		"Group":   {"to another part of it", in("groupIds", []any{"other"}), 2},
 		"Message": {"with another message", in("requestMessage", "hello"), 2},
 		"Name":    {"by another name", in("name", "other"), 2},
 		"Gone":    {"without a connection", func(p map[string]any) { delete(p, "manualPrivateLinkServiceConnections") }, 2},
-		"Unasked": {"with one that nobody asked for", func(p map[string]any) { p["privateLinkServiceConnections"] = p["manualPrivateLinkServiceConnections"] }, 2},
+		"Unasked": {"with one that nobody asked for", func(p map[string]any) {
+			p["privateLinkServiceConnections"] = p["manualPrivateLinkServiceConnections"]
+		}, 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -295,11 +300,18 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+func TestExplainJSON(t *testing.T) {
+	got := program.MustExplainJSON(t, "audit", "-at", "4m")
+	if diff := cmp.Diff([]any{"ApprovalPending", "ApprovalRejected", "audit"}, []any{got["link"], got["reason"], got["key"]}); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	program.MustRefuse(t, `privateendpoint: what is "web"?`, "web")
 	program.MustRefuse(t, "privateendpoint: -timeout", "-timeout", "0s")
 	program.MustRefuse(t, `privateendpoint: -explain: there is no "nobody"`, "-explain", "nobody")
 	for _, s := range stories {
-		program.MustHelp(t, usage, s.Endpoint.Name)
+		program.MustHelp(t, usage, s.Endpoint.Name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}
 }

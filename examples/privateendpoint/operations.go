@@ -27,7 +27,7 @@ const location = "westeurope"
 // connect makes the SDK's client for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
 func connect(cloud *azure.Server) (*armresources.Client, error) {
-	return armresources.NewClient(subscription, &azfake.TokenCredential{}, cloud.ClientOptions())
+	return armresources.NewClient(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
 }
 
 // endpointOperations is how an endpoint is read from Azure and written to it. It has no owner.
@@ -38,18 +38,14 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 		Get: func(ctx context.Context, req *flow.Request[*Endpoint]) (flow.Observation, error) {
 			e := req.Resource
 			found, err := api.GetByID(ctx, endpointID(e.Name), apiVersion, nil)
-			if azure.NotThere(err) {
-				return flow.Observation{}, nil
+			var p properties
+			if err == nil {
+				p, err = propertiesOf(found.GenericResource)
 			}
-			if err != nil {
-				return flow.Observation{}, err
-			}
-			p, err := propertiesOf(found.GenericResource)
-			if err != nil {
-				return flow.Observation{}, err
-			}
-			e.observe(p)
-			return flow.Observation{Exists: true, InSync: p.sameAs(e.wanted())}, nil
+			return azure.Observed(err, func() bool {
+				e.observe(p)
+				return p.sameAs(e.wanted())
+			})
 		},
 
 		Apply: func(ctx context.Context, req *flow.Request[*Endpoint]) (flow.Progress, error) {

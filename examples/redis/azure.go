@@ -20,7 +20,7 @@ const apiVersion = "2023-04-01"
 // connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
 func connect(cloud *azure.Server) (*armredis.ClientFactory, error) {
-	return armredis.NewClientFactory(subscription, &azfake.TokenCredential{}, cloud.ClientOptions())
+	return armredis.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
 }
 
 // cacheID is the ID of the cache with that name.
@@ -35,17 +35,6 @@ const (
 	linkedServerType  = cacheType + "/linkedServers"
 )
 
-// observation is what a GET came to that answered with found or err. Not being there is no error.
-func observation[R any](found R, err error, inSync func(R) bool) (flow.Observation, error) {
-	switch {
-	case azure.NotThere(err):
-		return flow.Observation{}, nil
-	case err != nil:
-		return flow.Observation{}, err
-	}
-	return flow.Observation{Exists: true, InSync: inSync(found)}, nil
-}
-
 // done is the progress of a PUT that takes no time.
 func done(err error) (flow.Progress, error) {
 	if err != nil {
@@ -53,5 +42,3 @@ func done(err error) (flow.Progress, error) {
 	}
 	return flow.Done(), nil
 }
-
-func equal[V comparable](p *V, v V) bool { return p != nil && *p == v }

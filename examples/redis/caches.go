@@ -18,10 +18,10 @@ func cacheOperations(api *armredis.Client) flow.Operations[*Cache] {
 		Get: func(ctx context.Context, req *flow.Request[*Cache]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Name, nil)
-			return observation(found, err, func(armredis.ClientGetResponse) bool {
+			return azure.Observed(err, func() bool {
 				c.observe(found.ResourceInfo)
 				p := found.Properties
-				return p != nil && p.SKU != nil && equal(p.SKU.Capacity, c.Size)
+				return p != nil && p.SKU != nil && azure.Equal(p.SKU.Capacity, c.Size)
 			})
 		},
 

@@ -6,6 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -21,9 +22,9 @@ func firewallRuleOperations(api *armredis.FirewallRulesClient, objects checks.Re
 		Get: func(ctx context.Context, req *flow.Request[*FirewallRule]) (flow.Observation, error) {
 			r := req.Resource
 			found, err := api.Get(ctx, resourceGroup, r.Cache, r.Name, nil)
-			return observation(found, err, func(armredis.FirewallRulesClientGetResponse) bool {
+			return azure.Observed(err, func() bool {
 				p := found.Properties
-				return p != nil && equal(p.StartIP, r.From) && equal(p.EndIP, r.To)
+				return p != nil && azure.Equal(p.StartIP, r.From) && azure.Equal(p.EndIP, r.To)
 			})
 		},
 

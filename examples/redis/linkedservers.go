@@ -25,7 +25,7 @@ func linkedServerOperations(api *armredis.LinkedServerClient, objects checks.Res
 		Get: func(ctx context.Context, req *flow.Request[*LinkedServer]) (flow.Observation, error) {
 			l := req.Resource
 			found, err := api.Get(ctx, resourceGroup, l.Cache, l.Linked, nil)
-			return observation(found, err, func(armredis.LinkedServerClientGetResponse) bool {
+			return azure.Observed(err, func() bool {
 				p := found.Properties
 				return p != nil && p.LinkedRedisCacheID != nil && strings.EqualFold(*p.LinkedRedisCacheID, cacheID(l.Linked))
 			})

@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-const usage = `Usage: redis [-timeout D] [-explain NAME [-at D]]
+const usage = `Usage: redis [-timeout D] [-explain NAME [-at D] [-json]]
 
 Reconciles the caches east and west, and the firewall rule, patch schedule and linked server of east. The requests go
 through the real Azure SDK to a small simulated Azure, which is busy at times with what nobody can see from outside: it
@@ -30,6 +30,7 @@ Azure, and when all was ready.
   -timeout D       how long, in virtual time, everything has to get ready (default 1h0m0s)
   -explain NAME    run quietly, then say why the resource NAME, or KIND/NAME, is where it is
   -at D            with -explain: ask after D of virtual time (default: in the end)
+  -json            with -explain: answer in JSON
   -h               this text
 
 Resources: Cache east and west, FirewallRule office, PatchSchedule sunday, LinkedServer pair.

@@ -111,11 +111,13 @@ func TestRowsSpareTime(t *testing.T) {
 		"Rows": {"who asks again soon is ready soon, for some requests more", true,
 			azure.Tally{Sent: 74, Failed: 55, Verbs: map[string]int{"GET": 35, "PUT": 29, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 31, "PUT 400 BadRequest": 7, "PUT 409 Conflict": 17}},
-			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "4:30", "PatchSchedule sunday": "4:10", "LinkedServer pair": "7:22"}},
+			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "4:30",
+				"PatchSchedule sunday": "4:10", "LinkedServer pair": "7:22"}},
 		"NoRows": {"Retry-After and the name that is taken make no difference, the others wait longer than they must", false,
 			azure.Tally{Sent: 66, Failed: 45, Verbs: map[string]int{"GET": 32, "PUT": 24, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 26, "PUT 400 BadRequest": 1, "PUT 409 Conflict": 18}},
-			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "6:15", "PatchSchedule sunday": "4:10", "LinkedServer pair": "10:10"}},
+			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "6:15",
+				"PatchSchedule sunday": "4:10", "LinkedServer pair": "10:10"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,15 +144,20 @@ func TestInSync(t *testing.T) {
 		change func(properties map[string]any)
 		want   int // how many PUTs
 	}{
-		"Cache":         {"of another size", cacheID("east"), func(p map[string]any) { p["sku"].(map[string]any)["capacity"] = 2 }, 1},
-		"CacheWithout":  {"without a size", cacheID("east"), func(p map[string]any) { delete(p, "sku") }, 1},
-		"FirewallFrom":  {"from another address", cacheID("east") + "/firewallRules/office", func(p map[string]any) { p["startIP"] = "0.0.0.0" }, 1},
-		"FirewallTo":    {"to another address", cacheID("east") + "/firewallRules/office", func(p map[string]any) { p["endIP"] = "192.0.2.9" }, 1},
-		"Hour":          {"at another hour", cacheID("east") + "/patchSchedules/default", entry("startHourUtc", 3), 1},
-		"Day":           {"on another day", cacheID("east") + "/patchSchedules/default", entry("dayOfWeek", "Monday"), 1},
-		"NoDay":         {"never", cacheID("east") + "/patchSchedules/default", func(p map[string]any) { p["scheduleEntries"] = []any{} }, 1},
-		"Linked":        {"with another cache", cacheID("east") + "/linkedServers/west", func(p map[string]any) { p["linkedRedisCacheId"] = cacheID("south") }, 1},
-		"LinkedCase":    {"IDs are compared without case", cacheID("east") + "/linkedServers/west", func(p map[string]any) { p["linkedRedisCacheId"] = strings.ToUpper(cacheID("west")) }, 0},
+		"Cache":        {"of another size", cacheID("east"), func(p map[string]any) { p["sku"].(map[string]any)["capacity"] = 2 }, 1},
+		"CacheWithout": {"without a size", cacheID("east"), func(p map[string]any) { delete(p, "sku") }, 1},
+		"FirewallFrom": {"from another address", cacheID("east") + "/firewallRules/office",
+			func(p map[string]any) { p["startIP"] = "0.0.0.0" }, 1},
+		"FirewallTo": {"to another address", cacheID("east") + "/firewallRules/office",
+			func(p map[string]any) { p["endIP"] = "192.0.2.9" }, 1},
+		"Hour": {"at another hour", cacheID("east") + "/patchSchedules/default", entry("startHourUtc", 3), 1},
+		"Day":  {"on another day", cacheID("east") + "/patchSchedules/default", entry("dayOfWeek", "Monday"), 1},
+		"NoDay": {"never", cacheID("east") + "/patchSchedules/default",
+			func(p map[string]any) { p["scheduleEntries"] = []any{} }, 1},
+		"Linked": {"with another cache", cacheID("east") + "/linkedServers/west",
+			func(p map[string]any) { p["linkedRedisCacheId"] = cacheID("south") }, 1},
+		"LinkedCase": {"IDs are compared without case", cacheID("east") + "/linkedServers/west",
+			func(p map[string]any) { p["linkedRedisCacheId"] = strings.ToUpper(cacheID("west")) }, 0},
 		"Same":          {"nobody changes anything", cacheID("west"), func(map[string]any) {}, 0},
 		"NothingOfOurs": {"or nothing that is ours", cacheID("west"), func(p map[string]any) { p["hostName"] = "west.example" }, 0},
 	}
@@ -214,6 +221,13 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+func TestExplainJSON(t *testing.T) {
+	got := program.MustExplainJSON(t, "sunday", "-at", "1m")
+	if diff := cmp.Diff([]any{"OwnerReady", "2026-01-01T00:05:00Z"}, []any{got["link"], got["again"]}); diff != "" {
+		t.Errorf("the blocking link, and when the engine comes back: -want, +got:\n%s", diff)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	program.MustRefuse(t, `redis: what is "office"?`, "office")
 	program.MustRefuse(t, "redis: -timeout", "-timeout", "-1s")
@@ -223,7 +237,7 @@ func TestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range s.engine.Passes() {
-		program.MustHelp(t, usage, p.Ref.Kind, p.Ref.Name)
+		program.MustHelp(t, usage, p.Ref.Kind, p.Ref.Name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}
 	if _, ok := s.explain(checks.Ref{Kind: cacheKind, Name: "east"}); ok {
 		t.Error("before the first pass there is nothing to explain")

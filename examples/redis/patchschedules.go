@@ -6,6 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/internal/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -21,10 +22,10 @@ func patchScheduleOperations(api *armredis.PatchSchedulesClient, objects checks.
 		Get: func(ctx context.Context, req *flow.Request[*PatchSchedule]) (flow.Observation, error) {
 			s := req.Resource
 			found, err := api.Get(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, nil)
-			return observation(found, err, func(armredis.PatchSchedulesClientGetResponse) bool {
+			return azure.Observed(err, func() bool {
 				p := found.Properties
 				return p != nil && len(p.ScheduleEntries) == 1 &&
-					equal(p.ScheduleEntries[0].DayOfWeek, s.Day) && equal(p.ScheduleEntries[0].StartHourUTC, s.FromHour)
+					azure.Equal(p.ScheduleEntries[0].DayOfWeek, s.Day) && azure.Equal(p.ScheduleEntries[0].StartHourUTC, s.FromHour)
 			})
 		},
 

@@ -114,13 +114,9 @@ func printVersions(out io.Writer, s *Simulation) {
 
 // compare prints what two runs sent to Azure, and when each resource was ready.
 func compare(out io.Writer, with, without *Simulation) {
-	a, b := with.cloud.Tally(), without.cloud.Tally()
 	c := sim.Comparison{Out: out}
 	c.Row("", "with rows", "without them")
-	c.Count("requests sent to Azure", a.Sent, b.Sent)
-	c.Counts(a.Verbs, b.Verbs)
-	c.Count("answered by an error", a.Failed, b.Failed)
-	c.Counts(a.Failures, b.Failures)
+	c.Requests(with.cloud.Tally(), without.cloud.Tally())
 	for _, p := range with.engine.Passes() {
 		c.Row(p.Ref.String()+" ready at", with.readyAt(p.Ref), without.readyAt(p.Ref))
 	}

@@ -17,7 +17,10 @@ import (
 // Advance moves a long-running operation on by one request: without a token by the one that begins it, with a token by
 // asking once how it is getting on. It never waits: the token that it gives is where the next pass goes on. When the
 // operation is done, finished is given its result.
-func Advance[R any](ctx context.Context, token string, begin func(context.Context) (*runtime.Poller[R], error), finished func(R)) (flow.Progress, error) {
+func Advance[R any](
+	ctx context.Context, token string,
+	begin func(context.Context) (*runtime.Poller[R], error), finished func(R),
+) (flow.Progress, error) {
 	var response *http.Response
 	poller, err := begin(policy.WithCaptureResponse(ctx, &response)) // with a token this sends nothing
 	if err != nil {
@@ -42,6 +45,21 @@ func Advance[R any](ctx context.Context, token string, begin func(context.Contex
 	finished(result)
 	return flow.Done(), nil
 }
+
+// Observed is what a GET saw that answered with err; that there is no such thing is no error. Of what is there inSync takes
+// over what Azure says, and tells whether it is as the spec says.
+func Observed(err error, inSync func() bool) (flow.Observation, error) {
+	switch {
+	case NotThere(err):
+		return flow.Observation{}, nil
+	case err != nil:
+		return flow.Observation{}, err
+	}
+	return flow.Observation{Exists: true, InSync: inSync()}, nil
+}
+
+// Equal tells whether Azure has reported a value, and it is the one that is wanted.
+func Equal[V comparable](found *V, wanted V) bool { return found != nil && *found == wanted }
 
 // pollAfter is when to ask again: when the service says, or else in half a minute.
 func pollAfter(response *http.Response) time.Duration {

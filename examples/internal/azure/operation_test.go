@@ -50,3 +50,32 @@ func TestNotThere(t *testing.T) {
 		})
 	}
 }
+
+func TestObserved(t *testing.T) {
+	type seen struct {
+		Exists, InSync bool
+		Asked          bool // whether it is as the spec says
+		Failed         bool
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		inSync bool
+		want   seen
+	}{
+		"InSync":   {"it is there, as wanted", nil, true, seen{Exists: true, InSync: true, Asked: true}},
+		"Other":    {"it is there, and has to be changed", nil, false, seen{Exists: true, Asked: true}},
+		"NotFound": {"it is not there, which is no error", &azcore.ResponseError{StatusCode: http.StatusNotFound}, true, seen{}},
+		"Failed":   {"nobody knows", errors.New("no network"), true, seen{Failed: true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got seen
+			o, err := Observed(tc.err, func() bool { got.Asked = true; return tc.inSync })
+			got.Exists, got.InSync, got.Failed = o.Exists, o.InSync, err != nil
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
 // Server is a small Azure Resource Manager: any resources, by their IDs, in memory, in virtual time. It speaks the wire
@@ -36,18 +33,6 @@ func NewServer(now func() time.Time) *Server {
 		reports:   map[string][]func(string, map[string]any){},
 		resources: map[string]*resource{}, operations: map[string]*operation{},
 		tallies: map[string]*Tally{},
-	}
-}
-
-// ClientOptions are the options that make a client of the SDK talk to this server. The SDK's own retries are off: who
-// reconciles decides when to try again, and in virtual time there is nothing to sleep for.
-func (s *Server) ClientOptions() *arm.ClientOptions {
-	return &arm.ClientOptions{
-		ClientOptions: policy.ClientOptions{
-			Transport: s,
-			Retry:     policy.RetryOptions{MaxRetries: -1},
-		},
-		DisableRPRegistration: true,
 	}
 }
 

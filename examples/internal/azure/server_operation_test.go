@@ -139,7 +139,7 @@ func TestServerWithRealClients(t *testing.T) {
 	r := newRig()
 	r.Takes(clusters, 2*time.Minute)
 	r.Takes(databases, time.Minute)
-	factory, err := armkusto.NewClientFactory("0000", &azfake.TokenCredential{}, r.ClientOptions())
+	factory, err := armkusto.NewClientFactory("0000", &azfake.TokenCredential{}, ClientOptions(r))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,16 +92,19 @@ func clusterBody(properties object) object {
 func TestServerAnswers(t *testing.T) {
 	const body = `{"location": "westeurope", "properties": {"enableAutoStop": true}}`
 	thereIs := func(r *rig) { r.Put(clusterID, object{"state": "Running"}) }
+	demo := object{"id": clusterID, "name": "Demo", "type": clusters,
+		"properties": object{"state": "Running", "provisioningState": "Succeeded"}}
 	cases := map[string]struct {
 		reason           string
 		before           func(*rig)
 		verb, path, body string
 		want             reply
 	}{
-		"GetNothing":   {"what is not there", nil, "GET", clusterID, "", reply{Status: 404, Code: "ResourceNotFound"}},
-		"NoAPIVersion": {"all requests need one", thereIs, "GET", clusterID + "?x=y", "", reply{Status: 400, Code: "MissingApiVersionParameter"}},
-		"GroupIsNoID":  {"a group is no resource here", nil, "GET", group, "", reply{Status: 400, Code: "InvalidResourceId"}},
-		"HalfAnID":     {"a type without a name", nil, "GET", clusterID + "/databases", "", reply{Status: 400, Code: "InvalidResourceId"}},
+		"GetNothing": {"what is not there", nil, "GET", clusterID, "", reply{Status: 404, Code: "ResourceNotFound"}},
+		"NoAPIVersion": {"all requests need one",
+			thereIs, "GET", clusterID + "?x=y", "", reply{Status: 400, Code: "MissingApiVersionParameter"}},
+		"GroupIsNoID": {"a group is no resource here", nil, "GET", group, "", reply{Status: 400, Code: "InvalidResourceId"}},
+		"HalfAnID":    {"a type without a name", nil, "GET", clusterID + "/databases", "", reply{Status: 400, Code: "InvalidResourceId"}},
 		"NoSubscription": {"an ID begins with it",
 			nil, "GET", "/resourceGroups/g/providers/a/b/c/d/e/f", "", reply{Status: 400, Code: "InvalidResourceId"}},
 		"NotSubscriptions": {"an ID begins with it",
@@ -116,28 +119,29 @@ func TestServerAnswers(t *testing.T) {
 		}, "POST", operationPath, "", reply{Status: 400, Code: "InvalidResourceId"}},
 		"EmptyPart": {"a name is missing",
 			nil, "GET", group + "/providers/Microsoft.Kusto/clusters//databases/Logs", "", reply{Status: 400, Code: "InvalidResourceId"}},
-		"NoProvider": {"nobody provides it", nil, "GET", group + "/clusters/a/databases/b", "", reply{Status: 400, Code: "InvalidResourceId"}},
+		"NoProvider": {"nobody provides it",
+			nil, "GET", group + "/clusters/a/databases/b", "", reply{Status: 400, Code: "InvalidResourceId"}},
 		"UnknownOperation": {"an operation that nobody began",
 			nil, "GET", operationPath, "", reply{Status: 400, Code: "InvalidResourceId"}},
-		"GetChildless":     {"no parent, no child", nil, "GET", databaseID, "", reply{Status: 404, Code: "ParentResourceNotFound"}},
-		"PutChildless":     {"no parent, no child", nil, "PUT", databaseID, body, reply{Status: 404, Code: "ParentResourceNotFound"}},
-		"DeleteChildless":  {"no parent, no child", nil, "DELETE", databaseID, "", reply{Status: 404, Code: "ParentResourceNotFound"}},
-		"PutRubbish":       {"no JSON", nil, "PUT", clusterID, "{", reply{Status: 400, Code: "InvalidRequestContent"}},
-		"PutNothing":       {"no body", nil, "PUT", clusterID, "", reply{Status: 400, Code: "InvalidRequestContent"}},
-		"PutNull":          {"no object", nil, "PUT", clusterID, "null", reply{Status: 400, Code: "InvalidRequestContent"}},
-		"PutBadProperties": {"no object either", nil, "PUT", clusterID, `{"properties": 1}`, reply{Status: 400, Code: "InvalidRequestContent"}},
-		"Post":             {"nothing is done by POST", thereIs, "POST", clusterID, "", reply{Status: 405, Code: "MethodNotAllowed"}},
-		"DeleteNothing":    {"it is gone already", nil, "DELETE", clusterID, "", reply{Status: 204}},
-		"Get": {"what a person put there", thereIs, "GET", clusterID, "", reply{Status: 200,
-			Body: object{"id": clusterID, "name": "Demo", "type": clusters, "properties": object{"state": "Running", "provisioningState": "Succeeded"}}}},
-		"GetSlash": {"a slash in the end is of no meaning", thereIs, "GET", clusterID + "/", "", reply{Status: 200,
-			Body: object{"id": clusterID, "name": "Demo", "type": clusters, "properties": object{"state": "Running", "provisioningState": "Succeeded"}}}},
+		"GetChildless":    {"no parent, no child", nil, "GET", databaseID, "", reply{Status: 404, Code: "ParentResourceNotFound"}},
+		"PutChildless":    {"no parent, no child", nil, "PUT", databaseID, body, reply{Status: 404, Code: "ParentResourceNotFound"}},
+		"DeleteChildless": {"no parent, no child", nil, "DELETE", databaseID, "", reply{Status: 404, Code: "ParentResourceNotFound"}},
+		"PutRubbish":      {"no JSON", nil, "PUT", clusterID, "{", reply{Status: 400, Code: "InvalidRequestContent"}},
+		"PutNothing":      {"no body", nil, "PUT", clusterID, "", reply{Status: 400, Code: "InvalidRequestContent"}},
+		"PutNull":         {"no object", nil, "PUT", clusterID, "null", reply{Status: 400, Code: "InvalidRequestContent"}},
+		"PutBadProperties": {"no object either",
+			nil, "PUT", clusterID, `{"properties": 1}`, reply{Status: 400, Code: "InvalidRequestContent"}},
+		"Post":          {"nothing is done by POST", thereIs, "POST", clusterID, "", reply{Status: 405, Code: "MethodNotAllowed"}},
+		"DeleteNothing": {"it is gone already", nil, "DELETE", clusterID, "", reply{Status: 204}},
+		"Get":           {"what a person put there", thereIs, "GET", clusterID, "", reply{Status: 200, Body: demo}},
+		"GetSlash":      {"a slash in the end is of no meaning", thereIs, "GET", clusterID + "/", "", reply{Status: 200, Body: demo}},
 		"GetReplaced": {"a person replaces the properties only", func(r *rig) {
-			r.put(Request{ID: strings.ToLower(clusterID), id: clusterID, Name: "Demo", Type: clusters, Body: object{"location": "westeurope", "properties": object{"a": 1}}})
+			r.put(Request{ID: strings.ToLower(clusterID), id: clusterID, Name: "Demo", Type: clusters,
+				Body: object{"location": "westeurope", "properties": object{"a": 1}}})
 			r.Put(strings.ToUpper(clusterID), object{"b": 2})
 		}, "GET", clusterID, "", reply{Status: 200, Body: clusterBody(object{"b": 2.0, "provisioningState": "Succeeded"})}},
 		"GetAnyCase": {"IDs compare without regard to case, and show as they were made", thereIs, "GET", strings.ToUpper(clusterID), "",
-			reply{Status: 200, Body: object{"id": clusterID, "name": "Demo", "type": clusters, "properties": object{"state": "Running", "provisioningState": "Succeeded"}}}},
+			reply{Status: 200, Body: demo}},
 		"PutNew": {"done at once where it takes no time", nil, "PUT", clusterID, body,
 			reply{Status: 201, Body: clusterBody(object{"enableAutoStop": true, "provisioningState": "Succeeded"})}},
 		"PutOld": {"what is not mentioned of the properties stays", thereIs, "PUT", clusterID, body,
@@ -147,10 +151,12 @@ func TestServerAnswers(t *testing.T) {
 		"PutState": {"the state is the server's to say",
 			nil, "PUT", clusterID, `{"location": "westeurope", "properties": {"provisioningState": "Failed"}}`,
 			reply{Status: 201, Body: clusterBody(object{"provisioningState": "Succeeded"})}},
-		"PutSlow": {"what takes time has an operation", func(r *rig) { r.Takes(strings.ToUpper(clusters), time.Minute) }, "PUT", clusterID, body,
+		"PutSlow": {"what takes time has an operation",
+			func(r *rig) { r.Takes(strings.ToUpper(clusters), time.Minute) }, "PUT", clusterID, body,
 			reply{Status: 201, Operation: "https://management.azure.com" + operationPath + "?api-version=2022-12-29",
 				RetryAfter: "30", Body: clusterBody(object{"enableAutoStop": true, "provisioningState": "Creating"})}},
-		"PutOldSlow": {"an update is one, too", func(r *rig) { thereIs(r); r.Takes(clusters, 20500*time.Millisecond) }, "PUT", clusterID, body,
+		"PutOldSlow": {"an update is one, too",
+			func(r *rig) { thereIs(r); r.Takes(clusters, 20500*time.Millisecond) }, "PUT", clusterID, body,
 			reply{Status: 200, Operation: "https://management.azure.com" + operationPath + "?api-version=2022-12-29",
 				RetryAfter: "21", Body: clusterBody(object{"enableAutoStop": true, "state": "Running", "provisioningState": "Updating"})}},
 		"Delete": {"done at once where it takes no time", thereIs, "DELETE", clusterID, "", reply{Status: 200}},
@@ -170,9 +176,11 @@ func TestServerAnswers(t *testing.T) {
 			r.Reports(strings.ToLower(clusters), func(id string, p map[string]any) { p["uri"], p["provisioningState"] = id, "Running" })
 		}, "GET", clusterID, "", reply{Status: 200, Body: object{"id": clusterID, "name": "Demo", "type": clusters,
 			"properties": object{"uri": strings.ToLower(clusterID), "provisioningState": "Running"}}}},
-		"Attached": {"a resource may be attached to another one", thereIs, "PUT", clusterID + "/providers/Microsoft.Authorization/locks/Mine", body,
-			reply{Status: 201, Body: object{"id": clusterID + "/providers/Microsoft.Authorization/locks/Mine", "name": "Mine", "type": "Microsoft.Authorization/locks",
-				"location": "westeurope", "properties": object{"enableAutoStop": true, "provisioningState": "Succeeded"}}}},
+		"Attached": {"a resource may be attached to another one",
+			thereIs, "PUT", clusterID + "/providers/Microsoft.Authorization/locks/Mine", body,
+			reply{Status: 201, Body: object{"id": clusterID + "/providers/Microsoft.Authorization/locks/Mine", "name": "Mine",
+				"type": "Microsoft.Authorization/locks", "location": "westeurope",
+				"properties": object{"enableAutoStop": true, "provisioningState": "Succeeded"}}}},
 		"AttachedToNothing": {"which must be there", nil, "PUT", clusterID + "/providers/Microsoft.Authorization/locks/Mine", body,
 			reply{Status: 404, Code: "ParentResourceNotFound"}},
 	}
@@ -211,7 +219,8 @@ func TestServerRuleSees(t *testing.T) {
 		send   func(*testing.T, *rig)
 		want   []Request
 	}{
-		"Root": {"it stands in no other", func(t *testing.T, r *rig) { r.send(t, "GET", clusterID, "") }, []Request{as(clusterRequest, "GET", nil)}},
+		"Root": {"it stands in no other", func(t *testing.T, r *rig) { r.send(t, "GET", clusterID, "") },
+			[]Request{as(clusterRequest, "GET", nil)}},
 		"Child": {"it has a parent", func(t *testing.T, r *rig) { r.send(t, "PUT", databaseID, `{"kind": "ReadWrite"}`) },
 			[]Request{as(databaseRequest, "PUT", object{"kind": "ReadWrite"})}},
 		"Poll": {"a poll is about the resource", func(t *testing.T, r *rig) {
@@ -220,7 +229,8 @@ func TestServerRuleSees(t *testing.T) {
 		}, []Request{as(databaseRequest, "PUT", object{}), as(databaseRequest, "POLL", nil)}},
 		"Attached": {"the parent is what it is attached to",
 			func(t *testing.T, r *rig) { r.send(t, "DELETE", clusterID+"/providers/My.Own/Things/One", "") },
-			[]Request{{Verb: "DELETE", ID: strings.ToLower(clusterID + "/providers/My.Own/Things/One"), Type: "My.Own/Things", Name: "One", ParentID: strings.ToLower(clusterID)}}},
+			[]Request{{Verb: "DELETE", ID: strings.ToLower(clusterID + "/providers/My.Own/Things/One"), Type: "My.Own/Things", Name: "One",
+				ParentID: strings.ToLower(clusterID)}}},
 		"NoAPIVersion": {"no service sees what is wrong for all", func(t *testing.T, r *rig) { r.send(t, "GET", clusterID+"?", "") }, nil},
 	}
 	for name, tc := range cases {
@@ -258,17 +268,18 @@ func TestServerTallies(t *testing.T) {
 	r.send(t, "GET", operation, "")
 	r.send(t, "GET", strings.ToUpper(databaseID), "")
 
+	childless := map[string]int{"GET 404 ParentResourceNotFound": 1}
 	cases := map[string]struct {
 		reason string
 		got    Tally
 		want   Tally
 	}{
 		"Before": {"a tally that was given out counts no more", before,
-			Tally{Sent: 2, Failed: 1, Verbs: map[string]int{"GET": 1, "PUT": 1}, Failures: map[string]int{"GET 404 ParentResourceNotFound": 1}}},
+			Tally{Sent: 2, Failed: 1, Verbs: map[string]int{"GET": 1, "PUT": 1}, Failures: childless}},
 		"All": {"all requests", r.Tally(),
-			Tally{Sent: 5, Failed: 1, Verbs: map[string]int{"GET": 2, "PUT": 2, "POLL": 1}, Failures: map[string]int{"GET 404 ParentResourceNotFound": 1}}},
+			Tally{Sent: 5, Failed: 1, Verbs: map[string]int{"GET": 2, "PUT": 2, "POLL": 1}, Failures: childless}},
 		"Databases": {"a poll counts for its resource", r.TallyOf(func(id string) bool { return strings.Contains(id, "/databases/") }),
-			Tally{Sent: 4, Failed: 1, Verbs: map[string]int{"GET": 2, "PUT": 1, "POLL": 1}, Failures: map[string]int{"GET 404 ParentResourceNotFound": 1}}},
+			Tally{Sent: 4, Failed: 1, Verbs: map[string]int{"GET": 2, "PUT": 1, "POLL": 1}, Failures: childless}},
 		"Cluster": {"those of one resource", r.TallyOf(func(id string) bool { return id == strings.ToLower(clusterID) }),
 			Tally{Sent: 1, Verbs: map[string]int{"PUT": 1}, Failures: map[string]int{}}},
 		"None": {"nobody asked", r.TallyOf(func(string) bool { return false }), Tally{Verbs: map[string]int{}, Failures: map[string]int{}}},

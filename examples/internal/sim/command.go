@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,23 +19,32 @@ import (
 const (
 	ExitOK    = 0 // all is as it should be, or was explained
 	ExitLate  = 1 // not all is as it should be in time
-	ExitInput = 2 // a flag is wrong
+	ExitInput = 2 // a flag is wrong, or what it names
 )
 
-// Command is an example as a program with the flags -h, -timeout, -explain and -at. All fields are required.
+// Command is an example as a program with the flags -h, -timeout, -explain, -at and -json, and with those of its own. The
+// fields are required but for those that say that they may be nil.
 type Command struct {
 	Name    string
 	Usage   string        // what -h prints
 	Timeout time.Duration // what -timeout is if it is not given
+	// Flags adds the flags of its own. Nil: there are none.
+	Flags func(*flag.FlagSet)
+	// Check says what is wrong with their values, knowing which flags were given. Nil: nothing can be.
+	Check func(given map[string]bool) error
+	// Load reads what they name, when all flags are right and before anything runs. Its error is one of the input, too.
+	// Nil: they name nothing.
+	Load func() error
 	// Show runs the example for timeout at most and prints all there is to see. Its error says what is late, and why.
 	Show func(out io.Writer, timeout time.Duration) error
 	// New puts a run together, for -explain.
 	New func(w Watcher) (*Scenario, error)
 }
 
-// Scenario is one run of an example, put together and not begun. All fields are required.
+// Scenario is one run of an example, put together and not begun. All fields but All are required.
 type Scenario struct {
 	Engine  *Engine
+	All     string                                             // names all resources; empty: each is named
 	Done    func() bool                                        // all is as it should be
 	Explain func(ref checks.Ref) (e flow.Explanation, ok bool) // asks the reconciler of a resource about it
 }
@@ -45,6 +56,9 @@ func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	o, err := c.parse(args)
+	if err == nil && c.Load != nil {
+		err = c.Load()
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, c.Usage)
@@ -66,6 +80,7 @@ func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 type commandOptions struct {
 	timeout, at time.Duration // at is negative if it was not given
 	explain     string
+	json        bool
 }
 
 func (c Command) parse(args []string) (o commandOptions, err error) {
@@ -74,20 +89,30 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 	flags.DurationVar(&o.timeout, "timeout", c.Timeout, "")
 	flags.StringVar(&o.explain, "explain", "", "")
 	flags.DurationVar(&o.at, "at", -1, "")
+	flags.BoolVar(&o.json, "json", false, "")
+	if c.Flags != nil {
+		c.Flags(flags)
+	}
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("%w (-h shows what there is)", err)
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	switch {
-	case flags.NArg() > 0:
+	if flags.NArg() > 0 {
 		return o, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", flags.Arg(0))
+	}
+	if c.Check != nil {
+		if err := c.Check(given); err != nil {
+			return o, err
+		}
+	}
+	switch {
 	case o.timeout <= 0:
 		return o, fmt.Errorf("-timeout: %s is no time to get ready: give more than 0s", o.timeout)
 	case given["explain"] && o.explain == "":
 		return o, errors.New("-explain: the name is empty")
-	case given["at"] && !given["explain"]:
-		return o, errors.New("-at goes with -explain NAME")
+	case (given["at"] || given["json"]) && !given["explain"]:
+		return o, errors.New("-at and -json go with -explain NAME")
 	case given["at"] && o.at < 0:
 		return o, fmt.Errorf("-at: %s is before the start: give 0s or more", o.at)
 	}
@@ -100,7 +125,7 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 	if err != nil {
 		return err
 	}
-	ref, err := s.Engine.find(o.explain)
+	ref, err := s.find(o.explain)
 	if err != nil {
 		return err
 	}
@@ -115,14 +140,19 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 	}
 	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
 	e.Again = s.Engine.Due(ref)
+	if o.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(e)
+	}
 	fmt.Fprintf(out, "%s\n", strings.TrimRight(e.String(), "\n"))
 	return nil
 }
 
 // find is the resource that a person calls "name" or "Kind/name".
-func (e *Engine) find(called string) (checks.Ref, error) {
+func (s *Scenario) find(called string) (checks.Ref, error) {
 	var all, found []checks.Ref
-	for _, p := range e.Passes() {
+	for _, p := range s.Engine.Passes() {
 		all = append(all, p.Ref)
 		if strings.EqualFold(called, p.Ref.Name) || strings.EqualFold(called, p.Ref.Kind+"/"+p.Ref.Name) {
 			found = append(found, p.Ref)
@@ -130,7 +160,7 @@ func (e *Engine) find(called string) (checks.Ref, error) {
 	}
 	switch len(found) {
 	case 0:
-		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, Names(all))
+		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, cmp.Or(s.All, Names(all)))
 	case 1:
 		return found[0], nil
 	}

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -27,7 +28,8 @@ func lamps(w sim.Watcher) (*sim.Scenario, error) {
 		case open:
 			return checks.Proceed(), nil
 		case req.Resource.Kind == "Door":
-			return checks.Block("Closed", "it is closed", checks.RetryIn(time.Minute), checks.WaitingFor(checks.Ref{Kind: "Bell", Name: "front"})), nil
+			return checks.Block("Closed", "it is closed",
+				checks.RetryIn(time.Minute), checks.WaitingFor(checks.Ref{Kind: "Bell", Name: "front"})), nil
 		}
 		return checks.Block("Dark", "it is dark", checks.RetryIn(time.Minute)), nil
 	})
@@ -71,9 +73,10 @@ func TestCommand(t *testing.T) {
 	}{
 		"Show":    {"without a flag it runs, as long as the program says", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
 		"Timeout": {"or as long as it is told", []string{"-timeout", "5m"}, simtest.Result{Stdout: "shown for 5m0s\n"}},
-		"Late":    {"what is late has an exit code of its own", []string{"-timeout", "5s"}, simtest.Result{Code: 1, Stdout: "shown for 5s\n", Stderr: "lamps: it is late\n"}},
-		"Help":    {"help is no error", []string{"-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
-		"Help2":   {"however it is asked for", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Late": {"what is late has an exit code of its own", []string{"-timeout", "5s"},
+			simtest.Result{Code: 1, Stdout: "shown for 5s\n", Stderr: "lamps: it is late\n"}},
+		"Help":  {"help is no error", []string{"-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Help2": {"however it is asked for", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,16 +93,20 @@ func TestCommandRefuses(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"UnknownFlag":   {"a flag that does not exist", []string{"-wait"}, "flag provided but not defined: -wait (-h shows what there is)"},
-		"Argument":      {"an argument that is no flag", []string{"hall"}, `what is "hall"?`},
-		"NotADuration":  {"a duration has a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
-		"NoTime":        {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time to get ready"},
-		"NoName":        {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"AtAlone":       {"-at is for -explain", []string{"-at", "1m"}, "-at goes with -explain NAME"},
-		"AtBefore":      {"time begins at 0", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
-		"Nobody":        {"a name that nobody has", []string{"-explain", "cellar"}, `-explain: there is no "cellar": there are Lamp hall and Candle hall and Door front`},
-		"Two":           {"a name that two have", []string{"-explain", "hall"}, `-explain: "hall" is the name of Lamp hall and Candle hall: say KIND/NAME`},
-		"NotReconciled": {"of one of which nothing was kept nothing can be said", []string{"-explain", "candle/hall"}, "-explain: Candle hall was not reconciled yet"},
+		"UnknownFlag":  {"a flag that does not exist", []string{"-wait"}, "flag provided but not defined: -wait (-h shows what there is)"},
+		"Argument":     {"an argument that is no flag", []string{"hall"}, `what is "hall"?`},
+		"NotADuration": {"a duration has a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
+		"NoTime":       {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time to get ready"},
+		"NoName":       {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"AtAlone":      {"-at is for -explain", []string{"-at", "1m"}, "-at and -json go with -explain NAME"},
+		"JSONAlone":    {"so is -json", []string{"-json"}, "-at and -json go with -explain NAME"},
+		"AtBefore":     {"time begins at 0", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"Nobody": {"a name that nobody has", []string{"-explain", "cellar"},
+			`-explain: there is no "cellar": there are Lamp hall and Candle hall and Door front`},
+		"Two": {"a name that two have", []string{"-explain", "hall"},
+			`-explain: "hall" is the name of Lamp hall and Candle hall: say KIND/NAME`},
+		"NotReconciled": {"of one of which nothing was kept nothing can be said", []string{"-explain", "candle/hall"},
+			"-explain: Candle hall was not reconciled yet"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,9 +115,75 @@ func TestCommandRefuses(t *testing.T) {
 		})
 	}
 	failing := func(args []string, stdout, stderr io.Writer) int {
-		return sim.Command{Name: "lamps", Show: show, New: func(sim.Watcher) (*sim.Scenario, error) { return nil, errors.New("no lamps") }}.Run(args, stdout, stderr)
+		none := func(sim.Watcher) (*sim.Scenario, error) { return nil, errors.New("no lamps") }
+		return sim.Command{Name: "lamps", Show: show, New: none}.Run(args, stdout, stderr)
 	}
 	simtest.Program(failing).MustRefuse(t, "lamps: no lamps", "-explain", "front", "-timeout", "1m")
+}
+
+// A program with a flag of its own, and what it names. Something is wrong with "bad", and there is no "absent".
+func TestCommandFlags(t *testing.T) {
+	var house string
+	program := simtest.Program(func(args []string, stdout, stderr io.Writer) int {
+		return sim.Command{
+			Name: "lamps", Usage: "This is the usage.\n", Timeout: time.Hour,
+			Flags: func(flags *flag.FlagSet) { flags.StringVar(&house, "house", "bad", "") },
+			Check: func(given map[string]bool) error {
+				if given["house"] && house == "bad" {
+					return errors.New("-house: it is bad")
+				}
+				return nil
+			},
+			Load: func() error {
+				if house == "absent" {
+					return errors.New("there is no such house")
+				}
+				return nil
+			},
+			Show: show,
+			New: func(w sim.Watcher) (*sim.Scenario, error) {
+				s, err := lamps(w)
+				s.All = "the things of " + house
+				return s, err
+			},
+		}.Run(args, stdout, stderr)
+	})
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   simtest.Result
+	}{
+		"None": {"a check can tell what is so by default", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Good": {"nothing is wrong", []string{"-house", "mine"}, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Bad":  {"it is checked", []string{"-house", "bad"}, simtest.Result{Code: 2, Stderr: "lamps: -house: it is bad\n"}},
+		"Absent": {"it is read, and nothing runs", []string{"-house", "absent"},
+			simtest.Result{Code: 2, Stderr: "lamps: there is no such house\n"}},
+		"AbsentExplain": {"neither for an explanation", []string{"-house", "absent", "-explain", "front"},
+			simtest.Result{Code: 2, Stderr: "lamps: there is no such house\n"}},
+		"Help": {"nothing is read for help", []string{"-house", "absent", "-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Argument": {"all must be flags first", []string{"-house", "bad", "hall"},
+			simtest.Result{Code: 2, Stderr: "lamps: what is \"hall\"? All arguments are flags (-h shows them)\n"}},
+		"BadAndNoTime": {"then its own flags are checked", []string{"-house", "bad", "-timeout", "0s"},
+			simtest.Result{Code: 2, Stderr: "lamps: -house: it is bad\n"}},
+		"AbsentAndNoTime": {"what they name is read last", []string{"-house", "absent", "-timeout", "0s"},
+			simtest.Result{Code: 2, Stderr: "lamps: -timeout: 0s is no time to get ready: give more than 0s\n"}},
+		"All": {"what there is may be said in short", []string{"-house", "mine", "-explain", "cellar"},
+			simtest.Result{Code: 2, Stderr: "lamps: -explain: there is no \"cellar\": there are the things of mine\n"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, program.Run(tc.args...)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestCommandJSON(t *testing.T) {
+	got := simtest.Program(command).MustExplainJSON(t, "front", "-at", "90s")
+	if diff := cmp.Diff([]any{"Wait", "Closed", "2026-01-01T00:05:00Z"}, []any{got["link"], got["reason"], got["again"]}); diff != "" {
+		t.Errorf("the same as in words: -want, +got:\n%s", diff)
+	}
 }
 
 func TestCommandExplain(t *testing.T) {
@@ -121,10 +194,13 @@ func TestCommandExplain(t *testing.T) {
 	}{
 		"Waiting": {"at a time, with when the engine comes back", []string{"-explain", "front", "-at", "90s"},
 			[]string{"Thing Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
-		"End":      {"in the end, whatever the case", []string{"-explain", "FRONT"}, []string{"Thing Door front is ready", "00:05:00Z, now"}},
-		"After":    {"also when all is done", []string{"-explain", "front", "-at", "12m"}, []string{"Thing Door front is ready", "00:10:00Z, 2m0s ago"}},
-		"Kind":     {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Thing Lamp hall is blocked"}},
-		"TooShort": {"or when the time is over", []string{"-explain", "front", "-timeout", "1m30s"}, []string{"Thing Door front is blocked"}},
+		"End": {"in the end, whatever the case", []string{"-explain", "FRONT"},
+			[]string{"Thing Door front is ready", "00:05:00Z, now"}},
+		"After": {"also when all is done", []string{"-explain", "front", "-at", "12m"},
+			[]string{"Thing Door front is ready", "00:10:00Z, 2m0s ago"}},
+		"Kind": {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Thing Lamp hall is blocked"}},
+		"TooShort": {"or when the time is over", []string{"-explain", "front", "-timeout", "1m30s"},
+			[]string{"Thing Door front is blocked"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/windlass-go/windlass/examples/internal/azure"
 )
 
 // Comparison prints what two runs of the same came to, row by row. Out is required.
@@ -16,6 +18,14 @@ func (c Comparison) Row(name, a, b string) { fmt.Fprintf(c.Out, "%-44s %12s %16s
 
 // Count is a row of numbers.
 func (c Comparison) Count(name string, n, m int) { c.Row(name, strconv.Itoa(n), strconv.Itoa(m)) }
+
+// Requests is the rows of what was sent to Azure, and of what that was answered by.
+func (c Comparison) Requests(a, b azure.Tally) {
+	c.Count("requests sent to Azure", a.Sent, b.Sent)
+	c.Counts(a.Verbs, b.Verbs)
+	c.Count("answered by an error", a.Failed, b.Failed)
+	c.Counts(a.Failures, b.Failures)
+}
 
 // Counts is a row for each key of either map, in order. They are indented, as the parts of the row before.
 func (c Comparison) Counts(a, b map[string]int) {

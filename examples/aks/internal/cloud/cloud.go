@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
 
@@ -74,18 +72,6 @@ func New(now func() time.Time) *Cloud {
 		},
 	})
 	return c
-}
-
-// ClientOptions are the options that make a client of the SDK talk to this cloud. The SDK's own retries are off: who
-// reconciles decides when to try again, and in virtual time there is nothing to sleep for.
-func (c *Cloud) ClientOptions() *arm.ClientOptions {
-	return &arm.ClientOptions{
-		ClientOptions: policy.ClientOptions{
-			Transport: c,
-			Retry:     policy.RetryOptions{MaxRetries: -1},
-		},
-		DisableRPRegistration: true,
-	}
 }
 
 // Tally is what was counted up to now.

@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	w.Cloud = New(func() time.Time { return w.now })
-	factory, err := armcontainerservice.NewClientFactory("sub", &azfake.TokenCredential{}, w.ClientOptions())
+	factory, err := armcontainerservice.NewClientFactory("sub", &azfake.TokenCredential{}, azure.ClientOptions(w))
 	if err != nil {
 		t.Fatal(err)
 	}

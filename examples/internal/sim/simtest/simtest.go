@@ -3,6 +3,7 @@ package simtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -97,6 +98,17 @@ func (p Program) MustExplain(t *testing.T, cases map[string]Explanation) {
 			InOrder(t, p.MustShow(t, append([]string{"-explain"}, tc.Args...)...), tc.Want...)
 		})
 	}
+}
+
+// MustExplainJSON asks with -explain and -json, and gives the answer.
+func (p Program) MustExplainJSON(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	var answer map[string]any
+	text := p.MustShow(t, append([]string{"-json", "-explain"}, args...)...)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatalf("%v in:\n%s", err, text)
+	}
+	return answer
 }
 
 // InOrder fails unless each part of want is in text, behind the one before.
