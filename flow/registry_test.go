@@ -334,34 +334,25 @@ func TestForDoesNotGrow(t *testing.T) {
 	}
 }
 
+// BenchmarkRunner compares a pass by the registry's runner with a typed one, with an owner and five checks.
 func BenchmarkRunner(b *testing.B) {
+	var registry flow.Registry[any]
+	flow.Register(&registry, "Pool", fiveChecks())
+	typed, runner := flow.New("Pool", owning(), fiveChecks()), registry.For("Pool", anyOps())
 	ctx, p := context.Background(), &pool{}
-	b.Run("Typed", func(b *testing.B) {
-		r := flow.New("Pool", owning(), fiveChecks())
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Reconcile(ctx, p)
-		}
-	})
-	b.Run("Registry", func(b *testing.B) {
-		var registry flow.Registry[any]
-		flow.Register(&registry, "Pool", fiveChecks())
-		r := registry.For("Pool", anyOps())
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Reconcile(ctx, p)
-		}
-	})
+	for b.Loop() {
+		r := ratio.Of(func() { runner.Reconcile(ctx, p) }, func() { typed.Reconcile(ctx, p) }, ratio.Options{Samples: 200})
+		b.ReportMetric(r, "x-typed")
+		b.ReportMetric(0, "ns/op")
+	}
 }
 
+// BenchmarkFor compares looking a kind up, and making its runner, among many kinds and among few.
 func BenchmarkFor(b *testing.B) {
-	for _, n := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			registry, o := crowd(n), anyOps()
-			b.ReportAllocs()
-			for b.Loop() {
-				registry.For("Kind7", o)
-			}
-		})
+	few, many, o := crowd(10), crowd(10_000), anyOps()
+	for b.Loop() {
+		r := ratio.Of(func() { many.For("Kind7", o) }, func() { few.For("Kind7", o) }, ratio.Options{Samples: 200})
+		b.ReportMetric(r, "x-10-kinds")
+		b.ReportMetric(0, "ns/op")
 	}
 }

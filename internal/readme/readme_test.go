@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"log"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -102,5 +104,30 @@ func TestREADME(t *testing.T) {
 	}
 	if shown != 2 {
 		t.Errorf("%d parts are marked, want 2", shown)
+	}
+}
+
+// What the pages of the repository link to is there.
+func TestLinks(t *testing.T) {
+	root := filepath.Join("..", "..")
+	checked := 0
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d links were found", checked)
 	}
 }

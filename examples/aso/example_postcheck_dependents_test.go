@@ -1,0 +1,77 @@
+package aso_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// MailDomain is reconciled. It can be made at any time, and is of no use before its DNS record is there.
+type MailDomain struct {
+	Name   string
+	Record checks.Ref // zero: none is needed
+}
+
+// mailRecords are the DNS records that there are, with their readiness.
+type mailRecords map[string]checks.Readiness
+
+// Find is the resolver.
+func (r mailRecords) Find(_ context.Context, ref checks.Ref) (checks.Object, error) {
+	o := checks.Object{Ref: ref}
+	if readiness, ok := r[ref.Name]; ok {
+		o.Value, o.Readiness = ref.Name, readiness
+	}
+	return o, nil
+}
+
+// A domain is sent to Azure at once, and is ready when the record that depends on it is. Were the check at PreCheck, each
+// would wait for the other for ever.
+func Example_postCheckDependents() {
+	records := mailRecords{}
+	applied := map[string]bool{}
+	domains := flow.New("Domain", flow.Operations[*MailDomain]{
+		Key: func(d *MailDomain) string { return d.Name },
+		Get: func(_ context.Context, req *flow.Request[*MailDomain]) (flow.Observation, error) {
+			there := applied[req.Resource.Name]
+			return flow.Observation{Exists: there, InSync: there}, nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[*MailDomain]) (flow.Progress, error) {
+			fmt.Println("PUT", req.Resource.Name)
+			applied[req.Resource.Name] = true
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*MailDomain]{
+		PostCheck: chain.New(
+			checks.ReferenceReady("record", func(d *MailDomain) []checks.Ref { return []checks.Ref{d.Record} })),
+	}, flow.WithResolver(records.Find))
+
+	reconcile := func(d *MailDomain) {
+		out := domains.Reconcile(context.Background(), d)
+		fmt.Println(out)
+		if out.State() == flow.StateBlocked {
+			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+		}
+	}
+	shop := &MailDomain{Name: "shop", Record: checks.Ref{Kind: "Record", Name: "mx"}}
+	reconcile(shop)
+
+	records["mx"] = checks.Readiness{State: checks.NotReady, Reason: "Verifying"}
+	reconcile(shop)
+
+	records["mx"] = checks.Readiness{State: checks.Ready}
+	reconcile(shop)
+
+	reconcile(&MailDomain{Name: "plain"})
+	// Output:
+	// PUT shop
+	// blocked at PostCheck by ReferenceReady(record): ReferenceNotFound: record Record mx was not found: waiting until it is created
+	//   waits for [Record mx] and is looked at again fast
+	// blocked at PostCheck by ReferenceReady(record): ReferenceNotReady: record Record mx is not ready: Verifying
+	//   waits for [Record mx] and is looked at again fast
+	// ready
+	// PUT plain
+	// ready
+}

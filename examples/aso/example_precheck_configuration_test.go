@@ -1,0 +1,66 @@
+package aso_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// GatewayPlan is reconciled. Its advanced part has rules between fields that no admission check knows.
+type GatewayPlan struct {
+	Name       string
+	Generation int64
+	Advanced   *GatewayAdvanced // nil: the usual
+}
+
+// GatewayAdvanced is what can be wrong about a plan.
+type GatewayAdvanced struct{ MinUnits, MaxUnits int }
+
+// validate says what is wrong with the plan, for the person who wrote it.
+func (p *GatewayPlan) validate() error {
+	if a := p.Advanced; a != nil && a.MinUnits > a.MaxUnits {
+		return fmt.Errorf("spec.advanced.minUnits is %d and must not be above maxUnits, which is %d", a.MinUnits, a.MaxUnits)
+	}
+	return nil
+}
+
+// A plan that cannot be right waits for another spec. Nothing else helps, so nothing is tried meanwhile.
+func Example_preCheckConfiguration() {
+	plans := flow.New("Plan", flow.Operations[*GatewayPlan]{
+		Key:        func(p *GatewayPlan) string { return p.Name },
+		Generation: func(p *GatewayPlan) int64 { return p.Generation },
+		Apply: func(_ context.Context, req *flow.Request[*GatewayPlan]) (flow.Progress, error) {
+			fmt.Println("PUT", req.Resource.Name)
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*GatewayPlan]{
+		PreCheck: chain.New(checks.Valid((*GatewayPlan).validate)),
+	})
+	reconcile := func(p *GatewayPlan) {
+		out := plans.Reconcile(context.Background(), p)
+		fmt.Println(out)
+		for _, c := range out.Conditions() {
+			fmt.Printf("  %s=%s %s\n", c.Type, c.Status, c.Reason)
+		}
+		if delay, _ := out.Again(); out.State() == flow.StateBlocked {
+			fmt.Println("  severity", out.Severity(), "- looked at again", out.Retry(), "and in", delay)
+		}
+	}
+	plan := &GatewayPlan{Name: "edge", Generation: 1, Advanced: &GatewayAdvanced{MinUnits: 8, MaxUnits: 4}}
+	reconcile(plan)
+
+	// The change of the spec is what the engine comes back for.
+	plan.Generation, plan.Advanced.MinUnits = 2, 2
+	reconcile(plan)
+	// Output:
+	// blocked at PreCheck by Valid: SpecInvalid: spec.advanced.minUnits is 8 and must not be above maxUnits, which is 4
+	//   Ready=False SpecInvalid
+	//   Stalled=True SpecInvalid
+	//   severity Error - looked at again on change and in 1h0m0s
+	// PUT edge
+	// ready
+	//   Ready=True Succeeded
+}

@@ -1,0 +1,85 @@
+package aso_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// BusTopic is reconciled, and waits for the namespace that owns it. Without one it is a root resource.
+type BusTopic struct{ Name, Namespace string }
+
+// BusNamespace is the owner, with what its own reconciler said of it last: in Kubernetes its Ready condition.
+type BusNamespace struct{ Readiness checks.Readiness }
+
+// busNamespaces are those that there are.
+type busNamespaces map[string]*BusNamespace
+
+// Owner finds the owner of a topic. One that is not there is no error: it has a Ref and no Value, and is waited for.
+func (n busNamespaces) Owner(_ context.Context, t *BusTopic) (checks.Object, error) {
+	if t.Namespace == "" {
+		return checks.Object{}, nil
+	}
+	owner := checks.Object{Ref: checks.Ref{Kind: "Namespace", Name: t.Namespace}}
+	if found, ok := n[t.Namespace]; ok {
+		owner.Value, owner.Readiness = found, found.Readiness
+	}
+	return owner, nil
+}
+
+// A topic waits until its namespace is ready, for the spec that the namespace has now.
+func Example_preCheckOwnerReady() {
+	namespaces := busNamespaces{}
+	topics := flow.New("Topic", flow.Operations[*BusTopic]{
+		Key:   func(t *BusTopic) string { return t.Name },
+		Owner: namespaces.Owner,
+		Apply: func(_ context.Context, req *flow.Request[*BusTopic]) (flow.Progress, error) {
+			fmt.Println("PUT", req.Resource.Name)
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*BusTopic]{
+		// It looks at the owner and at nothing else, so it can stand before the GET. To ask after the GET, it is
+		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady())).
+		OwnerCheck: chain.New(checks.OwnerReady()),
+	})
+	reconcile := func(t *BusTopic) {
+		out := topics.Reconcile(context.Background(), t)
+		fmt.Println(out)
+		if out.State() == flow.StateBlocked {
+			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+		}
+	}
+	orders := &BusTopic{Name: "orders", Namespace: "shop"}
+	reconcile(orders)
+
+	namespaces["shop"] = &BusNamespace{}
+	reconcile(orders)
+
+	namespaces["shop"].Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
+	reconcile(orders)
+
+	// Ready, but before somebody changed its spec.
+	namespaces["shop"].Readiness = checks.Readiness{State: checks.Ready, Observed: 1, Generation: 2}
+	reconcile(orders)
+
+	namespaces["shop"].Readiness = checks.Readiness{State: checks.Ready, Observed: 2, Generation: 2}
+	reconcile(orders)
+
+	reconcile(&BusTopic{Name: "root"})
+	// Output:
+	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner Namespace shop was not found: waiting until it is created
+	//   waits for [Namespace shop] and is looked at again fast
+	// blocked at OwnerCheck by OwnerReady: OwnerReadinessUnknown: owner Namespace shop has not said yet whether it is ready
+	//   waits for [Namespace shop] and is looked at again fast
+	// blocked at OwnerCheck by OwnerReady: OwnerNotReady: owner Namespace shop is not ready: Creating
+	//   waits for [Namespace shop] and is looked at again fast
+	// blocked at OwnerCheck by OwnerReady: OwnerReadinessStale: owner Namespace shop was ready for generation 1 of its spec, which is at 2 now
+	//   waits for [Namespace shop] and is looked at again fast
+	// PUT orders
+	// ready
+	// PUT root
+	// ready
+}

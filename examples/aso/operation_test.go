@@ -1,0 +1,106 @@
+package aso
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFollow(t *testing.T) {
+	type result struct {
+		UnderWay, Ended bool
+		Err             error
+		Token           string // what is kept after that
+	}
+	failed := refuse(200, "OperationFailed")
+	cases := map[string]struct {
+		reason string
+		kept   kept[int]
+		want   result
+	}{
+		"nothing": {"there is no token to ask with", kept[int]{}, result{}},
+		"going on": {"it is asked again, with the same token", kept[int]{token: "t", polls: map[string]polled{"t": {}}},
+			result{UnderWay: true, Token: "t"}},
+		"no answer": {"that says nothing of the operation",
+			kept[int]{token: "t", polls: map[string]polled{"t": {err: errDown}}},
+			result{UnderWay: true, Err: errDown, Token: "t"}},
+		"done": {"the token is of no more use", kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}},
+			result{UnderWay: true, Ended: true}},
+		"failed": {"nor is that of one that failed",
+			kept[int]{token: "t", polls: map[string]polled{"t": {done: true, err: failed}}},
+			result{UnderWay: true, Ended: true, Err: failed}},
+		"not forgotten": {"the token of what is over stays, which is an error",
+			kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}, lost: errDown},
+			result{UnderWay: true, Ended: true, Err: errDown, Token: "t"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			op := tc.kept
+			underWay, ended, err := follow(t.Context(), &op, 0)
+			if !errors.Is(err, tc.want.Err) {
+				t.Errorf("%s: %v, want %v", tc.reason, err, tc.want.Err)
+			}
+			tc.want.Err = nil
+			if diff := cmp.Diff(tc.want, result{UnderWay: underWay, Ended: ended, Token: op.token}); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestBegin(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		token  string
+		err    error
+		lost   error
+		want   error
+		kept   string
+	}{
+		"begun":        {"it is followed by its token", "t", nil, nil, nil, "t"},
+		"over at once": {"there is nothing to follow", "", nil, nil, nil, ""},
+		"not asked":    {"nor to keep", "", nil, errDown, nil, ""},
+		"refused":      {"there is nothing to follow", "t", errDown, nil, errDown, ""},
+		"not kept":     {"it would be begun again, which somebody should know", "t", nil, errDown, errDown, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // a token is kept even when the pass is called off
+			op := &kept[int]{lost: tc.lost}
+			if err := begin(ctx, op, 0, tc.token, tc.err); !errors.Is(err, tc.want) || op.token != tc.kept {
+				t.Errorf("%s: %v, keeps %q, want %v, %q", tc.reason, err, op.token, tc.want, tc.kept)
+			}
+		})
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	op := &kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}}
+	if _, _, err := follow(ctx, op, 0); err != nil || op.token != "" {
+		t.Errorf("%v, keeps %q: a token is removed even when the pass is called off", err, op.token)
+	}
+}
+
+func TestHasStatus(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		"nil":     {"no error is no answer", nil, false},
+		"404":     {"that is it", refuse(404, ""), true},
+		"wrapped": {"an error is what it wraps", errors.Join(errDown, refuse(404, "")), true},
+		"403":     {"that is another one", refuse(403, "NotFound"), false},
+		"other":   {"that is no answer", errDown, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := hasStatus(tc.err, 404); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+		})
+	}
+}

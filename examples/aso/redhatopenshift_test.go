@@ -1,0 +1,23 @@
+package aso
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func openShiftCluster(state *string) *HcpOpenShiftCluster {
+	c := &HcpOpenShiftCluster{Name: "shop"}
+	c.Status.Properties = &struct{ ProvisioningState *string }{state}
+	return c
+}
+
+func TestHcpOpenShiftCluster(t *testing.T) {
+	cases := ownState("not Deleting", deny("Deleting"), openShiftCluster)
+	cases["properties nil"] = row[*HcpOpenShiftCluster]{
+		reason: "nothing at all is reported", in: subject[*HcpOpenShiftCluster]{resource: &HcpOpenShiftCluster{}}, want: blocks,
+		with: checks.ReasonStateUnknown, aso: proceeds, because: "not reported is not good, and it is asked again in a second",
+	}
+	decide(t, flow.PointPreCheck, HcpOpenShiftClusterExtensions(), cases)
+}

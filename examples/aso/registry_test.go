@@ -1,0 +1,156 @@
+package aso_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/examples/aso"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// anything is a resource of a kind that has no type of its own.
+type anything struct{ name string }
+
+func (a *anything) GetName() string { return a.name }
+
+// registryEngine is one for all kinds: what it does is the same for each, and the kinds turn up at run time.
+type registryEngine struct {
+	registry flow.Registry[aso.Object]
+	owner    checks.Object
+	put      error    // what a PUT is answered
+	requests []string // what was sent
+}
+
+func newRegistryEngine() *registryEngine {
+	e := &registryEngine{}
+	aso.Register(&e.registry, aso.APIs{})
+	return e
+}
+
+func (e *registryEngine) runner(kind string) flow.Runner[aso.Object] {
+	send := func(verb string, o aso.Object) { e.requests = append(e.requests, verb+" "+kind+" "+o.GetName()) }
+	return e.registry.For(kind, flow.Operations[aso.Object]{
+		Key:   aso.Object.GetName,
+		Owner: func(context.Context, aso.Object) (checks.Object, error) { return e.owner, nil },
+		Get: func(_ context.Context, req *flow.Request[aso.Object]) (flow.Observation, error) {
+			send("GET", req.Resource)
+			return flow.Observation{}, nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[aso.Object]) (flow.Progress, error) {
+			send("PUT", req.Resource)
+			return flow.Done(), e.put
+		},
+	})
+}
+
+// typed has a resource of each kind with a type of its own.
+var typed = map[string]aso.Object{
+	"kusto Cluster":                               &aso.KustoCluster{Name: "r"},
+	"kusto Database":                              &aso.KustoDatabase{Name: "r"},
+	"containerservice ManagedCluster":             &aso.ManagedCluster{Name: "r"},
+	"containerservice ManagedClustersAgentPool":   &aso.ManagedClustersAgentPool{Name: "r"},
+	"dbforpostgresql FlexibleServer":              &aso.FlexibleServer{Name: "r"},
+	"dbforpostgresql FlexibleServersDatabase":     &aso.FlexibleServersDatabase{Name: "r"},
+	"dbforpostgresql FlexibleServersFirewallRule": &aso.FlexibleServersFirewallRule{Name: "r"},
+	"documentdb CassandraDataCenter":              &aso.CassandraDataCenter{Name: "r"},
+	"documentdb DatabaseAccount":                  &aso.DatabaseAccount{Name: "r"},
+	"documentdb SqlDatabase":                      &aso.SQLDatabase{Name: "r"},
+	"redhatopenshift HcpOpenShiftCluster":         &aso.HcpOpenShiftCluster{Name: "r"},
+	"keyvault VaultKey":                           &aso.VaultKey{Name: "r"},
+	"network PrivateEndpoint":                     &aso.PrivateEndpoint{Name: "r"},
+	"network VirtualNetworksSubnet":               &aso.VirtualNetworksSubnet{Name: "r"},
+	"databasewatcher SharedPrivateLink":           &aso.SharedPrivateLink{Name: "r"},
+	"databasewatcher Target":                      &aso.Target{Name: "r"},
+	"dataprotection BackupVaultsBackupInstance":   &aso.BackupVaultsBackupInstance{Name: "r"},
+}
+
+// resource is a resource of a kind.
+func resource(kind string) aso.Object {
+	if r := typed[kind]; r != nil {
+		return r
+	}
+	return &anything{name: "r"}
+}
+
+// Each kind goes through the base and keeps what it needs besides; none asks for anything while its owner is not ready.
+func TestRegister(t *testing.T) {
+	e := newRegistryEngine()
+	kinds := e.registry.Kinds()
+	for kind := range aso.Classifiers {
+		if !slices.Contains(kinds, kind) {
+			t.Errorf("%s has rules and is not registered", kind)
+		}
+	}
+	if len(kinds) != 44 {
+		t.Errorf("%d kinds, want 17 with checks and 27 with rules only", len(kinds))
+	}
+	e.owner = checks.Object{Ref: checks.Ref{Kind: "Owner", Name: "o"}, Value: &anything{}, Readiness: checks.Readiness{State: checks.NotReady}}
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			e.requests, e.put = nil, nil
+			r := e.runner(kind)
+			out := r.Reconcile(t.Context(), resource(kind))
+			if diff := cmp.Diff([]string{"blocked", "OwnerCheck", "OwnerReady"}, []string{out.State().String(), out.Point(), out.Link()}); diff != "" || len(e.requests) > 0 {
+				t.Errorf("nothing is asked for before the owner is ready: %s, %q", diff, e.requests)
+			}
+			flow := r.String()
+			for _, line := range []string{"OwnerCheck   OwnerReady", "Classify     Table(1 rule)"} {
+				if !strings.Contains(flow, line) {
+					t.Errorf("want %q in:\n%s", line, flow)
+				}
+			}
+			if rules := aso.Classifiers[kind]; rules != nil && strings.Count(flow, "Table(") != 2 {
+				t.Errorf("its own rules are behind the base's:\n%s", flow)
+			}
+		})
+	}
+}
+
+// What a kind has registered decides, and what it has not the base or the default does.
+func TestRegistered(t *testing.T) {
+	busy := runtime.NewResponseError(azureAnswer(shapes["under error"], "Conflict", http.StatusConflict, "Please try again later."))
+	quota := runtime.NewResponseError(azureAnswer(shapes["under error"], "QuotaExceeded", http.StatusConflict, "No cores are left."))
+	cases := map[string]struct {
+		reason string
+		kind   string
+		put    error
+		want   flow.State
+		retry  classify.Retry
+		rule   string
+	}{
+		"Typed":   {"a kind with checks applies as any other", "kusto Cluster", nil, flow.StateReady, classify.Unset, ""},
+		"Rules":   {"its own rule decides", "cache Redis", busy, flow.StateFailed, classify.Fast, `Conflict, message contains "try again later"`},
+		"Other":   {"which is of no concern to another kind", "network PublicIPAddress", busy, flow.StateFailed, classify.Slow, "Conflict"},
+		"Base":    {"the base's rule decides for all", "cache Redis", quota, flow.StateFailed, classify.VerySlow, "Quota"},
+		"Unknown": {"a kind that nobody registered has nothing, the base neither", "storage Account", quota, flow.StateFailed, classify.Slow, "Unknown"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := newRegistryEngine()
+			e.put = tc.put
+			out := e.runner(tc.kind).Reconcile(t.Context(), resource(tc.kind))
+			if out.State() != tc.want || out.Retry() != tc.retry || out.Rule() != tc.rule {
+				t.Errorf("%s: %s, %s by %q; want %s, %s by %q", tc.reason, out, out.Retry(), out.Rule(), tc.want, tc.retry, tc.rule)
+			}
+			if diff := cmp.Diff([]string{"GET " + tc.kind + " r", "PUT " + tc.kind + " r"}, e.requests); diff != "" {
+				t.Errorf("%s: -want, +sent:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("Misfit", func(t *testing.T) {
+		e := newRegistryEngine()
+		out := e.runner("kusto Database").Reconcile(t.Context(), &anything{name: "r"})
+		if !errors.Is(out.Err(), flow.ErrWrongType) || len(e.requests) > 0 {
+			t.Errorf("a resource of another type is left alone: %s, %q", out, e.requests)
+		}
+	})
+}
