@@ -9,9 +9,9 @@ import "github.com/windlass-go/windlass/classify"
 //
 // and stands in front of the default. A name that is not here gives a table without rows, which changes nothing.
 //
-// Each comment says what the service does and why the speed is what it is. Slow begins at a second, too, and doubles to
-// three minutes, so that it is as good as Fast for what is over in half a minute. Fast is for what is worth asking each
-// half minute for as long as it takes.
+// Each comment says what the service does and why the speed is what it is; how long things take is a rough judgement. Slow
+// begins at a second, too, and doubles to three minutes, so that it is as good as Fast for what is over in half a minute.
+// Fast is for what is worth asking each half minute for as long as it takes.
 var Classifiers = map[string]classify.Table{
 	// See redisIsBusy.
 	"cache Redis":              redisIsBusy,
