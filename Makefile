@@ -3,19 +3,21 @@
 #   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make cover   coverage of the root module by its own tests, the page in cover.html
-#   make fuzz    every fuzz target for FUZZTIME (1m)
+#   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
+#   make faults  makes each mistake listed in internal/faults, and sees a test notice it
 #   make fmt     formats
 
-MODULES  := . examples
-FUZZTIME ?= 1m
-GO       ?= go
-CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
-RACE     := $(if $(CC_FOUND),-race,)
+MODULES    := . examples
+FUZZTIME   ?= 1m
+FUZZ_SHORT ?= 3s
+GO         ?= go
+CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy bench cover fuzz fmt clean
+.PHONY: all test check alone tidy bench cover fuzz fuzz-short faults fmt clean
 all: test
 
-test: check alone tidy
+test: check alone tidy fuzz-short
 
 # check runs in the workspace.
 check: bin/staticcheck
@@ -46,9 +48,17 @@ cover:
 	$(GO) tool cover -func=cover.out | tail -n 1
 	$(GO) tool cover -html=cover.out -o cover.html
 
+# What is found to be interesting goes into Go's cache, only what fails into testdata/fuzz. Making inputs small takes most of
+# the time if it may.
 fuzz:
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-		( set -x; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p ) || exit 1; done; done
+		( set -x; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$p ) || exit 1; done; done
+
+fuzz-short:
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT)
+
+faults:
+	$(GO) test ./internal/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
 
 fmt:
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')

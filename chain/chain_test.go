@@ -1,6 +1,7 @@
 package chain_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +48,46 @@ func TestAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.chain.Links(), cmpopts.IgnoreFields(chain.Link{}, "Source")); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// What is made of a chain does not show in the chain, nor in what else is made of it, however much room its slice of links
+// was left with when it grew.
+func TestSharedChains(t *testing.T) {
+	named := func(name string) link { return chain.Named(name, declared) }
+	must := func(c links, err error) links {
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	}
+	cases := map[string]struct {
+		reason string
+		do     func(base links, name string) links
+		want   string // of the new link x, with <base> for all but the last link of the base, and <last> for that
+	}{
+		"Append":       {"a link behind one chain is not behind its sibling", func(c links, name string) links { return c.Append(named(name)) }, "<base><last> -> x"},
+		"Extend":       {"nor is a chain", func(c links, name string) links { return c.Extend(chain.New(named(name))) }, "<base><last> -> x"},
+		"InsertBefore": {"what is inserted is in one chain", func(c links, name string) links { return must(c.InsertBefore("last", named(name))) }, "<base>x -> <last>"},
+		"InsertAfter":  {"wherever it is", func(c links, name string) links { return must(c.InsertAfter("last", named(name))) }, "<base><last> -> x"},
+		"Replace":      {"what is replaced stays where it was", func(c links, name string) links { return must(c.Replace("last", named(name))) }, "<base>x"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for grown, grow := range map[string]func(c links, name string) links{"Append": cases["Append"].do, "Extend": cases["Extend"].do} {
+				base, before := links{}, ""
+				for range 20 {
+					c := grow(base, "last")
+					first, second := tc.do(c, "first"), tc.do(c, "second")
+					text := strings.NewReplacer("<base>", before, "<last>", "last").Replace(tc.want)
+					want := []string{before + "last", strings.Replace(text, "x", "first", 1), strings.Replace(text, "x", "second", 1)}
+					if diff := cmp.Diff(want, []string{c.String(), first.String(), second.String()}); diff != "" {
+						t.Errorf("%s: of %d links, by %s: -want, +got:\n%s", tc.reason, c.Len(), grown, diff)
+					}
+					base, before = grow(base, "a"), before+"a -> "
+				}
 			}
 		})
 	}

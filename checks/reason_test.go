@@ -1,16 +1,26 @@
 package checks_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
 	"pgregory.net/rapid"
 )
 
@@ -96,4 +106,78 @@ func TestReasons(t *testing.T) {
 	if len(reasons) < 20 {
 		t.Errorf("found %d reasons only: %q", len(reasons), reasons)
 	}
+}
+
+// told is a resource about which somebody says something: a check of ours in a block, or the cloud in an error.
+type told struct{ said, how string }
+
+// FuzzReason gives words to all that makes reasons of them. The corpus is in testdata/fuzz.
+func FuzzReason(f *testing.F) {
+	tell := flow.New("Told", flow.Operations[told]{
+		Key: func(told) string { return "it" },
+		Get: func(_ context.Context, req *flow.Request[told]) (flow.Observation, error) {
+			return flow.Observation{}, req.Resource.err()
+		},
+		Apply: func(context.Context, *flow.Request[told]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[told]{
+		PreCheck: chain.New(checks.Check("says", func(_ context.Context, req *checks.Request[told]) (checks.Result, error) {
+			return checks.Block(req.Resource.said, ""), nil
+		})),
+		Classify: chain.New(func(next classify.Handler) classify.Handler {
+			return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+				if rule, ok := strings.CutPrefix(f.Message, "rule "); ok {
+					return f.As(rule, classify.Slow), nil
+				}
+				return next(ctx, f)
+			}
+		}),
+	})
+	f.Fuzz(func(t *testing.T, said string) {
+		valid := validByKubernetes(said)
+		if got := checks.ValidReason(said); got != valid {
+			t.Errorf("ValidReason(%q) = %t, the pattern says %t", said, got, valid)
+		}
+		want := checks.ReasonInvalid
+		if valid {
+			want = said
+		}
+		block := checks.Block(said, "")
+		if block.Reason() != want || block.Message() == "" {
+			t.Errorf("Block(%q) has the reason %q, want %q, and the message %q", said, block.Reason(), want, block.Message())
+		}
+		for _, how := range []string{"block", "code", "header", "body", "rule"} {
+			out := tell.Reconcile(t.Context(), told{said, how})
+			conditions := out.Conditions()
+			if len(conditions) != 2 {
+				t.Fatalf("%s %q: %d conditions of %s, want 2", how, said, len(conditions), out)
+			}
+			for _, c := range conditions {
+				if !validByKubernetes(c.Reason) || c.Reason != out.Reason() || c.Message == "" || len(c.Message) > 32768 {
+					t.Errorf("%s %q: the condition has the reason %q and %d bytes of message", how, said, c.Reason, len(c.Message))
+				}
+				if how == "block" && c.Reason != want || how == "code" && valid && c.Reason != said {
+					t.Errorf("%s %q: the reason is %q", how, said, c.Reason)
+				}
+			}
+		}
+	})
+}
+
+// err is the error that the cloud says it with; nil where a check does.
+func (s told) err() error {
+	response := &azcore.ResponseError{StatusCode: http.StatusConflict, RawResponse: &http.Response{Header: http.Header{}, Body: http.NoBody}}
+	switch s.how {
+	case "code":
+		response.ErrorCode = s.said
+	case "header":
+		response.RawResponse.Header["X-Ms-Error-Code"] = []string{s.said}
+	case "body":
+		body, _ := json.Marshal(map[string]any{"error": map[string]string{"code": s.said}})
+		response.RawResponse.Body = io.NopCloser(bytes.NewReader(body))
+	case "rule":
+		return errors.New("rule " + s.said)
+	default:
+		return nil
+	}
+	return response
 }

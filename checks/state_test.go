@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -202,4 +204,80 @@ func TestSelectorsGoexit(t *testing.T) {
 			t.Errorf("%s: runtime.Goexit in a selector was taken for a state that is not reported", chain.NameOf(link))
 		}
 	}
+}
+
+// FuzzState asks each check of states about a state, with two states that are allowed or denied, and holds what they say
+// against what the options promise. The corpus is in testdata/fuzz.
+func FuzzState(f *testing.F) {
+	f.Fuzz(func(t *testing.T, state, one, two string, exact bool) {
+		set := []string{one, two}
+		if trimmed(one) == "" || trimmed(two) == "" {
+			if text := panicOf(func() { checks.ProvisioningState(deepState, checks.Allow(set...)) }); !strings.Contains(text, "names an empty state") {
+				t.Errorf("Allow(%q) gave the panic %q", set, text)
+			}
+			return
+		}
+		want := slices.ContainsFunc(set, func(s string) bool {
+			if exact {
+				return state == trimmed(s) // white space around an option's state is no part of it
+			}
+			return folded(trimmed(state)) == folded(trimmed(s))
+		})
+		reported := trimmed(state) != ""
+		d := deep(ptr(State(state)))
+		req := &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		for name, tc := range map[string]struct {
+			set  checks.Option
+			lets bool
+		}{"Allow": {checks.Allow(set...), want}, "Deny": {checks.Deny(set...), !want}} {
+			for _, unknownProceeds := range []bool{false, true} {
+				opts := []checks.Option{tc.set}
+				lets := reported && tc.lets
+				if exact {
+					opts = append(opts, checks.Exact())
+				}
+				if unknownProceeds {
+					opts = append(opts, checks.UnknownProceeds())
+					lets = !reported || tc.lets
+				}
+				for _, link := range []checks.Middleware[*Deep]{
+					checks.OnOwner[*Deep](checks.OwnerProvisioningState(deepState, opts...)),
+					checks.ProvisioningState(deepState, opts...),
+					live(d, opts...),
+				} {
+					said := name + " in " + chain.NameOf(link)
+					first, err := ask(t, link, req)
+					if err != nil || first.Result.Proceeds() != lets || first.Result.Blocked() == lets {
+						t.Errorf("%q, %q, exact %t: %s says %s, error %v; it should proceed: %t", state, set, exact, said, first.Result, err, lets)
+					}
+					if again, _ := ask(t, link, req); !again.Result.Equal(first.Result) {
+						t.Errorf("%q: %s says %s, and then %s", state, said, first.Result, again.Result)
+					}
+					if message := first.Result.Message(); oneLine(trimmed(one)) && oneLine(trimmed(two)) && !oneLine(message) {
+						t.Errorf("%q: the message of %s is not one line of text: %q", state, said, message)
+					}
+				}
+			}
+		}
+	})
+}
+
+// trimmed is a state without the white space around it.
+func trimmed(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
+
+// folded writes each character as the least of those that differ from it by case only, by Unicode's simple folding. Bytes
+// that are no text are all the same.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, s)
+}
+
+// oneLine tells whether a text is valid and can be shown as it is.
+func oneLine(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/reason"
 )
 
@@ -220,24 +223,60 @@ func printable(r rune) rune {
 	return r
 }
 
+// The corpus is in testdata/fuzz. wraps says what is put around the error, from the inside out, see wrapped.
 func FuzzErrorBody(f *testing.F) {
-	for _, seed := range []string{
-		"", " ", "Bad gateway", `{"error":{"code":"Conflict","message":"busy"}}`, `{"code":"Conflict"`, `{"odata.error":{"message":{"value":"x"}}}`,
-		`{"error":"invalid_client","error_description":"x"}`, `{"error":{"error":{"error":[[[{"code":1}]]]}}}`, "\xef\xbb\xbf{}", `{"message":"\ud800"}`, `]`, `{"a"`, `{1:2}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		err := respErr("", 400, string(body))
+	f.Fuzz(func(t *testing.T, body []byte, code string, status int, wraps string) {
+		bare := respErr(code, status, string(body))
+		want := classifyBy(t, NewFailure(bare, "", noon)).Retry()
+		response := respErr(code, status, string(body))
+		err := error(response)
+		for _, w := range []byte(wraps[:min(len(wraps), 32)]) {
+			want, err = wrapped(w, want, err)
+		}
 		c := classifyBy(t, NewFailure(err, "", noon))
+		if c.Retry() != want {
+			t.Errorf("wrapped by %q it is tried again %s, want %s", wraps, c.Retry(), want)
+		}
+		if c.Retry() == OnChange && !listed(c.Code(), OnChange) {
+			t.Errorf("%q is no code that waits for a change", c.Code())
+		}
+		if c.Canceled() || c.Fault() != nil {
+			t.Errorf("canceled is %t, and what went wrong while classifying %v", c.Canceled(), c.Fault())
+		}
 		if !reason.Valid(c.Reason()) {
 			t.Errorf("%q is no reason of a condition", c.Reason())
 		}
 		if c.Message() == "" {
 			t.Error("the message is empty")
 		}
-		if left, err := io.ReadAll(err.RawResponse.Body); !bytes.Equal(left, body) || err != nil {
-			t.Errorf("the body changed from %q to %q, error %v", body, left, err)
+		for _, r := range []*http.Response{bare.RawResponse, response.RawResponse} {
+			if left, err := io.ReadAll(r.Body); !bytes.Equal(left, body) || err != nil {
+				t.Errorf("the body changed from %q to %q, error %v", body, left, err)
+			}
 		}
 	})
+}
+
+// wrapped wraps an error in one of the ways in which errors are, and says how soon the whole is to be tried again.
+func wrapped(how byte, r Retry, err error) (Retry, error) {
+	switch how {
+	case 'w':
+		return r, fmt.Errorf("wrapped: %w", err)
+	case 'j': // with one that is not known
+		return max(r, Slow), errors.Join(errors.New("boom"), err)
+	case 'm':
+		return max(r, Slow), fmt.Errorf("%w after %w", err, io.ErrUnexpectedEOF)
+	case 'n':
+		return r, errors.Join(nil, err, nil)
+	case 'd': // names what it wraps, and joins it with a deadline that is no cause of its own
+		return r, &chain.DeadlineError{Link: "slow", After: time.Second, Err: err}
+	case 'p': // it is the panic that counts then
+		return Slow, &chain.PanicError{Value: err}
+	}
+	return r, err
+}
+
+// listed tells whether a code is one that AzureCodes give a Retry.
+func listed(code string, r Retry) bool {
+	return slices.ContainsFunc(AzureCodes(), func(rule Rule) bool { return strings.EqualFold(rule.Code, code) && rule.Retry == r })
 }

@@ -1,0 +1,261 @@
+package faults
+
+var checksFaults = []fault{
+	{
+		name: "zero-result-proceeds", file: "checks/compose.go",
+		old:  `res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision)`,
+		new:  `res, *m = Proceed(), parent|reached`,
+		test: "checks.TestComposeFailsClosed/Request/Zero", why: "a check that forgot to decide lets the work through",
+	},
+	{
+		name: "forgotten-next-passes", file: "checks/compose.go",
+		old:  `res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrEndNotReached)`,
+		new:  `*m = parent | reached`,
+		test: "checks.TestComposeFailsClosed/Request/ForgetsNext", why: "a link that says proceed without calling next drops the checks behind it",
+	},
+	{
+		name: "panic-proceeds", file: "checks/compose.go",
+		old: `	return res, p
+`,
+		new: `	_ = p
+	return Proceed(), nil
+`,
+		test: "checks.TestComposeFailsClosed/Request/Panic", why: "a check that panics lets the work through",
+	},
+	{
+		name: "blame-on-the-outermost", file: "checks/compose.go",
+		old:  `if res.at == nil || !behind {`,
+		new:  `if !behind || true {`,
+		test: "checks.TestComposeFailsClosed/Request/Blocked", why: "the first link is said to have blocked, whichever did",
+	},
+	{
+		name: "made-up-request-passes", file: "checks/compose.go",
+		old: `		if req == nil || req.mark == nil {
+			return stray(nil, req == nil)
+		}
+		*req.mark |= reached
+		return Result{d: proceed}, nil
+	})
+	return func(ctx context.Context, req *Request[T]) (Result, error) {
+`,
+		new: `		if req == nil || req.mark == nil {
+			return Result{d: proceed}, nil
+		}
+		*req.mark |= reached
+		return Result{d: proceed}, nil
+	})
+	return func(ctx context.Context, req *Request[T]) (Result, error) {
+`,
+		test: "checks.TestComposeAtTheEnd/Request/HandedFake", why: "a link asks about another resource than the one that is reconciled",
+	},
+	{
+		name: "typed-nil-owner-counts-as-found", file: "checks/object.go",
+		old:  `return v.Kind() != reflect.Pointer || !v.IsNil()`,
+		new:  `return v.IsValid()`,
+		test: "checks.TestOwnerReady/TypedNil", why: "an owner that is a nil pointer is looked into, and panics",
+	},
+	{
+		name: "stale-generation-counts-as-ready", file: "checks/object.go",
+		old:  `return r.Observed < r.Generation`,
+		new:  `return false`,
+		test: "checks.TestOwnerReady/Stale", why: "an owner that was ready for an older spec counts as ready",
+	},
+	{
+		name: "no-status-counts-as-ready", file: "checks/ownerready.go",
+		old:  `case r.State == Ready && !r.stale():`,
+		new:  `case r.State != NotReady && !r.stale():`,
+		test: "checks.TestOwnerReady/Unknown", why: "an owner that has reported nothing counts as ready",
+	},
+	{
+		name: "owner-being-deleted-proceeds", file: "checks/ownerready.go",
+		old:  `case o.Deleting:`,
+		new:  `case false:`,
+		test: "checks.TestOwnerReady/Deleting", why: "something is created in an owner that is going away",
+	},
+	{
+		name: "not-ready-said-not-to-be-found", file: "checks/ownerready.go",
+		old:  `isNotReady = &reasons{ReasonOwnerNotReady, `,
+		new:  `isNotReady = &reasons{ReasonOwnerNotFound, `,
+		test: "checks.TestOwnerReady/NotReady", why: "people look for an owner that is there",
+	},
+	{
+		name: "by-id-option-inverted", file: "checks/ownerready.go",
+		old:  `if !s.idBlocks {`,
+		new:  `if s.idBlocks {`,
+		test: "checks.TestOwnerReady/ByID", why: "an owner known by its ID only blocks for ever",
+	},
+	{
+		name: "owner-gone-holds-up-deletion", file: "checks/owner.go",
+		old:  `gone := r.Owner.Deleting || !r.Owner.Found()`,
+		new:  `gone := false`,
+		test: "checks.TestOwnerReady/DeleteOwnerGone", why: "what is to be deleted waits for an owner that will not come back",
+	},
+	{
+		name: "wrong-kind-proceeds", file: "checks/owner.go",
+		old:  `if s.wrongKindProceeds {`,
+		new:  `if true {`,
+		test: "checks.TestOwnerToLookInto/WrongKind", why: "a check that cannot look into the owner lets the work through",
+	},
+	{
+		name: "objection-overruled", file: "checks/owner.go",
+		old:  `case known && text == "":`,
+		new:  `case known:`,
+		test: "checks.TestObjections/One", why: "what is said against an owner is not heard",
+	},
+	{
+		name: "unknown-owner-state-proceeds", file: "checks/ownerstate.go",
+		old:  `if s.unknownProceeds {`,
+		new:  `if true {`,
+		test: "checks.TestStates/Empty", why: "an owner that has reported no state counts as settled",
+	},
+	{
+		name: "unknown-state-proceeds", file: "checks/provisioningstate.go",
+		old:  `case blank(state) && s.unknownProceeds:`,
+		new:  `case blank(state):`,
+		test: "checks.TestStates/Empty", why: "a resource that has reported no state counts as settled",
+	},
+	{
+		name: "state-of-nothing-blocks", file: "checks/provisioningstate.go",
+		old: `		if notFound(err) {
+`,
+		new: `		if false {
+`,
+		test: "checks.TestLiveState/Gone", why: "what is gone meanwhile is an error, and never created anew",
+	},
+	{
+		name: "allow-not-folded", file: "checks/state.go",
+		old:  `return strings.EqualFold(other, state)`,
+		new:  `return other == state`,
+		test: "checks.TestStates/OddCase", why: "a cloud that writes succeeded in small letters blocks for ever",
+	},
+	{
+		name: "state-not-trimmed", file: "checks/state.go",
+		old: `	state = strings.TrimSpace(state)
+	return slices`,
+		new:  `	return slices`,
+		test: "checks.TestStates/Padded", why: "white space around a state makes it another one",
+	},
+	{
+		name: "folded-though-exact", file: "checks/state.go",
+		old:  `found || s.exact {`,
+		new:  `found {`,
+		test: "checks.FuzzState/odd-case-exact", why: "the option Exact is ignored",
+	},
+	{
+		name: "deny-allows", file: "checks/state.go",
+		old:  `return s.listed(state) != s.denies`,
+		new:  `return s.listed(state)`,
+		test: "checks.TestStates/Denied", why: "the states that are to block are the only ones to pass",
+	},
+	{
+		name: "selector-panics-are-unknown", file: "checks/state.go",
+		old:  `if v != nil { // nil`,
+		new:  `if false { // nil`,
+		test: "checks.TestSelectorsPanic/Index", why: "a fault in a selector looks like a state that nobody reported",
+	},
+	{
+		name: "rejected-as-pending", file: "checks/approval.go",
+		old:  `{"Rejected", ReasonApprovalRejected,`,
+		new:  `{"Rejected", ReasonApprovalPending,`,
+		test: "checks.TestApprovalPending/Rejected", why: "people wait for an approval that was refused",
+	},
+	{
+		name: "one-approval-is-enough", file: "checks/approval.go",
+		old:  `if n := len(all); n < s.atLeast {`,
+		new:  `if n := len(all); n == 0 && s.atLeast > 0 {`,
+		test: "checks.TestApprovalPending/TooFew", why: "AtLeast(2) is content with one",
+	},
+	{
+		name: "all-stops-at-the-first-blocker", file: "checks/all.go",
+		old: `				sum.add(names[i], res, err)
+`,
+		new: `				sum.add(names[i], res, err)
+				break
+`,
+		test: "checks.TestAllAsksAll", why: "people see one blocker at a time",
+	},
+	{
+		name: "all-forgets-errors-beside-a-block", file: "checks/all.go",
+		old:  `if len(g.errs) == 0 {`,
+		new:  `if len(g.errs) == 0 || res.Blocked() {`,
+		test: "checks.TestAll/Error", why: "an error is hidden by a block",
+	},
+	{
+		name: "all-waits-least", file: "checks/all.go",
+		old:  `if d.retry > sum.retry {`,
+		new:  `if sum.retry == 0 {`,
+		test: "checks.TestAll/Union", why: "the first blocker says when to come back, not the slowest",
+	},
+	{
+		name: "cached-remembers-blocks", file: "checks/cached.go",
+		old:  `if err == nil && res.d == proceed && k != zero {`,
+		new:  `if err == nil && k != zero {`,
+		test: "checks.TestCached/Block", why: "a check that blocked once is taken as passed",
+	},
+	{
+		name: "cached-never-expires", file: "checks/cached.go",
+		old:  `return ok && now.Before(e.Value.(pass[K]).until)`,
+		new:  `return ok && e != nil`,
+		test: "checks.TestCached/Expires", why: "what passed once passes for ever",
+	},
+	{
+		name: "on-owner-drops-links", file: "checks/onowner.go",
+		old:  `ask := Compose(c)`,
+		new:  `ask := Compose(chain.New(links[0]))`,
+		test: "checks.TestOnOwner/Block", why: "of several owner checks the first alone is asked",
+	},
+	{
+		name: "gate-hidden-in-on-owner", file: "checks/onowner.go",
+		old:  `link := actor(decide)`,
+		new:  `link := decider(decide)`,
+		test: "checks.TestAllSetUp/GateOnOwner", why: "All and Cached run, or do not run, something with a side effect",
+	},
+	{
+		name: "gate-accepted-by-all", file: "checks/check.go",
+		old:  `return chain.Named("Gate("+name+")", actor(act))`,
+		new:  `return chain.Named("Gate("+name+")", decider(act))`,
+		test: "checks.TestAllSetUp/Gate", why: "All and Cached run, or do not run, something with a side effect",
+	},
+	{
+		name: "check-goes-on-after-an-error", file: "checks/check.go",
+		old:  `if err != nil || res.d != proceed {`,
+		new:  `if res.d != proceed && err == nil {`,
+		test: "checks.TestCheckAndGate/ProceedError", why: "what could not be found out lets the work through",
+	},
+	{
+		name: "reference-without-a-resolver-proceeds", file: "checks/referenceready.go",
+		old:  `return Result{}, fmt.Errorf("%s%s: %w", before, ref, ErrNoResolver)`,
+		new:  `return Proceed(), nil`,
+		test: "checks.TestReferenceReady/NoResolver", why: "references that nobody can look up count as ready",
+	},
+	{
+		name: "block-waits-for-nothing", file: "checks/option.go",
+		old:  `if ref != (Ref{}) {`,
+		new:  `if false {`,
+		test: "checks.TestOwnerReady/NotReady", why: "no engine can wake what waits for an owner",
+	},
+	{
+		name: "exact-given-to-any-check", file: "checks/option.go",
+		old:  `if o.takes&s.is == 0 {`,
+		new:  `if false {`,
+		test: "checks.TestOptionsFit/Exact", why: "an option that has no effect is accepted in silence",
+	},
+	{
+		name: "invalid-reason-kept", file: "checks/result.go",
+		old:  `d.reason = ReasonInvalid`,
+		new:  `_ = ReasonInvalid`,
+		test: "checks.TestResult/BadReason", why: "the API server refuses the whole status",
+	},
+	{
+		name: "negative-delay-kept", file: "checks/result.go",
+		old:  `if o.after > 0 {`,
+		new:  `if o.after != 0 {`,
+		test: "checks.TestResult/NegativeDelay", why: "a negative interval loses the requeue",
+	},
+	{
+		name: "reason-may-end-in-a-colon", file: "internal/reason/reason.go",
+		old:  ` || i == len(s)-1)`,
+		new:  `)`,
+		test: "checks.TestValidReason/LastColon", why: "the API server refuses the whole status",
+	},
+}
