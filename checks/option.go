@@ -134,7 +134,8 @@ func addStates[S ~string](s *settings, option string, denies bool, states []S) {
 // states allow if nothing else is said. The slice is the caller's: Allow(append(checks.Settled(), "Ready")...).
 func Settled() []string { return []string{"Succeeded", "Failed", "Canceled"} }
 
-// Exact compares states as they are written, for the checks of states.
+// Exact compares states as the cloud writes them, for the checks of states: case and white space make a difference. White
+// space around a state that Allow or Deny names is still no part of it.
 func Exact() Option {
 	return option{"Exact", forStates, func(s *settings) { s.exact = true }}
 }

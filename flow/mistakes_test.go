@@ -33,7 +33,7 @@ var mistakes = []struct {
 	10: {"an owner that is there and not ready is said not to be found", []string{"checks.TestOwnerReady"}, ""},
 	11: {"rejected is reported as pending", []string{"checks.TestApprovalPending"}, ""},
 	12: {"a log line says succeeded for a block", []string{"chain.TestVerdict", "flow.TestObserver"}, "log lines"},
-	13: {"a negative or zero interval loses the requeue or loops", []string{"flow.TestBackoffBounds", "flow.TestBackoffSettings", "flow.TestOptions", "flow.TestProgressAfter"}, ""},
+	13: {"a negative or zero interval loses the requeue or loops", []string{"flow.TestBackoffSettings", "flow.TestOptions", "flow.TestProgress"}, ""},
 	14: {"all classes share one failure counter", []string{"flow.TestBackoff"}, ""},
 	15: {"the status is written in each pass", []string{"flow.TestConditionsAreStable"}, "the writing itself"},
 	16: {"append to a shared slice changes another chain", []string{"chain.TestLaws", "flow.TestExtend"}, ""},

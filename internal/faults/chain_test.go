@@ -144,4 +144,16 @@ var chainFaults = []fault{
 		new:  `if !predicate(ctx, req) {`,
 		test: "chain.TestWhen/Holds", why: "a link runs for the requests that it is not for",
 	},
+	{
+		name: "map-loses-names", file: "chain/map.go",
+		old:  `links[i] = entry[Req2, Res2]{link: link, meta: e.meta}`,
+		new:  `links[i] = entry[Req2, Res2]{link: link, meta: describe(link)}`,
+		test: "chain.TestMap", why: "converted checks cannot be told apart",
+	},
+	{
+		name: "overlaps-never", file: "chain/map.go",
+		old:  `		if in[e.meta] {`,
+		new:  `		if in[e.meta] && false {`,
+		test: "chain.TestOverlaps/Itself", why: "extensions that are extended by themselves are not noticed",
+	},
 }

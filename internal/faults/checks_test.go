@@ -258,4 +258,25 @@ var checksFaults = []fault{
 		new:  `)`,
 		test: "checks.TestValidReason/LastColon", why: "the API server refuses the whole status",
 	},
+	{
+		name: "nil-conversion-passes", file: "checks/convert.go",
+		old:  `err == nil && isNil(to) {`,
+		new:  `err == nil && isNil(to) && false {`,
+		test: "checks.TestConvertFails/Nil", why: "a check takes nothing for a resource that has nothing to object to",
+	},
+	{
+		name: "conversion-error-ignored", file: "checks/convert.go",
+		old: `				if err != nil {
+					return Result{}, &ConversionError`,
+		new: `				if err != nil && false {
+					return Result{}, &ConversionError`,
+		test: "checks.TestConvertFails/Error", why: "what cannot be converted is let through",
+	},
+	{
+		name: "owner-lost-in-conversion", file: "checks/convert.go",
+		old: `				back.OwnerRequest, back.Exists = req.OwnerRequest, req.Exists
+`,
+		new:  ``,
+		test: "checks.TestConvert", why: "links behind a converted one do not see what it changed in the request",
+	},
 }

@@ -312,4 +312,84 @@ var flowFaults = []fault{
 `,
 		test: "flow.TestRudeObservers/ForeignContext", why: "an observer that replaces the context ends every pass",
 	},
+	{
+		name: "extended-by-itself", file: "flow/extensions.go",
+		old:  `if a.Overlaps(b) {`,
+		new:  `if false {`,
+		test: "flow.TestConvertPanics/Itself", why: "every check of a base runs twice",
+	},
+	{
+		name: "second-registration-wins", file: "flow/registry.go",
+		old:  `if before, ok := r.kinds[kind]; ok {`,
+		new:  `if before, ok := r.kinds[kind]; ok && false {`,
+		test: "flow.TestRegisterPanics/Twice", why: "the checks of a kind are replaced, and nobody is told",
+	},
+	{
+		name: "misfit-registered", file: "flow/registry.go",
+		old:  `	return engine.Kind() == reflect.Interface && of.Implements(engine)`,
+		new:  `	return true`,
+		test: "flow.TestRegisterPanics/Type", why: "extensions that can never run are found at the first resource, not at set-up",
+	},
+	{
+		name: "unknown-kind-takes-anothers", file: "flow/registry.go",
+		old: `	if !ok {`,
+		new: `	for _, other := range r.kinds {
+		known, ok = other, true
+	}
+	if !ok {`,
+		test: "flow.TestRegistry/Unknown", why: "a kind without extensions is not reconciled",
+	},
+	{
+		name: "token-lost-in-a-runner", file: "flow/narrow.go",
+		old:  `w.OwnerRequest, w.Exists, w.Token = req.OwnerRequest, req.Exists, req.Token`,
+		new:  `w.OwnerRequest, w.Exists = req.OwnerRequest, req.Exists`,
+		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations are started again in each pass",
+	},
+	{
+		name: "owner-of-a-link-lost-in-a-runner", file: "flow/narrow.go",
+		old:  `w.OwnerRequest, w.Exists, w.Token = req.OwnerRequest, req.Exists, req.Token`,
+		new:  `w.Exists, w.Token = req.Exists, req.Token`,
+		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations do not see what links changed",
+	},
+	{
+		name: "resource-of-get-lost-in-a-runner", file: "flow/narrow.go",
+		old: `		req.Resource = t
+`,
+		new: `		_ = t
+`,
+		test: "flow.TestRunnerHandsOnEverything", why: "checks see the resource as it was before the GET",
+	},
+	{
+		name: "misfits-not-kept", file: "flow/narrow.go",
+		old: `	misfits.kept = r.kept
+`,
+		new:  ``,
+		test: "flow.TestMisfits/Another", why: "why a resource of the wrong type fails cannot be asked",
+	},
+	{
+		name: "misfits-not-classified", file: "flow/narrow.go",
+		old:  `Extensions[O]{Classify: ext.Classify}`,
+		new:  `Extensions[O]{}`,
+		test: "flow.TestMisfits/Another", why: "the rules of the kind do not hold for all of its errors",
+	},
+	{
+		name: "convert-drops-a-point", file: "flow/convert.go",
+		old: `		DeleteCheck: checks.Convert(ext.DeleteCheck, convert),
+`,
+		new:  ``,
+		test: "flow.TestConvert/Delete", why: "a new version of a kind is deleted without being asked",
+	},
+	{
+		name: "convert-drops-rules", file: "flow/convert.go",
+		old: `		Classify:    ext.Classify,
+`,
+		new:  ``,
+		test: "flow.TestConvert/APIVersion", why: "a new version of a kind loses its rules for errors",
+	},
+	{
+		name: "convert-drops-links-in-silence", file: "flow/convert.go",
+		old:  `if acting.n > 0 {`,
+		new:  `if acting.n < 0 {`,
+		test: "flow.TestConvertPanics/Apply", why: "a new version of a kind loses what was around its operations, and nobody is told",
+	},
 }
