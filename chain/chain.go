@@ -32,6 +32,7 @@ type Chain[Req, Res any] struct {
 type entry[Req, Res any] struct {
 	link Middleware[Req, Res]
 	meta *Link
+	id   *Link // the first meta of the link, by which it is known wherever it comes to stand
 }
 
 // New makes a chain of links, outermost first:
@@ -151,7 +152,8 @@ func entries[Req, Res any](op string, links []Middleware[Req, Res]) []entry[Req,
 		if link == nil {
 			panic(fmt.Sprintf("chain: %s: link %d of %d is nil: leave it out or give a func(next Handler) Handler", op, i+1, len(links)))
 		}
-		out[i] = entry[Req, Res]{link: link, meta: describe(link)}
+		meta := describe(link)
+		out[i] = entry[Req, Res]{link: link, meta: meta, id: meta}
 	}
 	return out
 }

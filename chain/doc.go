@@ -36,6 +36,7 @@
 //   - to name a link: [Named]
 //   - to see the order: [Chain.String], [Chain.Links]
 //   - to change a chain that somebody else made: [Chain.InsertBefore], [Chain.InsertAfter], [Chain.Replace], [Chain.Without]
+//   - to carry a chain over to other requests or results: [Map]
 //   - to see or time every link: [Chain.Observe], or [Chain.Decorate] if the types matter
 //
 // # Names

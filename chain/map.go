@@ -20,20 +20,23 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 		if link == nil {
 			panic("chain: Map: the function made a nil link of " + e.meta.String())
 		}
-		links[i] = entry[Req2, Res2]{link: link, meta: e.meta}
+		links[i] = entry[Req2, Res2]{link: link, meta: e.meta, id: e.id}
 	}
 	return Chain[Req2, Res2]{links: links}
 }
 
+// Decorated tells whether decorations or observers stand around the links of c, which Map and [Chain.Extend] would drop.
+func (c Chain[Req, Res]) Decorated() bool { return len(c.layers) > 0 }
+
 // Overlaps tells whether a link stands in both chains because one of them was made of the other, or both of a third, by
-// the methods of Chain. It does not see that a link was given to both.
+// the methods of Chain, [Chain.At] too. It does not see that a link was given to both.
 func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
 	in := make(map[*Link]bool, len(c.links))
 	for _, e := range c.links {
-		in[e.meta] = true
+		in[e.id] = true
 	}
 	for _, e := range o.links {
-		if in[e.meta] {
+		if in[e.id] {
 			return true
 		}
 	}

@@ -52,6 +52,9 @@ func TestMap(t *testing.T) {
 	if got := chain.Map(chain.Chain[int, []string]{}, digits); got.Len() != 0 {
 		t.Errorf("nothing becomes nothing, not %s", got)
 	}
+	if c.Decorated() || !c.Observe(&recorder{}).Decorated() {
+		t.Error("what would be dropped can be asked for")
+	}
 	observed := &recorder{}
 	if _, err := chain.Map(c.Observe(observed), digits).Then(end)(t.Context(), "5"); err != nil || len(observed.links) != 0 {
 		t.Errorf("observers are dropped, as by Extend: %v, %v", observed.links, err)
@@ -106,7 +109,8 @@ func TestOverlaps(t *testing.T) {
 		"Edited":    {"what is left of it", base, without, true},
 		"Decorated": {"whatever stands around it", base, base.Observe(&recorder{}), true},
 		"SameLinks": {"that a link was given to both is not seen, and may be meant", base, chain.New(quota, declared), false},
-		"At":        {"at another point it is another link", base, base.At("Apply"), false},
+		"At":        {"at another point it is the same link", base, base.At("Apply"), true},
+		"Mapped":    {"and so it is carried over", base, chain.Map(base, func(l link) link { return l }), true},
 		"Empty":     {"nothing stands nowhere", base, links{}, false},
 	}
 	for name, tc := range cases {

@@ -32,7 +32,7 @@ func Gate[R any](name string, act func(ctx context.Context, req R) (Result, erro
 	if strings.TrimSpace(name) == "" {
 		panic("checks: Gate: the name is empty")
 	}
-	return chain.Named("Gate("+name+")", actor(act))
+	return chain.Named("Gate("+name+")", gate(act))
 }
 
 // decider is not inlined, since what it makes is recognised by its name; see madeByCheck.
@@ -50,15 +50,28 @@ func decider[R any](decide func(context.Context, R) (Result, error)) chain.Middl
 	}
 }
 
+// gate is not inlined, for the same reason; see madeBy.
+//
+//go:noinline
+func gate[R any](act func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	link := decider(act)
+	return func(next chain.Handler[R, Result]) chain.Handler[R, Result] { return link(next) }
+}
+
 func actor[R any](act func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
 	link := decider(act)
 	return func(next chain.Handler[R, Result]) chain.Handler[R, Result] { return link(next) }
 }
 
 // madeByCheck tells whether link is what [Check] made, under whatever name.
-func madeByCheck[R any](link chain.Middleware[R, Result]) bool {
+func madeByCheck[R any](link chain.Middleware[R, Result]) bool { return madeBy(link, "checks.decider") }
+
+// madeByGate tells whether link is what [Gate] made, under whatever name.
+func madeByGate[R any](link chain.Middleware[R, Result]) bool { return madeBy(link, "checks.gate") }
+
+func madeBy[R any](link chain.Middleware[R, Result], maker string) bool {
 	for {
-		if probe.MadeBy(link, "checks.decider") {
+		if probe.MadeBy(link, maker) {
 			return true
 		}
 		inner, ok := chain.Unnamed(link)

@@ -18,7 +18,7 @@ var ErrNoConversion = errors.New("the conversion gave nil: give the converted re
 type ConversionError struct {
 	// Kind is that of the resource; empty if the request did not say.
 	Kind string
-	// From and To are the types, as in "*v2.Database"; "nothing" for a nil resource.
+	// From and To are the types, as in "*v2.Database"; From is "nothing" where there was not even a nil pointer.
 	From, To string
 	Err      error
 }
@@ -36,16 +36,23 @@ func (e *ConversionError) Unwrap() error { return e.Err }
 
 // Convert makes a chain of checks that were written for one type, mostly a version of an API, serve another one. It keeps
 // the names of the links. convert is called for each link that is asked, with the resource as it is then; links behind it
-// see the resource of their own type again. A change that a link makes to a converted resource is lost, since checks
-// do not change it; what it changes in the rest of the request is handed on.
+// see the resource of their own type again. What a link changes in the request is handed on, but not what it changes in a
+// converted resource: checks do not change it. A [Gate] may, to note what it has begun, and would begin it again each time;
+// so gates are refused, and are written for the new type.
 //
-// If convert gives an error, or nil, or panics, the check has failed with a [*ConversionError]. A nil convert panics
-// here.
+// If convert gives an error, or nil, or panics, the check that was asked has failed with a [*ConversionError]. A nil
+// convert, a gate, and a chain with decorations or observers, which would be lost, panic here.
 func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[From] {
 	if convert == nil {
 		panic(fmt.Sprintf("checks: Convert: the function for the chain %s is nil", c))
 	}
+	if c.Decorated() {
+		panic(fmt.Sprintf("checks: Convert: the chain %s has decorations or observers, which would be lost: put them around the converted chain", c))
+	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
+		if madeByGate(link) {
+			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for %s", chain.NameOf(link), reflect.TypeFor[From]()))
+		}
 		return func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {
 				if req == nil {
@@ -57,6 +64,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				}
 				back := *origin
 				back.OwnerRequest, back.Exists = req.OwnerRequest, req.Exists
+				back.origin = origin.origin
 				return next(ctx, &back)
 			})
 			return func(ctx context.Context, req *Request[From]) (Result, error) {
@@ -67,7 +75,9 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				if err != nil {
 					return Result{}, &ConversionError{Kind: req.Kind, From: typeOf(req.Resource), To: reflect.TypeFor[To]().String(), Err: err}
 				}
-				return inner(ctx, &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Exists: req.Exists, origin: req})
+				to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Exists: req.Exists}
+				to.origin = req
+				return inner(ctx, to)
 			}
 		}
 	})

@@ -24,6 +24,9 @@ func (n *newer) older() (*Database, error) { return n.spec, n.fail }
 func TestConvertKeepsLaws(t *testing.T) {
 	converted := windlass[request]()
 	converted.compose = func(links ...link) func(context.Context, request) (checks.Result, string, error) {
+		for i, l := range links { // gates would be refused, so they come as raw links
+			links[i] = chain.Named(chain.NameOf(l), func(next handler) handler { return l(next) })
+		}
 		h := checks.Compose(checks.Convert(chain.New(links...), (*newer).older))
 		return func(ctx context.Context, req request) (checks.Result, string, error) {
 			res, err := h(ctx, &checks.Request[*newer]{OwnerRequest: req.OwnerRequest, Resource: &newer{spec: &Database{}}, Exists: req.Exists})
@@ -84,6 +87,46 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// A version converted from one that was converted itself, and a link that makes a request of its own out of the one it was
+// given: both find their way back.
+func TestConvertTwice(t *testing.T) {
+	var log []string
+	made := raw("made", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+		log = append(log, "oldest "+req.Resource.Network.Name)
+		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Exists: req.Exists})
+	})
+	seen := func(name string) checks.Middleware[*newer] {
+		return checks.Check(name, func(_ context.Context, req *checks.Request[*newer]) (checks.Result, error) {
+			log = append(log, name+" "+req.Resource.spec.Network.Name)
+			return checks.Proceed(), nil
+		})
+	}
+	type newest struct{ n *newer }
+	middle := checks.Convert(chain.New(made), (*newer).older).Append(seen("middle"))
+	c := checks.Convert(middle, func(n *newest) (*newer, error) { return n.n, nil }).Append(
+		checks.Check("newest", func(_ context.Context, req *checks.Request[*newest]) (checks.Result, error) {
+			log = append(log, "newest "+req.Resource.n.spec.Network.Name)
+			return checks.Proceed(), nil
+		}))
+	req := &checks.Request[*newest]{Resource: &newest{&newer{spec: &Database{Network: checks.Ref{Name: "n"}}}}}
+	for range 2 {
+		log = nil
+		if res, err := checks.Compose(c)(t.Context(), req); err != nil || !res.Proceeds() {
+			t.Fatal(res, err)
+		}
+		if diff := cmp.Diff([]string{"oldest n", "middle n", "newest n"}, log); diff != "" {
+			t.Errorf("each link sees its own type: -want, +got:\n%s", diff)
+		}
+	}
+}
+
+// watching is an observer that does nothing.
+type watching struct{}
+
+func (watching) Enabled(context.Context) bool                             { return true }
+func (watching) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (watching) Exit(context.Context, *chain.Link, chain.Exit)            {}
+
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.Valid(func(*Database) error { return nil }))
 	const cannot = "Database: cannot make *checks_test.Database of *checks_test.newer: "
@@ -133,7 +176,12 @@ func TestConvertFails(t *testing.T) {
 
 func TestConvertPanics(t *testing.T) {
 	c := chain.New(checks.Valid(func(*Database) error { return nil }))
+	gate := checks.Gate("start", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
 	mustPanic(t, map[string]setUp{
+		"Gate": {"what a gate notes in a converted resource is lost, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
+			"checks: Convert: other may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for *checks_test.newer"},
+		"Decorated": {"a decoration may be what keeps work from getting through", func() { checks.Convert(c.Observe(watching{}), (*newer).older) },
+			"checks: Convert: the chain Valid has decorations or observers, which would be lost: put them around the converted chain"},
 		"Nil": {"there is nothing to convert by", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
 	})
 }

@@ -46,6 +46,8 @@
 // possible where the checks behind it matter to the decision; it has to call next, and to hand on the request it was
 // given.
 //
+// [Convert] makes a chain that was written for one version of an API serve the next one.
+//
 // # Running a chain
 //
 // [Compose] makes a handler of a chain. It fails closed: a link that forgets next, the zero Result, a panic are errors

@@ -20,6 +20,8 @@ type OwnerRequest struct {
 
 	mark *mark // set while Compose runs a chain; copies share it
 	own  mark  // where mark points to, so that it costs no allocation
+
+	origin any // the request of which Convert made this one
 }
 
 // mark is what Compose notes of the call under way: the link that has control, see guards, 0 for none; and what that
@@ -38,8 +40,6 @@ type Request[T any] struct {
 	Resource T
 	// Exists says that the resource was seen in the cloud.
 	Exists bool
-
-	origin any // the request of which Convert made this one
 }
 
 // Handler decides about a resource.

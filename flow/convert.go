@@ -8,12 +8,15 @@ import (
 
 // Convert makes extensions that were written for one version of an API, To, serve another one, From, so that a kind keeps
 // its customisations when a new version of it appears: owner checks and rules for errors as they are, checks of the
-// resource by [checks.Convert]. What it needs besides is behind them by [Extensions.Extend]; what the old version needs
-// alone is a [classify.Rule] with APIVersions.
+// resource by [checks.Convert]. What the new version needs besides stands behind them by [Extensions.Extend]; a rule for
+// errors that is for some versions only says so in its APIVersions.
 //
-// If convert gives an error, or nil, or panics, the pass has failed with a [*checks.ConversionError], which names the kind
-// and both types. A nil convert panics here, and so do links on Pass, Get, Apply and Delete: they act on the resource
-// itself, and what they did to a converted one would be lost.
+// If convert gives an error, or nil, or panics, the check that was asked has failed with a [*checks.ConversionError], which
+// names the kind and both types, and so has the pass. Where no check asks, convert is not called; so let a check at
+// PreCheck convert, too, if others do at PostCheck, which is asked after the PUT.
+//
+// It panics on a nil convert, and on what acts on the resource itself, since what it did to a converted one would be lost:
+// links on Pass, Get, Apply and Delete, and gates ([checks.Gate]). They are written for the new type.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {
 		panic("flow: Convert: the function is nil")
@@ -32,6 +35,9 @@ func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) E
 			panic(fmt.Sprintf("flow: Convert: links on %s (%s) act on the resource and cannot be converted: leave them out, and write them for the new type", acting.point, acting.links))
 		}
 	}
+	undecorated("Convert", PointPreCheck, ext.PreCheck)
+	undecorated("Convert", PointPostCheck, ext.PostCheck)
+	undecorated("Convert", PointDeleteCheck, ext.DeleteCheck)
 	return Extensions[From]{
 		OwnerCheck:  ext.OwnerCheck,
 		PreCheck:    checks.Convert(ext.PreCheck, convert),

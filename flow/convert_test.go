@@ -123,7 +123,7 @@ func TestConvertPanics(t *testing.T) {
 	}
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
 	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
-	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: extensions are not extended by themselves, nor by what was made of them"
+	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones"
 	mustPanic(t, map[string]setUp{
 		"Nil":    {"there is nothing to convert by", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
 		"Pass":   {"what such a link does to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
@@ -133,5 +133,10 @@ func TestConvertPanics(t *testing.T) {
 		"Itself": {"every check would run twice", func() { base.Extend(base) }, twice},
 		"Others": {"also if it is the second of others", func() { base.Extend(ext{}, base) }, twice},
 		"Made":   {"or something made of it", func() { base.Extend(base.Extend(ext{})) }, twice},
+		"Named":  {"or what a reconciler made of it", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
+		"Decorated": {"what is around a chain may be what keeps work from getting through", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
+			"flow: Extend: the chain at Apply (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
+		"Observed": {"and is lost here as well", func() { flow.Convert(ext{PostCheck: base.PreCheck.Observe(&silent{})}, (*pool2).older) },
+			"flow: Convert: the chain at PostCheck (noteBase) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
 	})
 }

@@ -49,16 +49,16 @@
 //
 // # Many kinds
 //
-// An engine that learns at run time which kinds there are looks their extensions up in a [Registry]. They stay typed;
-// what the engine does with any resource stands in Operations of the type that all have in common:
+// An engine that learns at run time which kinds there are looks their extensions up in a [Registry]. The extensions stay
+// typed; the engine writes its Operations once, for the type that all resources have in common:
 //
 //	var registry flow.Registry[Resource]
 //	flow.Register(&registry, "Cluster", base[*Cluster]())
 //	flow.Register(&registry, "Database", base[*Database]().Extend(databases))
-//	runner := registry.For(kind, operations)
+//	runner := registry.For(kind, operations) // once for each kind
 //
-// A kind that was not registered has no extensions. [Extensions.Extend] puts a kind's own behind what many have,
-// [Convert] keeps what was written for one version of an API when the next one comes.
+// A kind that was not registered has no extensions. [Extensions.Extend] puts a kind's own behind what many have. [Convert]
+// keeps what was written for one version of an API when the next one comes.
 //
 // # Seeing what happens
 //

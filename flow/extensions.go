@@ -48,7 +48,9 @@ type Extensions[T any] struct {
 }
 
 // Extend returns extensions with those of others behind those of e, point by point: a base for many kinds, then what one
-// kind needs besides. It panics if a link would run twice, because e is among others, or something made of e.
+// kind needs besides. It panics if both were made of the same extensions, so that links would run twice (a function that
+// makes a base anew each time is not seen through), and if chains of others have decorations or observers, which would be
+// lost.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
 		e.Pass = joined(PointPass, e.Pass, o.Pass)
@@ -67,9 +69,17 @@ func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 // joined is the chain a with the links of b behind its own.
 func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if a.Overlaps(b) {
-		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: extensions are not extended by themselves, nor by what was made of them", point, b, a))
+		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones", point, b, a))
 	}
+	undecorated("Extend", point, b)
 	return a.Extend(b)
+}
+
+// undecorated panics if something stands around the links of a chain that would be lost.
+func undecorated[Req, Res any](op, point string, c chain.Chain[Req, Res]) {
+	if c.Decorated() {
+		panic(fmt.Sprintf("flow: %s: the chain at %s (%s) has decorations or observers, which would be lost: put them around the result, or use WithObserver", op, point, c))
+	}
 }
 
 // named gives each link its point, for those who list and observe them.

@@ -26,7 +26,8 @@ func WithResolver(resolver checks.Resolver) Option {
 	return func(o *options) { o.resolver = resolver }
 }
 
-// WithAPIVersion says which version of the API the resources are written for, for checks and for classification.
+// WithAPIVersion says which version of the API the resources are written for, for checks and for classification. Rules
+// for some versions only ([classify.Rule]) know dates, as in "2024-05-01"; with another version, or none, they do not hold.
 func WithAPIVersion(version string) Option {
 	return func(o *options) { o.apiVersion = version }
 }

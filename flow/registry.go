@@ -11,8 +11,8 @@ import (
 )
 
 // Registry holds the extensions of many kinds, each written for its own type, for an engine that handles all of them as
-// O, usually an interface, and knows only at run time which kinds there are. The zero Registry has none. It is safe for
-// concurrent use, and must not be copied once it is used.
+// O, usually an interface, and knows only at run time which kinds there are. The zero Registry has none, a nil one
+// likewise. It is safe for concurrent use, and must not be copied once it is used.
 type Registry[O any] struct {
 	mu    sync.RWMutex
 	kinds map[string]registered[O]
@@ -40,13 +40,15 @@ type Runner[O any] interface {
 // Register adds the extensions of a kind. T is the type that they are written for: that of the kind's resources, or an
 // interface that these implement.
 //
-// It panics if the kind is blank or has extensions already, and if no O can ever be a T.
+// It panics if the kind is blank or has extensions already, and if it can be seen that no O is ever a T.
 func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	if r == nil {
 		panic(fmt.Sprintf("flow: Register: %s: the registry is nil", kind))
 	}
-	if strings.TrimSpace(kind) == "" {
+	if trimmed := strings.TrimSpace(kind); trimmed == "" {
 		panic(fmt.Sprintf("flow: Register: the kind of the extensions for %s is empty", reflect.TypeFor[T]()))
+	} else if trimmed != kind {
+		panic(fmt.Sprintf("flow: Register: there is white space around the kind %q, so that it would never be looked up", kind))
 	}
 	engine, of := reflect.TypeFor[O](), reflect.TypeFor[T]()
 	if !fits(engine, of) {
@@ -71,31 +73,56 @@ func fits(engine, of reflect.Type) bool {
 	case engine == of:
 		return true
 	case of.Kind() == reflect.Interface && engine.Kind() == reflect.Interface:
-		return true // whether a resource implements both, only the resource can tell
+		return agree(engine, of) // whether a resource implements both, only the resource can tell
 	case of.Kind() == reflect.Interface:
 		return engine.Implements(of)
 	}
 	return engine.Kind() == reflect.Interface && of.Implements(engine)
 }
 
-// For makes the runner of a kind: ops for the type that all kinds have in common, and the kind's extensions. A kind that
-// was not registered has none, which is no error: an engine may know more kinds than need something special. It is done
-// once for each kind that turns up; how many are registered does not matter to it.
+// agree tells whether no method of both interfaces has two signatures, so that a type can have all methods of both.
+func agree(a, b reflect.Type) bool {
+	for m := range a.Methods() {
+		if other, ok := b.MethodByName(m.Name); ok && (m.Type != other.Type || m.PkgPath != other.PkgPath) {
+			return false
+		}
+	}
+	return true
+}
+
+// For makes the runner of a kind: ops for the type that all kinds have in common, and the kind's extensions. Make it once
+// for each kind that turns up, and keep it: it is what holds traces, and tokens that are kept in memory. How many kinds are
+// registered does not matter to it.
 //
-// A resource that is not of the type of the kind's extensions is not reconciled: the pass has failed with a
-// [*checks.ConversionError]. For panics where [New] does.
+// A kind that was not registered has no extensions, which is no error: an engine may know more kinds than need something
+// special. Kinds are compared as they are written; [Registry.Kinds] is there to look for one that is misspelt.
+//
+// A resource that is not of the type of the kind's extensions is not reconciled, and an operation that puts such a one, or
+// none, in its place has failed: the error of the pass is a [*checks.ConversionError]. For panics where [New] does.
 func (r *Registry[O]) For(kind string, ops Operations[O], opts ...Option) Runner[O] {
-	r.mu.RLock()
-	known, ok := r.kinds[kind]
-	r.mu.RUnlock()
+	known, ok := r.registered(kind)
 	if !ok {
 		return New(kind, ops, Extensions[O]{}, opts...)
 	}
 	return known.new(kind, ops, opts)
 }
 
+// registered looks a kind up. A nil registry has none.
+func (r *Registry[O]) registered(kind string) (known registered[O], ok bool) {
+	if r == nil {
+		return known, false
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	known, ok = r.kinds[kind]
+	return known, ok
+}
+
 // Kinds lists the kinds that are registered, sorted.
 func (r *Registry[O]) Kinds() []string {
+	if r == nil {
+		return nil
+	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.kinds))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -268,6 +269,10 @@ func TestRegisterPanics(t *testing.T) {
 			"flow: Register: Pool: the extensions are for error, which does not fit an engine of *flow_test.pool"},
 		"Blank": {"a kind has a name", func() { flow.Register(&registry, " ", flow.Extensions[*pool]{}) },
 			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
+		"Space": {"nobody would ever look it up", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
+			`flow: Register: there is white space around the kind "Disk ", so that it would never be looked up`},
+		"Conflict": {"no type has two methods of one name", func() { flow.Register(&registry, "Keyed", flow.Extensions[interface{ Key() int }]{}) },
+			"flow: Register: Keyed: the extensions are for interface { Key() int }, which does not fit an engine of flow_test.thing"},
 		"NoRegistry": {"there is nowhere to put it", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
 			"flow: Register: Pool: the registry is nil"},
 		"BlankKind": {"nor is one without a name looked up", func() { registry.For("", c.things()) },
@@ -278,6 +283,93 @@ func TestRegisterPanics(t *testing.T) {
 	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
 	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // what fits does not panic
 	mustEqual(t, "a kind that was refused is not registered", []string{"Pool"}, registry.Kinds())
+	var none *flow.Registry[thing]
+	if out := none.For("Pool", c.things()).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
+		t.Errorf("a nil registry has no kinds: %s", out)
+	}
+}
+
+// Kinds may be registered, looked up and used by several goroutines at once; the race detector watches.
+func TestRegistryConcurrently(t *testing.T) {
+	var registry flow.Registry[any]
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			flow.Register(&registry, fmt.Sprintf("Kind%d", i), fiveChecks())
+			for j := range 8 {
+				if out := registry.For(fmt.Sprintf("Kind%d", j), anyOps()).Reconcile(context.Background(), &pool{}); out.State() != flow.StateReady {
+					t.Error(out)
+				}
+				registry.Kinds()
+			}
+		})
+	}
+	wg.Wait()
+	mustEqual(t, "none is lost", 8, len(registry.Kinds()))
+}
+
+// What operations change in the request, later ones see, as in the typed flow.
+func TestRunnerTakesBackTheRequest(t *testing.T) {
+	ops := flow.Operations[thing]{
+		Key: thing.Key,
+		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+			req.Owner.Ref.Name = "fresh"
+			return flow.Observation{}, nil
+		},
+		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+			if req.Owner.Ref.Name != "fresh" {
+				return flow.Progress{}, errBoom
+			}
+			return flow.Done(), nil
+		},
+	}
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", ext{})
+	for _, kind := range []string{"Pool", "Unknown"} {
+		if out := registry.For(kind, ops).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
+			t.Errorf("%s: %s", kind, out)
+		}
+	}
+}
+
+// sized is an interface that things may have.
+type sized interface{ Size() int }
+
+type box struct{ pool }
+
+func (*box) Size() int { return 1 }
+
+// stone has a size and is no thing.
+type stone struct{}
+
+func (stone) Size() int { return 2 }
+
+// A link that puts something in place of a resource that the engine does not know fails the pass, by name.
+func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
+	with := func(made sized) flow.Extensions[sized] {
+		return flow.Extensions[sized]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next chain.Handler[*flow.Request[sized], flow.Observation]) (flow.Observation, error) {
+			req.Resource = made
+			return next(ctx, req)
+		}))}
+	}
+	cases := map[string]struct {
+		reason string
+		made   sized
+		want   string
+	}{
+		"Other": {"something else", stone{}, "Box: cannot make flow_test.thing of flow_test.stone: " + flow.ErrWrongType.Error()},
+		"Nil":   {"nothing", nil, "Box: cannot make flow_test.thing of nothing: " + flow.ErrWrongType.Error()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var registry flow.Registry[thing]
+			flow.Register(&registry, "Box", with(tc.made))
+			out := registry.For("Box", (&cloud{}).things()).Reconcile(t.Context(), &box{})
+			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
+			mustEqual(t, tc.reason, tc.want, out.Err().Error())
+			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
+		})
+	}
 }
 
 // The request that operations see is the only thing that a pass needs more than a typed one.

@@ -10,7 +10,7 @@ import (
 // Object is all that an engine for all kinds knows of a resource.
 type Object interface{ GetName() string }
 
-// APIs are the requests to Azure that checks of some kinds make. A nil one is met when such a check is asked.
+// APIs are the requests to Azure that checks of some kinds make. A check whose API is nil fails when it is asked.
 type APIs struct {
 	Throughputs ThroughputAPI
 	Vaults      Vaults
@@ -40,14 +40,21 @@ func Register(r *flow.Registry[Object], apis APIs) {
 	register(r, "databasewatcher Target", TargetExtensions(apis.Watchers))
 	register(r, "dataprotection BackupVaultsBackupInstance", BackupVaultsBackupInstanceExtensions(apis.Syncs))
 
-	typed := map[string]bool{}
-	for _, kind := range r.Kinds() {
-		typed[kind] = true
-	}
-	for kind := range Classifiers {
-		if !typed[kind] {
-			register(r, kind, flow.Extensions[Object]{})
-		}
+	for _, kind := range []string{
+		"cache Redis", "cache RedisFirewallRule", "cache RedisLinkedServer", "cache RedisPatchSchedule",
+		"cdn AfdCustomDomain", "cdn Route", "cdn SecurityPolicy",
+		"compute Disk", "compute VirtualMachine", "compute VirtualMachineScaleSet",
+		"containerservice FleetsMember",
+		"documentdb CassandraCluster", "documentdb MongodbDatabase", "documentdb SqlRoleAssignment",
+		"insights DataCollectionRule", "insights ScheduledQueryRule",
+		"machinelearningservices Workspace",
+		"network AzureFirewall", "network DnsForwardingRuleSetsForwardingRule", "network DnsForwardingRuleset",
+		"network DnsZonesCNAMERecord", "network NetworkWatchersFlowLog", "network PublicIPAddress",
+		"network VirtualNetworksVirtualNetworkPeering",
+		"servicebus NamespacesTopicsSubscription",
+		"sql Server", "sql ServersAzureADOnlyAuthentication",
+	} {
+		register(r, kind, flow.Extensions[Object]{})
 	}
 }
 

@@ -146,14 +146,14 @@ var chainFaults = []fault{
 	},
 	{
 		name: "map-loses-names", file: "chain/map.go",
-		old:  `links[i] = entry[Req2, Res2]{link: link, meta: e.meta}`,
-		new:  `links[i] = entry[Req2, Res2]{link: link, meta: describe(link)}`,
+		old:  `links[i] = entry[Req2, Res2]{link: link, meta: e.meta, id: e.id}`,
+		new:  `links[i] = entry[Req2, Res2]{link: link, meta: describe(link), id: e.id}`,
 		test: "chain.TestMap", why: "converted checks cannot be told apart",
 	},
 	{
 		name: "overlaps-never", file: "chain/map.go",
-		old:  `		if in[e.meta] {`,
-		new:  `		if in[e.meta] && false {`,
+		old:  `		if in[e.id] {`,
+		new:  `		if in[e.id] && false {`,
 		test: "chain.TestOverlaps/Itself", why: "extensions that are extended by themselves are not noticed",
 	},
 }

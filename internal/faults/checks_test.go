@@ -212,7 +212,7 @@ var checksFaults = []fault{
 	},
 	{
 		name: "gate-accepted-by-all", file: "checks/check.go",
-		old:  `return chain.Named("Gate("+name+")", actor(act))`,
+		old:  `return chain.Named("Gate("+name+")", gate(act))`,
 		new:  `return chain.Named("Gate("+name+")", decider(act))`,
 		test: "checks.TestAllSetUp/Gate", why: "All and Cached run, or do not run, something with a side effect",
 	},
@@ -271,6 +271,12 @@ var checksFaults = []fault{
 		new: `				if err != nil && false {
 					return Result{}, &ConversionError`,
 		test: "checks.TestConvertFails/Error", why: "what cannot be converted is let through",
+	},
+	{
+		name: "gate-converted", file: "checks/convert.go",
+		old:  `		if madeByGate(link) {`,
+		new:  `		if madeByGate(link) && false {`,
+		test: "checks.TestConvertPanics/Gate", why: "a gate notes what it began in something that is thrown away, and begins it each time",
 	},
 	{
 		name: "owner-lost-in-conversion", file: "checks/convert.go",

@@ -341,14 +341,14 @@ var flowFaults = []fault{
 	},
 	{
 		name: "token-lost-in-a-runner", file: "flow/narrow.go",
-		old:  `w.OwnerRequest, w.Exists, w.Token = req.OwnerRequest, req.Exists, req.Token`,
-		new:  `w.OwnerRequest, w.Exists = req.OwnerRequest, req.Exists`,
+		old:  `w.OwnerRequest, w.Exists, w.Token, w.Resource = req.OwnerRequest, req.Exists, req.Token, o`,
+		new:  `w.OwnerRequest, w.Exists, w.Resource = req.OwnerRequest, req.Exists, o`,
 		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations are started again in each pass",
 	},
 	{
 		name: "owner-of-a-link-lost-in-a-runner", file: "flow/narrow.go",
-		old:  `w.OwnerRequest, w.Exists, w.Token = req.OwnerRequest, req.Exists, req.Token`,
-		new:  `w.Exists, w.Token = req.Exists, req.Token`,
+		old:  `w.OwnerRequest, w.Exists, w.Token, w.Resource = req.OwnerRequest, req.Exists, req.Token, o`,
+		new:  `w.Exists, w.Token, w.Resource = req.Exists, req.Token, o`,
 		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations do not see what links changed",
 	},
 	{
@@ -360,8 +360,21 @@ var flowFaults = []fault{
 		test: "flow.TestRunnerHandsOnEverything", why: "checks see the resource as it was before the GET",
 	},
 	{
+		name: "request-lost-behind-a-runner", file: "flow/narrow.go",
+		old: `		req.OwnerRequest, req.Exists = w.OwnerRequest, w.Exists
+`,
+		new:  ``,
+		test: "flow.TestRunnerTakesBackTheRequest", why: "under a registry one operation does not see what another has found out",
+	},
+	{
+		name: "decorations-lost-in-silence", file: "flow/extensions.go",
+		old:  `	if c.Decorated() {`,
+		new:  `	if c.Decorated() && false {`,
+		test: "flow.TestConvertPanics/Decorated", why: "what is around a chain to keep work from getting through is dropped",
+	},
+	{
 		name: "misfits-not-kept", file: "flow/narrow.go",
-		old: `	misfits.kept = r.kept
+		old: `		misfits.kept = r.kept
 `,
 		new:  ``,
 		test: "flow.TestMisfits/Another", why: "why a resource of the wrong type fails cannot be asked",
