@@ -120,20 +120,28 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	}
 	returned, start := false, time.Now()
 	defer func() {
-		exit := Exit{Elapsed: time.Since(start)}
-		if returned {
-			exit.Result, exit.Err = res, err
-		} else if exit.Panic = recover(); exit.Panic == nil {
-			exit.Err = ErrGoexit
-		}
-		o.Exit(ctx, link, exit)
-		if exit.Panic != nil {
-			panic(exit.Panic)
+		if !returned {
+			abandoned(ctx, o, link, start, recover())
 		}
 	}()
 	res, err = h(ctx, req)
 	returned = true
+	exit := Exit{Err: err, Elapsed: time.Since(start)}
+	exit.Result = res
+	o.Exit(ctx, link, exit)
 	return res, err
+}
+
+// abandoned tells o of a link that was left by a panic, or with its goroutine, and goes on with that.
+func abandoned(ctx context.Context, o Observer, link *Link, start time.Time, panicked any) {
+	exit := Exit{Panic: panicked, Elapsed: time.Since(start)}
+	if panicked == nil {
+		exit.Err = ErrGoexit
+	}
+	o.Exit(ctx, link, exit)
+	if panicked != nil {
+		panic(panicked)
+	}
 }
 
 // wrap is what Decorate takes.

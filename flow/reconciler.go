@@ -18,6 +18,8 @@ import (
 // One resource should be in one pass at a time, as engines see to.
 type Reconciler[T any] struct {
 	name    string
+	link    *chain.Link      // stands for a whole pass
+	keyOf   func(any) string // key, for those who do not know T
 	ops     Operations[T]
 	ext     Extensions[T]
 	opt     options
@@ -52,12 +54,16 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
 		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
 	}
-	r := &Reconciler[T]{name: name, ops: ops, ext: ext.named(), opt: options{now: time.Now}}
+	r := &Reconciler[T]{name: name, link: &chain.Link{Kind: chain.Pass, Name: name}, ops: ops, ext: ext.named(), opt: options{now: time.Now}}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))
 		}
 		o(&r.opt)
+	}
+	r.keyOf = func(resource any) string {
+		t, _ := resource.(T)
+		return r.key(t)
 	}
 	if r.opt.keep > 0 {
 		r.kept = newKeeper(r.opt.keep)
@@ -65,7 +71,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	// The flow's own trace is the innermost observer.
 	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	r.plain = r.compose(nil)
-	r.watched = r.compose(r.opt.observers)
+	r.watched = r.compose(audienceOf(r.opt.observers))
 	return r
 }
 
@@ -76,7 +82,7 @@ func (r *Reconciler[T]) Name() string { return r.name }
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
 // compose makes the handlers of all points, watched by observers.
-func (r *Reconciler[T]) compose(observers []chain.Observer) *points[T] {
+func (r *Reconciler[T]) compose(observers audience) *points[T] {
 	ofRequest := func(_ context.Context, req *Request[T]) *note {
 		if req == nil {
 			return nil
@@ -99,7 +105,7 @@ func (r *Reconciler[T]) compose(observers []chain.Observer) *points[T] {
 		p.pass = r.around(p, guarded(watchLinks(observers, r.ext.Pass), r.inner(p), ofPass[T], judgeOutcome))
 	}
 	p.pass = r.safely(p, p.pass)
-	p.pass = watchAs(observers, &chain.Link{Kind: chain.Pass, Name: r.name}, p.pass)
+	p.pass = watchAs(observers, r.link, p.pass)
 	return p
 }
 
@@ -116,7 +122,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 		ctx = context.Background()
 	}
 	p := r.plain
-	pass := r.listeners(ctx)
+	ctx, pass := r.listeners(ctx, resource)
 	if pass != nil {
 		p = r.watched
 		ctx = pass.with(ctx)
@@ -140,7 +146,9 @@ func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) cha
 			if v := recover(); v != nil {
 				out = r.failed(ctx, p, resource, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
 			}
-			err = out.Err()
+			if out.State() != StateCanceled { // which nobody is to be told of as an error
+				err = out.Err()
+			}
 		}()
 		return pass(ctx, resource)
 	}

@@ -2,7 +2,7 @@ package flow
 
 import (
 	"context"
-	"slices"
+	"time"
 
 	"github.com/windlass-go/windlass/chain"
 )
@@ -29,12 +29,19 @@ func (p *passState) with(ctx context.Context) context.Context {
 	return p.own
 }
 
-// listeners asks who listens to the pass that begins; nil: nobody.
-func (r *Reconciler[T]) listeners(ctx context.Context) *passState {
+// listeners asks who listens to the pass that begins; nil: nobody. The context is that of the pass, with what starters
+// have put into it.
+func (r *Reconciler[T]) listeners(ctx context.Context, resource T) (context.Context, *passState) {
 	var p *passState
 	trace := len(r.opt.observers) - 1 // the flow's own
 	for i, o := range r.opt.observers {
-		if (i == trace && r.kept != nil) || enabled(ctx, o) {
+		on := i == trace && r.kept != nil
+		if s, ok := o.(chain.Starter); ok {
+			ctx, on = r.start(ctx, s, resource)
+		} else if !on {
+			on = enabled(ctx, o)
+		}
+		if on {
 			if p == nil {
 				p = &passState{on: make([]bool, len(r.opt.observers))}
 			}
@@ -44,7 +51,20 @@ func (r *Reconciler[T]) listeners(ctx context.Context) *passState {
 	if p != nil && p.on[trace] {
 		p.trace = &recording{now: r.opt.now, begun: r.opt.now()}
 	}
-	return p
+	return ctx, p
+}
+
+// start starts an observer; one that panics does not listen.
+func (r *Reconciler[T]) start(ctx context.Context, s chain.Starter, resource T) (inner context.Context, on bool) {
+	defer func() {
+		if recover() != nil {
+			inner, on = ctx, false
+		}
+	}()
+	if inner, on = s.Start(ctx, chain.PassStart{Link: r.link, Resource: resource, KeyOf: r.keyOf}); inner == nil {
+		inner = ctx
+	}
+	return inner, on
 }
 
 // enabled asks an observer; one that panics does not listen.
@@ -57,72 +77,128 @@ func enabled(ctx context.Context, o chain.Observer) (on bool) {
 	return o.Enabled(ctx)
 }
 
-// listener hands what happens in a pass on to an observer, if that one listens to it. An observer that panics is not
-// told of the rest of the pass: watching must not change what is watched.
-type listener struct {
-	n int
-	o chain.Observer
+// audience are the observers of a reconciler, the first outermost. They are told together, so that a link that is watched
+// by several costs little more than one that is watched by one. An observer that panics is not told of the rest of the
+// pass: watching must not change what is watched.
+type audience []seat
+
+type seat struct {
+	o      chain.Observer
+	starts bool // it is a starter, which has entered the pass already
 }
 
-// Enabled implements chain.Observer. It is never asked: who listens is settled once a pass.
-func (l *listener) Enabled(context.Context) bool { return true }
-
-func (l *listener) pass(ctx context.Context) *passState {
-	if p := passOf(ctx); p != nil && l.n < len(p.on) && p.on[l.n] {
-		return p
+func audienceOf(observers []chain.Observer) audience {
+	a := make(audience, len(observers))
+	for i, o := range observers {
+		_, starts := o.(chain.Starter)
+		a[i] = seat{o, starts}
 	}
-	return nil
+	return a
 }
 
-// Enter implements chain.Observer.
-func (l *listener) Enter(ctx context.Context, link *chain.Link) (inner context.Context) {
-	p := l.pass(ctx)
-	if p == nil {
-		return ctx
+// contexts are those that the observers gave, each made of the one before. The first few need no allocation.
+type contexts struct {
+	few  [4]context.Context
+	more []context.Context
+}
+
+func (c *contexts) at(i int) *context.Context {
+	if i < len(c.few) {
+		return &c.few[i]
 	}
+	return &c.more[i-len(c.few)]
+}
+
+// enter tells all who listen that a link is entered, and gives the context for it.
+func (a audience) enter(ctx context.Context, p *passState, link *chain.Link, given *contexts) context.Context {
+	if len(a) > len(given.few) {
+		given.more = make([]context.Context, len(a)-len(given.few))
+	}
+	for i := range a {
+		if p.on[i] && !(a[i].starts && link.Kind == chain.Pass) {
+			ctx = a[i].enter(ctx, p, &p.on[i], link)
+		}
+		*given.at(i) = ctx
+	}
+	return ctx
+}
+
+func (s *seat) enter(ctx context.Context, p *passState, on *bool, link *chain.Link) (inner context.Context) {
 	defer func() {
 		if recover() != nil {
-			p.on[l.n], inner = false, ctx
+			*on, inner = false, ctx
 		}
 	}()
-	if inner = l.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
+	if inner = s.o.Enter(ctx, link); inner != ctx && (inner == nil || passOf(inner) != p) {
 		return ctx // without the pass in it nothing could go on
 	}
 	return inner
 }
 
-// Exit implements chain.Observer.
-func (l *listener) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
-	p := l.pass(ctx)
-	if p == nil {
-		return
+// exit tells all who listen that a link was left, the innermost first.
+func (a audience) exit(p *passState, link *chain.Link, given *contexts, exit chain.Exit) {
+	for i := len(a) - 1; i >= 0; i-- {
+		if p.on[i] {
+			a[i].exit(*given.at(i), &p.on[i], link, exit)
+		}
 	}
+}
+
+func (s *seat) exit(ctx context.Context, on *bool, link *chain.Link, exit chain.Exit) {
 	defer func() {
 		if recover() != nil {
-			p.on[l.n] = false
+			*on = false
 		}
 	}()
-	l.o.Exit(ctx, link, exit)
+	s.o.Exit(ctx, link, exit)
 }
 
-// watchLinks puts observers around each link of a chain, the first outermost.
-func watchLinks[Req, Res any](observers []chain.Observer, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
-	for i, o := range observers {
-		c = c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-			return chain.Watch(&listener{n: i, o: o}, l, h)
-		})
+// watched lets the audience watch a handler.
+func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return func(ctx context.Context, req Req) (res Res, err error) {
+		p := passOf(ctx)
+		if p == nil || len(p.on) != len(a) {
+			return h(ctx, req)
+		}
+		var given contexts
+		inner := a.enter(ctx, p, link, &given)
+		returned, start := false, time.Now()
+		defer func() {
+			if returned {
+				return
+			}
+			exit := chain.Exit{Panic: recover(), Elapsed: time.Since(start)}
+			if exit.Panic == nil {
+				exit.Err = chain.ErrGoexit
+			}
+			a.exit(p, link, &given, exit)
+			if exit.Panic != nil {
+				panic(exit.Panic)
+			}
+		}()
+		res, err = h(inner, req)
+		returned = true
+		a.exit(p, link, &given, chain.Exit{Result: res, Err: err, Elapsed: time.Since(start)})
+		return res, err
 	}
-	return c
 }
 
-// watchPoint puts observers around a whole point.
-func watchPoint[Req, Res any](observers []chain.Observer, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-	return watchAs(observers, &chain.Link{Kind: chain.Point, Point: point, Name: point}, h)
-}
-
-func watchAs[Req, Res any](observers []chain.Observer, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-	for i, o := range slices.Backward(observers) {
-		h = chain.Watch(&listener{n: i, o: o}, link, h)
+// watchLinks puts an audience around each link of a chain.
+func watchLinks[Req, Res any](a audience, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
+	if a == nil {
+		return c
 	}
-	return h
+	return c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return watched(a, l, h) })
+}
+
+// watchPoint puts an audience around a whole point.
+func watchPoint[Req, Res any](a audience, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return watchAs(a, &chain.Link{Kind: chain.Point, Point: point, Name: point}, h)
+}
+
+func watchAs[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	if a == nil {
+		return h
+	}
+	return watched(a, link, h)
 }

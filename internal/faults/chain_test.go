@@ -93,12 +93,12 @@ var chainFaults = []fault{
 	},
 	{
 		name: "observer-misses-panics", file: "chain/observe.go",
-		old: `		o.Exit(ctx, link, exit)
-		if exit.Panic != nil {
+		old: `	o.Exit(ctx, link, exit)
+	if panicked != nil {
 `,
-		new: `		if exit.Panic == nil {
-			o.Exit(ctx, link, exit)
-		} else {
+		new: `	if panicked == nil {
+		o.Exit(ctx, link, exit)
+	} else {
 `,
 		test: "chain.TestExit/Panic", why: "the span of what panicked is never ended",
 	},

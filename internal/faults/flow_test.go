@@ -306,9 +306,9 @@ var flowFaults = []fault{
 	},
 	{
 		name: "observer-can-break-a-pass", file: "flow/watch.go",
-		old: `	if inner = l.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
+		old: `	if inner = s.o.Enter(ctx, link); inner != ctx && (inner == nil || passOf(inner) != p) {
 `,
-		new: `	if inner = l.o.Enter(ctx, link); inner == nil {
+		new: `	if inner = s.o.Enter(ctx, link); inner == nil {
 `,
 		test: "flow.TestRudeObservers/ForeignContext", why: "an observer that replaces the context ends every pass",
 	},
