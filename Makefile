@@ -7,7 +7,7 @@
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
 #   make fmt     formats
 
-MODULES    := . examples
+MODULES    := . examples benchmarks
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go

@@ -12,11 +12,14 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/codes"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/otelx"
 )
 
 // The properties of the flow, over programs drawn at random: what each link and each operation does in each of several
@@ -532,6 +535,10 @@ func TestWatchingChangesNothing(t *testing.T) {
 			"kept":     theFlow(flow.KeepLast(2)),
 			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.KeepLast(1)),
 			"broken":   theFlow(flow.WithObserver(&silent{panics: true})),
+			"told":     theFlow(flow.WithObserver(telemetry(nil)), flow.KeepLast(1)),
+			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.LinkSpans()))),
+			"dropped":  theFlow(flow.WithObserver(telemetry(func(string) bool { return true }, otelx.WithMeterProvider(nil)))),
+			"noop":     theFlow(flow.WithObserver(otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)))),
 		} {
 			if diff := cmp.Diff(bare, run(s, programs, counts, keep), seenComparer); diff != "" {
 				t.Fatalf("%s differs (-bare +%s):\n%s", name, name, diff)
@@ -539,6 +546,54 @@ func TestWatchingChangesNothing(t *testing.T) {
 		}
 		if diff := cmp.Diff(bare, run(theFlow(), programs, counts, !keep), seenComparer); diff != "" {
 			t.Fatalf("tokens in memory and with the resource differ:\n%s", diff)
+		}
+	})
+}
+
+// telemetry is an observer that tells everything to somebody who forgets it.
+func telemetry(drop func(string) bool, opts ...otelx.Option) chain.Observer {
+	r := &otelfake.Recorder{Drop: drop}
+	return otelx.New(append([]otelx.Option{otelx.WithTracerProvider(r), otelx.WithMeterProvider(&otelfake.Meters{R: r})}, opts...)...)
+}
+
+// Each pass is one span, ended once, whatever happens in it; and what is told of links is told of those that are listed.
+func TestSpansOfPasses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		r := &otelfake.Recorder{}
+		linkSpans := rapid.Bool().Draw(t, "link spans")
+		opts := []otelx.Option{otelx.WithTracerProvider(r), otelx.WithMeterProvider(nil)}
+		if linkSpans {
+			opts = append(opts, otelx.LinkSpans())
+		}
+		passes := run(theFlow(flow.WithObserver(otelx.New(opts...))), programs, counts, keep)
+		listed := map[string]bool{}
+		for point, n := range counts {
+			for i := range n {
+				listed[fmt.Sprintf("%s %s%d", point, point, i)] = true
+			}
+		}
+		n := 0
+		for _, s := range r.Spans {
+			if s.Ended != 1 {
+				t.Fatalf("%s was ended %d times", s.Name, s.Ended)
+			}
+			if s.Name == "reconcile thing" {
+				n++
+				if failed := passes[n-1].state == flow.StateFailed; failed != (s.Status == codes.Error) {
+					t.Fatalf("the status of a pass that %s is %s", passes[n-1].state, s.Status)
+				}
+			} else if strings.Contains(s.Name, " ") && !listed[s.Name] {
+				t.Fatalf("a span %q is of no link: %v", s.Name, listed)
+			}
+			for _, e := range s.Events {
+				if name := e.Attributes["windlass.point"] + " " + e.Attributes["windlass.link"]; e.Name == otelx.EventLink && !listed[name] {
+					t.Fatalf("an event of %q, which is no link: %v", name, listed)
+				}
+			}
+		}
+		if n != len(passes) {
+			t.Fatalf("%d spans of %d passes", n, len(passes))
 		}
 	})
 }

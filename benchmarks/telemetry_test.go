@@ -1,0 +1,245 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// drain is a processor that does nothing, so that what is measured is the making of spans.
+type drain struct{}
+
+func (drain) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (drain) OnEnd(sdktrace.ReadOnlySpan)                     {}
+func (drain) Shutdown(context.Context) error                  { return nil }
+func (drain) ForceFlush(context.Context) error                { return nil }
+
+func provider(sampler sdktrace.Sampler) *sdktrace.TracerProvider {
+	return sdktrace.NewTracerProvider(sdktrace.WithSampler(sampler), sdktrace.WithSpanProcessor(drain{}))
+}
+
+var always, never = provider(sdktrace.AlwaysSample()), provider(sdktrace.NeverSample())
+
+// spans is an observer for spans and nothing else.
+func spans(p trace.TracerProvider, opts ...otelx.Option) chain.Observer {
+	return otelx.New(append(opts, otelx.WithTracerProvider(p), otelx.WithMeterProvider(nil), otelx.WithoutLogs())...)
+}
+
+type handler = chain.Handler[int, int]
+
+// pass is a link that only passes on.
+func pass(next handler) handler {
+	return func(ctx context.Context, n int) (int, error) { return next(ctx, n) }
+}
+
+func end(_ context.Context, n int) (int, error) { return n, nil }
+
+// links is a chain of n links that only pass on.
+func links(n int) (c chain.Chain[int, int]) {
+	for i := range n {
+		c = c.Append(chain.Named(fmt.Sprintf("link%d", i), pass))
+	}
+	return c
+}
+
+type pool struct{}
+
+// pools is a reconciler with ten checks that proceed.
+func pools(opts ...flow.Option) func(ctx context.Context) {
+	var guards checks.Chain[*pool]
+	for i := range 10 {
+		guards = guards.Append(checks.Check(fmt.Sprintf("check%d", i), func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+			return checks.Proceed(), nil
+		}))
+	}
+	r := flow.New("Pool", flow.Operations[*pool]{
+		Key:   func(*pool) string { return "pool" },
+		Apply: func(context.Context, *flow.Request[*pool]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*pool]{PreCheck: guards}, opts...)
+	p := &pool{}
+	return func(ctx context.Context) { r.Reconcile(ctx, p) }
+}
+
+// tenEvents are what a pass of ten links puts on its span, by hand: Start, ten AddEvent with the same attributes, End.
+func tenEvents(tracer trace.Tracer) func(ctx context.Context) {
+	return func(ctx context.Context) {
+		_, span := tracer.Start(ctx, "reconcile Pool", trace.WithAttributes(otelx.AttrReconciler.String("Pool")))
+		span.SetAttributes(otelx.AttrKey.String("pool"))
+		for range 10 {
+			span.AddEvent(otelx.EventLink, trace.WithAttributes(
+				otelx.AttrPoint.String("PreCheck"), otelx.AttrLink.String("check0"), otelx.AttrVerdict.String("proceed"), otelx.AttrDuration.Float64(1e-6)))
+		}
+		span.SetAttributes(otelx.AttrVerdict.String("ready"), otelx.AttrReason.String("Succeeded"))
+		span.End()
+	}
+}
+
+// costs are what is claimed: two functions to be compared in one run, and how many times as long the first may take. In
+// the tests of this module the limit is a loose one.
+var costs = []struct {
+	name  string
+	limit float64
+	a, b  func(ctx context.Context)
+}{
+	{"noop provider/bare chain of ten", 1.03, call(links(10).Observe(spans(tracenoop.NewTracerProvider()))), call(links(10))},
+	{"quiet chain of ten/bare and a log-level check", 2, quiet(10), bareAndCheck(10)},
+	{"quiet chain of fifty/bare and a log-level check", 2, quiet(50), bareAndCheck(50)},
+	{"recorded pass with ten events/by hand", 1.3, pools(flow.WithObserver(spans(always))), tenEvents(always.Tracer("x"))},
+	{"recorded chain of ten/by hand", 1.3, recordedChain(), tenOnParent()},
+	{"recorded child span/bare Start and End", 1.15, childSpan(), bareSpan()},
+	{"otelhttp, one recorded span/bare Start and End", 0, httpSpan(always), bareSpan()},
+	{"otelhttp, noop/a chain of ten, noop", 0, httpSpan(tracenoop.NewTracerProvider()), call(links(10).Observe(spans(tracenoop.NewTracerProvider())))},
+}
+
+func call(c chain.Chain[int, int]) func(context.Context) {
+	h := c.Then(end)
+	return func(ctx context.Context) { _, _ = h(ctx, 1) }
+}
+
+func quietContext(ctx context.Context) context.Context {
+	return logr.NewContext(ctx, logr.FromSlogHandler(slog.NewTextHandler(io.Discard, nil)))
+}
+
+var quietCtx = quietContext(context.Background())
+
+func quiet(n int) func(context.Context) {
+	o := otelx.New(otelx.WithTracerProvider(always), otelx.WithMeterProvider(nil))
+	h := call(links(n).Observe(o))
+	return func(context.Context) { h(quietCtx) }
+}
+
+func bareAndCheck(n int) func(context.Context) {
+	h := call(links(n))
+	return func(context.Context) {
+		if logr.FromContextOrDiscard(quietCtx).V(2).Enabled() {
+			panic("the level is on")
+		}
+		h(quietCtx)
+	}
+}
+
+func parent() context.Context {
+	ctx, _ := always.Tracer("x").Start(context.Background(), "parent")
+	return ctx
+}
+
+// recordedChain is a chain of ten links within a span.
+func recordedChain() func(context.Context) {
+	h, tracer := call(links(10).Observe(spans(always))), always.Tracer("x")
+	return func(ctx context.Context) {
+		ctx, span := tracer.Start(ctx, "chain")
+		h(ctx)
+		span.End()
+	}
+}
+
+func tenOnParent() func(context.Context) {
+	tracer := always.Tracer("x")
+	return func(ctx context.Context) {
+		_, span := tracer.Start(ctx, "chain")
+		for range 10 {
+			span.AddEvent(otelx.EventLink, trace.WithAttributes(otelx.AttrLink.String("link0"), otelx.AttrVerdict.String("proceed"), otelx.AttrDuration.Float64(1e-6)))
+		}
+		span.End()
+	}
+}
+
+func childSpan() func(context.Context) {
+	h := call(chain.New(otelx.Span("child", pass, otelx.WithTracerProvider(always))))
+	ctx := parent()
+	return func(context.Context) { h(ctx) }
+}
+
+func bareSpan() func(context.Context) {
+	tracer, ctx := always.Tracer("x"), parent()
+	opts := []trace.SpanStartOption{trace.WithAttributes(otelx.AttrLink.String("child"))}
+	done := []attribute.KeyValue{otelx.AttrVerdict.String("proceed")}
+	return func(context.Context) {
+		_, span := tracer.Start(ctx, "child", opts...)
+		span.SetAttributes(done...)
+		span.End()
+	}
+}
+
+func httpSpan(p trace.TracerProvider) func(context.Context) {
+	h := otelhttp.NewHandler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), "x",
+		otelhttp.WithTracerProvider(p), otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider()))
+	req, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
+	return func(context.Context) { h.ServeHTTP(w, req) }
+}
+
+func times(f func(context.Context)) func() {
+	ctx := context.Background()
+	return func() { f(ctx) }
+}
+
+func BenchmarkTelemetry(b *testing.B) {
+	for _, c := range costs {
+		if c.a == nil {
+			continue
+		}
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(ratio.Of(times(c.a), times(c.b), ratio.Options{Samples: 200}), "x")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+	for name, f := range map[string]func(context.Context){"bare": pools(), "recorded": pools(flow.WithObserver(spans(always))), "never": pools(flow.WithObserver(spans(never))), "hand": tenEvents(always.Tracer("x"))} {
+		b.Run("pass/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f(context.Background())
+			}
+		})
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	on := logr.FromSlogHandler(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.Level(-8)}))
+	logging := logr.NewContext(context.Background(), on)
+	count := func(f func(context.Context), ctx context.Context) float64 {
+		return testing.AllocsPerRun(200, func() { f(ctx) })
+	}
+	bare := count(pools(), context.Background())
+	cases := map[string]struct {
+		f    func(context.Context)
+		ctx  context.Context
+		most float64
+	}{
+		"Unsampled": {pools(flow.WithObserver(spans(never))), context.Background(), bare + 3},
+		"Quiet":     {quiet(10), quietCtx, 0},
+		"LogPair":   {call(chain.New(otelx.Log("audit", pass))), logging, 4},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := count(tc.f, tc.ctx); got > tc.most {
+				t.Errorf("%v allocations, %v are enough", got, tc.most)
+			} else {
+				t.Logf("%v allocations", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,176 @@
+// Package otelfake has a tracer provider and a meter provider that keep what they are given, so that tests of the root
+// module need no SDK. The real SDK is tried in the benchmarks.
+package otelfake
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+)
+
+// Recorder is a tracer provider that keeps the spans, and what its Meters are given. The zero Recorder records all.
+type Recorder struct {
+	tracenoop.TracerProvider
+	mu sync.Mutex
+	// Drop is the sampler: it tells whether the Span of that name is not recorded. Nil: all are.
+	Drop func(name string) bool
+	// Spans are all that were started, in order.
+	Spans []*Span
+	// Sums and Counts are of measurements, by instrument, unit and attributes.
+	Sums   map[string]float64
+	Counts map[string]int
+}
+
+func (r *Recorder) Tracer(string, ...trace.TracerOption) trace.Tracer { return &tracer{r: r} }
+
+type tracer struct {
+	tracenoop.Tracer
+	r *Recorder
+}
+
+func (t *tracer) Start(ctx context.Context, name string, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	config := trace.NewSpanStartConfig(opts...)
+	s := &Span{r: t.r, Name: name, Attributes: texts(config.Attributes()), recording: t.r.Drop == nil || !t.r.Drop(name)}
+	if parent, ok := trace.SpanFromContext(ctx).(*Span); ok {
+		s.Parent = parent.Name
+	}
+	t.r.Spans = append(t.r.Spans, s)
+	return trace.ContextWithSpan(ctx, s), s
+}
+
+// Span is a Span that was started. Its exported fields are compared.
+type Span struct {
+	tracenoop.Span
+	r            *Recorder
+	recording    bool
+	Name, Parent string
+	Attributes   map[string]string
+	Events       []Event
+	Status       codes.Code
+	Description  string
+	Ended        int
+}
+
+// Event is an event of a span.
+type Event struct {
+	Name       string
+	Attributes map[string]string
+}
+
+func (s *Span) IsRecording() bool { return s.recording }
+
+func (s *Span) SetAttributes(all ...attribute.KeyValue) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	for k, v := range texts(all) {
+		s.Attributes[k] = v
+	}
+}
+
+func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	config := trace.NewEventConfig(opts...)
+	s.Events = append(s.Events, Event{name, texts(config.Attributes())})
+}
+
+func (s *Span) SetStatus(code codes.Code, description string) {
+	s.Status, s.Description = code, description
+}
+
+func (s *Span) End(...trace.SpanEndOption) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	s.Ended++
+}
+
+// texts are attributes as text, with durations left out, which are different each time.
+func texts(all []attribute.KeyValue) map[string]string {
+	m := map[string]string{}
+	for _, kv := range all {
+		if kv.Key == "windlass.duration" {
+			if kv.Value.AsFloat64() < 0 {
+				m["windlass.duration"] = "negative"
+			}
+			continue
+		}
+		m[string(kv.Key)] = kv.Value.String()
+	}
+	return m
+}
+
+// Meters is a meter provider. The zero Meters keeps nothing; R is where it does.
+type Meters struct {
+	metricnoop.MeterProvider
+	R      *Recorder
+	Refuse bool // the instruments
+	Off    bool // nobody reads them
+}
+
+func (m *Meters) Meter(string, ...metric.MeterOption) metric.Meter { return &meter{m: m} }
+
+type meter struct {
+	metricnoop.Meter
+	m *Meters
+}
+
+func (m *meter) Float64Histogram(name string, opts ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	if m.m.Refuse {
+		return nil, fmt.Errorf("no %s", name)
+	}
+	return &histogram{name: name + " " + metric.NewFloat64HistogramConfig(opts...).Unit(), m: m.m}, nil
+}
+
+func (m *meter) Int64Counter(name string, opts ...metric.Int64CounterOption) (metric.Int64Counter, error) {
+	if m.m.Refuse {
+		return nil, fmt.Errorf("no %s", name)
+	}
+	return &counter{name: name + " " + metric.NewInt64CounterConfig(opts...).Unit(), m: m.m}, nil
+}
+
+type histogram struct {
+	metricnoop.Float64Histogram
+	name string
+	m    *Meters
+}
+
+func (h *histogram) Enabled(context.Context) bool { return !h.m.Off }
+
+func (h *histogram) Record(ctx context.Context, value float64, opts ...metric.RecordOption) {
+	h.m.add(ctx, h.name, value, metric.NewRecordConfig(opts).Attributes())
+}
+
+type counter struct {
+	metricnoop.Int64Counter
+	name string
+	m    *Meters
+}
+
+func (c *counter) Enabled(context.Context) bool { return !c.m.Off }
+
+func (c *counter) Add(ctx context.Context, n int64, opts ...metric.AddOption) {
+	c.m.add(ctx, c.name, float64(n), metric.NewAddConfig(opts).Attributes())
+}
+
+func (m *Meters) add(ctx context.Context, name string, value float64, set attribute.Set) {
+	if ctx.Err() != nil {
+		return // as an SDK may
+	}
+	m.R.mu.Lock()
+	defer m.R.mu.Unlock()
+	if m.R.Sums == nil {
+		m.R.Sums, m.R.Counts = map[string]float64{}, map[string]int{}
+	}
+	key := name + " " + set.Encoded(attribute.DefaultEncoder())
+	m.R.Sums[key] += value
+	m.R.Counts[key]++
+}

@@ -1,0 +1,120 @@
+package otelx_test
+
+import (
+	"context"
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+type (
+	attrs = map[string]string
+	event = otelfake.Event
+	span  = otelfake.Span
+)
+
+// link is the event of a link, with what else there is to say.
+func link(point, name, verdict string, more ...string) event {
+	a := attrs{"windlass.point": point, "windlass.link": name, "windlass.verdict": verdict}
+	for i := 0; i+1 < len(more); i += 2 {
+		a[more[i]] = more[i+1]
+	}
+	return event{Name: otelx.EventLink, Attributes: a}
+}
+
+func exception(class string) event {
+	return event{Name: otelx.EventException, Attributes: attrs{"exception.type": class}}
+}
+
+// reconciled is the span of a pass, ended once.
+func reconciled(key, verdict string, status codes.Code, description string, more attrs, events ...event) *span {
+	s := &span{Name: "reconcile Pool", Ended: 1, Status: status, Description: description, Events: events,
+		Attributes: attrs{"windlass.reconciler": "Pool", "windlass.key": key, "windlass.verdict": verdict}}
+	for k, v := range more {
+		s.Attributes[k] = v
+	}
+	return s
+}
+
+// A pass is one span, ended once on every outcome, with an event for each link that was left, the innermost first.
+func TestPassSpans(t *testing.T) {
+	lock, quota, valid := link("Apply", "lock", "proceed"), link("PreCheck", "Quota", "proceed"), link("PreCheck", "Valid", "proceed")
+	cases := map[string]struct {
+		reason string
+		want   *span
+	}{
+		"fine": {"all went well", reconciled("fine", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, quota, valid, lock)},
+		"invalid": {"a block is no error", reconciled("invalid", "blocked", codes.Unset, "", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.reason": "SpecInvalid", "windlass.retry": "on change"},
+			link("PreCheck", "Valid", "block", "windlass.reason", "SpecInvalid", "windlass.retry", "on change"))},
+		"left": {"a skip neither", reconciled("left", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, link("PreCheck", "Quota", "skip"), valid, lock)},
+		"started": {"an operation that goes on neither", reconciled("started", "in progress", codes.Unset, "", attrs{"windlass.point": "Apply", "windlass.reason": "InProgress"}, quota, valid,
+			lock)},
+		"refused": {"an error of Azure has a code", reconciled("refused", "error", codes.Error, "NameTaken",
+			attrs{"windlass.point": "Apply", "windlass.reason": "NameTaken", "windlass.retry": "slow", "error.type": "NameTaken"}, quota, valid, lock, exception("NameTaken"))},
+		"broken": {"another has a type, that of the cause", reconciled("broken", "error", codes.Error, "Unknown",
+			attrs{"windlass.point": "Apply", "windlass.reason": "Unknown", "windlass.retry": "slow", "error.type": "*errors.errorString"}, quota, valid, lock, exception("*errors.errorString"))},
+		"panicking": {"a panic is an error of the pass, and passes through links as what it is", reconciled("panicking", "error", codes.Error, "Panic",
+			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "Panic", "windlass.retry": "slow", "error.type": "*errors.errorString"},
+			link("PreCheck", "Quota", "panic", "error.type", "*errors.errorString"), link("PreCheck", "Valid", "panic", "error.type", "*errors.errorString"),
+			exception("*errors.errorString"))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			flow.New("Pool", operations, extensions, flow.WithObserver(w.observer())).Reconcile(t.Context(), &pool{name})
+			mustEqual(t, tc.reason, []*span{tc.want}, w.Spans)
+		})
+	}
+}
+
+// allocations counts those of h when nobody listens.
+func allocations(h func()) float64 { return testing.AllocsPerRun(200, h) }
+
+// What nobody listens to costs no allocation: neither a provider that is off, nor one that is quiet.
+func TestQuietAllocatesNothing(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	w := &world{}
+	quiet := w.context(t, 0)
+	cases := map[string]struct {
+		reason string
+		ctx    context.Context
+		o      chain.Observer
+	}{
+		"Nil":    {"nothing is configured", t.Context(), otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil), otelx.WithoutLogs())},
+		"Noop":   {"what is configured does nothing", t.Context(), otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()))},
+		"Parent": {"no span is recording, nobody reads the metrics, no level is on", quiet, otelx.New(otelx.WithTracerProvider(&w.Recorder), otelx.WithMeterProvider(&otelfake.Meters{Off: true}))},
+	}
+	through := func(next chain.Handler[int, int]) chain.Handler[int, int] {
+		return func(ctx context.Context, n int) (int, error) { return next(ctx, n) }
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := chain.New(through, through, through).Observe(tc.o).Then(func(_ context.Context, n int) (int, error) { return n, nil })
+			if got := allocations(func() { _, _ = h(tc.ctx, 1) }); got != 0 {
+				t.Errorf("%s: a call of a chain allocates %v times", tc.reason, got)
+			}
+			if name == "Parent" {
+				return // a pass asks the sampler
+			}
+			bare, observed := flow.New("Pool", operations, extensions), flow.New("Pool", operations, extensions, flow.WithObserver(tc.o))
+			p := &pool{"fine"}
+			want := allocations(func() { bare.Reconcile(tc.ctx, p) })
+			if got := allocations(func() { observed.Reconcile(tc.ctx, p) }); got != want {
+				t.Errorf("%s: a pass allocates %v times, without observer %v times", tc.reason, got, want)
+			}
+		})
+	}
+	if len(w.Spans) > 0 {
+		t.Errorf("no span was to be started: %d were", len(w.Spans))
+	}
+}

@@ -1,0 +1,386 @@
+package otelx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// tree prints spans as "parent > name: verdict", in the order in which they were started.
+func tree(t *testing.T, w *world) (all []string) {
+	t.Helper()
+	for _, s := range w.Spans {
+		if s.Ended != 1 {
+			t.Errorf("%s was ended %d times", s.Name, s.Ended)
+		}
+		verdict := s.Attributes["windlass.verdict"]
+		if s.Status == codes.Error {
+			verdict += ", " + s.Events[len(s.Events)-1].Name
+		}
+		all = append(all, s.Parent+" > "+s.Name+": "+verdict)
+	}
+	return all
+}
+
+func TestLinkSpans(t *testing.T) {
+	w := &world{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.LinkSpans())))
+	r.Reconcile(t.Context(), &pool{"fine"})
+	mustEqual(t, "points and links are spans of their own, each below the one around it", []string{
+		" > reconcile Pool: ready",
+		"reconcile Pool > OwnerCheck: proceed",
+		"reconcile Pool > PreCheck: proceed", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: proceed",
+		"reconcile Pool > Apply: proceed", "Apply > Apply lock: proceed",
+		"reconcile Pool > PostCheck: proceed",
+	}, tree(t, w))
+	mustEqual(t, "a span of a link says which", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.verdict": "proceed"}, w.Spans[3].Attributes)
+	w.Spans = nil
+	r.Reconcile(t.Context(), &pool{"panicking"})
+	mustEqual(t, "a panic ends all that it passes through, with a status", []string{
+		" > reconcile Pool: error, exception",
+		"reconcile Pool > OwnerCheck: proceed",
+		"reconcile Pool > PreCheck: error, exception", "PreCheck > PreCheck Valid: panic, exception", "PreCheck Valid > PreCheck Quota: panic, exception",
+		"reconcile Pool > Classify: slow",
+	}, tree(t, w))
+}
+
+// The pass asks the sampler; links follow, unless they are to ask.
+func TestSampling(t *testing.T) {
+	never := func(string) bool { return true }
+	noPass := func(name string) bool { return name == "reconcile Pool" }
+	cases := map[string]struct {
+		reason string
+		drop   func(string) bool
+		opts   []otelx.Option
+		want   []string
+	}{
+		"Never":     {"one question a pass", never, []otelx.Option{otelx.LinkSpans()}, []string{" > reconcile Pool: "}},
+		"Events":    {"also where links are events", never, nil, []string{" > reconcile Pool: "}},
+		"Rooted":    {"links follow the pass", noPass, []otelx.Option{otelx.LinkSpans()}, []string{" > reconcile Pool: "}},
+		"AskedEach": {"or ask for themselves, where something else keeps the pass", noPass, []otelx.Option{otelx.LinkSpans(), otelx.AskSampler()}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &world{Recorder: otelfake.Recorder{Drop: tc.drop}}
+			r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)))
+			r.Reconcile(t.Context(), &pool{"fine"})
+			got := tree(t, w)
+			if tc.want == nil {
+				if len(got) != 8 {
+					t.Errorf("%s: %q", tc.reason, got)
+				}
+				return
+			}
+			mustEqual(t, tc.reason, tc.want, got)
+		})
+	}
+	t.Run("OthersListen", func(t *testing.T) {
+		w := &world{Recorder: otelfake.Recorder{Drop: never}}
+		flow.New("Pool", operations, extensions, flow.WithObserver(w.observer())).Reconcile(t.Context(), &pool{"fine"})
+		if len(w.Spans) != 1 || w.Spans[0].Ended != 1 || len(w.Spans[0].Events) > 0 || len(w.Counts) == 0 {
+			t.Errorf("metrics are kept of what no span records: %+v, %v", w.Spans[0], w.Counts)
+		}
+	})
+}
+
+func TestLoneChain(t *testing.T) {
+	w := &world{}
+	c := chain.New(chain.Named("outer", around), chain.Named("inner", around)).Observe(w.observer(otelx.WithMeterProvider(nil)))
+	h := c.Then(func(_ context.Context, fail bool) (int, error) {
+		if fail {
+			return 0, errSecret
+		}
+		return 1, nil
+	})
+	if _, err := h(t.Context(), true); err == nil || len(w.Spans) > 0 {
+		t.Errorf("without a span that is recording there is nothing to tell: %v", w.Spans)
+	}
+	ctx, s := w.Tracer("").Start(t.Context(), "request")
+	_, _ = h(ctx, false)
+	_, _ = h(ctx, true)
+	s.End()
+	mustEqual(t, "links are events on the span that is recording", []*span{{Name: "request", Ended: 1, Attributes: attrs{}, Events: []event{
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "inner", "windlass.verdict": "proceed"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "outer", "windlass.verdict": "proceed"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "inner", "windlass.verdict": "error", "error.type": "*errors.errorString"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "outer", "windlass.verdict": "error", "error.type": "*errors.errorString"}},
+	}}}, w.Spans)
+}
+
+func around(next chain.Handler[bool, int]) chain.Handler[bool, int] {
+	return func(ctx context.Context, fail bool) (int, error) { return next(ctx, fail) }
+}
+
+func TestMetrics(t *testing.T) {
+	w := &world{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.WithTracerProvider(nil))))
+	ctx, cancel := context.WithCancel(t.Context())
+	r.Reconcile(ctx, &pool{"fine"})
+	r.Reconcile(ctx, &pool{"invalid"})
+	cancel()
+	r.Reconcile(ctx, &pool{"canceled"}) // what happens then is measured, too
+	const of, pool = "windlass.decisions {decision} ", "windlass.reconciler=Pool"
+	decisions := map[string]int{}
+	for name, n := range w.Counts {
+		if series, ok := strings.CutPrefix(name, of); ok {
+			decisions[series] = n
+		}
+		if strings.Contains(name, "fine") || strings.Contains(name, "invalid") {
+			t.Errorf("a metric names a resource: %s", name)
+		}
+	}
+	mustEqual(t, "what was decided, by point and link", map[string]int{
+		"windlass.reason=Succeeded," + pool + ",windlass.verdict=ready":                                               1,
+		"windlass.reason=SpecInvalid," + pool + ",windlass.verdict=blocked":                                           1,
+		"windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                                             1,
+		"windlass.point=OwnerCheck," + pool + ",windlass.verdict=proceed":                                             3,
+		"windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                                               2,
+		"windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                     1,
+		"windlass.link=Valid,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		"windlass.link=Valid,windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block": 1,
+		"windlass.link=Quota,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		"windlass.point=Apply," + pool + ",windlass.verdict=proceed":                                                  1,
+		"windlass.link=lock,windlass.point=Apply," + pool + ",windlass.verdict=proceed":                               1,
+		"windlass.point=PostCheck," + pool + ",windlass.verdict=proceed":                                              1,
+		"windlass.point=Classify,windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                     1,
+	}, decisions)
+	durations := slices.DeleteFunc(slices.Sorted(maps.Keys(w.Counts)), func(name string) bool { return strings.HasPrefix(name, of) })
+	mustEqual(t, "how long it took, by point and link", []string{
+		"windlass.duration s windlass.link=Quota,windlass.point=PreCheck," + pool, "windlass.duration s windlass.link=Valid,windlass.point=PreCheck," + pool,
+		"windlass.duration s windlass.link=lock,windlass.point=Apply," + pool, "windlass.duration s windlass.point=Apply," + pool,
+		"windlass.duration s windlass.point=Classify," + pool, "windlass.duration s windlass.point=OwnerCheck," + pool,
+		"windlass.duration s windlass.point=PostCheck," + pool, "windlass.duration s windlass.point=PreCheck," + pool, "windlass.duration s " + pool,
+	}, durations)
+}
+
+func TestLogs(t *testing.T) {
+	cases := map[string]struct {
+		reason    string
+		verbosity int
+		pool      string
+		opts      []otelx.Option
+		want      []string
+	}{
+		"Off": {"a level that is off", 0, "fine", nil, nil},
+		"Points": {"entry and exit of every point, the exit with the verdict", 1, "invalid", nil, []string{
+			"level=1 msg=enter reconciler=Pool key=invalid",
+			"level=1 msg=enter reconciler=Pool key=invalid point=OwnerCheck",
+			"level=1 msg=proceed reconciler=Pool key=invalid point=OwnerCheck",
+			"level=1 msg=enter reconciler=Pool key=invalid point=PreCheck",
+			"level=1 msg=block reconciler=Pool key=invalid point=PreCheck reason=SpecInvalid retry=on change",
+			"level=1 msg=blocked reconciler=Pool key=invalid reason=SpecInvalid retry=on change",
+		}},
+		"Links": {"and of every link at a higher one; a panic is told", 2, "panicking", nil, []string{
+			"level=1 msg=enter reconciler=Pool key=panicking",
+			"level=1 msg=enter reconciler=Pool key=panicking point=OwnerCheck",
+			"level=1 msg=proceed reconciler=Pool key=panicking point=OwnerCheck",
+			"level=1 msg=enter reconciler=Pool key=panicking point=PreCheck",
+			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Valid",
+			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Quota",
+			"level=2 msg=panic reconciler=Pool key=panicking point=PreCheck link=Quota errorType=*errors.errorString",
+			"level=2 msg=panic reconciler=Pool key=panicking point=PreCheck link=Valid errorType=*errors.errorString",
+			"level=1 msg=error reconciler=Pool key=panicking point=PreCheck errorType=*errors.errorString",
+			"level=1 msg=enter reconciler=Pool key=panicking point=Classify",
+			"level=1 msg=slow reconciler=Pool key=panicking point=Classify reason=Panic retry=slow",
+			"level=1 msg=error reconciler=Pool key=panicking reason=Panic retry=slow errorType=*errors.errorString",
+		}},
+		"Levels": {"levels can be set", 0, "invalid", []otelx.Option{otelx.LogVerbosity(0, 5)}, []string{
+			"level=0 msg=enter reconciler=Pool key=invalid",
+			"level=0 msg=enter reconciler=Pool key=invalid point=OwnerCheck",
+			"level=0 msg=proceed reconciler=Pool key=invalid point=OwnerCheck",
+			"level=0 msg=enter reconciler=Pool key=invalid point=PreCheck",
+			"level=0 msg=block reconciler=Pool key=invalid point=PreCheck reason=SpecInvalid retry=on change",
+			"level=0 msg=blocked reconciler=Pool key=invalid reason=SpecInvalid retry=on change",
+		}},
+		"Without": {"log lines can be switched off", 9, "fine", []otelx.Option{otelx.WithoutLogs()}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			o := otelx.New(append([]otelx.Option{otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)}, tc.opts...)...)
+			flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(w.context(t, tc.verbosity), &pool{tc.pool})
+			mustEqual(t, tc.reason, tc.want, w.lines)
+		})
+	}
+}
+
+// Whoever logs within a pass has its reconciler and its key on the line; and a canceled context loses no line.
+func TestLoggerOfThePass(t *testing.T) {
+	w := &world{}
+	ctx, cancel := context.WithCancel(w.context(t, 1))
+	e := flow.Extensions[*pool]{Pass: chain.New(chain.Before[flow.Outcome](func(ctx context.Context, _ *pool) error {
+		logr.FromContextOrDiscard(ctx).Info("mine")
+		cancel()
+		return nil
+	}))}
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+	flow.New("Pool", operations, e, flow.WithObserver(o)).Reconcile(ctx, &pool{"fine"})
+	if len(w.lines) < 3 || w.lines[1] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(w.lines[len(w.lines)-1], "level=1 msg=canceled reconciler=Pool key=fine") {
+		t.Errorf("the lines are\n%s", strings.Join(w.lines, "\n"))
+	}
+}
+
+// Texts of errors may hold secrets.
+func TestErrorText(t *testing.T) {
+	run := func(name string, opts ...otelx.Option) string {
+		w := &world{}
+		flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(opts...))).Reconcile(w.context(t, 9), &pool{name})
+		var b strings.Builder
+		for _, s := range w.Spans {
+			fmt.Fprintln(&b, s.Description, s.Attributes, s.Events)
+		}
+		return b.String() + strings.Join(w.lines, "\n")
+	}
+	for _, name := range []string{"invalid", "broken", "panicking"} {
+		if all := run(name); strings.Contains(all, "hunter2") {
+			t.Errorf("%s: the secret is told:\n%s", name, all)
+		}
+	}
+	if all := run("broken", otelx.ErrorText(1000)); strings.Count(all, "hunter2") < 2 {
+		t.Errorf("asked for, it is on the span and in the lines:\n%s", all)
+	}
+	if all := run("panicking", otelx.ErrorText(12)); !strings.Contains(all, "the password") || strings.Contains(all, "the password ") {
+		t.Errorf("it is cut off:\n%s", all)
+	}
+}
+
+func TestPassAttributes(t *testing.T) {
+	about := func(_ context.Context, resource any) []attribute.KeyValue {
+		if resource.(*pool).name == "left" {
+			panic(errSecret)
+		}
+		return []attribute.KeyValue{attribute.String("tenant", "contoso")}
+	}
+	w := &world{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.PassAttributes(about))))
+	if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady || w.Spans[0].Attributes["tenant"] != "contoso" {
+		t.Errorf("%s, %v", out, w.Spans[0].Attributes)
+	}
+	out := r.Reconcile(t.Context(), &pool{"left"})
+	if out.State() != flow.StateReady || w.Spans[1].Events[0].Name != otelx.EventAttributesPanic || w.Spans[1].Ended != 1 {
+		t.Errorf("a panic of it is an event: %s, %v", out, w.Spans[1].Events)
+	}
+}
+
+// An instrument that is refused is told of once, and breaks nothing.
+func TestInstrumentsRefused(t *testing.T) {
+	var told []string
+	var mu sync.Mutex
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, err.Error())
+	}))
+	t.Cleanup(func() { otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) })
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Refuse: true}))
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))
+	for range 3 {
+		if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady {
+			t.Error(out)
+		}
+	}
+	mustEqual(t, "each is told of once", []string{"no windlass.duration", "no windlass.decisions"}, told)
+}
+
+// An SDK that is installed after the observer was made takes effect.
+func TestGlobalProviderLater(t *testing.T) {
+	w := &world{}
+	o := otelx.New()
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))
+	r.Reconcile(t.Context(), &pool{"fine"})
+	otel.SetTracerProvider(&w.Recorder)
+	otel.SetMeterProvider(&otelfake.Meters{R: &w.Recorder})
+	r.Reconcile(t.Context(), &pool{"fine"})
+	if len(w.Spans) != 1 || len(w.Counts) == 0 {
+		t.Errorf("%d spans, %d series", len(w.Spans), len(w.Counts))
+	}
+}
+
+// Passes at the same time do not mix.
+func TestConcurrentPasses(t *testing.T) {
+	w := &world{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer()))
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() { r.Reconcile(context.Background(), &pool{fmt.Sprintf("%d", i)}) })
+	}
+	wg.Wait()
+	keys := map[string]bool{}
+	for _, s := range w.Spans {
+		keys[s.Attributes["windlass.key"]] = true
+		if len(s.Events) != 3 || s.Ended != 1 {
+			t.Errorf("%v has %d events and was ended %d times", s.Attributes, len(s.Events), s.Ended)
+		}
+	}
+	if len(keys) != 50 {
+		t.Errorf("%d passes have a span, want 50", len(keys))
+	}
+}
+
+func TestSpanAndLog(t *testing.T) {
+	w := &world{}
+	ctx := w.context(t, 9)
+	spanned := otelx.Span("quota", around, otelx.WithTracerProvider(&w.Recorder))
+	logged := otelx.Log("audit", around)
+	c := chain.New(spanned, logged)
+	if got := c.String(); got != "quota -> audit" {
+		t.Errorf("they have names: %s", got)
+	}
+	h := c.Then(func(_ context.Context, fail bool) (int, error) {
+		if fail {
+			panic(errSecret)
+		}
+		return 1, nil
+	})
+	if n, err := h(ctx, false); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	func() {
+		defer func() {
+			if v := recover(); v != error(errSecret) {
+				t.Errorf("the panic goes on as it is: %v", v)
+			}
+		}()
+		_, _ = h(ctx, true)
+	}()
+	mustEqual(t, "a span of its own, below what is there or not", []string{" > quota: proceed", " > quota: panic, exception"}, tree(t, w))
+	mustEqual(t, "and lines", []string{
+		"level=2 msg=enter link=audit", "level=2 msg=proceed link=audit", "level=2 msg=enter link=audit", "level=2 msg=panic link=audit errorType=*errors.errorString",
+	}, w.lines)
+	off := chain.New(otelx.Span("quota", around, otelx.WithTracerProvider(nil)))
+	if n, err := off.Then(func(context.Context, bool) (int, error) { return 2, errors.ErrUnsupported })(ctx, false); n != 2 || err != errors.ErrUnsupported || off.String() != "quota" {
+		t.Errorf("a provider that is off leaves the link as it is: %d, %v, %s", n, err, off)
+	}
+}
+
+func TestSetUpPanics(t *testing.T) {
+	cases := map[string]struct {
+		do   func()
+		want string
+	}{
+		"LogVerbosity": {func() { otelx.LogVerbosity(-1, 2) }, "otelx: LogVerbosity(-1, 2): give 0 or more"},
+		"ErrorText":    {func() { otelx.ErrorText(0) }, "otelx: ErrorText(0): give at least 1 byte"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() { mustEqual(t, name, any(tc.want), recover()) }()
+			tc.do()
+		})
+	}
+	otelx.New(nil) // a nil option is none
+}
