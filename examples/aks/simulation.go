@@ -18,8 +18,8 @@ type Simulation struct {
 	pools    *flow.Reconciler[*AgentPool]
 }
 
-// NewSimulation puts a run together. The manifests may be used for others, too.
-func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, error) {
+// NewSimulation puts a run together. The manifests may be used for others, too. The options are for both reconcilers.
+func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher, opts ...flow.Option) (*Simulation, error) {
 	s := &Simulation{engine: sim.NewEngine(w)}
 	s.cloud = cloud.New(s.engine.Clock.Now)
 	store := s.engine.Store
@@ -32,7 +32,7 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, e
 	if !withChecks {
 		clusters, pools = sim.WithoutChecks(clusters), sim.WithoutChecks(pools)
 	}
-	options := s.engine.Options(len(m.Clusters) + len(m.Pools))
+	options := append(s.engine.Options(len(m.Clusters)+len(m.Pools)), opts...)
 	s.clusters = flow.New(clusterKind, clusterOperations(azure.NewManagedClustersClient()), clusters, options...)
 	s.pools = flow.New(poolKind, poolOperations(azure.NewAgentPoolsClient(), store.Resolve), pools, options...)
 
@@ -66,6 +66,15 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher) (*Simulation, e
 		})
 	}
 	return s, nil
+}
+
+// run lets time pass until all is ready. Its error says who is not ready in time.
+func (s *Simulation) run(ctx context.Context, timeout time.Duration) error {
+	s.engine.Run(ctx, timeout, s.engine.AllReady)
+	if !s.engine.AllReady() {
+		return s.engine.NotReady(timeout)
+	}
+	return nil
 }
 
 // explain says why a resource is where it is; false if it was not reconciled.

@@ -1,0 +1,583 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	collectormetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// attrs are attributes, as text.
+type attrs map[string]string
+
+// span is what there is to see of a span.
+type span struct {
+	Name    string
+	Failed  bool
+	Attrs   attrs
+	Events  []event
+	Service string
+}
+
+type event struct {
+	Name  string
+	Attrs attrs
+}
+
+// metric is a metric with the attributes and, of a counter, the numbers of its series.
+type metric struct {
+	Name   string
+	Series []series
+}
+
+type series struct {
+	Attrs attrs
+	N     int64
+}
+
+// received is all that is to be seen of a run.
+type received struct {
+	spans   []span
+	metrics []metric
+}
+
+// receiver takes what is sent by OTLP over HTTP.
+type receiver struct {
+	*httptest.Server
+	mu    sync.Mutex
+	paths []string
+	received
+}
+
+// receive starts a receiver. refuse may answer a request in its place, and then says true.
+func receive(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.mu.Lock()
+		r.paths = append(r.paths, req.URL.Path)
+		r.mu.Unlock()
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if refuse != nil && refuse(w, req) {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case strings.HasSuffix(req.URL.Path, "/v1/traces"):
+			var got collectortrace.ExportTraceServiceRequest
+			if err = proto.Unmarshal(body, &got); err == nil {
+				r.takeSpans(&got)
+			}
+		case strings.HasSuffix(req.URL.Path, "/v1/metrics"):
+			var got collectormetrics.ExportMetricsServiceRequest
+			if err = proto.Unmarshal(body, &got); err == nil {
+				r.takeMetrics(&got)
+			}
+		default:
+			err = fmt.Errorf("what is to be sent to %s?", req.URL.Path)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) takeSpans(got *collectortrace.ExportTraceServiceRequest) {
+	for _, from := range got.ResourceSpans {
+		for _, scope := range from.ScopeSpans {
+			for _, s := range scope.Spans {
+				made := span{Name: s.Name, Failed: s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR,
+					Attrs: protoAttrs(s.Attributes), Service: protoAttrs(from.Resource.Attributes)["service.name"]}
+				for _, e := range s.Events {
+					made.Events = append(made.Events, event{e.Name, protoAttrs(e.Attributes)})
+				}
+				r.spans = append(r.spans, made)
+			}
+		}
+	}
+}
+
+func (r *receiver) takeMetrics(got *collectormetrics.ExportMetricsServiceRequest) {
+	for _, from := range got.ResourceMetrics {
+		for _, scope := range from.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				made := metric{Name: m.Name}
+				for _, p := range m.GetHistogram().GetDataPoints() {
+					made.Series = append(made.Series, series{protoAttrs(p.Attributes), 0})
+				}
+				for _, p := range m.GetSum().GetDataPoints() {
+					made.Series = append(made.Series, series{protoAttrs(p.Attributes), p.Value.(*metricspb.NumberDataPoint_AsInt).AsInt})
+				}
+				r.metrics = append(r.metrics, made)
+			}
+		}
+	}
+}
+
+func protoAttrs(all []*commonpb.KeyValue) attrs {
+	made := attrs{}
+	for _, a := range all {
+		made[a.Key] = a.Value.GetStringValue()
+	}
+	return made
+}
+
+// jsonAttrs are attributes as the exporters to standard output print them.
+type jsonAttrs []struct {
+	Key   string
+	Value struct{ Value any }
+}
+
+func (all jsonAttrs) read() attrs {
+	made := attrs{}
+	for _, a := range all {
+		made[a.Key], _ = a.Value.Value.(string) // as protoAttrs
+	}
+	return made
+}
+
+// read reads what -otel prints: JSON and nothing else.
+func read(t *testing.T, text string) (r received) {
+	t.Helper()
+	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
+		var doc struct {
+			Name       string // of a span
+			Status     struct{ Code string }
+			Attributes jsonAttrs
+			Events     []struct {
+				Name       string
+				Attributes jsonAttrs
+			}
+			Resource     jsonAttrs
+			ScopeMetrics []struct {
+				Metrics []struct {
+					Name string
+					Data struct {
+						DataPoints []struct {
+							Attributes jsonAttrs
+							Value      int64
+						}
+					}
+				}
+			}
+		}
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return r
+		}
+		if err != nil {
+			t.Fatalf("%v in:\n%s", err, text)
+		}
+		if doc.Name != "" {
+			made := span{Name: doc.Name, Failed: doc.Status.Code == "Error",
+				Attrs: doc.Attributes.read(), Service: doc.Resource.read()["service.name"]}
+			for _, e := range doc.Events {
+				made.Events = append(made.Events, event{e.Name, e.Attributes.read()})
+			}
+			r.spans = append(r.spans, made)
+		}
+		for _, scope := range doc.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				made := metric{Name: m.Name}
+				for _, p := range m.Data.DataPoints {
+					made.Series = append(made.Series, series{p.Attributes.read(), p.Value})
+				}
+				r.metrics = append(r.metrics, made)
+			}
+		}
+	}
+}
+
+// passes keeps all passes of an engine.
+type passes struct{ all []sim.Pass }
+
+func (p *passes) Passed(one sim.Pass)                  { p.all = append(p.all, one) }
+func (*passes) Happened(time.Duration, string, string) {}
+
+// story is what the engine says of each pass.
+func story(t *testing.T) []sim.Pass {
+	t.Helper()
+	m, err := LoadManifests("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p passes
+	s, err := NewSimulation(m, true, &p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return p.all
+}
+
+// told is what the engine and a span say of a pass both. Blocks are its events with that verdict.
+type told struct {
+	Name, Key, At, Reason, Service string
+	Failed                         bool
+	Blocks                         []string
+}
+
+func tellPasses(all []sim.Pass) (list []told) {
+	for _, p := range all {
+		o := p.Outcome
+		one := told{Name: "reconcile " + p.Ref.Kind, Key: p.Ref.Name, At: sim.Stamp(p.At), Reason: o.Reason(),
+			Service: "windlass-example-aks", Failed: o.State() == flow.StateFailed}
+		if o.State() == flow.StateBlocked {
+			one.Blocks = []string{strings.Join([]string{o.Point(), o.Link(), o.Reason()}, " ")}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func tellSpans(all []span) (list []told) {
+	for _, s := range all {
+		one := told{Name: s.Name, Key: s.Attrs["windlass.key"], At: s.Attrs["example.at"], Reason: s.Attrs["windlass.reason"],
+			Service: s.Service, Failed: s.Failed}
+		for _, e := range s.Events {
+			if e.Name == "windlass.link" && e.Attrs["windlass.verdict"] == "block" {
+				where := []string{e.Attrs["windlass.point"], e.Attrs["windlass.link"], e.Attrs["windlass.reason"]}
+				one.Blocks = append(one.Blocks, strings.Join(where, " "))
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// Both ways show the same: what the engine knows of its passes.
+func TestTelemetry(t *testing.T) {
+	want := tellPasses(story(t))
+	cases := map[string]struct {
+		reason string
+		run    func(t *testing.T) received
+	}{
+		"Printed": {"-otel prints JSON", func(t *testing.T) received { return read(t, program.Run("-otel").Stdout) }},
+		"Sent": {"-otlp sends protobuf", func(t *testing.T) received {
+			r := receive(t, nil)
+			simtest.InOrder(t, program.MustShow(t, "-otlp", r.URL), fmt.Sprintf("\n\n%d spans were sent to %s\n", len(want), r.URL))
+			return r.received
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.reason)
+			got := tc.run(t)
+			if diff := cmp.Diff(want, tellSpans(got.spans)); diff != "" {
+				t.Errorf("a span for each pass, -engine, +spans:\n%s", diff)
+			}
+			mustHaveEvents(t, got.spans)
+			mustMeasure(t, got.metrics)
+		})
+	}
+}
+
+// mustHaveEvents looks at two passes in the middle of the story.
+func mustHaveEvents(t *testing.T, spans []span) {
+	t.Helper()
+	at := func(when, key string) []event {
+		for _, s := range spans {
+			if s.Attrs["example.at"] == when && s.Attrs["windlass.key"] == key {
+				for _, e := range s.Events {
+					delete(e.Attrs, "windlass.duration")
+				}
+				return s.Events
+			}
+		}
+		return nil
+	}
+	const link = "windlass.link"
+	of := func(point, name, verdict string) attrs {
+		return attrs{"windlass.point": point, "windlass.link": name, "windlass.verdict": verdict}
+	}
+	blocked := of("OwnerCheck", "OwnerProvisioningState", "block")
+	blocked["windlass.reason"], blocked["windlass.retry"] = "OwnerState", "slow"
+	if diff := cmp.Diff([]event{{link, blocked}, {link, of("OwnerCheck", "OwnerReady", "proceed")}}, at("2:00", "system")); diff != "" {
+		t.Errorf("a block, and what let it through: -want, +got:\n%s", diff)
+	}
+	ruled := of("Classify", "Table(1 rule)", "slow")
+	ruled["windlass.reason"], ruled["windlass.retry"] = "ControlPlaneLagsBehind", "slow"
+	want := []event{
+		{link, of("OwnerCheck", "OwnerProvisioningState", "proceed")}, {link, of("OwnerCheck", "OwnerReady", "proceed")},
+		{link, of("PreCheck", "ProvisioningState", "proceed")}, {link, of("PreCheck", "ReferenceReady(network)", "proceed")},
+		{link, ruled}, {"exception", attrs{"exception.type": "NodePoolMcVersionIncompatible"}},
+	}
+	if diff := cmp.Diff(want, at("9:50", "batch")); diff != "" {
+		t.Errorf("a failure: -want, +got:\n%s", diff)
+	}
+}
+
+func mustMeasure(t *testing.T, metrics []metric) {
+	t.Helper()
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.Name)
+		for _, s := range m.Series {
+			for key, value := range s.Attrs {
+				if slices.Contains([]string{"demo", "system", "batch"}, value) || strings.Contains(value, "apps") {
+					t.Errorf("%s names a resource: %s=%s", m.Name, key, value)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff([]string{"windlass.decisions", "windlass.duration"}, names); diff != "" {
+		t.Fatalf("each metric, once: -want, +got:\n%s", diff)
+	}
+	want := attrs{"windlass.reconciler": "AgentPool", "windlass.point": "PreCheck", "windlass.link": "ReferenceReady(network)"}
+	has := func(m metric, n int64) bool {
+		return slices.ContainsFunc(m.Series, func(s series) bool { return cmp.Equal(want, s.Attrs) && s.N == n })
+	}
+	byName := map[string]metric{metrics[0].Name: metrics[0], metrics[1].Name: metrics[1]}
+	if m := byName["windlass.duration"]; !has(m, 0) {
+		t.Errorf("how long the check took is not in %v", m)
+	}
+	want["windlass.verdict"], want["windlass.reason"] = "block", "ReferenceNotFound"
+	if m := byName["windlass.decisions"]; !has(m, 1) {
+		t.Errorf("that the check blocked once is not in %v", m)
+	}
+}
+
+func TestLogLines(t *testing.T) {
+	got := program.Run("-otel")
+	if got.Code != sim.ExitOK {
+		t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
+	}
+	simtest.InOrder(t, got.Stderr,
+		"at=0:00 msg=enter reconciler=ManagedCluster key=demo\n",
+		"at=2:00 msg=enter reconciler=AgentPool key=system point=OwnerCheck link=OwnerReady\n",
+		"at=2:00 msg=block reconciler=AgentPool key=system point=OwnerCheck link=OwnerProvisioningState reason=OwnerState retry=slow duration=",
+		"at=7:00 msg=error reconciler=AgentPool key=system point=Apply duration=", "errorType=OperationNotAllowed\n",
+		"at=9:30 msg=\"made by a person\" object=\"Subnet apps/batch\"\n",
+		"at=11:22 msg=ready reconciler=AgentPool key=batch reason=Succeeded",
+	)
+	blocked := 0
+	for _, p := range story(t) {
+		if p.Outcome.State() != flow.StateBlocked {
+			continue
+		}
+		blocked++
+		line := fmt.Sprintf("at=%s msg=block reconciler=%s key=%s point=%s link=%s reason=%s ", sim.Stamp(p.At), p.Ref.Kind, p.Ref.Name,
+			p.Outcome.Point(), p.Outcome.Link(), p.Outcome.Reason())
+		if strings.Count(got.Stderr, line) != 1 {
+			t.Errorf("want one line with %q", line)
+		}
+	}
+	if n := strings.Count(got.Stderr, "msg=blocked "); n != blocked || n == 0 {
+		t.Errorf("%d lines say that a pass was blocked, want %d", n, blocked)
+	}
+	for line := range strings.Lines(got.Stderr) {
+		if strings.Contains(strings.ToLower(line), "succeeded") && !strings.Contains(line, "msg=ready ") {
+			t.Errorf("nothing succeeded but what is ready: %s", line)
+		}
+		if strings.Contains(line, "time=") || strings.Contains(line, "level=") {
+			t.Errorf("the virtual time is in place of time and level: %s", line)
+		}
+	}
+}
+
+// Telemetry that is sent changes nothing of what is printed, but for a line behind it.
+func TestSentPrintsTheSame(t *testing.T) {
+	r := receive(t, nil)
+	plain := program.MustShow(t)
+	got := program.MustShow(t, "-otlp", r.URL+"/")
+	if rest, ok := strings.CutPrefix(got, plain); !ok || strings.Count(rest, "\n") != 2 {
+		t.Errorf("-plain, +sent:\n%s", cmp.Diff(plain, got))
+	}
+	if diff := cmp.Diff([]string{"/v1/traces", "/v1/metrics"}, r.paths); diff != "" {
+		t.Errorf("one request each: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(plain, program.MustShow(t, "-otel=false")); diff != "" {
+		t.Errorf("off is off: -plain, +off:\n%s", diff)
+	}
+}
+
+func TestTelemetryOfARunThatIsLate(t *testing.T) {
+	r := receive(t, nil)
+	for name, args := range map[string][]string{"Printed": {"-otel"}, "Sent": {"-otlp", r.URL}} {
+		t.Run(name, func(t *testing.T) {
+			args = append(args, "-timeout", "9m")
+			got := program.Run(args...)
+			spans := r.spans
+			if name == "Printed" {
+				spans = read(t, got.Stdout).spans
+			} else {
+				simtest.InOrder(t, got.Stdout, fmt.Sprintf("\n%d spans were sent", len(spans)))
+			}
+			if len(spans) == 0 || len(spans) >= len(story(t)) {
+				t.Errorf("%d spans, want those of the passes until then", len(spans))
+			}
+			simtest.InOrder(t, program.MustBeLate(t, args...), "aks: not all is ready after 9m0s:", "waits for Subnet apps/batch")
+		})
+	}
+}
+
+func TestEndpointDoesNotTakeIt(t *testing.T) {
+	answer := func(status int, suffix string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, req *http.Request) bool {
+			if !strings.HasSuffix(req.URL.Path, suffix) {
+				return false
+			}
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(status)
+			return true
+		}
+	}
+	partial, err := proto.Marshal(&collectortrace.ExportTraceServiceResponse{
+		PartialSuccess: &collectortrace.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "too old"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason string
+		refuse func(http.ResponseWriter, *http.Request) bool
+		want   []string
+		sent   bool // the spans were
+	}{
+		"Unavailable": {"nothing is sent again, whatever Retry-After says", answer(503, ""),
+			[]string{"did not take the telemetry", "/v1/traces", "503 Service Unavailable"}, false},
+		"NotFound": {"not a receiver", answer(404, ""),
+			[]string{"did not take the telemetry", "/v1/traces", "404 Not Found"}, false},
+		"Elsewhere": {"telemetry goes where it was told to go", answer(307, ""),
+			[]string{"did not take the telemetry", "307 Temporary Redirect"}, false},
+		"NoMetrics": {"a receiver of spans only", answer(404, "/v1/metrics"),
+			[]string{"did not take the telemetry", "/v1/metrics", "404 Not Found"}, true},
+		"Some": {"a receiver may take some and say so", func(w http.ResponseWriter, req *http.Request) bool {
+			if !strings.HasSuffix(req.URL.Path, "/v1/traces") {
+				return false
+			}
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = w.Write(partial)
+			return true
+		}, []string{"did not take the telemetry", "too old (3 spans rejected)"}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.reason)
+			r := receive(t, tc.refuse)
+			got := program.MustBeLate(t, "-otlp", r.URL)
+			mustBeOneLine(t, got, append([]string{"aks: -otlp: " + r.URL}, tc.want...)...)
+			if diff := cmp.Diff([]string{"/v1/traces", "/v1/metrics"}, r.paths); diff != "" {
+				t.Errorf("each is sent once: -want, +got:\n%s", diff)
+			}
+			if out := program.Run("-otlp", r.URL).Stdout; strings.Contains(out, "spans were sent") != tc.sent {
+				t.Errorf("whether it says that spans were sent should be %t:\n%s", tc.sent, out)
+			}
+		})
+	}
+}
+
+func mustBeOneLine(t *testing.T, text string, want ...string) {
+	t.Helper()
+	if strings.Count(text, "\n") != 1 {
+		t.Errorf("want one line:\n%s", text)
+	}
+	simtest.InOrder(t, text, want...)
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	mustBeOneLine(t, program.MustBeLate(t, "-otlp", l.Addr().String()),
+		"aks: -otlp: "+l.Addr().String()+" did not take the telemetry", "connection refused")
+}
+
+// An endpoint that takes requests and never answers is given up.
+func TestNobodyAnswers(t *testing.T) {
+	r := receive(t, func(_ http.ResponseWriter, req *http.Request) bool {
+		<-req.Context().Done()
+		return true
+	})
+	m, err := LoadManifests("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := telemetry{to: r.URL, within: time.Second}
+	err = silent.show(io.Discard, io.Discard, time.Hour, m)
+	if err == nil {
+		t.Fatal("want an error")
+	}
+	mustBeOneLine(t, err.Error()+"\n", r.URL+" did not take the telemetry", "/v1/traces", "exceeded")
+}
+
+func TestEndpoint(t *testing.T) {
+	cases := map[string]struct{ reason, text, want string }{
+		"URL":      {"what collectors say", "http://localhost:4318", "http://localhost:4318/v1/traces"},
+		"TLS":      {"its port is known", "https://collector.example", "https://collector.example/v1/traces"},
+		"HostPort": {"without TLS, as it is at home", "localhost:4318", "http://localhost:4318/v1/traces"},
+		"IPv6":     {"brackets, as everywhere", "[::1]:4318", "http://[::1]:4318/v1/traces"},
+		"Path":     {"a gateway may have one", "https://gateway.example/otlp/", "https://gateway.example/otlp/v1/traces"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u, err := endpoint(tc.text)
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if got := u.JoinPath("v1/traces").String(); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestBadTelemetryFlags(t *testing.T) {
+	const form = "is no endpoint: give http://HOST:PORT, https://HOST:PORT or HOST:PORT"
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"Empty":    {"nowhere", []string{"-otlp", ""}, `-otlp: "" ` + form},
+		"NoPort":   {"a host alone may be a typing error", []string{"-otlp", "localhost"}, `"localhost" ` + form},
+		"NoHost":   {"a port alone", []string{"-otlp", ":4318"}, `":4318" ` + form},
+		"NoHostIn": {"a scheme alone", []string{"-otlp", "http://"}, `"http://" ` + form},
+		"Scheme":   {"OTLP over gRPC is another thing", []string{"-otlp", "grpc://localhost:4317"}, form},
+		"Words":    {"not a URL at all", []string{"-otlp", "http://a b"}, form},
+		"Password": {"the exporters would leave it out", []string{"-otlp", "http://a:b@localhost:4318"}, form},
+		"Query":    {"and this", []string{"-otlp", "http://localhost:4318?a=b"}, form},
+		"Both":     {"what would be where?", []string{"-otel", "-otlp", "localhost:4318"}, "-otel and -otlp: give one of them"},
+		"Explain":  {"it runs quietly", []string{"-otel", "-explain", "demo"}, "do not go with -explain"},
+		"SentToo":  {"also here", []string{"-otlp", "localhost:4318", "-explain", "demo"}, "do not go with -explain"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Log(tc.reason)
+			program.MustRefuse(t, tc.want, tc.args...)
+		})
+	}
+}
+
+func TestTelemetryHelp(t *testing.T) {
+	program.MustHelp(t, usage, "-otel", "-otlp ENDPOINT", "virtual time", "example.at")
+}
