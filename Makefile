@@ -1,6 +1,6 @@
 # Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
 #
-#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy
+#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, seconds of fuzzing
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)

@@ -126,9 +126,7 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	}()
 	res, err = h(ctx, req)
 	returned = true
-	exit := Exit{Err: err, Elapsed: time.Since(start)}
-	exit.Result = res
-	o.Exit(ctx, link, exit)
+	o.Exit(ctx, link, Exit{Result: res, Err: err, Elapsed: time.Since(start)})
 	return res, err
 }
 

@@ -129,7 +129,7 @@ func (s *seat) enter(ctx context.Context, p *passState, on *bool, link *chain.Li
 			*on, inner = false, ctx
 		}
 	}()
-	if inner = s.o.Enter(ctx, link); inner != ctx && (inner == nil || passOf(inner) != p) {
+	if inner = s.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
 		return ctx // without the pass in it nothing could go on
 	}
 	return inner

@@ -84,10 +84,11 @@ type pass struct {
 	recording bool
 }
 
-type passKey struct{}
+// passKey is a key of each observer's own: a reconciler may have several.
+type passKey struct{ o *observer }
 
-func passOf(ctx context.Context) *pass {
-	p, _ := ctx.Value(passKey{}).(*pass)
+func (o *observer) passOf(ctx context.Context) *pass {
+	p, _ := ctx.Value(passKey{o}).(*pass)
 	return p
 }
 
@@ -125,7 +126,7 @@ func (o *observer) begin(ctx context.Context, p pass, start chain.PassStart, log
 	if logs {
 		ctx = o.logStart(ctx, start)
 	}
-	return context.WithValue(ctx, passKey{}, &p)
+	return context.WithValue(ctx, passKey{o}, &p)
 }
 
 // Enter implements [chain.Observer].
@@ -136,21 +137,23 @@ func (o *observer) Enter(ctx context.Context, link *chain.Link) context.Context 
 	if o.linkSpans && o.tracer != nil && (o.ask || trace.SpanFromContext(ctx).IsRecording()) {
 		about := o.about(link)
 		inner, span := o.tracer.Start(ctx, about.spanName, about.spanOptions...)
-		return &spanContext{inner, span, link}
+		return &spanContext{inner, span, o, link}
 	}
 	return ctx
 }
 
-// spanContext is the context of a link that has a span of its own, so that Exit ends that one and no other.
+// spanContext is the context of a link that has a span of its own, so that Exit ends that one and no other, nor one of
+// another observer.
 type spanContext struct {
 	context.Context
 	span trace.Span
+	o    *observer
 	link *chain.Link
 }
 
 // Exit implements [chain.Observer].
 func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
-	p := passOf(ctx)
+	p := o.passOf(ctx)
 	l := left{Exit: exit, link: link, about: o.about(link)}
 	l.verdict, l.reason = exit.Verdict(link)
 	if o.tracer != nil {

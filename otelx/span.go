@@ -35,7 +35,7 @@ func (o *observer) describe(ctx context.Context, span trace.Span, start chain.Pa
 
 // exitSpan tells the spans of how a link was left.
 func (o *observer) exitSpan(ctx context.Context, p *pass, l *left) {
-	if own, ok := ctx.(*spanContext); ok && own.link == l.link {
+	if own, ok := ctx.(*spanContext); ok && own.o == o && own.link == l.link {
 		o.end(own.span, l)
 		return
 	}

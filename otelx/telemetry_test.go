@@ -98,6 +98,22 @@ func TestSampling(t *testing.T) {
 	})
 }
 
+// Several observers have a span each, and none ends that of another one.
+func TestTwoObservers(t *testing.T) {
+	for _, name := range []string{"fine", "panicking"} {
+		a, b, c := &world{}, &world{}, &world{}
+		r := flow.New("Pool", operations, extensions,
+			flow.WithObserver(a.observer(otelx.LinkSpans())), flow.WithObserver(b.observer()), flow.WithObserver(c.observer(otelx.LinkSpans())))
+		r.Reconcile(t.Context(), &pool{name})
+		if spans, others := len(tree(t, a)), len(tree(t, c)); len(tree(t, b)) != 1 || spans < 6 || others != spans {
+			t.Errorf("%s: %d, %d and %d spans", name, spans, len(b.Spans), others)
+		}
+		if b.Spans[0].Attributes["windlass.key"] != name || len(b.Spans[0].Events) < 2 {
+			t.Errorf("%s: the span of the second is %v, %v", name, b.Spans[0].Attributes, b.Spans[0].Events)
+		}
+	}
+}
+
 func TestLoneChain(t *testing.T) {
 	w := &world{}
 	c := chain.New(chain.Named("outer", around), chain.Named("inner", around)).Observe(w.observer(otelx.WithMeterProvider(nil)))

@@ -306,7 +306,7 @@ var flowFaults = []fault{
 	},
 	{
 		name: "observer-can-break-a-pass", file: "flow/watch.go",
-		old: `	if inner = s.o.Enter(ctx, link); inner != ctx && (inner == nil || passOf(inner) != p) {
+		old: `	if inner = s.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
 `,
 		new: `	if inner = s.o.Enter(ctx, link); inner == nil {
 `,
