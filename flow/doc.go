@@ -64,5 +64,6 @@
 //
 // [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass, [KeepLast] and
 // [Reconciler.Explain] the last pass of each resource: every link, its verdict, the one that stopped it, what it waits
-// for, since when, and when it is tried again. [WithObserver] hands everything to a chain.Observer, such as that of package otelx, for telemetry.
+// for, since when, and when it is tried again. [WithObserver] hands everything to a chain.Observer, such as that of package
+// otelx, for telemetry.
 package flow
