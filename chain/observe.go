@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/mono"
 )
 
 // Observer is told of every call of every link. It is not generic, so one value serves every chain. Its methods are
@@ -106,8 +108,9 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 }
 
 // Watch returns h with o told of each call of it, as link; o is not asked whether it is enabled. It is what
-// [Chain.Observe] puts around each link, for those who observe a lone handler. A nil observer panics when called.
+// [Chain.Observe] puts around each link, for those who observe a lone handler. A nil observer panics.
 func Watch[Req, Res any](o Observer, link *Link, h Handler[Req, Res]) Handler[Req, Res] {
+	o = Bound(o, link)
 	return func(ctx context.Context, req Req) (Res, error) {
 		return watch(ctx, req, o, link, h)
 	}
@@ -118,7 +121,7 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	if ctx == nil {
 		ctx = outer
 	}
-	returned, start := false, time.Now()
+	returned, start := false, mono.Now()
 	defer func() {
 		if !returned {
 			abandoned(ctx, o, link, start, recover())
@@ -126,13 +129,13 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	}()
 	res, err = h(ctx, req)
 	returned = true
-	o.Exit(ctx, link, Exit{Result: res, Err: err, Elapsed: time.Since(start)})
+	o.Exit(ctx, link, Exit{Result: res, Err: err, Elapsed: mono.Now() - start})
 	return res, err
 }
 
 // abandoned tells o of a link that was left by a panic, or with its goroutine, and goes on with that.
-func abandoned(ctx context.Context, o Observer, link *Link, start time.Time, panicked any) {
-	exit := Exit{Panic: panicked, Elapsed: time.Since(start)}
+func abandoned(ctx context.Context, o Observer, link *Link, start time.Duration, panicked any) {
+	exit := Exit{Panic: panicked, Elapsed: mono.Now() - start}
 	if panicked == nil {
 		exit.Err = ErrGoexit
 	}
@@ -209,10 +212,11 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 // link that handed on a context of its own making only the observer itself can tell.
 func watchIfAsked[Req, Res any](o Observer, key *askedKey, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
+		bound := Bound(o, link)
 		return func(ctx context.Context, req Req) (Res, error) {
 			on, asked := ctx.Value(key).([]bool)
 			if asked && on[n] || !asked && o.Enabled(ctx) {
-				return watch(ctx, req, o, link, h)
+				return watch(ctx, req, bound, link, h)
 			}
 			return h(ctx, req)
 		}

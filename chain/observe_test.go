@@ -179,3 +179,75 @@ func TestVerdict(t *testing.T) {
 		})
 	}
 }
+
+// binder notes for which links it was bound, and what the bound ones are told.
+type binder struct {
+	bound, told []string
+	itself      bool
+}
+
+func (b *binder) Bind(link *chain.Link) chain.Observer {
+	b.bound = append(b.bound, link.Name)
+	if b.itself {
+		return nil
+	}
+	return &boundTo{b, link}
+}
+
+func (*binder) Enabled(context.Context) bool { return true }
+func (b *binder) Enter(ctx context.Context, l *chain.Link) context.Context {
+	return b.tell(ctx, "itself > "+l.Name)
+}
+func (b *binder) Exit(ctx context.Context, l *chain.Link, _ chain.Exit) {
+	b.tell(ctx, "itself < "+l.Name)
+}
+func (b *binder) tell(ctx context.Context, what string) context.Context {
+	b.told = append(b.told, what)
+	return ctx
+}
+
+type boundTo struct {
+	*binder
+	link *chain.Link
+}
+
+func (b *boundTo) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	return b.tell(ctx, b.link.Name+" >")
+}
+func (b *boundTo) Exit(ctx context.Context, _ *chain.Link, _ chain.Exit) {
+	b.tell(ctx, b.link.Name+" <")
+}
+
+// What is made of a link is made while the chain is composed, and whoever is bound to it is told of it.
+func TestBinder(t *testing.T) {
+	through := func(next chain.Handler[int, int]) chain.Handler[int, int] { return next }
+	c := chain.New(chain.Named("a", through), chain.Named("b", through))
+	end := func(_ context.Context, n int) (int, error) { return n, nil }
+	cases := map[string]struct {
+		reason string
+		first  *binder
+		others []chain.Observer
+		want   []string
+	}{
+		"Bound":   {"each link has its own", &binder{}, nil, []string{"a >", "b >", "b <", "a <"}},
+		"Itself":  {"there was nothing to bind", &binder{itself: true}, nil, []string{"itself > a", "itself > b", "itself < b", "itself < a"}},
+		"Several": {"also where there are several observers", &binder{}, []chain.Observer{&binder{}}, []string{"a >", "b >", "b <", "a <"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			observed := c.Observe(tc.first)
+			for _, o := range tc.others {
+				observed = observed.Observe(o)
+			}
+			h := observed.Then(end)
+			if diff := cmp.Diff([]string{"b", "a"}, tc.first.bound); diff != "" {
+				t.Errorf("it is bound once a link: -want, +got:\n%s", diff)
+			}
+			_, _ = h(t.Context(), 1)
+			_, _ = h(t.Context(), 1)
+			if diff := cmp.Diff(append(tc.want, tc.want...), tc.first.told); diff != "" || len(tc.first.bound) != 2 {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -12,6 +12,26 @@ type Starter interface {
 	Start(ctx context.Context, pass PassStart) (inner context.Context, enabled bool)
 }
 
+// Binder is an Observer that makes ready, while a chain is composed, what it needs to know of each link, so that nothing of
+// it is made or looked up at each call.
+type Binder interface {
+	Observer
+	// Bind gives the observer whose Enter and Exit are called for link, and for no other; nil means the Binder itself.
+	// Enabled is asked of the Binder. The one bound to a pass is asked to start it, if it is a [Starter]. Chains are composed
+	// more than once, so a link may be bound more than once.
+	Bind(link *Link) Observer
+}
+
+// Bound is what o is bound to link, or o itself if there is nothing to bind. It is for those who call observers.
+func Bound(o Observer, link *Link) Observer {
+	if b, ok := o.(Binder); ok {
+		if bound := b.Bind(link); bound != nil {
+			return bound
+		}
+	}
+	return o
+}
+
 // PassStart is what a [Starter] is told of a pass.
 type PassStart struct {
 	// Link is of kind [Pass]; its name is that of the reconciler.

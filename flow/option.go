@@ -33,7 +33,8 @@ func WithAPIVersion(version string) Option {
 }
 
 // WithObserver tells o of each pass, each point and each link ([chain.Kind]). It may be given several times, the first is
-// the outermost. A pass that no observer is enabled for runs as if there was none. Nil is none.
+// the outermost; the same [chain.Starter] twice panics in [New]. A pass that no observer is enabled for runs as if there was
+// none. Nil is none.
 func WithObserver(o chain.Observer) Option {
 	return func(opt *options) {
 		if o != nil {

@@ -17,17 +17,18 @@ import (
 // state but what was asked for: traces ([KeepLast]), back-off ([WithBackoff]), and tokens that have no home of their own.
 // One resource should be in one pass at a time, as engines see to.
 type Reconciler[T any] struct {
-	name    string
-	link    *chain.Link      // stands for a whole pass
-	keyOf   func(any) string // key, for those who do not know T
-	ops     Operations[T]
-	ext     Extensions[T]
-	opt     options
-	plain   *points[T] // what runs when nobody listens
-	watched *points[T]
-	tokens  tokens
-	kept    *keeper       // nil: nothing is kept
-	refuse  func(T) error // nil, or why no resource is reconciled
+	name     string
+	link     *chain.Link      // stands for a whole pass
+	keyOf    func(any) string // key, for those who do not know T
+	ops      Operations[T]
+	ext      Extensions[T]
+	opt      options
+	plain    *points[T] // what runs when nobody listens
+	watched  *points[T]
+	starters []chain.Starter // of the observers, nil for each that does not start passes
+	tokens   tokens
+	kept     *keeper       // nil: nothing is kept
+	refuse   func(T) error // nil, or why no resource is reconciled
 }
 
 // points are the composed handlers of one flow.
@@ -45,7 +46,7 @@ type points[T any] struct {
 // a Reconciler is made once and used often.
 //
 // It panics, saying what to do, on an empty name, on operations without Key or Apply, on functions that go together and
-// of which one is missing, and on owner checks for resources without an owner.
+// of which one is missing, on owner checks for resources without an owner, and on an observer that is given twice.
 func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Option) *Reconciler[T] {
 	if strings.TrimSpace(name) == "" {
 		panic("flow: New: the name is empty: give the kind of resource")
@@ -71,7 +72,8 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	// The flow's own trace is the innermost observer.
 	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	r.plain = r.compose(nil)
-	r.watched = r.compose(audienceOf(r.opt.observers))
+	r.starters = startersOf(r.opt.observers, r.link)
+	r.watched = r.compose(audienceOf(r.opt.observers, r.starters))
 	return r
 }
 

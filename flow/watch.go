@@ -2,9 +2,14 @@ package flow
 
 import (
 	"context"
-	"time"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync/atomic"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/mono"
 )
 
 type passKey struct{}
@@ -14,8 +19,19 @@ type passKey struct{}
 type passState struct {
 	own   context.Context // the context that the pass began with
 	on    []bool          // which observers listen
+	few   [4]bool         // where on is kept, if they are few
 	trace *recording      // nil: nobody wants one
 	note  note            // for the links on Pass
+}
+
+func newPassState(observers int) *passState {
+	p := &passState{}
+	p.on = p.few[:]
+	if observers > len(p.few) {
+		p.on = make([]bool, observers)
+	}
+	p.on = p.on[:observers]
+	return p
 }
 
 func passOf(ctx context.Context) *passState {
@@ -36,14 +52,14 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) (context.Cont
 	trace := len(r.opt.observers) - 1 // the flow's own
 	for i, o := range r.opt.observers {
 		on := i == trace && r.kept != nil
-		if s, ok := o.(chain.Starter); ok {
+		if s := r.starters[i]; s != nil {
 			ctx, on = r.start(ctx, s, resource)
 		} else if !on {
 			on = enabled(ctx, o)
 		}
 		if on {
 			if p == nil {
-				p = &passState{on: make([]bool, len(r.opt.observers))}
+				p = newPassState(len(r.opt.observers))
 			}
 			p.on[i] = true
 		}
@@ -87,13 +103,27 @@ type seat struct {
 	starts bool // it is a starter, which has entered the pass already
 }
 
-func audienceOf(observers []chain.Observer) audience {
+func audienceOf(observers []chain.Observer, starters []chain.Starter) audience {
 	a := make(audience, len(observers))
 	for i, o := range observers {
-		_, starts := o.(chain.Starter)
-		a[i] = seat{o, starts}
+		a[i] = seat{o, starters[i] != nil}
 	}
 	return a
+}
+
+// startersOf are those observers that start a pass, bound to it; nil for each other one. One that is given twice would begin
+// two things with each pass that it cannot tell apart, and panics.
+func startersOf(observers []chain.Observer, pass *chain.Link) []chain.Starter {
+	starters := make([]chain.Starter, len(observers))
+	for i, o := range observers {
+		if starters[i], _ = chain.Bound(o, pass).(chain.Starter); starters[i] == nil || !reflect.TypeOf(o).Comparable() {
+			continue
+		}
+		if j := slices.Index(observers[:i], o); j >= 0 {
+			panic(fmt.Sprintf("flow: New: %s: observers %d and %d are the same %T: give it once", pass.Name, j+1, i+1, o))
+		}
+	}
+	return starters
 }
 
 // contexts are those that the observers gave, each made of the one before. The first few need no allocation.
@@ -153,8 +183,19 @@ func (s *seat) exit(ctx context.Context, on *bool, link *chain.Link, exit chain.
 	s.o.Exit(ctx, link, exit)
 }
 
+// bound is the audience with each observer bound to a link.
+func (a audience) bound(link *chain.Link) audience {
+	bound := slices.Clone(a)
+	for i := range bound {
+		bound[i].o = chain.Bound(bound[i].o, link)
+	}
+	return bound
+}
+
 // watched lets the audience watch a handler.
 func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	a = a.bound(link)
+	var last lastResult
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		p := passOf(ctx)
 		if p == nil || len(p.on) != len(a) {
@@ -162,12 +203,12 @@ func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Re
 		}
 		var given contexts
 		inner := a.enter(ctx, p, link, &given)
-		returned, start := false, time.Now()
+		returned, start := false, mono.Now()
 		defer func() {
 			if returned {
 				return
 			}
-			exit := chain.Exit{Panic: recover(), Elapsed: time.Since(start)}
+			exit := chain.Exit{Panic: recover(), Elapsed: mono.Now() - start}
 			if exit.Panic == nil {
 				exit.Err = chain.ErrGoexit
 			}
@@ -178,9 +219,27 @@ func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Re
 		}()
 		res, err = h(inner, req)
 		returned = true
-		a.exit(p, link, &given, chain.Exit{Result: res, Err: err, Elapsed: time.Since(start)})
+		a.exit(p, link, &given, chain.Exit{Result: boxed(&last, res), Err: err, Elapsed: mono.Now() - start})
 		return res, err
 	}
+}
+
+// lastResult is what observers of a check were given last.
+type lastResult struct{ of atomic.Pointer[any] }
+
+// boxed is res as observers are given it. A check that proceeds comes to the same result each time, for which there is then
+// no allocation.
+func boxed[Res any](last *lastResult, res Res) any {
+	r, ok := any(res).(checks.Result)
+	if !ok {
+		return res
+	}
+	if l := last.of.Load(); l != nil && *l == any(r) {
+		return *l
+	}
+	made := any(r)
+	last.of.Store(&made)
+	return made
 }
 
 // watchLinks puts an audience around each link of a chain.

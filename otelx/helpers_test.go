@@ -89,7 +89,8 @@ func (w *world) context(t *testing.T, verbosity int) context.Context {
 	return logr.NewContext(t.Context(), w.logger(verbosity))
 }
 
-var sameSpans = cmp.Options{cmpopts.IgnoreUnexported(otelfake.Span{}), cmpopts.IgnoreFields(otelfake.Span{}, "Span")}
+var sameSpans = cmp.Options{cmpopts.IgnoreUnexported(otelfake.Span{}), cmpopts.IgnoreFields(otelfake.Span{}, "Span"),
+	cmpopts.IgnoreFields(otelfake.Event{}, "Seconds")}
 
 func mustEqual(t *testing.T, reason string, want, got any) {
 	t.Helper()

@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/windlass-go/windlass/chain"
 )
 
 // metrics are the instruments. A nil one is off.
@@ -65,7 +67,11 @@ func (m *metrics) record(ctx context.Context, reconciler string, l *left) {
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	s := m.of(seriesKey{reconciler, l.about.point, l.about.link, l.verdict, l.reason})
+	link := ""
+	if l.link.Kind == chain.LinkKind {
+		link = l.link.Name
+	}
+	s := m.of(seriesKey{reconciler, l.link.Point, link, l.verdict, l.reason})
 	if m.duration != nil {
 		m.duration.Record(ctx, l.Elapsed.Seconds(), s.record...)
 	}

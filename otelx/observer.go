@@ -2,10 +2,11 @@ package otelx
 
 import (
 	"context"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
@@ -18,12 +19,24 @@ type observer struct {
 	options
 	tracer  trace.Tracer // nil: off
 	metrics *metrics     // nil: off
-
-	infos sync.Map // by *chain.Link
-	known atomic.Int64
 }
 
-var _ chain.Starter = &observer{}
+// bound is an observer of one link. What is made of the link is made here, once.
+type bound struct {
+	*observer
+	link        *chain.Link
+	verbosity   int // of log lines
+	spanName    string
+	spanOptions []trace.SpanStartOption
+	where       []attribute.KeyValue // which link it is
+	logValues   []any
+	proceeded   sync.Pool // of *proceeded
+}
+
+var (
+	_ chain.Binder  = &observer{}
+	_ chain.Starter = &bound{}
+)
 
 // New makes an observer, one for all reconcilers and chains of a program. Without options it uses the global providers,
 // which may be set later, and the logger of each context. If everything is off it gives nil, which is no observer, so that
@@ -69,9 +82,9 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 
 // Enabled implements [chain.Observer]: whether anybody listens to a chain that stands alone.
 func (o *observer) Enabled(ctx context.Context) bool {
-	return o.asks() || o.tracer != nil && trace.SpanFromContext(ctx).IsRecording() ||
-		o.metrics.enabled(ctx) ||
-		!o.quiet && logged(ctx, o.linkVerbosity)
+	return !o.quiet && logged(ctx, o.linkVerbosity) ||
+		o.tracer != nil && (o.asks() || trace.SpanFromContext(ctx).IsRecording()) ||
+		o.metrics != nil && o.metrics.enabled(ctx)
 }
 
 // asks tells whether each point and link asks the sampler.
@@ -100,44 +113,82 @@ func (p *pass) reconciler() string {
 	return p.link.Name
 }
 
-// Start implements [chain.Starter].
-func (o *observer) Start(ctx context.Context, start chain.PassStart) (context.Context, bool) {
-	p := pass{link: start.Link}
-	if o.tracer != nil {
-		about := o.about(start.Link)
-		ctx, p.span = o.tracer.Start(ctx, about.spanName, about.spanOptions...)
+// Start implements [chain.Starter], for a pass.
+func (b *bound) Start(ctx context.Context, start chain.PassStart) (context.Context, bool) {
+	p := pass{link: b.link}
+	if b.tracer != nil {
+		ctx, p.span = b.tracer.Start(ctx, b.spanName, b.spanOptions...)
 		p.recording = p.span.IsRecording()
 	}
-	logs := !o.quiet && logged(ctx, o.pointVerbosity)
-	if !p.recording && !logs && !o.asks() && !o.metrics.enabled(ctx) {
+	logs := !b.quiet && logged(ctx, b.verbosity)
+	if !p.recording && !logs && !b.asks() && !b.metrics.enabled(ctx) {
 		if p.span != nil {
 			p.span.End()
 		}
 		return ctx, false
 	}
-	return o.begin(ctx, p, start, logs), true
+	return b.begin(ctx, p, start, logs), true
 }
 
 // begin is what is done only if somebody listens, apart so that it costs nothing if nobody does.
-func (o *observer) begin(ctx context.Context, p pass, start chain.PassStart, logs bool) context.Context {
+func (b *bound) begin(ctx context.Context, p pass, start chain.PassStart, logs bool) context.Context {
 	if p.recording {
-		o.describe(ctx, p.span, start)
+		b.describe(ctx, p.span, start)
 	}
 	if logs {
-		ctx = o.logStart(ctx, start)
+		ctx = b.logStart(ctx, start)
 	}
-	return context.WithValue(ctx, passKey{o}, &p)
+	return context.WithValue(ctx, passKey{b.observer}, &p)
+}
+
+// Bind implements [chain.Binder].
+func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
+
+func (o *observer) bind(link *chain.Link) *bound {
+	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: link.Name}
+	b.proceeded.New = func() any { return b.newProceeded() }
+	if link.Kind == chain.Pass {
+		b.spanName = "reconcile " + link.Name
+		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(link.Name))}
+		return b
+	}
+	add := func(attr attribute.Key, log, value string) {
+		b.where = append(b.where, attr.String(value))
+		b.logValues = append(b.logValues, log, value)
+	}
+	if link.Point != "" {
+		add(AttrPoint, LogPoint, link.Point)
+	}
+	if link.Kind == chain.LinkKind {
+		b.verbosity = o.linkVerbosity
+		add(AttrLink, LogLink, link.Name)
+		if link.Point != "" {
+			b.spanName = link.Point + " " + link.Name
+		}
+	}
+	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.where...)}
+	b.where, b.logValues = slices.Clip(b.where), slices.Clip(b.logValues) // others append to what they are given
+	return b
+}
+
+// Enter implements [chain.Observer], for those who do not bind.
+func (o *observer) Enter(ctx context.Context, link *chain.Link) context.Context {
+	return o.bind(link).Enter(ctx, link)
+}
+
+// Exit implements [chain.Observer], for those who do not bind.
+func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
+	o.bind(link).Exit(ctx, link, exit)
 }
 
 // Enter implements [chain.Observer].
-func (o *observer) Enter(ctx context.Context, link *chain.Link) context.Context {
-	if v := o.verbosity(link); !o.quiet && logged(ctx, v) {
-		o.logEnter(ctx, v, link)
+func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	if !b.quiet && logged(ctx, b.verbosity) {
+		b.logEnter(ctx)
 	}
-	if o.linkSpans && o.tracer != nil && (o.ask || trace.SpanFromContext(ctx).IsRecording()) {
-		about := o.about(link)
-		inner, span := o.tracer.Start(ctx, about.spanName, about.spanOptions...)
-		return &spanContext{inner, span, o, link}
+	if b.linkSpans && b.tracer != nil && (b.ask || trace.SpanFromContext(ctx).IsRecording()) {
+		inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
+		return &spanContext{inner, span, b.observer, b.link}
 	}
 	return ctx
 }
@@ -152,18 +203,21 @@ type spanContext struct {
 }
 
 // Exit implements [chain.Observer].
-func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
-	p := o.passOf(ctx)
-	l := left{Exit: exit, link: link, about: o.about(link)}
-	l.verdict, l.reason = exit.Verdict(link)
-	if o.tracer != nil {
-		o.exitSpan(ctx, p, &l)
+func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
+	logs := !b.quiet && logged(ctx, b.verbosity)
+	if b.link.Kind == chain.Point && !b.linkSpans && b.metrics == nil && !logs {
+		return // a point is no event on the span of its pass
 	}
-	if o.metrics != nil {
-		o.metrics.record(ctx, p.reconciler(), &l)
+	l := b.left(exit)
+	p := b.passOf(ctx)
+	if b.tracer != nil {
+		b.exitSpan(ctx, p, &l)
 	}
-	if v := o.verbosity(link); !o.quiet && logged(ctx, v) {
-		o.logExit(ctx, v, &l)
+	if b.metrics != nil {
+		b.metrics.record(ctx, p.reconciler(), &l)
+	}
+	if logs {
+		b.logExit(ctx, &l)
 	}
 }
 
@@ -171,58 +225,13 @@ func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) 
 type left struct {
 	chain.Exit
 	link            *chain.Link
-	about           *about
 	verdict, reason string
 }
 
-// about is what is made of a link once, so that nothing of it is made again at each call.
-type about struct {
-	point, link string
-	spanName    string
-	spanOptions []trace.SpanStartOption
-	logValues   []any
-}
-
-// mostAbout is how many links are remembered. A program has some hundreds; who makes chains all the time has no more of it.
-const mostAbout = 1 << 14
-
-func (o *observer) about(link *chain.Link) *about {
-	if a, ok := o.infos.Load(link); ok {
-		return a.(*about)
-	}
-	a := newAbout(link)
-	if o.known.Load() < mostAbout {
-		if _, loaded := o.infos.LoadOrStore(link, a); !loaded {
-			o.known.Add(1)
-		}
-	}
-	return a
-}
-
-func newAbout(link *chain.Link) *about {
-	a := &about{point: link.Point}
-	switch link.Kind {
-	case chain.Pass:
-		a.spanName = "reconcile " + link.Name
-		a.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(link.Name))}
-		return a
-	case chain.Point:
-		a.spanName = link.Name
-	default:
-		a.link, a.spanName = link.Name, link.Name
-		if link.Point != "" {
-			a.spanName = link.Point + " " + link.Name
-		}
-	}
-	a.spanOptions = []trace.SpanStartOption{trace.WithAttributes(a.attributes(nil)...)}
-	if a.point != "" {
-		a.logValues = append(a.logValues, LogPoint, a.point)
-	}
-	if a.link != "" {
-		a.logValues = append(a.logValues, LogLink, a.link)
-	}
-	a.logValues = a.logValues[:len(a.logValues):len(a.logValues)] // a sink may append to what it is given
-	return a
+func (b *bound) left(exit chain.Exit) left {
+	l := left{Exit: exit, link: b.link}
+	l.verdict, l.reason = exit.Verdict(b.link)
+	return l
 }
 
 // metricsOf makes the instruments of a provider, or nil if that is off.

@@ -3,6 +3,8 @@ package otelx_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
@@ -117,4 +119,29 @@ func TestQuietAllocatesNothing(t *testing.T) {
 	if len(w.Spans) > 0 {
 		t.Errorf("no span was to be started: %d were", len(w.Spans))
 	}
+}
+
+// What is used again for each event has the duration of that one, also where links run at the same time.
+func TestEventDurations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		h := chain.New(chain.Named("sleep", func(next chain.Handler[time.Duration, int]) chain.Handler[time.Duration, int] {
+			return func(ctx context.Context, d time.Duration) (int, error) {
+				time.Sleep(d)
+				return next(ctx, d)
+			}
+		})).Observe(w.observer()).Then(func(context.Context, time.Duration) (int, error) { return 0, nil })
+		ctx, _ := w.Tracer("").Start(t.Context(), "around")
+		want := []float64{1, 2, 3, 4}
+		for _, s := range want {
+			go func() { _, _ = h(ctx, time.Duration(s)*time.Second) }()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		var got []float64
+		for _, e := range w.Spans[0].Events {
+			got = append(got, e.Seconds)
+		}
+		mustEqual(t, "seconds", want, got)
+	})
 }

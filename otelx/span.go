@@ -33,75 +33,78 @@ func (o *observer) describe(ctx context.Context, span trace.Span, start chain.Pa
 	span.SetAttributes(o.attributes(ctx, start.Resource)...)
 }
 
-// exitSpan tells the spans of how a link was left.
-func (o *observer) exitSpan(ctx context.Context, p *pass, l *left) {
-	if own, ok := ctx.(*spanContext); ok && own.o == o && own.link == l.link {
-		o.end(own.span, l)
+// exitSpan tells the spans of how the link was left.
+func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
+	if own, ok := ctx.(*spanContext); ok && own.o == b.observer && own.link == b.link {
+		b.end(own.span, l)
 		return
 	}
 	switch {
-	case p != nil && p.link == l.link:
+	case p != nil && p.link == b.link:
 		if p.span != nil {
-			o.end(p.span, l)
+			b.end(p.span, l)
 		}
-	case o.linkSpans || l.about.link == "": // has a span of its own, or would have if it were recorded; or is a point
+	case b.linkSpans || b.link.Kind != chain.LinkKind: // has a span of its own, or would have if it were recorded; or is a point
 	case p != nil:
 		if p.recording {
-			o.event(p.span, l)
+			b.event(p.span, l)
 		}
 	default:
 		if span := trace.SpanFromContext(ctx); span.IsRecording() {
-			o.event(span, l)
+			b.event(span, l)
 		}
 	}
 }
 
 // event puts a link that was left on a span.
-func (o *observer) event(span trace.Span, l *left) {
-	n := 4 // exactly as many as there are, since they are copied
-	if l.about.point == "" {
-		n--
+func (b *bound) event(span trace.Span, l *left) {
+	if l.simple() {
+		e := b.proceeded.Get().(*proceeded)
+		*e.duration = AttrDuration.Float64(l.Elapsed.Seconds())
+		span.AddEvent(EventLink, e.options...)
+		b.proceeded.Put(e)
+		return
 	}
-	if l.reason != "" {
-		n++
-	}
-	if l.verdict != chain.VerdictProceed {
-		n += 2
-	}
-	all := append(l.about.attributes(make([]attribute.KeyValue, 0, n)), AttrDuration.Float64(l.Elapsed.Seconds()))
-	span.AddEvent(EventLink, trace.WithAttributes(o.outcome(all, l)...))
+	all := append(make([]attribute.KeyValue, 0, 7), b.where...)
+	all = append(all, AttrDuration.Float64(l.Elapsed.Seconds()))
+	span.AddEvent(EventLink, trace.WithAttributes(l.outcome(all)...))
 }
 
-// proceeded is what most links come to, made once.
-var proceeded = []attribute.KeyValue{AttrVerdict.String(chain.VerdictProceed)}
+// simple tells whether there is nothing to say but that the link proceeded, which is what most do.
+func (l *left) simple() bool {
+	return l.verdict == chain.VerdictProceed && l.reason == "" && l.Panic == nil
+}
+
+// proceeded is what the event of a link that proceeded is made with. All but the duration is known before, and it is used
+// again and again: whoever implements spans has to read options by trace.NewEventConfig, which copies.
+type proceeded struct {
+	duration *attribute.KeyValue
+	options  []trace.EventOption
+}
+
+func (b *bound) newProceeded() *proceeded {
+	all := append(b.where, verdictProceed, AttrDuration.Float64(0))
+	return &proceeded{duration: &all[len(all)-1], options: []trace.EventOption{trace.WithAttributes(all...)}}
+}
+
+var verdictProceed = AttrVerdict.String(chain.VerdictProceed)
 
 // end ends the span of what was left.
-func (o *observer) end(span trace.Span, l *left) {
-	if l.verdict == chain.VerdictProceed && l.reason == "" && l.Panic == nil {
-		span.SetAttributes(proceeded...)
+func (b *bound) end(span trace.Span, l *left) {
+	if l.simple() {
+		span.SetAttributes(verdictProceed)
 	} else if span.IsRecording() {
-		span.SetAttributes(o.outcome(l.stopped(make([]attribute.KeyValue, 0, 6)), l)...)
+		span.SetAttributes(l.outcome(l.stopped(make([]attribute.KeyValue, 0, 6)))...)
 		if l.failed() {
 			span.SetStatus(codes.Error, l.reason)
-			o.exception(span, EventException, l.Err, l.Panic)
+			b.exception(span, EventException, l.Err, l.Panic)
 		}
 	}
 	span.End()
 }
 
-// attributes says which link it is.
-func (a *about) attributes(all []attribute.KeyValue) []attribute.KeyValue {
-	if a.point != "" {
-		all = append(all, AttrPoint.String(a.point))
-	}
-	if a.link != "" {
-		all = append(all, AttrLink.String(a.link))
-	}
-	return all
-}
-
 // outcome adds how a link was left.
-func (o *observer) outcome(all []attribute.KeyValue, l *left) []attribute.KeyValue {
+func (l *left) outcome(all []attribute.KeyValue) []attribute.KeyValue {
 	all = append(all, AttrVerdict.String(l.verdict))
 	if l.reason != "" {
 		all = append(all, AttrReason.String(l.reason))

@@ -391,6 +391,10 @@ func TestSetUpPanics(t *testing.T) {
 	}{
 		"LogVerbosity": {func() { otelx.LogVerbosity(-1, 2) }, "otelx: LogVerbosity(-1, 2): give 0 or more"},
 		"ErrorText":    {func() { otelx.ErrorText(0) }, "otelx: ErrorText(0): give at least 1 byte"},
+		"Twice": {func() {
+			o := flow.WithObserver((&world{}).observer())
+			flow.New("Pool", operations, extensions, flow.WithObserver(nil), o, flow.WithObserver((&world{}).observer()), o)
+		}, "flow: New: Pool: observers 1 and 3 are the same *otelx.observer: give it once"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,19 +16,18 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 	if link == nil || o.tracer == nil {
 		return chain.Named(name, link)
 	}
-	l := &chain.Link{Name: name}
-	about := newAbout(l)
+	b := o.bind(&chain.Link{Name: name})
 	return chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		h := link(next)
 		if h == nil {
 			return nil // which the chain refuses, naming the link
 		}
 		return func(ctx context.Context, req Req) (res Res, err error) {
-			inner, span := o.tracer.Start(ctx, about.spanName, about.spanOptions...)
+			inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
 			returned := false
 			defer func() {
 				if !returned {
-					o.abandon(span, l, about, recover())
+					b.abandon(span, recover())
 				}
 			}()
 			res, err = h(inner, req)
@@ -37,26 +36,25 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 				span.End()
 				return res, err
 			}
-			o.finish(span, l, about, chain.Exit{Result: res, Err: err})
+			b.finish(span, chain.Exit{Result: res, Err: err})
 			return res, err
 		}
 	})
 }
 
 // finish ends the span of a link that was left.
-func (o *observer) finish(span trace.Span, link *chain.Link, about *about, exit chain.Exit) {
-	l := left{Exit: exit, link: link, about: about}
-	l.verdict, l.reason = exit.Verdict(link)
-	o.end(span, &l)
+func (b *bound) finish(span trace.Span, exit chain.Exit) {
+	l := b.left(exit)
+	b.end(span, &l)
 }
 
 // abandon ends the span of a link that was left by a panic, or with its goroutine, and goes on with that.
-func (o *observer) abandon(span trace.Span, link *chain.Link, about *about, panicked any) {
+func (b *bound) abandon(span trace.Span, panicked any) {
 	exit := chain.Exit{Panic: panicked}
 	if panicked == nil {
 		exit.Err = chain.ErrGoexit
 	}
-	o.finish(span, link, about, exit)
+	b.finish(span, exit)
 	if panicked != nil {
 		panic(panicked)
 	}

@@ -45,4 +45,23 @@ var otelxFaults = []fault{
 	if _, span := tracer.Start(context.Background(), ""); off || !span.IsRecording() {`,
 		test: "otelx.TestGlobalProviderLater", why: "an SDK that is installed after the set-up records nothing",
 	},
+	{
+		name: "event-with-the-duration-of-another", file: "otelx/span.go",
+		old:  `*e.duration = AttrDuration.Float64(l.Elapsed.Seconds())`,
+		new:  `_ = l.Elapsed`,
+		test: "otelx.TestEventDurations", why: "who looks for the slow link is shown another one",
+	},
+	{
+		name: "bound-to-another-link", file: "chain/observe.go",
+		old: `	o = Bound(o, link)
+	return func(`,
+		new:  `	return func(`,
+		test: "chain.TestBinder/Bound", why: "what could be made once is made at each call",
+	},
+	{
+		name: "observer-taken-twice", file: "flow/watch.go",
+		old:  `if j := slices.Index(observers[:i], o); j >= 0 {`,
+		new:  `if j := slices.Index(observers[:i], o); j >= i {`,
+		test: "otelx.TestSetUpPanics/Twice", why: "each pass has a span that nobody ends",
+	},
 }

@@ -64,6 +64,7 @@ type Span struct {
 type Event struct {
 	Name       string
 	Attributes map[string]string
+	Seconds    float64 // the duration, which is not in Attributes
 }
 
 func (s *Span) IsRecording() bool { return s.recording }
@@ -80,7 +81,13 @@ func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	config := trace.NewEventConfig(opts...)
-	s.Events = append(s.Events, Event{name, texts(config.Attributes())})
+	e := Event{Name: name, Attributes: texts(config.Attributes())}
+	for _, kv := range config.Attributes() {
+		if kv.Key == duration {
+			e.Seconds = kv.Value.AsFloat64()
+		}
+	}
+	s.Events = append(s.Events, e)
 }
 
 func (s *Span) SetStatus(code codes.Code, description string) {
@@ -93,17 +100,15 @@ func (s *Span) End(...trace.SpanEndOption) {
 	s.Ended++
 }
 
+const duration = "windlass.duration"
+
 // texts are attributes as text, with durations left out, which are different each time.
 func texts(all []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, kv := range all {
-		if kv.Key == "windlass.duration" {
-			if kv.Value.AsFloat64() < 0 {
-				m["windlass.duration"] = "negative"
-			}
-			continue
+		if kv.Key != duration {
+			m[string(kv.Key)] = kv.Value.String()
 		}
-		m[string(kv.Key)] = kv.Value.String()
 	}
 	return m
 }

@@ -1,0 +1,86 @@
+package chain_test
+
+import (
+	"context"
+	"flag"
+	"strconv"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	oteltrace "go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// All laws hold under telemetry, too: with spans, metrics and log lines on, switched off, for a provider that does nothing,
+// and for a sampler that drops everything. But for one: that the context at the end is the one of the call.
+func TestLawsUnderTelemetry(t *testing.T) {
+	fewerChecks(t, 5)
+	all := &otelfake.Recorder{}
+	none := &otelfake.Recorder{Drop: func(string) bool { return true }}
+	logger := funcr.New(func(string, string) {}, funcr.Options{Verbosity: 9})
+	cases := map[string]struct {
+		reason   string
+		observer chain.Observer
+		tracers  oteltrace.TracerProvider // that of the span around
+		off      bool
+	}{
+		"Events": {"events on the span around, metrics, log lines", otelx.New(otelx.WithTracerProvider(all),
+			otelx.WithMeterProvider(&otelfake.Meters{R: all})), all, false},
+		"Spans": {"a span a link", otelx.New(otelx.WithTracerProvider(all), otelx.LinkSpans()), all, false},
+		"Asked": {"each link asks a sampler that says no", otelx.New(otelx.WithTracerProvider(none), otelx.LinkSpans(),
+			otelx.AskSampler()), none, false},
+		"Dropped": {"nobody listens", otelx.New(otelx.WithTracerProvider(none), otelx.WithMeterProvider(nil),
+			otelx.WithoutLogs()), none, false},
+		"Off": {"there is no observer, so that links are composed once", otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()),
+			otelx.WithMeterProvider(nil), otelx.WithoutLogs()), tracenoop.NewTracerProvider(), true},
+	}
+	for name, tc := range cases {
+		observed := windlass
+		observed.Then = func(c links, end handler) handler {
+			h := c.Observe(tc.observer).Then(end)
+			return func(ctx context.Context, req request) (string, error) {
+				ctx, span := tc.tracers.Tracer("").Start(logr.NewContext(ctx, logger), "around")
+				defer span.End()
+				return h(ctx, req)
+			}
+		}
+		if !tc.off {
+			observed.Composes = 2
+		}
+		for _, l := range laws[links]() {
+			if l.name == "Context" {
+				continue
+			}
+			t.Run(name+"/"+l.name, rapid.MakeCheck(func(t *rapid.T) { l.holds(t, observed) }))
+		}
+	}
+	for _, s := range all.Spans {
+		if s.Ended != 1 {
+			t.Fatalf("span %q was ended %d times", s.Name, s.Ended)
+		}
+	}
+	if len(all.Spans) == 0 || len(none.Spans) == 0 {
+		t.Error("nothing was told")
+	}
+}
+
+// fewerChecks lets rapid make a fraction of the checks that it would make otherwise, for a test that makes them many times.
+func fewerChecks(t *testing.T, fraction int) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	checks, err := strconv.Atoi(before)
+	if err == nil {
+		err = f.Value.Set(strconv.Itoa(max(1, checks/fraction)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
+}

@@ -1,0 +1,20 @@
+package mono_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/windlass-go/windlass/internal/mono"
+)
+
+// TestNow: a duration is what a time.Time would have measured, also where a test has a clock of its own.
+func TestNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := mono.Now()
+		time.Sleep(90 * time.Second)
+		if got := mono.Now() - start; got != 90*time.Second {
+			t.Errorf("a sleep of 90s took %v", got)
+		}
+	})
+}
