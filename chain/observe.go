@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -110,6 +111,9 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 // Watch returns h with o told of each call of it, as link; o is not asked whether it is enabled. It is what
 // [Chain.Observe] puts around each link, for those who observe a lone handler. A nil observer panics.
 func Watch[Req, Res any](o Observer, link *Link, h Handler[Req, Res]) Handler[Req, Res] {
+	if o == nil {
+		panic(fmt.Sprintf("chain: Watch: the observer of %s is nil", link))
+	}
 	o = Bound(o, link)
 	return func(ctx context.Context, req Req) (Res, error) {
 		return watch(ctx, req, o, link, h)

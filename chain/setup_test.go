@@ -44,6 +44,11 @@ func TestSetUpPanics(t *testing.T) {
 			do:     func() { chain.Map(chain.New(quota), func(link) link { return nil }) },
 			want:   "chain: Map: the function made a nil link of quota",
 		},
+		"Watch": {
+			reason: "nobody would be told, on each call",
+			do:     func() { chain.Watch(nil, &chain.Link{Name: "quota"}, end) },
+			want:   "chain: Watch: the observer of quota is nil",
+		},
 		"Append": {
 			reason: "and so does Append, counting what it was given",
 			do:     func() { chain.New(quota).Append(none) },
