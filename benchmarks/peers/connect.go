@@ -12,14 +12,16 @@ import (
 // Between any two links there is one of connect's own. The request is made once.
 
 //go:noinline
-func passConnect[A, B any](next connect.UnaryFunc) connect.UnaryFunc {
-	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) { return next(ctx, r) }
+func passConnect[A, B any]() connect.UnaryInterceptorFunc {
+	return func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) { return next(ctx, r) }
+	}
 }
 
 func tenConnect[A any]() []connect.Interceptor {
 	return []connect.Interceptor{
-		connect.UnaryInterceptorFunc(passConnect[A, d0]), connect.UnaryInterceptorFunc(passConnect[A, d1]), connect.UnaryInterceptorFunc(passConnect[A, d2]), connect.UnaryInterceptorFunc(passConnect[A, d3]), connect.UnaryInterceptorFunc(passConnect[A, d4]),
-		connect.UnaryInterceptorFunc(passConnect[A, d5]), connect.UnaryInterceptorFunc(passConnect[A, d6]), connect.UnaryInterceptorFunc(passConnect[A, d7]), connect.UnaryInterceptorFunc(passConnect[A, d8]), connect.UnaryInterceptorFunc(passConnect[A, d9]),
+		passConnect[A, d0](), passConnect[A, d1](), passConnect[A, d2](), passConnect[A, d3](), passConnect[A, d4](),
+		passConnect[A, d5](), passConnect[A, d6](), passConnect[A, d7](), passConnect[A, d8](), passConnect[A, d9](),
 	}
 }
 

@@ -13,7 +13,9 @@ type passFailsafe[A, B any] struct{}
 
 func (p *passFailsafe[A, B]) ToExecutor(pair) any { return p }
 
-func (*passFailsafe[A, B]) Apply(next func(failsafe.Execution[pair]) *common.PolicyResult[pair]) func(failsafe.Execution[pair]) *common.PolicyResult[pair] {
+type step = func(failsafe.Execution[pair]) *common.PolicyResult[pair]
+
+func (*passFailsafe[A, B]) Apply(next step) step {
 	return func(e failsafe.Execution[pair]) *common.PolicyResult[pair] { return next(e) }
 }
 

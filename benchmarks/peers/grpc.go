@@ -12,7 +12,8 @@ import (
 
 //go:noinline
 func passGRPC[A, B any]() grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		return next(ctx, method, req, reply, cc, opts...)
 	}
 }
