@@ -2,6 +2,7 @@
 #
 #   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, seconds of fuzzing
 #   make bench   all benchmarks; ratios are reported beside the times
+#   make bench-peers  the table of costs beside other libraries, in about a minute
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
@@ -14,7 +15,7 @@ GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy bench cover fuzz fuzz-short faults fmt clean
+.PHONY: all test check alone tidy bench bench-peers cover fuzz fuzz-short faults fmt clean
 all: test
 
 test: check alone tidy fuzz-short
@@ -42,6 +43,9 @@ bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-peers:
+	@cd benchmarks && $(GO) run ./peers
 
 cover:
 	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...

@@ -1,3 +1,3 @@
-// Package benchmarks measures this library beside others, in one run, each doing the same work. It holds tests and
-// benchmarks only, in a module of its own for the sake of what they need.
+// Package benchmarks measures this library beside others, in one run, each doing the same work, in a module of its own for
+// the sake of what that needs. Here are tests and benchmarks only; the program in peers prints a table.
 package benchmarks
