@@ -19,8 +19,12 @@ type Cluster struct {
 type Database struct {
 	Version int
 	Network checks.Ref
-	Status  struct{ ProvisioningState *string }
+	Tags    []string
+	Status  *DatabaseStatus
 }
+
+// DatabaseStatus is what the cloud reports.
+type DatabaseStatus struct{ ProvisioningState *string }
 
 // newEnough waits until the cluster runs a version that the database can run on.
 func newEnough() checks.Middleware[*Database] {
@@ -50,15 +54,15 @@ func ExampleRun() {
 	lan := checks.Ref{Kind: "Network", Name: "lan"}
 	network := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} })
 	checkstest.Run(t, network, checkstest.Cases[*Database]{
-		"Busy": {
-			Reason:  "a network in the making takes no databases",
-			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.NotReady(lan, nil, "Creating")))),
+		"Missing": {
+			Reason:  "a network that is not there is not ready",
+			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf())),
 			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WaitingFor(lan)),
 		},
 	})
 	fmt.Println(t.complaint())
 	// Output:
-	// checkstest: ReferenceReady(network): case "Busy" (a network in the making takes no databases): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
+	// checkstest: ReferenceReady(network): case "Missing" (a network that is not there is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
 }
 
 func ExampleConforms() {

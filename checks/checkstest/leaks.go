@@ -26,11 +26,12 @@ func labelled(ctx context.Context) (labelledCtx context.Context, value string) {
 // leaked gives the stack of a goroutine with a label that does not end within a time; empty: there is none.
 func leaked(value string, within time.Duration) (stack string) {
 	deadline := time.Now().Add(within)
-	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		if stack = running(value); stack == "" || time.Now().After(deadline) {
+	for pause := 50 * time.Microsecond; ; pause *= 2 {
+		left := time.Until(deadline)
+		if stack = running(value); stack == "" || left <= 0 {
 			return stack
 		}
-		time.Sleep(pause)
+		time.Sleep(min(pause, left))
 	}
 }
 

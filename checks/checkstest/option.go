@@ -21,7 +21,8 @@ type Option struct {
 func Within(d time.Duration) Option { return Option{is: "Within", within: d} }
 
 // Breaks excuses a link from a rule, for [Conforms]. why is read by those who read the test. An empty one fails it, and so does
-// what is no rule, or a rule that is excused twice.
+// what is no rule, a rule that is excused twice, and Decides: a check that does not decide is of no use. A link that is excused
+// from SameAnswer need not give the same answer when it is canceled, or asked by many.
 func Breaks(rule Rule, why string) Option { return Option{is: "Breaks", rule: rule, why: why} }
 
 // settings are what the options of one call come to.
@@ -64,6 +65,8 @@ func (s *settings) set(by string, o Option) (fault string) {
 		return "Breaks is for Conforms"
 	case !o.rule.known():
 		return fmt.Sprintf("Breaks(%s): there is no such rule", o.rule)
+	case o.rule == Decides:
+		return "Breaks(Decides): no check is excused from deciding"
 	case strings.TrimSpace(o.why) == "":
 		return fmt.Sprintf("Breaks(%s): say why", o.rule)
 	case s.excused[o.rule]:
