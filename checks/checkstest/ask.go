@@ -3,6 +3,7 @@ package checkstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"pgregory.net/rapid"
@@ -60,7 +61,7 @@ func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 	a.res, a.err = h.call(ctx, req)
 	var p *chain.PanicError
 	if errors.As(a.err, &p) {
-		a.ending = ending{panicked, p.Value}
+		a.ending = ending{panicked, p.Value, p.Stack}
 	}
 	return a
 }
@@ -68,7 +69,7 @@ func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 // String is the answer in a line.
 func (a answer) String() string {
 	if a.err != nil {
-		return verdictError + ": " + a.err.Error()
+		return verdictError + ": " + textOf(a.err)
 	}
 	return a.res.String()
 }
@@ -78,7 +79,15 @@ func (a answer) same(o answer) bool {
 	if (a.err == nil) != (o.err == nil) || a.handed != o.handed {
 		return false
 	}
-	return a.res.Equal(o.res) && (a.err == nil || a.err.Error() == o.err.Error())
+	return a.res.Equal(o.res) && textOf(a.err) == textOf(o.err)
+}
+
+// textOf is the text of an error, also of one that cannot be asked for it: made up for a test, it may lack what that is made of.
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprint(err)
 }
 
 // proceeds tells whether the work went on to the links behind, and these let it.

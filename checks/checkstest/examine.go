@@ -69,6 +69,9 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 			}
 		}
 	})
+	if end.how == panicked { // links cannot, by way of Compose
+		panic(fmt.Sprintf("checkstest: a fault of the kit: %v\n%s", end.value, end.stack))
+	}
 	if why := end.fault(s.within); why != "" {
 		v := e.at.Load()
 		stuck(v.rule, *v, v.with(why), "")

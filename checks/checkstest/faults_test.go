@@ -556,6 +556,9 @@ func TestNoFaults(t *testing.T) {
 				return checks.Proceed(), nil
 			})
 		}},
+		"MadeUpError": {"an error that panics when it is printed, as made up ones of SDKs do", func(world) checks.Middleware[*Database] {
+			return decide(func(context.Context, request) (checks.Result, error) { return checks.Result{}, (*codeError)(nil) })
+		}},
 		"Gate": {"a gate begins once, notes that, and goes on when it is done", func(world) checks.Middleware[*Database] {
 			return checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) {
 				if r.Resource.Version < 20 {

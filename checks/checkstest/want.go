@@ -123,7 +123,7 @@ type outcome struct {
 
 func outcomeOf(res checks.Result, err error) outcome {
 	if err != nil {
-		return outcome{Verdict: verdictError, Error: err.Error()}
+		return outcome{Verdict: verdictError, Error: textOf(err)}
 	}
 	o := outcome{Reason: res.Reason(), Message: res.Message(), After: res.After(), WaitingFor: sorted(res.WaitingFor())}
 	switch {

@@ -3,6 +3,7 @@ package checkstest
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,8 @@ import (
 // ending is how something ended that was not trusted to end.
 type ending struct {
 	how   end
-	value any // of a panic
+	value any    // of a panic
+	stack []byte // of a panic
 }
 
 type end uint8
@@ -57,7 +59,7 @@ func (w *watch) do(ctx context.Context, run func()) ending {
 		e := ending{how: exited}
 		defer func() {
 			if p := recover(); p != nil {
-				e = ending{panicked, p}
+				e = ending{panicked, p, debug.Stack()}
 			}
 			done <- e
 		}()
