@@ -25,7 +25,8 @@ func linksOf[R any, L Links[R]](t rapid.TB, by string, link L) (links chain.Chai
 		links = chain.New(l)
 	}
 	if _, ok := partsOf(*new(R)); !ok {
-		t.Fatalf("checkstest: %s: %s: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a %s", by, links, reflect.TypeFor[R]())
+		t.Fatalf("checkstest: %s: %s: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a %s",
+			by, links, reflect.TypeFor[R]())
 	}
 	return links
 }
@@ -76,10 +77,7 @@ func (a answer) String() string {
 
 // same tells whether two answers are the same to the letter.
 func (a answer) same(o answer) bool {
-	if (a.err == nil) != (o.err == nil) || a.handed != o.handed {
-		return false
-	}
-	return a.res.Equal(o.res) && textOf(a.err) == textOf(o.err)
+	return a.res.Equal(o.res) && (a.err == nil) == (o.err == nil) && textOf(a.err) == textOf(o.err)
 }
 
 // textOf is the text of an error, also of one that cannot be asked for it: made up for a test, it may lack what that is made of.

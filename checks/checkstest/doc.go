@@ -8,7 +8,7 @@
 //		checkstest.Run(t, newEnough(), checkstest.Cases[*Database]{
 //			"Same": {Reason: "the cluster can run it", Want: checkstest.Proceeds(),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(16)})))},
-//			"Older": {Reason: "the cluster is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WaitingFor(prod)).Saying("at 15"),
+//			"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WaitingFor(prod)).Saying("at 15"),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(15)})))},
 //			"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.Retry(classify.Fast)),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
@@ -21,7 +21,8 @@
 //	}
 //
 // Both take a link or a whole chain, about a resource or about an owner, and ask it as an engine does, by checks.Compose. What a
-// request is about is inferred.
+// request is about is inferred. [Request] and [OwnerRequest] make requests, [Ready], [NotReady], [Stale], [Unknown], [NotFound] and
+// [ByID] the objects in them, and [ProvisioningStates] draws what Azure may have in a state.
 //
 // # Cases
 //
@@ -29,7 +30,7 @@
 //
 //	Proceeds()           the work goes on
 //	Skips()              it goes on without the links behind
-//	Blocks(reason, ...)  it does not, for that reason; the options are those of checks.Block, and what they leave open may be anything
+//	Blocks(reason, ...)  it does not, for that reason; with the options of checks.Block, what they leave open may be anything
 //	Fails(errs...)       it could not be found out, with all of these errors, or any
 //	FailsAs[E]()         the same, with an error of type E
 //	.Saying(parts...)    and the message has these parts

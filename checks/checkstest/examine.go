@@ -83,7 +83,8 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 	}
 	if s.asks(EndsAll) {
 		if stack := leaked(label, s.within); stack != "" {
-			stuck(EndsAll, drawn, fmt.Sprintf("a goroutine that it started is still running %s after the answer", s.within), "\n  it is at\n"+stack)
+			what := fmt.Sprintf("a goroutine that it started is still running %s after the answer", s.within)
+			stuck(EndsAll, drawn, what, "\n  it is at\n"+stack)
 		}
 	}
 }
@@ -265,7 +266,9 @@ func (e *exam[R]) canceled(v variant[R], alone answer) {
 }
 
 // interrupted asks with a context, and a resolver that heeds it.
-func (e *exam[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string, heed func(checks.Resolver) checks.Resolver) {
+func (e *exam[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string,
+	heed func(checks.Resolver) checks.Resolver) {
+
 	v := variant[R]{what, given.rule, copied(given.req)}
 	if o := mustPartsOf(v.req).owner; o.Resolver != nil {
 		o.Resolver = heed(o.Resolver)
@@ -305,7 +308,6 @@ func (e *exam[R]) crowd(given variant[R], alone answer) {
 	wait.Wait()
 	handed, _ := e.behind.end()
 	for _, a := range answers {
-		a.handed = alone.handed // which of them were handed on cannot be told
 		if (!a.same(alone) || a.ending.how != alone.ending.how) && e.steady(given, alone) {
 			e.find(Concurrent, v, differ(alone, a), "asked by %d at once, it answers otherwise than alone", many)
 		}

@@ -13,7 +13,8 @@ func Ready(ref checks.Ref, value any) checks.Object {
 
 // NotReady is an object that is there, and says for the reason given that it is not ready.
 func NotReady(ref checks.Ref, value any, reason string) checks.Object {
-	return checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.NotReady, Reason: reason, Generation: 2, Observed: 2}}
+	readiness := checks.Readiness{State: checks.NotReady, Reason: reason, Generation: 2, Observed: 2}
+	return checks.Object{Ref: ref, Value: value, Readiness: readiness}
 }
 
 // Stale is an object that is there, and was ready for an older generation than its own.
@@ -32,8 +33,8 @@ func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
 // ByID is an object of which nothing but the ID in the cloud is known.
 func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
 
-// ResolverOf is a resolver that knows these objects and no others. It finds an object by its Ref, and by its ID if that is all that it
-// is asked for; any other is not found. Like one that has to ask somebody, it fails if the context is done.
+// ResolverOf is a resolver that knows these objects and no others. It finds an object by its Ref, and by its ID if that is all
+// that it is asked for; any other is not found. Like one that has to ask somebody, it fails if the context is done.
 func ResolverOf(objects ...checks.Object) checks.Resolver {
 	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 		if err := ctx.Err(); err != nil {

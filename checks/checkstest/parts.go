@@ -56,7 +56,8 @@ func unchanged[R any](a, b R) bool {
 	o, p := x.owner, y.owner
 	same := o.Kind == p.Kind && o.APIVersion == p.APIVersion && o.Deleting == p.Deleting &&
 		o.Owner.Ref == p.Owner.Ref && o.Owner.Readiness == p.Owner.Readiness && o.Owner.Deleting == p.Owner.Deleting &&
-		reflect.ValueOf(o.Resolver).Pointer() == reflect.ValueOf(p.Resolver).Pointer() && identical(reflect.ValueOf(o.Owner.Value), reflect.ValueOf(p.Owner.Value))
+		reflect.ValueOf(o.Resolver).Pointer() == reflect.ValueOf(p.Resolver).Pointer() &&
+		identical(reflect.ValueOf(o.Owner.Value), reflect.ValueOf(p.Owner.Value))
 	if !same || x.exists == nil {
 		return same
 	}

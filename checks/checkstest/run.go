@@ -33,7 +33,7 @@ type Links[R any] interface {
 }
 
 // Run asks a link, or a chain, about each case, and fails the test for each that does not come to what it wants. If t is a
-// *testing.T, each is a subtest.
+// *testing.T, each is a subtest; where there are none, in a bubble of testing/synctest, give it struct{ rapid.TB }{t}.
 //
 // No cases, a case without a request or that wants nothing, and a nil link fail the test. So does a check that panics or that
 // does not answer in time ([Within]).

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/snapshot"
+	"pgregory.net/rapid"
 )
 
 type codeError struct{ code int }
@@ -44,30 +45,60 @@ func TestRun(t *testing.T) {
 		want   checkstest.Want
 		fault  string // the first line of it, behind the case; empty: the case passes
 	}{
-		"Proceeds":      {"it does", checks.Proceed(), checkstest.Proceeds(), ""},
-		"Skips":         {"it does", checks.Skip("not ours"), checkstest.Skips(), ""},
-		"SkipsSaying":   {"the why of it", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
-		"SkipIsOne":     {"a skip is no proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours"},
-		"ProceedIsOne":  {"a proceed is no skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
-		"Blocks":        {"the rest is left open", block, checkstest.Blocks("NotYet"), ""},
-		"AllOfIt":       {"all that can be said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(b, a)).Saying("time", "yet"), ""},
-		"SlowIsSaid":    {"Slow is what a block has if nothing is said, but here it is said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Slow)), "want block NotYet [slow], got " + block.String()},
-		"OnChange":      {"so is OnChange", block, checkstest.Blocks("NotYet", checks.Retry(classify.OnChange)), "want block NotYet [on change], got " + block.String()},
-		"OtherReason":   {"another reason is another block", block, checkstest.Blocks("Never"), "want block Never, got " + block.String()},
-		"OtherDelay":    {"it comes back later", block, checkstest.Blocks("NotYet", checks.RetryIn(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String()},
-		"OneRefOfTwo":   {"exactly these are waited for", block, checkstest.Blocks("NotYet", checks.WaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String()},
-		"OtherGroup":    {"the whole ref counts", block, checkstest.Blocks("NotYet", checks.WaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String()},
-		"OtherMessage":  {"a part is missing", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String()},
-		"Fails":         {"with any error", errWrapped, checkstest.Fails(), ""},
-		"FailsIs":       {"with this error, and this text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), ""},
-		"FailsIsNot":    {"it is another one", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7"},
-		"FailsAs":       {"with one of the type", errWrapped, checkstest.FailsAs[*codeError](), ""},
-		"FailsAsNot":    {"there is none of the type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault"},
-		"FailsSaying":   {"the text counts", errFault, checkstest.Fails().Saying("code"), `want error [saying "code"], got error: a fault`},
-		"BlockNoError":  {"a block is none", block, checkstest.Fails(), "want error, got " + block.String()},
-		"ErrorNoBlock":  {"an error is none", errFault, checkstest.Blocks("NotYet"), "want block NotYet, got error: a fault"},
-		"Guards":        {"the guards are on: the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), ""},
-		"PanicNoError":  {"a panic is no error that one may want", nil, checkstest.Fails(), "want error, but it panics: out of answers"},
+		"Proceeds":    {"it does", checks.Proceed(), checkstest.Proceeds(), ""},
+		"Skips":       {"it does", checks.Skip("not ours"), checkstest.Skips(), ""},
+		"SkipsSaying": {"the why of it", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
+		"SkipIsOne": {
+			"a skip is no proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours",
+		},
+		"ProceedIsOne": {"a proceed is no skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
+		"Blocks":       {"the rest is left open", block, checkstest.Blocks("NotYet"), ""},
+		"AllOfIt": {
+			"all that can be said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(b, a)).Saying("time", "yet"), "",
+		},
+		"SlowIsSaid": {
+			"Slow is what a block has if nothing is said, but here it is said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
+		},
+		"OnChange": {
+			"so is OnChange", block, checkstest.Blocks("NotYet", checks.Retry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
+		},
+		"OtherReason": {
+			"another reason is another block", block, checkstest.Blocks("Never"), "want block Never, got " + block.String(),
+		},
+		"OtherDelay": {
+			"it comes back later", block, checkstest.Blocks("NotYet", checks.RetryIn(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
+		},
+		"OneRefOfTwo": {
+			"exactly these are waited for", block, checkstest.Blocks("NotYet", checks.WaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
+		},
+		"OtherGroup": {
+			"the whole ref counts", block, checkstest.Blocks("NotYet", checks.WaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
+		},
+		"OtherMessage": {
+			"a part is missing", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String(),
+		},
+		"Fails": {"with any error", errWrapped, checkstest.Fails(), ""},
+		"FailsIs": {
+			"with this error, and this text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), "",
+		},
+		"FailsIsNot": {
+			"it is another one", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7",
+		},
+		"FailsAs": {"with one of the type", errWrapped, checkstest.FailsAs[*codeError](), ""},
+		"FailsAsNot": {
+			"there is none of the type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault",
+		},
+		"FailsSaying": {
+			"the text counts", errFault, checkstest.Fails().Saying("code"), `want error [saying "code"], got error: a fault`,
+		},
+		"BlockNoError": {"a block is none", block, checkstest.Fails(), "want error, got " + block.String()},
+		"ErrorNoBlock": {"an error is none", errFault, checkstest.Blocks("NotYet"), "want block NotYet, got error: a fault"},
+		"Guards": {
+			"the guards are on: the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), "",
+		},
+		"PanicNoError": {
+			"a panic is no error that one may want", nil, checkstest.Fails(), "want error, but it panics: out of answers",
+		},
 		"PanicNoResult": {"nor anything else", nil, checkstest.Proceeds(), "want proceed, but it panics: out of answers"},
 	}
 	for name, tc := range cases {
@@ -84,7 +115,7 @@ func TestRun(t *testing.T) {
 			if !strings.Contains(tc.fault, ", got ") {
 				return
 			}
-			if !strings.Contains(fake.said(), "-want, +got:\n") || !strings.Contains(fake.said(), "+ \t") && !strings.Contains(fake.said(), "+\t") {
+			if !strings.Contains(fake.said(), "-want, +got:\n") || !strings.Contains(fake.said(), "\n+") {
 				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.said())
 			}
 		})
@@ -133,6 +164,15 @@ func TestRunTellsAll(t *testing.T) {
 	if diff := cmp.Diff([]string{"A", "B", "C"}, order); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// In a bubble there are no subtests, so Run and Conforms are given a t that has none.
+func TestInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plain := struct{ rapid.TB }{t}
+		checkstest.Run(plain, newEnough(), checkstest.Cases[*Database]{"A": {Request: checkstest.Request(&Database{}), Want: checkstest.Blocks(checks.ReasonOwnerNotFound)}})
+		checkstest.Conforms(plain, newEnough(), ordinary())
+	})
 }
 
 // A check that hangs, where it is asked or where it is composed, fails its case and no more.

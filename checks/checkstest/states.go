@@ -10,16 +10,16 @@ import (
 // come first, as rapid prefers them.
 var provisioningStates = []string{
 	"Succeeded", "Failed", "Canceled", "Creating", "Updating", "Deleting",
-	"Accepted", "Running", "Stopped", "Stopping", "Starting", "Upgrading", "Scaling", "Deallocating", "Deallocated", "Provisioning",
-	"Unprovisioning", "Ready", "Created", "Deleted", "Moving", "Migrating", "Restarting", "Dropping", "Disabled", "Unavailable", "Resuming",
-	"Pausing", "Paused", "Linking", "Unlinking", "RecoveringScaleFailure", "Assigned", "NotSpecified", "InProgress", "Pending", "Registering",
-	"ReconcilingClusterCertificates", "RotatingClusterCertificates", "Waiting",
+	"Accepted", "Running", "Stopped", "Stopping", "Starting", "Upgrading", "Scaling", "Deallocating", "Deallocated",
+	"Provisioning", "Unprovisioning", "Ready", "Created", "Deleted", "Moving", "Migrating", "Restarting", "Dropping", "Disabled",
+	"Unavailable", "Resuming", "Pausing", "Paused", "Linking", "Unlinking", "RecoveringScaleFailure", "Assigned", "NotSpecified",
+	"InProgress", "Pending", "Registering", "ReconcilingClusterCertificates", "RotatingClusterCertificates", "Waiting",
 }
 
 // oddStates are no states of today, or none at all.
 var oddStates = []string{
-	"", " ", "\n", "Cancelled", "Success", "Suceeded", "SucceededWithErrors", "NotSucceeded", "Succeeded,Failed", "Unknown", "None", "nil", "0", "?",
-	"\"", "成功", "Succeeded", "\xff",
+	"", " ", "\n", "Cancelled", "Success", "Suceeded", "SucceededWithErrors", "NotSucceeded", "Succeeded,Failed", "Unknown", "None",
+	"nil", "0", "?", "\"", "成功", "\xff",
 }
 
 // ProvisioningStates draws what a state field of Azure may hold: nil, each of the states that Azure has, in any case and with

@@ -68,7 +68,9 @@ func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect
 }
 
 // unsetPart does so for a field or an element, which with puts into a copy of the whole.
-func unsetPart(part reflect.Value, path string, depth int, with func(reflect.Value) reflect.Value, yield func(string, reflect.Value) bool) bool {
+func unsetPart(part reflect.Value, path string, depth int, with func(reflect.Value) reflect.Value,
+	yield func(string, reflect.Value) bool) bool {
+
 	if part.IsZero() {
 		return true
 	}

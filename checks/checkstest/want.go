@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Want is what a [Case] expects. It is made by [Proceeds], [Skips], [Blocks], [Fails] and [FailsAs]; the zero Want expects nothing,
-// and fails the test.
+// Want is what a [Case] expects. It is made by [Proceeds], [Skips], [Blocks], [Fails] and [FailsAs]; the zero Want expects
+// nothing, and fails the test.
 type Want struct {
 	verdict, reason string
 	retry           classify.Retry // Unset: any
@@ -43,8 +43,8 @@ func Proceeds() Want { return Want{verdict: verdictProceed} }
 // Skips expects that the links behind are left out on purpose.
 func Skips() Want { return Want{verdict: verdictSkip} }
 
-// Blocks expects a block for a reason. The options are those of [checks.Block]: if [checks.Retry] or [checks.RetryIn] is among them,
-// that is compared, and if [checks.WaitingFor] is, exactly these refs are waited for, in any order.
+// Blocks expects a block for a reason. The options are those of [checks.Block]: if [checks.Retry] or [checks.RetryIn] is among
+// them, that is compared, and if [checks.WaitingFor] is, exactly these refs are waited for, in any order.
 func Blocks(reason string, opts ...checks.BlockOption) Want {
 	// What the options say can only be seen in a block. Whether they name a Retry shows if another one is there already.
 	said := checks.Block("Wanted", "wanted", opts...)
