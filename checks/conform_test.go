@@ -43,7 +43,6 @@ func TestOwnerChecksConform(t *testing.T) {
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			checkstest.Conforms(t, link, ownerRequests())
 		})
 	}
@@ -98,7 +97,6 @@ func TestChecksConform(t *testing.T) {
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			checkstest.Conforms(t, link, requests())
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // Conforms draws requests and fails the test if a link, or a chain, breaks a [Rule] with one of them, or with one that is made
 // of it. The message names the rule and the link, and has the smallest request; but where time ran out, or a goroutine is left,
-// the first one, as it would take that time again for each smaller one. If t is a *testing.T, that is in a subtest.
+// the one that was tried then, as it would take that time again for each smaller one. If t is a *testing.T, that is in a subtest.
 //
 // The generator need only make ordinary requests: with an owner that is there, a resource that is filled in. Nothing of what it
 // makes is changed. [Breaks] excuses a link from a rule, and a gate is excused from those that it cannot keep. A nil link, a nil
@@ -33,10 +33,13 @@ func Conforms[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R
 			outer.Logf("checkstest: Conforms: %s: not tried, as the test has failed already", links)
 			return
 		}
+		var req R
+		herd := newHerd()
 		rapid.Check(outer, func(t *rapid.T) {
-			req := draw(t, links, requests)
-			examine(t, outer, links, s, req)
+			req = draw(t, links, requests)
+			examine(t, outer, links, s, herd, req)
 		})
+		leaves(outer, links, s, herd, req)
 	})
 }
 

@@ -40,28 +40,19 @@ type finding[R any] struct {
 
 // examine fails the test if a chain breaks a rule with a request, or with one that is made of it: t if a smaller request may be
 // looked for, and outer if that would take too long.
-func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, req R) {
+func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, herd *herd, req R) {
 	t.Helper()
 	outer.Helper()
-	e := &exam[R]{settings: s, watch: watch{within: s.within}, over: make(chan struct{})}
+	e := &exam[R]{settings: s, ctx: herd.ctx, watch: watch{within: s.within}, over: make(chan struct{})}
 	defer close(e.over)
-	ctx, label := labelled(context.Background())
-	e.ctx = ctx
 	drawn := variant[R]{rule: Decides, req: req}
 	forms := some(t, variants(req))
-	stuck := func(rule Rule, v variant[R], what, details string) {
-		if s.asks(rule) {
-			outer.Helper()
-			outer.Fatalf("%s\n%s%s", complaint(links, rule, what), v, details)
-		}
-	}
-
 	e.h = compose(links.Append(chain.Named("behind", e.behind.link)), s)
 	if why := e.h.broken.fault(s.within); why != "" {
-		stuck(Decides, drawn, "when it is composed "+why, "")
+		stuck(outer, links, s, Decides, drawn, "when it is composed "+why, "")
 		return
 	}
-	end := e.watch.do(ctx, func() {
+	end := e.watch.do(e.ctx, func() {
 		e.all(drawn)
 		for _, v := range forms {
 			if e.found == nil {
@@ -74,18 +65,35 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 	}
 	if why := end.fault(s.within); why != "" {
 		v := e.at.Load()
-		stuck(v.rule, *v, v.with(why), "")
+		stuck(outer, links, s, v.rule, *v, v.with(why), "")
 		return
 	}
 	if f := e.found; f != nil {
 		t.Logf("%s%s", f.v, f.details)
 		t.Fatalf("%s", complaint(links, f.rule, f.what))
 	}
-	if s.asks(EndsAll) {
-		if stack := leaked(label, s.within); stack != "" {
-			what := fmt.Sprintf("a goroutine that it started is still running %s after the answer", s.within)
-			stuck(EndsAll, drawn, what, "\n  it is at\n"+stack)
-		}
+	if herd.grown() {
+		leaves(outer, links, s, herd, req)
+	}
+}
+
+// leaves holds a link to EndsAll.
+func leaves[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, herd *herd, req R) {
+	if !s.asks(EndsAll) {
+		return
+	}
+	outer.Helper()
+	if stack := herd.left(s.within); stack != "" {
+		what := fmt.Sprintf("a goroutine that it started is still running %s after the answer", s.within)
+		stuck(outer, links, s, EndsAll, variant[R]{req: req}, what, "\n  it is at\n"+stack)
+	}
+}
+
+// stuck fails the test at once, with the request as it is.
+func stuck[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, rule Rule, v variant[R], what, details string) {
+	if s.asks(rule) {
+		outer.Helper()
+		outer.Fatalf("%s\n%s%s", complaint(links, rule, what), v, details)
 	}
 }
 
@@ -298,6 +306,9 @@ func (e *exam[R]) crowd(given variant[R], alone answer) {
 	answers := make([]answer, many)
 	for i := range answers {
 		req := copied(v.req)
+		if !e.asks(ReadOnly) {
+			req = twin(v.req) // two must not change the same
+		}
 		wait.Go(func() {
 			answers[i].ending.how = exited
 			<-start

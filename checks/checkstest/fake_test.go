@@ -10,8 +10,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What fails here fails on purpose, so it leaves no file to repeat it by.
-func init() { _ = flag.Set("rapid.nofailfile", "true") }
+// What fails here fails on purpose: it leaves no file to repeat it by, and mostly need not be made small.
+func init() { set("rapid.nofailfile", "true"); set("rapid.shrinktime", "0s") }
+
+// set sets a flag of rapid's, and gives a function that sets it back.
+func set(name, value string) (back func()) {
+	before := flag.Lookup(name).Value.String()
+	_ = flag.Set(name, value)
+	return func() { _ = flag.Set(name, before) }
+}
 
 // fakeT is a test that may fail without failing the one it is used in. It keeps what it is told.
 type fakeT struct {

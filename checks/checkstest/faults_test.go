@@ -350,7 +350,7 @@ var faults = map[string]struct {
 		return decide(func(context.Context, request) (checks.Result, error) {
 			defer here.Add(-1)
 			alone := here.Add(1) == 1
-			for range 1000 {
+			for range 100 {
 				runtime.Gosched()
 			}
 			return proceedIf(alone)
@@ -363,7 +363,7 @@ var faults = map[string]struct {
 			if here.Add(1) > 1 {
 				<-w.end
 			}
-			for range 1000 {
+			for range 100 {
 				runtime.Gosched()
 			}
 			return checks.Proceed(), nil
@@ -464,7 +464,6 @@ func conforms(t *testing.T, link func(world) checks.Middleware[*Database], opts 
 func TestFaults(t *testing.T) {
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			fake := conforms(t, f.link)
 			got := fake.complaint()
 			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule.String()+" (") || !strings.HasSuffix(got, f.says) {
@@ -497,6 +496,7 @@ func TestFaultsBreakEveryRule(t *testing.T) {
 
 // The smallest request is shown, not the first one that was found.
 func TestSmallest(t *testing.T) {
+	defer set("rapid.shrinktime", "30s")()
 	fake := conforms(t, faults["Panics"].link)
 	if said := fake.said(); !strings.Contains(said, "Resource:   &{Version:14 ") {
 		t.Errorf("want the request with version 14, got:\n%s", said)
@@ -571,7 +571,6 @@ func TestNoFaults(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			if fake := conforms(t, tc.link); fake.Failed() {
 				t.Errorf("%s:\n%s", tc.reason, fake.said())
 			}

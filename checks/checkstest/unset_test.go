@@ -74,6 +74,13 @@ func TestUnset(t *testing.T) {
 
 // Exactly the field that the path names is not set.
 func TestUnsetOne(t *testing.T) {
+	type list struct{ Words []string }
+	two := &list{[]string{"x", "y"}}
+	for path, v := range unset(reflect.ValueOf(two)) {
+		if diff := snapshot.Of(two).Diff(v.Interface()); path == ".Words[1]" && diff != `Words[1]: was "y", is ""` {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
 	state := "Succeeded"
 	given := &node{Name: "a", Next: &node{Name: "b"}, Status: struct{ State *string }{&state}}
 	want := map[string]string{
