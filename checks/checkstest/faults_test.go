@@ -422,6 +422,15 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "a goroutine that it started is still running 1m0s after the answer", false},
+	"LeaksOnce": {"one that is started at first and never ended", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
+		var started atomic.Bool
+		return decide(func(context.Context, request) (checks.Result, error) {
+			if !started.Swap(true) {
+				go func() { <-w.end }()
+			}
+			return checks.Proceed(), nil
+		})
+	}, "", false},
 	"LeaksFromGoroutine": {"those that its own start count, too", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) {
 			go func() { go func() { <-w.end }() }()
