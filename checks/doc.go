@@ -46,6 +46,9 @@
 // possible where the checks behind it matter to the decision; it has to call next, and to hand on the request it was
 // given.
 //
+// Package checkstest tests what you wrote: with the cases that you know, and for the rules that every check has to keep, in the
+// cases that nobody thinks of.
+//
 // [Convert] makes a chain that was written for one version of an API serve the next one.
 //
 // # Running a chain

@@ -160,7 +160,7 @@ func TargetExtensions(api WatcherAPI) flow.Extensions[*Target] {
 			checks.OnOwner[*Target](hasWatcher), // again, for it may have gone while the target was in the making
 			checks.Gate("Start", func(ctx context.Context, req *checks.Request[*Target]) (checks.Result, error) {
 				watcher, ok := req.Owner.Value.(*Watcher)
-				if !ok {
+				if !ok || watcher == nil {
 					return checks.Proceed(), nil
 				}
 				return start(ctx, api, req.Resource, watcher, req.Owner.Ref)

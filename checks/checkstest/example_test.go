@@ -1,0 +1,99 @@
+package checkstest_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify"
+	"pgregory.net/rapid"
+)
+
+// Cluster is the owner of databases.
+type Cluster struct {
+	Version *int // nil until the cloud has answered
+}
+
+// Database is the resource that is reconciled.
+type Database struct {
+	Version int
+	Network checks.Ref
+	Tags    []string
+	Status  *DatabaseStatus
+}
+
+// DatabaseStatus is what the cloud reports.
+type DatabaseStatus struct{ ProvisioningState *string }
+
+// newEnough waits until the cluster runs a version that the database can run on.
+func newEnough() checks.Middleware[*Database] {
+	return checks.Check("NewEnough", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		owner := &req.Owner
+		cluster, ok := owner.Value.(*Cluster)
+		switch {
+		case !owner.Found():
+			return checks.Block(checks.ReasonOwnerNotFound, owner.Ref.String()+" was not found: waiting until it is created",
+				checks.WaitingFor(owner.Ref), checks.Retry(classify.Fast)), nil
+		case !ok:
+			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is no cluster: name one", checks.Retry(classify.OnChange)), nil
+		case cluster.Version == nil:
+			return checks.Block(checks.ReasonOwnerStateUnknown, owner.Ref.String()+" has not reported its version yet", checks.WaitingFor(owner.Ref)), nil
+		case *cluster.Version < req.Resource.Version:
+			return checks.Block("ClusterTooOld", fmt.Sprintf("%s is at %d, the database wants %d: the cluster is upgraded first",
+				owner.Ref, *cluster.Version, req.Resource.Version), checks.WaitingFor(owner.Ref)), nil
+		}
+		return checks.Proceed(), nil
+	})
+}
+
+// An example has no *testing.T, so these show on a fake one what a test prints.
+
+func ExampleRun() {
+	t := &fakeT{}
+	lan := checks.Ref{Kind: "Network", Name: "lan"}
+	network := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} })
+	checkstest.Run(t, network, checkstest.Cases[*Database]{
+		"Missing": {
+			Reason:  "a network that is not there is not ready",
+			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf())),
+			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WaitingFor(lan)),
+		},
+	})
+	fmt.Println(t.complaint())
+	// Output:
+	// checkstest: ReferenceReady(network): case "Missing" (a network that is not there is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
+}
+
+func ExampleConforms() {
+	t := &fakeT{}
+	hasNetwork := checks.Check("HasNetwork", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		if req.Resource.Network == (checks.Ref{}) {
+			req.Resource.Network.Name = "default" // a check must not
+		}
+		return checks.Proceed(), nil
+	})
+	t.run(func() {
+		checkstest.Conforms(t, hasNetwork, rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+			return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
+		}))
+	})
+	fmt.Println(t.complaint())
+	// Output:
+	// checkstest: HasNetwork breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Network.Name: was "", is "default"
+}
+
+// A gate is excused from what it cannot keep. What else a link breaks on purpose, it says by itself.
+func ExampleBreaks() {
+	t := &fakeT{}
+	patient := checks.Check("Patient", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		return checks.Block("waiting", "until "+req.Owner.Ref.String()+" is there"), nil
+	})
+	t.run(func() {
+		checkstest.Conforms(t, patient, rapid.Just(checkstest.OwnerRequest()),
+			checkstest.Breaks(checkstest.Explains, "an older engine looks for this very reason"))
+	})
+	fmt.Println("failed:", t.Failed())
+	// Output:
+	// failed: false
+}

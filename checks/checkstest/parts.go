@@ -1,0 +1,81 @@
+package checkstest
+
+import (
+	"reflect"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// parts are the parts of a request whose type is not known.
+type parts struct {
+	owner    *checks.OwnerRequest
+	resource reflect.Value // settable; not valid for an owner check
+	exists   *bool         // nil for an owner check
+}
+
+// partsOf gives the parts of a request; of a nil one nothing. It tells whether it is one.
+func partsOf(req any) (p parts, ok bool) {
+	if owner, ok := req.(*checks.OwnerRequest); ok {
+		return parts{owner: owner}, true
+	}
+	v := reflect.ValueOf(req)
+	of := reflect.TypeFor[checks.OwnerRequest]()
+	if v.Kind() != reflect.Pointer || v.Type().Elem().PkgPath() != of.PkgPath() || v.Type().Elem().Kind() != reflect.Struct {
+		return p, false
+	}
+	if f, found := v.Type().Elem().FieldByName(of.Name()); !found || f.Type != of {
+		return p, false
+	}
+	if v.IsNil() {
+		return p, true
+	}
+	v = v.Elem()
+	return parts{
+		owner:    v.FieldByName(of.Name()).Addr().Interface().(*checks.OwnerRequest),
+		resource: v.FieldByName("Resource"),
+		exists:   v.FieldByName("Exists").Addr().Interface().(*bool),
+	}, true
+}
+
+// mustPartsOf is for what is known to be a request.
+func mustPartsOf(req any) parts {
+	p, _ := partsOf(req)
+	return p
+}
+
+// copied copies a request, but not what it points to.
+func copied[R any](req R) R {
+	c := reflect.New(reflect.TypeOf(req).Elem())
+	c.Elem().Set(reflect.ValueOf(req).Elem())
+	return c.Interface().(R)
+}
+
+// unchanged tells whether one request says the same as another, of the same objects.
+func unchanged[R any](a, b R) bool {
+	x, y := mustPartsOf(a), mustPartsOf(b)
+	o, p := x.owner, y.owner
+	same := o.Kind == p.Kind && o.APIVersion == p.APIVersion && o.Deleting == p.Deleting &&
+		o.Owner.Ref == p.Owner.Ref && o.Owner.Readiness == p.Owner.Readiness && o.Owner.Deleting == p.Owner.Deleting &&
+		reflect.ValueOf(o.Resolver).Pointer() == reflect.ValueOf(p.Resolver).Pointer() &&
+		identical(reflect.ValueOf(o.Owner.Value), reflect.ValueOf(p.Owner.Value))
+	if !same || x.exists == nil {
+		return same
+	}
+	return *x.exists == *y.exists && identical(x.resource, y.resource)
+}
+
+// identical tells whether two values are the same object, or equal where there are no objects.
+func identical(a, b reflect.Value) bool {
+	if !a.IsValid() || !b.IsValid() {
+		return a.IsValid() == b.IsValid()
+	}
+	if a.Type() == b.Type() && a.Comparable() && b.Comparable() {
+		return a.Equal(b)
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil()
+}

@@ -1,0 +1,100 @@
+package checkstest
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/internal/snapshot"
+)
+
+type node struct {
+	Name   string
+	Next   *node
+	Any    any
+	List   []*node
+	Map    map[string]int
+	Status struct{ State *string }
+	hidden *node
+}
+
+func TestUnset(t *testing.T) {
+	state := "Succeeded"
+	full := &node{
+		Name: "a", Next: &node{Name: "b"}, Any: &node{Name: "c"}, List: []*node{{Name: "d"}, {Name: "e"}, {Name: "f"}},
+		Map: map[string]int{"k": 1}, Status: struct{ State *string }{&state}, hidden: &node{Name: "g"},
+	}
+	cycle := &node{Name: "a"}
+	cycle.Next = cycle
+	cases := map[string]struct {
+		reason string
+		value  any
+		want   []string
+	}{
+		"Full": {
+			"each field at each level, the first elements of a list, nothing that is hidden", full,
+			[]string{
+				".Name", ".Next", ".Next.Name", ".Any", ".Any.Name", ".List", ".List[0]", ".List[0].Name", ".List[1]", ".List[1].Name",
+				".Map", ".Status", ".Status.State",
+			},
+		},
+		"Empty":  {"what is not set cannot be unset", &node{}, nil},
+		"Nil":    {"nor in what is not there", (*node)(nil), nil},
+		"Struct": {"a value is as good as a pointer", node{Name: "a"}, []string{".Name"}},
+		"Number": {"there are no fields in it", 7, nil},
+		"Cycle": {
+			"it ends", cycle,
+			[]string{".Name", ".Next", ".Next.Name", ".Next.Next", ".Next.Next.Name", ".Next.Next.Next", ".Next.Next.Next.Name",
+				".Next.Next.Next.Next", ".Next.Next.Next.Next.Name", ".Next.Next.Next.Next.Next", ".Next.Next.Next.Next.Next.Name", ".Next.Next.Next.Next.Next.Next"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := snapshot.Of(tc.value)
+			var got []string
+			for path, v := range unset(reflect.ValueOf(tc.value)) {
+				got = append(got, path)
+				if v.Type() != reflect.TypeOf(tc.value) {
+					t.Errorf("%s: %s: the copy is a %s", tc.reason, path, v.Type())
+				}
+				if before.Diff(v.Interface()) == "" {
+					t.Errorf("%s: %s: nothing is different", tc.reason, path)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := before.Diff(tc.value); diff != "" {
+				t.Errorf("%s: the original was changed: %s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// Exactly the field that the path names is not set.
+func TestUnsetOne(t *testing.T) {
+	type list struct{ Words []string }
+	two := &list{[]string{"x", "y"}}
+	for path, v := range unset(reflect.ValueOf(two)) {
+		if diff := snapshot.Of(two).Diff(v.Interface()); path == ".Words[1]" && diff != `Words[1]: was "y", is ""` {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	state := "Succeeded"
+	given := &node{Name: "a", Next: &node{Name: "b"}, Status: struct{ State *string }{&state}}
+	want := map[string]string{
+		".Name":         `Name: was "a", is ""`,
+		".Next":         `Next: was &{Name:"b" Next:nil Any:nil List:nil Map:nil Status:{State:nil} hidden:nil}, is nil`,
+		".Next.Name":    `Next.Name: was "b", is ""`,
+		".Status":       `Status.State: was &"Succeeded", is nil`,
+		".Status.State": `Status.State: was &"Succeeded", is nil`,
+	}
+	got := map[string]string{}
+	for path, v := range unset(reflect.ValueOf(given)) {
+		got[path] = snapshot.Of(given).Diff(v.Interface())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,49 @@
+package checkstest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify"
+	"pgregory.net/rapid"
+)
+
+// This is the test that the package's documentation shows.
+func TestNewEnough(t *testing.T) {
+	prod := checks.Ref{Kind: "Cluster", Name: "prod"}
+	wanted := &Database{Version: 16}
+	checkstest.Run(t, newEnough(), checkstest.Cases[*Database]{
+		"Same": {Reason: "the cluster can run it", Want: checkstest.Proceeds(),
+			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(16)})))},
+		"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WaitingFor(prod)).Saying("at 15"),
+			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(15)})))},
+		"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.Retry(classify.Fast)),
+			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
+	})
+	versions := rapid.IntRange(14, 18)
+	checkstest.Conforms(t, newEnough(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+		cluster := &Cluster{Version: rapid.Ptr(versions, true).Draw(t, "has")}
+		return checkstest.Request(&Database{Version: versions.Draw(t, "wants")}, checkstest.OwnedBy(checkstest.Ready(prod, cluster)))
+	}))
+}
+
+// The documentation shows it letter by letter.
+func TestUsageIsDocumented(t *testing.T) {
+	usage, err := os.ReadFile("usage_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(usage), "\nfunc TestNewEnough")
+	body, _, _ = strings.Cut(body, "\n}\n")
+	want := "//\tfunc TestNewEnough" + strings.ReplaceAll(body, "\n", "\n//\t") + "\n//\t}\n"
+	if !strings.Contains(string(doc), want) {
+		t.Errorf("doc.go does not have\n%s", want)
+	}
+}

@@ -1,0 +1,88 @@
+package checkstest
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strconv"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// variant is a request that was made of one that was drawn.
+type variant[R any] struct {
+	what string // what is different in it, as "with no owner"; empty for the one that was drawn
+	rule Rule   // what is broken if it is not decided
+	req  R
+}
+
+// with adds to a sentence what is different.
+func (v variant[R]) with(sentence string) string {
+	if v.what == "" {
+		return sentence
+	}
+	return sentence + ", " + v.what
+}
+
+// otherKind is an owner that no check expects.
+type otherKind struct{ Name string }
+
+var errResolver = errors.New("the resolver fails")
+
+// variants gives the requests that people forget. What is given stays as it is.
+func variants[R any](given R) []variant[R] {
+	var all []variant[R]
+	add := func(rule Rule, what string, change func(parts)) {
+		req := copied(given)
+		change(mustPartsOf(req))
+		all = append(all, variant[R]{what, rule, req})
+	}
+	p := mustPartsOf(given)
+
+	owner := p.owner.Owner
+	ref := owner.Ref
+	if ref == (checks.Ref{}) {
+		ref = checks.Ref{Kind: "Owner", Name: "owner"}
+	}
+	is := func(what string, o checks.Object) {
+		add(AnyOwner, what, func(p parts) { p.owner.Owner = o })
+	}
+	is("with no owner", checks.Object{})
+	is("with an owner that is not found", NotFound(ref))
+	is("with an owner known by its ID only", ByID("/subscriptions/s/owners/owner"))
+	is("with an owner of another kind", Ready(ref, &otherKind{Name: "other"}))
+	if v := reflect.ValueOf(owner.Value); v.Kind() == reflect.Pointer {
+		is("with an owner that is a nil pointer", Ready(ref, reflect.Zero(v.Type()).Interface()))
+	}
+	if owner.Found() {
+		is("with an owner that has not said whether it is ready", Unknown(ref, owner.Value))
+		is("with an owner that is not ready", NotReady(ref, owner.Value, "Creating"))
+		is("with an owner that was ready for an older generation", Stale(ref, owner.Value))
+		deleting := Ready(ref, owner.Value)
+		deleting.Deleting = true
+		is("with an owner that is being deleted", deleting)
+	}
+
+	add(Decides, "about to be deleted", func(p parts) { p.owner.Deleting = true })
+	if p.exists != nil {
+		add(Decides, "seen in the cloud: "+strconv.FormatBool(!*p.exists), func(p parts) { *p.exists = !*p.exists })
+	}
+	if p.owner.Resolver != nil {
+		add(NilFields, "with no resolver", func(p parts) { p.owner.Resolver = nil })
+		add(Decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = ResolverOf() })
+		add(Decides, "with a resolver that fails", func(p parts) {
+			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, errResolver }
+		})
+	}
+	if p.resource.IsValid() {
+		for path, v := range unset(p.resource) {
+			add(NilFields, "without Resource"+path, func(p parts) { p.resource.Set(v) })
+		}
+	}
+	if owner.Found() {
+		for path, v := range unset(reflect.ValueOf(owner.Value)) {
+			add(NilFields, "without Owner.Value"+path, func(p parts) { p.owner.Owner.Value = v.Interface() })
+		}
+	}
+	return all
+}

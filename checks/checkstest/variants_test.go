@@ -1,0 +1,95 @@
+package checkstest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/snapshot"
+)
+
+type cluster struct{ State *string }
+
+func TestVariants(t *testing.T) {
+	state := "Succeeded"
+	ref := checks.Ref{Kind: "Cluster", Name: "prod"}
+	none := []string{
+		"with no owner", "with an owner that is not found", "with an owner known by its ID only", "with an owner of another kind",
+	}
+	there := []string{
+		"with an owner that is a nil pointer", "with an owner that has not said whether it is ready", "with an owner that is not ready",
+		"with an owner that was ready for an older generation", "with an owner that is being deleted",
+	}
+	resolver := []string{"with no resolver", "with a resolver that finds nothing", "with a resolver that fails"}
+	cases := map[string]struct {
+		reason string
+		got    []string
+		want   [][]string
+	}{
+		"Owner": {
+			"everything that can be said of an owner", of(t, OwnerRequest(OwnedBy(Ready(ref, &cluster{&state})), ResolvedBy(ResolverOf()))),
+			[][]string{none, there, {"about to be deleted"}, resolver, {"without Owner.Value.State"}},
+		},
+		"Root": {
+			"nobody knows which type an owner would have", of(t, OwnerRequest()), [][]string{none, {"about to be deleted"}},
+		},
+		"Resource": {
+			"and of a resource", of(t, Request(&cluster{&state}, NotInCloud())),
+			[][]string{none, {"about to be deleted", "seen in the cloud: true", "without Resource.State"}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var want []string
+			for _, w := range tc.want {
+				want = append(want, w...)
+			}
+			if diff := cmp.Diff(want, tc.got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// of names the variants of a request, each of which must differ from it, and change nothing of it.
+func of[R any](t *testing.T, req R) (names []string) {
+	t.Helper()
+	before := snapshot.Of(req)
+	for _, v := range variants(req) {
+		names = append(names, v.what)
+		if before.Diff(v.req) == "" && v.what != "with no owner" {
+			t.Errorf("%s: it is the same", v.what)
+		}
+	}
+	if diff := before.Diff(req); diff != "" {
+		t.Errorf("the request was changed: %s", diff)
+	}
+	return names
+}
+
+// Of a resource with very many fields some are tried with each request, and all with many.
+func TestSomeVariants(t *testing.T) {
+	seen := map[int]bool{}
+	all := make([]variant[*checks.OwnerRequest], 3*most)
+	for i := range all {
+		all[i].req = &checks.OwnerRequest{}
+	}
+	place := map[*checks.OwnerRequest]int{}
+	for i, v := range all {
+		place[v.req] = i
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		got := some(t, all)
+		if len(got) != most {
+			t.Fatalf("%d are tried", len(got))
+		}
+		for _, v := range got {
+			seen[place[v.req]] = true
+		}
+	})
+	if !testing.Short() && len(seen) < len(all)*9/10 {
+		t.Errorf("only %d of %d are ever tried", len(seen), len(all))
+	}
+}

@@ -1,0 +1,186 @@
+package checkstest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// Want is what a [Case] expects. It is made by [Proceeds], [Skips], [Blocks], [Fails] and [FailsAs]; the zero Want expects
+// nothing, and fails the test.
+type Want struct {
+	verdict, reason string
+	retry           classify.Retry // Unset: any
+	after           time.Duration  // 0: any
+	refs            []checks.Ref   // sorted; none: any
+	saying          []string
+	errs            []wantedError
+}
+
+// wantedError is something that an error has to be.
+type wantedError struct {
+	name string
+	is   func(error) bool
+}
+
+const (
+	verdictProceed = "proceed"
+	verdictSkip    = "skip"
+	verdictBlock   = "block"
+	verdictError   = "error"
+)
+
+// Proceeds expects that the work goes on.
+func Proceeds() Want { return Want{verdict: verdictProceed} }
+
+// Skips expects that the links behind are left out on purpose.
+func Skips() Want { return Want{verdict: verdictSkip} }
+
+// Blocks expects a block for a reason. The options are those of [checks.Block]: if [checks.Retry] or [checks.RetryIn] is among
+// them, that is compared, and if [checks.WaitingFor] is, exactly these refs are waited for, in any order.
+func Blocks(reason string, opts ...checks.BlockOption) Want {
+	// What the options say can only be seen in a block. Whether they name a Retry shows if another one is there already.
+	said := checks.Block("Wanted", "wanted", opts...)
+	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.Retry(classify.OnChange)}, opts...)...)
+	w := Want{verdict: verdictBlock, reason: reason, after: said.After(), refs: sorted(said.WaitingFor())}
+	if said.Retry() == other.Retry() {
+		w.retry = said.Retry()
+	}
+	return w
+}
+
+// Fails expects an error, in which errors.Is finds all of errs. Without errs any error will do.
+func Fails(errs ...error) Want {
+	w := Want{verdict: verdictError}
+	for _, target := range errs {
+		w.errs = append(w.errs, wantedError{fmt.Sprint(target), func(err error) bool { return errors.Is(err, target) }})
+	}
+	return w
+}
+
+// FailsAs expects an error in which errors.As finds one of type E.
+func FailsAs[E error]() Want {
+	return Want{verdict: verdictError, errs: []wantedError{{"a " + reflect.TypeFor[E]().String(), func(err error) bool {
+		_, ok := errors.AsType[E](err)
+		return ok
+	}}}}
+}
+
+// Saying expects that each part is in the message of the block, the why of the skip, or the text of the error. The Want it is
+// called on stays as it was.
+func (w Want) Saying(parts ...string) Want {
+	w.saying = slices.Concat(w.saying, parts)
+	return w
+}
+
+// String is what is expected, in a line.
+func (w Want) String() string {
+	var b strings.Builder
+	b.WriteString(w.verdict)
+	if w.verdict == "" {
+		return "nothing"
+	}
+	if w.reason != "" {
+		b.WriteString(" " + w.reason)
+	}
+	var more []string
+	for _, e := range w.errs {
+		more = append(more, e.name)
+	}
+	for _, part := range w.saying {
+		more = append(more, fmt.Sprintf("saying %q", part))
+	}
+	if w.retry != classify.Unset {
+		more = append(more, w.retry.String())
+	}
+	if w.after > 0 {
+		more = append(more, "in "+w.after.String())
+	}
+	for _, ref := range w.refs {
+		more = append(more, "waiting for "+ref.String())
+	}
+	if len(more) > 0 {
+		b.WriteString(" [" + strings.Join(more, ", ") + "]")
+	}
+	return b.String()
+}
+
+// outcome is an answer as it is compared. It has exported fields for the sake of cmp.
+type outcome struct {
+	Verdict, Reason, Message string
+	Retry                    string
+	After                    time.Duration
+	WaitingFor               []checks.Ref
+	Error                    string
+}
+
+func outcomeOf(res checks.Result, err error) outcome {
+	if err != nil {
+		return outcome{Verdict: verdictError, Error: textOf(err)}
+	}
+	o := outcome{Reason: res.Reason(), Message: res.Message(), After: res.After(), WaitingFor: sorted(res.WaitingFor())}
+	switch {
+	case res.Blocked():
+		o.Verdict, o.Retry = verdictBlock, res.Retry().String()
+	case res.Skipped():
+		o.Verdict = verdictSkip
+	case res.Proceeds():
+		o.Verdict = verdictProceed
+	}
+	return o
+}
+
+// whole is the outcome that is expected, with everything that is left open taken from what came.
+func (w Want) whole(got outcome, err error) outcome {
+	want := got
+	want.Verdict = w.verdict
+	if w.verdict == verdictBlock {
+		want.Reason = w.reason
+	}
+	if w.verdict != got.Verdict { // what came has nothing to compare the rest with
+		want = outcome{Verdict: w.verdict, Reason: w.reason}
+	}
+	if w.retry != classify.Unset {
+		want.Retry = w.retry.String()
+	}
+	if w.after > 0 {
+		want.After = w.after
+	}
+	if len(w.refs) > 0 {
+		want.WaitingFor = w.refs
+	}
+	text := &want.Message
+	if w.verdict == verdictError {
+		text = &want.Error
+	}
+	var missing []string
+	for _, part := range w.saying {
+		if !strings.Contains(*text, part) {
+			missing = append(missing, fmt.Sprintf("... %q ...", part))
+		}
+	}
+	for _, e := range w.errs {
+		if err == nil || !e.is(err) {
+			missing = append(missing, e.name)
+		}
+	}
+	if len(missing) > 0 {
+		*text = strings.Join(missing, " and ")
+	}
+	return want
+}
+
+func sorted(refs []checks.Ref) []checks.Ref {
+	slices.SortFunc(refs, func(a, b checks.Ref) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return refs
+}

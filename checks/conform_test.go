@@ -1,0 +1,158 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"pgregory.net/rapid"
+)
+
+// Every check of this package, with every option that changes what it decides, keeps the rules that checkstest holds checks to.
+
+func TestOwnerChecksConform(t *testing.T) {
+	clusterState := func(c *Cluster) *string { return c.Status.ProvisioningState }
+	tooOld := func(c *Cluster) string {
+		if c.Version < 12 || *c.Status.ProvisioningState == "Upgrading" {
+			return fmt.Sprintf("version %d is not enough", c.Version)
+		}
+		return ""
+	}
+	ready := checks.OwnerReady()
+	links := map[string]checks.OwnerMiddleware{
+		"OwnerReady":                               ready,
+		"OwnerReady/ByIDBlocks":                    checks.OwnerReady(checks.ByIDBlocks()),
+		"OwnerReady/Reason":                        checks.OwnerReady(checks.Reason("NotYet"), checks.RetryIn(time.Minute)),
+		"OwnerProvisioningState":                   checks.OwnerProvisioningState(clusterState),
+		"OwnerProvisioningState/UnknownProceeds":   checks.OwnerProvisioningState(clusterState, checks.UnknownProceeds()),
+		"OwnerProvisioningState/WrongKindProceeds": checks.OwnerProvisioningState(clusterState, checks.WrongKindProceeds()),
+		"OwnerProvisioningState/Deny":              checks.OwnerProvisioningState(clusterState, checks.Deny("Deleting"), checks.Exact()),
+		"OwnerIs":                                  checks.OwnerIs("OwnerIs", tooOld),
+		"OwnerIs/UnknownProceeds":                  checks.OwnerIs("OwnerIs", tooOld, checks.UnknownProceeds()),
+		"OwnerIs/WrongKindProceeds":                checks.OwnerIs("OwnerIs", tooOld, checks.WrongKindProceeds()),
+		"All":                                      checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
+		"Check":                                    checks.Check("Check", func(context.Context, *checks.OwnerRequest) (checks.Result, error) { return checks.Skip("why not"), nil }),
+		"raw": raw("raw", func(ctx context.Context, r ownerRequest, next chain.Handler[ownerRequest, checks.Result]) (checks.Result, error) {
+			return next(ctx, r)
+		}),
+	}
+	for name, link := range links {
+		t.Run(name, func(t *testing.T) {
+			checkstest.Conforms(t, link, ownerRequests())
+		})
+	}
+	t.Run("Chain", func(t *testing.T) {
+		checkstest.Conforms(t, chain.New(ready, checks.OwnerProvisioningState(clusterState)), ownerRequests())
+	})
+}
+
+func TestChecksConform(t *testing.T) {
+	state := func(d *Database) *string { return d.Status.ProvisioningState }
+	network := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} })
+	connections := func(d *Database) []Connection { return d.Status.Connections }
+	approval := func(c Connection) checks.Approval { return checks.Approval{Name: c.Name, Status: c.Status} }
+	ahead := func(d *Database, c *Cluster) string {
+		if d.Version > c.Version && *c.Status.ProvisioningState != "" {
+			return fmt.Sprintf("version %d is ahead of %d", d.Version, c.Version)
+		}
+		return ""
+	}
+	owner := checks.OnOwner[*Database](checks.OwnerReady(), checks.OwnerIs("Known", func(c *Cluster) string { return "" }))
+	links := map[string]link{
+		"ProvisioningState":                 checks.ProvisioningState(state),
+		"ProvisioningState/UnknownProceeds": checks.ProvisioningState(state, checks.UnknownProceeds()),
+		"ProvisioningState/Deny":            checks.ProvisioningState(state, checks.Deny("Deleting"), checks.Exact()),
+		"LiveState": checks.LiveState(func(ctx context.Context, r request) (string, error) {
+			if r.Resource.Status == nil {
+				return "", errTest
+			}
+			return known(state(r.Resource)), ctx.Err()
+		}),
+		"ReferenceReady":            network,
+		"ReferenceReady/ByIDBlocks": checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network, {ID: "/x"}} }, checks.ByIDBlocks()),
+		"ApprovalPending":           checks.ApprovalPending(connections, approval),
+		"ApprovalPending/AtLeast":   checks.ApprovalPending(connections, approval, checks.AtLeast(2)),
+		"WithOwner":                 checks.WithOwner("WithOwner", ahead),
+		"WithOwner/UnknownProceeds": checks.WithOwner("WithOwner", ahead, checks.UnknownProceeds(), checks.WrongKindProceeds()),
+		"OnOwner":                   owner,
+		"Valid": checks.Valid(func(d *Database) error {
+			if d.Version < 12 {
+				return errors.New("versions before 12 are not offered any more")
+			}
+			return nil
+		}),
+		"Paused": checks.Paused(func(d *Database) bool { return d.Paused || *d.Status.ProvisioningState == "Paused" }),
+		"All":    checks.All(owner, network, checks.ProvisioningState(state), checks.WithOwner("WithOwner", ahead)),
+		"Cached": checks.Cached(time.Hour, func(r request) Database { return keyOf(r.Resource) }, checks.ProvisioningState(state)),
+		"Gate": checks.Gate("Gate", func(_ context.Context, r request) (checks.Result, error) {
+			r.Resource.Paused = true // what it has begun
+			return checks.Block("Begun", "it has begun"), nil
+		}),
+		"OnOwner/Gate": checks.OnOwner[*Database](checks.Gate("Begin", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })),
+	}
+	for name, link := range links {
+		t.Run(name, func(t *testing.T) {
+			checkstest.Conforms(t, link, requests())
+		})
+	}
+	t.Run("Chain", func(t *testing.T) { checkstest.Conforms(t, chain.New(owner, network), requests()) })
+	t.Run("Convert", func(t *testing.T) {
+		type newer struct{ Old *Database }
+		converted := checks.Convert(chain.New(owner, network, checks.ProvisioningState(state)), func(n *newer) (*Database, error) { return n.Old, nil })
+		checkstest.Conforms(t, converted, rapid.Custom(func(t *rapid.T) *checks.Request[*newer] {
+			old := requests().Draw(t, "old")
+			return &checks.Request[*newer]{OwnerRequest: old.OwnerRequest, Resource: &newer{old.Resource}, Exists: old.Exists}
+		}))
+	})
+}
+
+// keyOf makes of a database what tells apart all that Cached may remember about it.
+func keyOf(d *Database) Database {
+	if d.Status == nil {
+		return Database{}
+	}
+	return Database{Version: d.Version, Network: checks.Ref{Name: known(d.Status.ProvisioningState)}}
+}
+
+func known(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func ownerRequests() *rapid.Generator[ownerRequest] {
+	return rapid.Custom(func(t *rapid.T) ownerRequest {
+		return checkstest.OwnerRequest(checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))))
+	})
+}
+
+func cluster(t *rapid.T) *Cluster {
+	return &Cluster{
+		Version: rapid.IntRange(10, 14).Draw(t, "cluster version"),
+		Status:  &ClusterStatus{ProvisioningState: checkstest.ProvisioningStates[string]().Draw(t, "cluster state")},
+	}
+}
+
+func requests() *rapid.Generator[request] {
+	return rapid.Custom(func(t *rapid.T) request {
+		d := &Database{
+			Version: rapid.IntRange(10, 14).Draw(t, "version"),
+			Network: lan,
+			Paused:  rapid.Bool().Draw(t, "paused"),
+			Status:  &DatabaseStatus{ProvisioningState: checkstest.ProvisioningStates[string]().Draw(t, "state")},
+		}
+		for _, status := range rapid.SliceOfN(rapid.SampledFrom([]string{"Approved", "Pending", "Rejected", "Other", ""}), 0, 3).Draw(t, "connections") {
+			d.Status.Connections = append(d.Status.Connections, Connection{Name: "c", Status: status})
+		}
+		network := rapid.SampledFrom([]checks.Object{
+			checkstest.Ready(lan, &struct{}{}), checkstest.NotReady(lan, &struct{}{}, "Creating"), checkstest.NotFound(lan),
+		}).Draw(t, "network")
+		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.ResolvedBy(checkstest.ResolverOf(network)))
+	})
+}
