@@ -21,9 +21,10 @@ type stage struct {
 	at       time.Duration
 	all      []string // what was asked so far
 	rec      record
-	fault    string // a call that nobody had an answer for
-	watched  bool   // the flow was made with the options of the world
-	where    []*chain.Link
+	fault    string             // a call that nobody had an answer for
+	watched  bool               // the flow was made with the options of the world
+	where    []*chain.Link      // the links that were entered and not left yet
+	ended    *chain.Link        // the innermost one that ended its goroutine; nil: none did
 	cancel   context.CancelFunc // of the pass under way
 	restarts bool
 	unkept   bool // a token could not be kept with the resource
@@ -162,7 +163,7 @@ func (st *stage) begin(deleting bool) (context.Context, context.CancelFunc) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.rec = record{deleting: deleting}
-	st.where, st.cancel = st.where[:0], cancel
+	st.where, st.ended, st.cancel = st.where[:0], nil, cancel
 	return ctx, cancel
 }
 
@@ -178,15 +179,17 @@ func (st *stage) end() (rec record, fault string, watched bool) {
 func (st *stage) place() string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for i := len(st.where) - 1; i >= 0; i-- {
-		switch l := st.where[i]; l.Kind {
-		case chain.LinkKind:
-			return l.Point + "/" + l.Name
-		case chain.Point:
-			return l.Name
-		}
+	l := st.ended
+	if n := len(st.where); l == nil && n > 0 {
+		l = st.where[n-1]
 	}
-	return "no point of the flow"
+	switch {
+	case l == nil || l.Kind == chain.Pass:
+		return "no point of the flow"
+	case l.Kind == chain.Point:
+		return l.Name
+	}
+	return l.Point + "/" + l.Name
 }
 
 // Enabled implements chain.Observer.
@@ -211,6 +214,9 @@ func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 			st.where = slices.Delete(st.where, i, i+1)
 			break
 		}
+	}
+	if exit.Err == chain.ErrGoexit && st.ended == nil {
+		st.ended = link
 	}
 	if link.Kind != chain.Point || exit.Panic != nil {
 		return
