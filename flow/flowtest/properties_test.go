@@ -126,8 +126,8 @@ func TestAnyWorld(t *testing.T) {
 		if diff := cmp.Diff(first.Passes, second.Passes); diff != "" {
 			t.Fatalf("-first, +second:\n%s", diff)
 		}
-		if last := first.Passes[len(first.Passes)-1]; last.State != flow.StateReady && last.State != flow.StateGone {
-			t.Fatalf("in three hours all is over:\n%s", first)
+		if !slices.ContainsFunc(first.Passes, func(p flowtest.Pass) bool { return p.State == flow.StateReady || p.State == flow.StateGone }) {
+			t.Fatalf("three hours are enough for any of these worlds:\n%s", first)
 		}
 	})
 }

@@ -20,12 +20,9 @@ func Response(status int, code, message string, retryAfter time.Duration) error 
 		Code    string `json:"code,omitempty"`
 		Message string `json:"message,omitempty"`
 	}
-	body, err := json.Marshal(struct {
+	body, _ := json.Marshal(struct { // texts always can be
 		Error detail `json:"error"`
 	}{detail{code, message}})
-	if err != nil {
-		return fmt.Errorf("flowtest: Response: %w", err)
-	}
 	header := http.Header{}
 	if retryAfter > 0 {
 		header.Set("Retry-After-Ms", strconv.FormatInt(max(retryAfter.Milliseconds(), 1), 10))

@@ -111,7 +111,7 @@ func (e *engine[T]) until(end ending) (fault string) {
 		next := e.next()
 		at := e.due
 		if next != nil {
-			at = min(at, max(next.at, e.w.stage.elapsed()))
+			at = min(at, next.at)
 		}
 		switch {
 		case e.over(end, next):

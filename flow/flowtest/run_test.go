@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -82,8 +83,6 @@ func TestEnd(t *testing.T) {
 
 // TestNoEnd: runs that do not end, and what the test fails with.
 func TestNoEnd(t *testing.T) {
-	wait := make(chan struct{})
-	t.Cleanup(func() { close(wait) })
 	cases := map[string]struct {
 		reason string
 		world  func(w *world)
@@ -103,36 +102,6 @@ func TestNoEnd(t *testing.T) {
 			reason: "only a change of the spec would help, and none is scripted",
 			world:  func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
 			want:   []string{"the resource is not ready after 30 days and 721 passes: use RunUntil or RunPasses", "720:00:00  blocked at PreCheck/Paused"},
-		},
-		"StuckOperation": {
-			reason: "it is said where",
-			world:  func(w *world) { w.Patience = time.Millisecond; w.Apply.Hang() },
-			want:   []string{"the pass at 00:00 is stuck at Apply: it has not come back within 1ms (World.Patience, by the real clock)"},
-		},
-		"StuckLink": {
-			reason: "it is said where, also if it does not look at its context",
-			world: func(w *world) {
-				w.Patience = time.Millisecond
-				w.Apply.Fail(conflict)
-				w.Extensions.PreCheck = chain.New(
-					checks.Paused(func(*Pool) bool { return false }),
-					checks.Check("Deaf", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
-						if len(w.Requests()) > 0 {
-							<-wait
-						}
-						return checks.Proceed(), nil
-					}),
-				)
-			},
-			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf", "00:00  failed at Apply: Conflict"},
-		},
-		"StuckOutside": {
-			reason: "not everything is in the flow",
-			world: func(w *world) {
-				w.Patience = time.Millisecond
-				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { <-wait; return flow.Outcome{} })
-			},
-			want: []string{"is stuck at no point of the flow"},
 		},
 		"Goexit": {
 			reason: "FailNow belongs to the goroutine of the test",
@@ -182,6 +151,69 @@ func TestNoEnd(t *testing.T) {
 
 func around(fault func(context.Context, *faulty, *Pool) flow.Outcome) func(ops, ...flow.Option) flow.Runner[*Pool] {
 	return func(o ops, opts ...flow.Option) flow.Runner[*Pool] { return &faulty{plain(o, opts...), o, fault} }
+}
+
+// TestStuck: a pass that does not come back, and where it is. In a bubble patience takes no time.
+func TestStuck(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		world  func(w *world, wait <-chan struct{})
+		want   []string
+	}{
+		"Operation": {
+			reason: "the operation itself",
+			world:  func(w *world, _ <-chan struct{}) { w.Apply.Hang() },
+			want:   []string{"the pass at 00:00 is stuck at Apply: it has not come back within 10s (World.Patience, by the real clock)"},
+		},
+		"Link": {
+			reason: "a link, also if it does not look at its context",
+			world: func(w *world, wait <-chan struct{}) {
+				w.Patience = time.Minute
+				w.Apply.Fail(conflict)
+				w.Extensions.PreCheck = chain.New(
+					checks.Paused(func(*Pool) bool { return false }),
+					checks.Check("Deaf", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+						if len(w.Requests()) > 0 {
+							<-wait
+						}
+						return checks.Proceed(), nil
+					}),
+				)
+			},
+			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf: it has not come back within 1m0s", "00:00  failed at Apply: Conflict"},
+		},
+		"Outside": {
+			reason: "not everything is in the flow",
+			world: func(w *world, wait <-chan struct{}) {
+				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { <-wait; return flow.Outcome{} })
+			},
+			want: []string{"is stuck at no point of the flow"},
+		},
+		"BehindALink": {
+			reason: "links that were left are not where it is",
+			world: func(w *world, wait <-chan struct{}) {
+				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
+					return &faulty{flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), o, func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+						out := f.Runner.Reconcile(ctx, p)
+						<-wait
+						return out
+					}}
+				}
+			},
+			want: []string{"is stuck at no point of the flow"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				wait := make(chan struct{})
+				defer close(wait)
+				w, _ := newWorld(doing())
+				tc.world(w, wait)
+				mustFail(t, tc.reason, run(w), tc.want...)
+			})
+		})
+	}
 }
 
 // TestFatal: a run that cannot go on ends the test, and is given back to those that go on all the same.

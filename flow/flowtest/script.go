@@ -133,7 +133,7 @@ func (s *Script[R]) unused() (unused []string) {
 		return nil
 	}
 	if n := len(s.row) - s.next; n > 0 {
-		unused = append(unused, fmt.Sprintf("%s was called %s, and %d of the %d answers in a row were never asked for", s.name, times(s.calls), n, len(s.row)))
+		unused = append(unused, fmt.Sprintf("%s was %s, and %d of the %d answers in a row were never asked for", s.name, times(s.calls), n, len(s.row)))
 	}
 	for i := range s.timed {
 		if a := &s.timed[i]; !a.given {
@@ -192,9 +192,9 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 func times(n int) string {
 	switch n {
 	case 0:
-		return "never"
+		return "never called"
 	case 1:
-		return "once"
+		return "called once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return fmt.Sprintf("called %d times", n)
 }

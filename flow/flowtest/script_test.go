@@ -79,11 +79,17 @@ func TestInVain(t *testing.T) {
 			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()) },
 			want:   []string{"scripted in vain, the run ended at 00:00", "Apply was called once, and 2 of the 3 answers in a row were never asked for", "00:00  ready"},
 		},
+		"Twice": {
+			reason: "as above",
+			ops:    doing(),
+			world:  func(w *world) { w.Apply.Fail(conflict).Then(flow.InProgress("op", 0), flow.Done(), flow.Done()) },
+			want:   []string{"Apply was called 3 times, and 1 of the 4"},
+		},
 		"Never": {
 			reason: "as above",
 			ops:    doing(),
 			world:  func(w *world) { w.Delete.Fail(conflict) },
-			want:   []string{"Delete was called never, and 1 of the 1 answers in a row were never asked for"},
+			want:   []string{"Delete was never called, and 1 of the 1 answers in a row were never asked for"},
 		},
 		"Hang": {
 			reason: "it is an answer, too",
@@ -113,7 +119,7 @@ func TestInVain(t *testing.T) {
 			reason: "and services",
 			ops:    nothing,
 			world:  func(w *world) { flowtest.Service[int](w, "quota").Then(1) },
-			want:   []string{"quota was called never, and 1 of the 1"},
+			want:   []string{"quota was never called, and 1 of the 1"},
 		},
 		"Event": {
 			reason: "who is gone cannot be edited",

@@ -59,11 +59,9 @@ const (
 
 func reached(p flow.Progress, err error) reach {
 	switch {
-	case err != nil:
-		return failed
-	case p.IsDone():
+	case err == nil && p.IsDone():
 		return done
-	case p.Token() != "":
+	case err == nil && p.Token() != "":
 		return underWay
 	}
 	return failed

@@ -97,9 +97,6 @@ func (r *Run) Conditions() string {
 
 // stamp prints a time of the run as 01:02, or as 1:01:02 from an hour on, with a fraction if there is one.
 func stamp(d time.Duration) string {
-	if d < 0 {
-		return "-" + stamp(-d)
-	}
 	s := int64(d / time.Second)
 	text := fmt.Sprintf("%02d:%02d", s/60%60, s%60)
 	if h := s / 3600; h > 0 {

@@ -113,6 +113,13 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestGone: what is gone has no condition that one could look at.
+func TestGone(t *testing.T) {
+	w, p := newWorld(doing())
+	w.Edit(time.Second, "", func() { p.Deleted = true })
+	mustEqual(t, "not that of the pass before", flowtest.Pass{At: time.Second, State: flow.StateGone, Requests: []string{"Delete"}}, w.Run(t).Passes[1])
+}
+
 // TestWant: what counts as the same, and what a failure shows.
 func TestWant(t *testing.T) {
 	w, _ := newWorld(doing())
