@@ -20,12 +20,30 @@ func TestResponse(t *testing.T) {
 		err    error
 		want   classify.Failure
 	}{
-		"Whole":   {"all there is", flowtest.Response(409, "Conflict", `say "please"`, 90*time.Second), classify.Failure{Code: "Conflict", Status: 409, Message: `say "please"`, After: 90 * time.Second}},
-		"Bare":    {"a status alone", flowtest.Response(503, "", "", 0), classify.Failure{Status: 503, Message: `{"error":{}}`}},
-		"Code":    {"a code without a message", flowtest.Response(404, "NotFound", "", 0), classify.Failure{Code: "NotFound", Status: 404}},
-		"Soon":    {"less than a millisecond is one", flowtest.Response(429, "Busy", "m", time.Microsecond), classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Millisecond}},
-		"Past":    {"a negative delay is none", flowtest.Response(429, "Busy", "m", -time.Second), classify.Failure{Code: "Busy", Status: 429, Message: "m"}},
-		"TooLong": {"an hour is the most that anybody is believed", flowtest.Response(429, "Busy", "m", 2*time.Hour), classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Hour}},
+		"Whole": {
+			"all there is", flowtest.Response(409, "Conflict", `say "please"`, 90*time.Second),
+			classify.Failure{Code: "Conflict", Status: 409, Message: `say "please"`, After: 90 * time.Second},
+		},
+		"Bare": {
+			"a status alone", flowtest.Response(503, "", "", 0),
+			classify.Failure{Status: 503, Message: `{"error":{}}`},
+		},
+		"Code": {
+			"a code without a message", flowtest.Response(404, "NotFound", "", 0),
+			classify.Failure{Code: "NotFound", Status: 404},
+		},
+		"Soon": {
+			"less than a millisecond is one", flowtest.Response(429, "Busy", "m", time.Microsecond),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Millisecond},
+		},
+		"Past": {
+			"a negative delay is none", flowtest.Response(429, "Busy", "m", -time.Second),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m"},
+		},
+		"TooLong": {
+			"an hour is the most that anybody is believed", flowtest.Response(429, "Busy", "m", 2*time.Hour),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Hour},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -122,7 +122,8 @@ func (e *engine[T]) until(end ending) (fault string) {
 			e.w.stage.set(end.at)
 			return ""
 		case at > month && end.settled:
-			return fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is right", len(e.run.Passes))
+			return fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is right",
+				len(e.run.Passes))
 		case next != nil && next.at <= at:
 			e.w.stage.set(at)
 			if fault = e.happens(next); fault != "" {
@@ -171,7 +172,8 @@ func (e *engine[T]) happens(ev *event) (fault string) {
 	if ev.do != nil {
 		ev.do()
 	}
-	if waits := e.out.WaitingFor(); ev.wakes || slices.ContainsFunc(ev.refs, func(ref checks.Ref) bool { return slices.Contains(waits, ref) }) {
+	waits := e.out.WaitingFor()
+	if ev.wakes || slices.ContainsFunc(ev.refs, func(ref checks.Ref) bool { return slices.Contains(waits, ref) }) {
 		e.due = now
 	}
 	return ""
@@ -220,7 +222,8 @@ func (e *engine[T]) pass() (fault string) {
 	case e.out.IsZero():
 		return "the pass came to the zero Outcome, which says nothing"
 	case !watched:
-		return "the flow does not know the options that World.New was given, so that it has neither the clock of the world nor its back-off: hand them on to flow.New"
+		return "the flow does not know the options that World.New was given, so that it has neither the clock of the world " +
+			"nor its back-off: hand them on to flow.New"
 	}
 	for _, inv := range invariants {
 		e.check(inv.name, inv.broken(&p, &rec, again), &p)
@@ -303,7 +306,8 @@ func (e *engine[T]) reconcile(deleting bool) (fault string) {
 		case r.panics != nil:
 			return fmt.Sprintf("the reconciler panics at %s of the run: %v", stamp(e.w.stage.elapsed()), r.panics)
 		case !r.returned:
-			return fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors", stamp(e.w.stage.elapsed()), e.w.stage.place())
+			return fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
+				stamp(e.w.stage.elapsed()), e.w.stage.place())
 		}
 		return ""
 	case <-timer.C:

@@ -133,7 +133,8 @@ func (s *Script[R]) unused() (unused []string) {
 		return nil
 	}
 	if n := len(s.row) - s.next; n > 0 {
-		unused = append(unused, fmt.Sprintf("%s was %s, and %d of the %d answers in a row were never asked for", s.name, times(s.calls), n, len(s.row)))
+		unused = append(unused, fmt.Sprintf("%s was %s, and %d of the %d answers in a row were never asked for",
+			s.name, times(s.calls), n, len(s.row)))
 	}
 	for i := range s.timed {
 		if a := &s.timed[i]; !a.given {
@@ -185,7 +186,8 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 	case own:
 		return a, nil
 	}
-	return a, s.stage.unscripted(fmt.Sprintf("%s was called at %s, its call %d, and nobody has an answer: the script of %s has %d in a row",
+	return a, s.stage.unscripted(fmt.Sprintf(
+		"%s was called at %s, its call %d, and nobody has an answer: the script of %s has %d in a row",
 		request, stamp(s.stage.at), s.calls, s.name, len(s.row)))
 }
 

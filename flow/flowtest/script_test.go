@@ -77,7 +77,8 @@ func TestInVain(t *testing.T) {
 			reason: "a test that scripts three answers and sees one is about something else",
 			ops:    nothing,
 			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()) },
-			want:   []string{"scripted in vain, the run ended at 00:00", "Apply was called once, and 2 of the 3 answers in a row were never asked for", "00:00  ready"},
+			want: []string{"scripted in vain, the run ended at 00:00",
+				"Apply was called once, and 2 of the 3 answers in a row were never asked for", "00:00  ready"},
 		},
 		"Twice": {
 			reason: "as above",

@@ -34,7 +34,8 @@ func TestPasses(t *testing.T) {
 	isReady := flow.Condition{Type: "Ready", Status: "True", Reason: "Succeeded"}
 	hour, later := time.Hour, time.Hour+1500*time.Millisecond
 	mustEqual(t, "all that came of each pass", []flowtest.Pass{
-		{State: flow.StateBlocked, Point: "PreCheck", Link: "Both", Reason: "Waits", Ready: waits, WaitingFor: []checks.Ref{prod, subnet}, Again: hour},
+		{State: flow.StateBlocked, Point: "PreCheck", Link: "Both", Reason: "Waits", Ready: waits,
+			WaitingFor: []checks.Ref{prod, subnet}, Again: hour},
 		{At: hour, State: flow.StateFailed, Point: "Apply", Reason: "Busy", Ready: busy, Again: 1500 * time.Millisecond, Requests: []string{"Apply"}},
 		{At: later, State: flow.StateInProgress, Point: "Apply", Reason: "InProgress", Ready: inProgress, Again: time.Second, Requests: []string{"Apply"}},
 		{At: later + time.Second, State: flow.StateReady, Reason: "Succeeded", Ready: isReady, Since: later + time.Second, Again: hour, Requests: []string{"Apply(op)"}},

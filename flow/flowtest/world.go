@@ -143,8 +143,11 @@ func (w *World[T]) operations() flow.Operations[T] {
 	return ops
 }
 
+// call is what Apply and Delete are.
+type call[T any] = func(context.Context, *flow.Request[T]) (flow.Progress, error)
+
 // recorded is Apply or Delete.
-func recorded[T any](st *stage, point string, s *Script[flow.Progress], own func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
+func recorded[T any](st *stage, point string, s *Script[flow.Progress], own call[T]) call[T] {
 	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 		request := point
 		if req.Token != "" {

@@ -2,9 +2,11 @@ package flowtest_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -21,33 +23,117 @@ func TestMistakes(t *testing.T) {
 		world  func(w *world)
 		want   string
 	}{
-		"NoApply":       {"there would be nothing to test", func(w *world) { w.Operations = ops{} }, "Apply is missing: script World.Apply, or give Operations.Apply"},
-		"NoOwner":       {"the flow refuses it", func(w *world) { w.Extensions = ownerReady }, "the flow cannot be made: flow: New: Resource: there are owner checks"},
-		"NoDeleting":    {"the flow refuses it", func(w *world) { w.Operations.Deleting = nil }, "Operations.Deleting is nil"},
-		"NilReconciler": {"there is nothing to call", func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { return nil } }, "World.New gave a nil reconciler"},
+		"NoApply": {
+			"there would be nothing to test",
+			func(w *world) { w.Operations = ops{} },
+			"Apply is missing: script World.Apply, or give Operations.Apply",
+		},
+		"NoOwner": {
+			"the flow refuses it",
+			func(w *world) { w.Extensions = ownerReady },
+			"the flow cannot be made: flow: New: Resource: there are owner checks",
+		},
+		"NoDeleting": {
+			"the flow refuses it",
+			func(w *world) { w.Operations.Deleting = nil },
+			"Operations.Deleting is nil",
+		},
+		"NilReconciler": {
+			"there is nothing to call",
+			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { return nil } },
+			"World.New gave a nil reconciler",
+		},
 		"TypedNil": {"it is as good as none", func(w *world) {
 			w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { var r *flow.Reconciler[*Pool]; return r }
 		}, "World.New gave a nil reconciler"},
-		"NewPanics":   {"it is said where", func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { panic("boom") } }, "the flow cannot be made: boom"},
-		"NewAndKind":  {"one of them would be ignored", func(w *world) { w.New, w.Kind = plain, "Pool" }, "World.New is given beside Kind or Extensions"},
-		"NewAndLinks": {"they would not be tested", func(w *world) { w.New, w.Extensions = plain, blocking(flow.PointPreCheck) }, "World.New is given beside Kind or Extensions"},
+		"NewPanics": {
+			"it is said where",
+			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { panic("boom") } },
+			"the flow cannot be made: boom",
+		},
+		"NewAndKind": {
+			"one of them would be ignored",
+			func(w *world) { w.New, w.Kind = plain, "Pool" },
+			"World.New is given beside Kind or Extensions",
+		},
+		"NewAndLinks": {
+			"they would not be tested",
+			func(w *world) { w.New, w.Extensions = plain, blocking(flow.PointPreCheck) },
+			"World.New is given beside Kind or Extensions",
+		},
 		"NoOptions": {"the flow would sleep by the wall clock", func(w *world) {
 			w.New = func(o ops, _ ...flow.Option) flow.Runner[*Pool] { return flow.New("Pool", o, ext{}) }
 		}, "hand them on to flow.New"},
-		"Backoff":        {"a nil option is a mistake there, too", func(w *world) { w.Backoff = []flow.BackoffOption{nil} }, "the flow cannot be made: flow: NewBackoff: option 2 is nil"},
-		"MaxPasses":      {"no run has fewer than none", func(w *world) { w.MaxPasses = -1 }, "World.MaxPasses is -1"},
-		"Patience":       {"every pass would be stuck", func(w *world) { w.Patience = -1 }, "World.Patience is -1ns"},
-		"NegativeFrom":   {"it would be silently from the start", func(w *world) { w.Get.From(-time.Second, flow.Observation{}) }, "the script of Get: an answer from -1s on: the time is negative"},
-		"NegativeFail":   {"as above", func(w *world) { w.Owner.FailFrom(-time.Second, conflict) }, "the script of Owner: an answer from -1s on: the time is negative"},
-		"NegativeEdit":   {"it is before the run", func(w *world) { w.Edit(-time.Second, "the size", func() {}) }, "Edit (the size) at -1s: the time is negative"},
-		"NegativeChange": {"it is before the run", func(w *world) { w.Change(-time.Second, "", nil) }, "Change at -1s: the time is negative"},
-		"NoError":        {"it would be a success with nothing in it", func(w *world) { w.Apply.Fail(nil) }, "the script of Apply: Fail(nil) would be no failure"},
-		"NoErrorFrom":    {"as above", func(w *world) { w.Delete.FailFrom(time.Second, nil) }, "the script of Delete: FailFrom(1s, nil) would be no failure"},
-		"NoAnswers":      {"somebody forgot them", func(w *world) { w.Apply.Then() }, "the script of Apply: Then() has no answer"},
-		"NoErrors":       {"somebody forgot them", func(w *world) { w.Apply.Fail() }, "the script of Apply: Fail() has no error"},
-		"Object":         {"scripts of objects are looked at, too", func(w *world) { w.Object(prod).Then() }, "the script of Object(Cluster prod): Then() has no answer"},
-		"Service":        {"and those of services", func(w *world) { flowtest.Service[int](w, "quota").Then() }, "the script of quota: Then() has no answer"},
-		"DeletingPanics": {"it is said where", func(w *world) { w.Operations.Deleting = func(*Pool) bool { panic("boom") } }, "Operations.Deleting panics: boom"},
+		"Backoff": {
+			"a nil option is a mistake there, too",
+			func(w *world) { w.Backoff = []flow.BackoffOption{nil} },
+			"the flow cannot be made: flow: NewBackoff: option 2 is nil",
+		},
+		"MaxPasses": {
+			"no run has fewer than none",
+			func(w *world) { w.MaxPasses = -1 },
+			"World.MaxPasses is -1",
+		},
+		"Patience": {
+			"every pass would be stuck",
+			func(w *world) { w.Patience = -1 },
+			"World.Patience is -1ns",
+		},
+		"NegativeFrom": {
+			"it would be silently from the start",
+			func(w *world) { w.Get.From(-time.Second, flow.Observation{}) },
+			"the script of Get: an answer from -1s on: the time is negative",
+		},
+		"NegativeFail": {
+			"as above",
+			func(w *world) { w.Owner.FailFrom(-time.Second, conflict) },
+			"the script of Owner: an answer from -1s on: the time is negative",
+		},
+		"NegativeEdit": {
+			"it is before the run",
+			func(w *world) { w.Edit(-time.Second, "the size", func() {}) },
+			"Edit (the size) at -1s: the time is negative",
+		},
+		"NegativeChange": {
+			"it is before the run",
+			func(w *world) { w.Change(-time.Second, "", nil) },
+			"Change at -1s: the time is negative",
+		},
+		"NoError": {
+			"it would be a success with nothing in it",
+			func(w *world) { w.Apply.Fail(nil) },
+			"the script of Apply: Fail(nil) would be no failure",
+		},
+		"NoErrorFrom": {
+			"as above",
+			func(w *world) { w.Delete.FailFrom(time.Second, nil) },
+			"the script of Delete: FailFrom(1s, nil) would be no failure",
+		},
+		"NoAnswers": {
+			"somebody forgot them",
+			func(w *world) { w.Apply.Then() },
+			"the script of Apply: Then() has no answer",
+		},
+		"NoErrors": {
+			"somebody forgot them",
+			func(w *world) { w.Apply.Fail() },
+			"the script of Apply: Fail() has no error",
+		},
+		"Object": {
+			"scripts of objects are looked at, too",
+			func(w *world) { w.Object(prod).Then() },
+			"the script of Object(Cluster prod): Then() has no answer",
+		},
+		"Service": {
+			"and those of services",
+			func(w *world) { flowtest.Service[int](w, "quota").Then() },
+			"the script of quota: Then() has no answer",
+		},
+		"DeletingPanics": {
+			"it is said where",
+			func(w *world) { w.Operations.Deleting = func(*Pool) bool { panic("boom") } },
+			"Operations.Deleting panics: boom",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +215,35 @@ func TestOptions(t *testing.T) {
 			},
 			want: `00:00 failed at PreCheck/ReferenceReady(subnet): Broken again in 3s [Resolve(Subnet a)]
 			       00:03 ready again in 1h [Resolve(Subnet a) Apply]`,
+		},
+		"RetryAfterDate": {
+			reason: "a date is one of the virtual clock",
+			world: func(w *world) {
+				w.Extensions = ext{}
+				w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) {
+					if w.Elapsed() > 0 {
+						return flow.Done(), nil
+					}
+					at := w.Now().Add(30 * time.Second).Format(http.TimeFormat)
+					return flow.Progress{}, runtime.NewResponseError(&http.Response{
+						StatusCode: 429, Header: http.Header{"Retry-After": {at}, "X-Ms-Error-Code": {"Busy"}}, Body: http.NoBody,
+					})
+				}
+			},
+			want: `00:00 failed at Apply: Busy again in 30s [Apply]
+			       00:30 ready again in 1h [Apply]`,
+		},
+		"Forgotten": {
+			reason: "what the back-off counts is forgotten by the virtual clock, after two resyncs",
+			world: func(w *world) {
+				w.Extensions = ext{}
+				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Second)}
+				w.Apply.Fail(conflict, flowtest.Response(429, "Busy", "", 25*time.Second), conflict)
+			},
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Busy again in 25s [Apply]
+			       00:26 failed at Apply: Conflict again in 1s [Apply]
+			       00:27 ready again in 10s [Apply]`,
 		},
 		"Backoff": {
 			reason: "delays can be set, the clock cannot",
