@@ -51,6 +51,17 @@ func TestWake(t *testing.T) {
 			       00:01 * the owner changes
 			       1:00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]`,
 		},
+		"NotFoundOut": {
+			reason: "that somebody could not be asked is no change of what was asked for",
+			ext:    ext{OwnerCheck: silent},
+			world: func(w *world, _ *Pool) {
+				w.Owner.From(0, creating).FailFrom(time.Minute, conflict).From(61*time.Second, ready)
+			},
+			want: `00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]
+			       01:00 failed at Owner: Conflict again in 1s [Owner]
+			       01:01 * Cluster prod changes
+			       01:01 ready again in 1h [Owner Apply]`,
+		},
 		"OwnOwner": {
 			reason: "the user's own owner changes by an event that names it",
 			ext:    ext{OwnerCheck: owners},

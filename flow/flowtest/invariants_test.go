@@ -288,17 +288,32 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:00.5 * the process restarts
 			       00:00.5 ready again in 1h [Apply]`,
 		},
+		"PolledThoughInSync": {
+			reason: "a flow may look first, and has to follow what it has begun all the same",
+			world: func(w *world, _ *Pool) {
+				w.Get.Then(flow.Observation{}, flow.Observation{}).From(0, flow.Observation{Exists: true, InSync: true})
+				w.Apply.Then(goesOn)
+				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+					_, _ = f.ops.Get(ctx, &request{})
+					return f.Runner.Reconcile(ctx, p)
+				})
+			},
+			want: `00:00 in progress at Apply again in 1s [Get Get Apply]
+			       00:01 ready                again in 1h [Get Apply(op)]`,
+		},
 		"DeletionDropsTheApply": {
-			reason: "what is being applied does not matter any more, even if the deletion is taken back",
+			reason: "what was under way does not matter any more when the deletion is asked for, or taken back",
 			world: func(w *world, p *Pool) {
 				w.Apply.Then(goesOn)
 				w.Delete.Then(goesOn)
 				w.Edit(100*time.Millisecond, "", func() { p.Deleted = true })
 				w.Edit(200*time.Millisecond, "", func() { p.Deleted = false })
+				w.Edit(300*time.Millisecond, "", func() { p.Deleted = true })
 			},
 			want: `00:00   in progress at Apply again in 1s [Apply]
 			       00:00.1 deleting at Delete   again in 1s [Delete]
-			       00:00.2 ready                again in 1h [Apply]`,
+			       00:00.2 ready                again in 1h [Apply]
+			       00:00.3 gone                 [Delete]`,
 		},
 	}
 	for name, tc := range cases {

@@ -151,13 +151,14 @@ func TestInVain(t *testing.T) {
 			reason: "services are asked in links",
 			ops:    nothing,
 			world: func(w *world) {
-				quota := flowtest.Service[int](w, "quota")
+				quota, limit := flowtest.Service[int](w, "quota"), flowtest.Service[int](w, "limit")
 				w.Extensions.PreCheck = chain.New(checks.Check("Quota", func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
 					_, err := quota.Ask(ctx)
+					_, _ = limit.Ask(ctx) // the first one is named
 					return checks.Proceed(), err
 				}))
 			},
-			want: []string{"quota was called at 00:00, its call 1, and nobody has an answer"},
+			want: []string{"flowtest: quota was called at 00:00, its call 1, and nobody has an answer"},
 		},
 	}
 	for name, tc := range cases {

@@ -161,7 +161,7 @@ func (st *stage) begin(deleting bool) (context.Context, context.CancelFunc) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.rec = record{deleting: deleting}
-	st.where, st.ended, st.cancel = st.where[:0], nil, cancel
+	st.ended, st.cancel = nil, cancel
 	return ctx, cancel
 }
 
