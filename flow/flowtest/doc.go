@@ -2,12 +2,10 @@
 // what the cloud answers when, what changes meanwhile, and which passes come of it. Time is virtual. A run that spans hours
 // takes microseconds, and is the same each time.
 //
-//	pool := &Pool{Size: 3}
-//	w := &flowtest.World[*Pool]{Resource: pool, Extensions: poolExtensions}
+//	w := &flowtest.World[*Pool]{Resource: &Pool{Size: 3}, Extensions: poolExtensions}
 //	w.Owner.From(0, creating).From(10*time.Second, ready)
 //	w.Get.From(0, flow.Observation{})
 //	w.Apply.Fail(conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
-//	w.Edit(time.Hour, "deletion is asked for", func() { pool.Deleted = true })
 //
 //	w.Run(t).Want(t, `
 //		00:00  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 1s or with Cluster prod  [Owner]
