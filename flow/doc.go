@@ -66,4 +66,8 @@
 // [Reconciler.Explain] the last pass of each resource: every link, its verdict, the one that stopped it, what it waits
 // for, since when, and when it is tried again. [WithObserver] hands everything to a chain.Observer, such as that of package
 // otelx, for telemetry.
+//
+// # Testing
+//
+// Package flowtest runs a whole flow through a scripted world in virtual time, and compares the timeline.
 package flow

@@ -1,0 +1,74 @@
+package flowtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// event is something that happens at a time of the run.
+type event struct {
+	at    time.Duration
+	what  string // empty: it has no line in the timeline
+	kind  string // what it is called in messages
+	do    func() // may be nil
+	wakes bool   // whatever is waited for
+	refs  []checks.Ref
+	// happened is said of events that are scripted; those that come with an answer are asked for there.
+	scripted, happened bool
+}
+
+func (e *event) named() string {
+	if e.what == "" {
+		return e.kind
+	}
+	return fmt.Sprintf("%s (%s)", e.kind, e.what)
+}
+
+// Edit changes the resource at a time of the run, as a person does: the spec, with its generation, or the wish to have it
+// deleted. The resource is reconciled at once. what is a line in the timeline; empty: there is none.
+func (w *World[T]) Edit(at time.Duration, what string, change func()) {
+	w.events = append(w.events, event{at: at, what: what, kind: "Edit", do: change, wakes: true, scripted: true})
+}
+
+// Change changes something else at a time of the run; change may be nil. If the resource waits for one of refs, it is
+// reconciled at once; otherwise it finds out in its own time. what is as in [World.Edit].
+//
+// What a script alone says of an object needs no Change, see [Script.From] and [World.Object].
+func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
+	w.events = append(w.events, event{at: at, what: what, kind: "Change", do: change, refs: refs, scripted: true})
+}
+
+// Restart ends the process and starts another one: the context of a pass under way is canceled, what was in memory is lost
+// (tokens that are not kept with the resource, the counts of the back-off), and the resource is reconciled at once. Call it
+// from operations or links, or at a time: w.Change(time.Minute, "", w.Restart).
+func (w *World[T]) Restart() { w.stage.restart() }
+
+// happenings are the events of a run: those that are scripted, and the changes of objects that scripts tell of, in the
+// order in which they happen.
+func (w *World[T]) happenings() []*event {
+	var all []*event
+	changes := func(s *Script[checks.Object], name string) {
+		for i := range s.timed {
+			if a := &s.timed[i]; a.from > 0 && a.err == nil {
+				e := &event{at: a.from, kind: "From"}
+				if a.result.Ref != (checks.Ref{}) {
+					name, e.refs = a.result.Ref.String(), []checks.Ref{a.result.Ref}
+				}
+				e.what = name + " changes"
+				all = append(all, e)
+			}
+		}
+	}
+	changes(&w.Owner, "the owner")
+	for _, s := range w.scripts {
+		if o, ok := s.(*Script[checks.Object]); ok {
+			changes(o, o.name)
+		}
+	}
+	for i := range w.events {
+		all = append(all, &w.events[i])
+	}
+	return all
+}

@@ -1,0 +1,176 @@
+package flowtest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// TestWake: what brings a resource back before its delay is over.
+func TestWake(t *testing.T) {
+	owners := chain.New(checks.OwnerReady())
+	silent := chain.New(checks.Check("Silent", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		if req.Owner.Readiness.State == checks.Ready {
+			return checks.Proceed(), nil
+		}
+		return checks.Block("NotReady", "it does not say for what it waits", checks.RetryIn(time.Minute)), nil
+	}))
+	cases := map[string]struct {
+		reason string
+		ext    ext
+		world  func(w *world, p *Pool)
+		passes int // 0: until it is ready
+		want   string
+	}{
+		"Owner": {
+			reason: "it is waited for",
+			ext:    ext{OwnerCheck: owners},
+			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
+			want: `00:00   blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			       00:00.5 * Cluster prod changes
+			       00:00.5 ready again in 1h [Owner Apply]`,
+		},
+		"NotWaitedFor": {
+			reason: "a check that does not say what it waits for is not woken, as in any engine",
+			ext:    ext{OwnerCheck: silent},
+			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
+			want: `00:00   blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]
+			       00:00.5 * Cluster prod changes
+			       01:00   ready again in 1h [Owner Apply]`,
+		},
+		"NoOwner": {
+			reason: "an owner that is taken away has no name",
+			ext:    ext{OwnerCheck: silent},
+			world:  func(w *world, _ *Pool) { w.Owner.From(0, ready).From(time.Second, checks.Object{}) },
+			passes: 2,
+			want: `00:00 ready again in 1h [Owner Apply]
+			       00:01 * the owner changes
+			       1:00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]`,
+		},
+		"NotFoundOut": {
+			reason: "that somebody could not be asked is no change of what was asked for",
+			ext:    ext{OwnerCheck: silent},
+			world: func(w *world, _ *Pool) {
+				w.Owner.From(0, creating).FailFrom(time.Minute, conflict).From(61*time.Second, ready)
+			},
+			want: `00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]
+			       01:00 failed at Owner: Conflict again in 1s [Owner]
+			       01:01 * Cluster prod changes
+			       01:01 ready again in 1h [Owner Apply]`,
+		},
+		"OwnOwner": {
+			reason: "the user's own owner changes by an event that names it",
+			ext:    ext{OwnerCheck: owners},
+			world: func(w *world, _ *Pool) {
+				owner := creating
+				w.Operations.Owner = func(context.Context, *Pool) (checks.Object, error) { return owner, nil }
+				w.Change(500*time.Millisecond, "the cluster is ready", func() { owner = ready }, checks.Ref{Kind: "Subnet"}, prod)
+			},
+			want: `00:00   blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			       00:00.5 * the cluster is ready
+			       00:00.5 ready again in 1h [Owner Apply]`,
+		},
+		"Another": {
+			reason: "a change of what nobody waits for wakes nobody",
+			ext:    ext{OwnerCheck: owners},
+			world: func(w *world, _ *Pool) {
+				w.Owner.Then(creating, ready)
+				w.Change(500*time.Millisecond, "", nil, checks.Ref{Kind: "Cluster", Name: "other"})
+			},
+			want: `00:00 blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			       00:01 ready again in 1h [Owner Apply]`,
+		},
+		"Edit": {
+			reason: "an edit wakes whatever is waited for, and one at the time of a pass comes before it",
+			world: func(w *world, p *Pool) {
+				w.Get.From(0, flow.Observation{Exists: true, InSync: true})
+				w.Edit(time.Hour, "the spec changes", func() { p.Generation++ })
+				w.Edit(30*time.Minute, "the spec changes", func() { p.Generation++ })
+			},
+			want: `00:00   ready again in 1h [Get]
+			       30:00   * the spec changes
+			       30:00   ready again in 1h [Get]
+			       1:00:00 * the spec changes
+			       1:00:00 ready again in 1h [Get]`,
+		},
+		"Two": {
+			reason: "two events at one time are one reason to come back",
+			world: func(w *world, p *Pool) {
+				w.Edit(time.Second, "one", nil)
+				w.Edit(time.Second, "two", nil)
+			},
+			want: `00:00 ready again in 1h [Apply]
+			       00:01 * one
+			       00:01 * two
+			       00:01 ready again in 1h [Apply]`,
+		},
+		"First": {
+			reason: "events at the start come before the first pass",
+			world:  func(w *world, p *Pool) { w.Edit(0, "deleted at once", func() { p.Deleted = true }) },
+			want: `00:00 * deleted at once
+			       00:00 gone [Delete]`,
+		},
+		"Generation": {
+			reason: "a change of the spec forgets what was counted of failures",
+			world: func(w *world, p *Pool) {
+				w.Apply.Fail(conflict, conflict, conflict, conflict)
+				w.Edit(4*time.Second, "", func() { p.Generation++ })
+			},
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Conflict again in 2s [Apply]
+			       00:03 failed at Apply: Conflict again in 4s [Apply]
+			       00:04 failed at Apply: Conflict again in 1s [Apply]
+			       00:05 ready again in 1h [Apply]`,
+		},
+		"Restart": {
+			reason: "a new process counts from the start",
+			world: func(w *world, p *Pool) {
+				w.Apply.Fail(conflict, conflict, conflict)
+				w.Change(2*time.Second, "", w.Restart)
+			},
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Conflict again in 2s [Apply]
+			       00:02 * the process restarts
+			       00:02 failed at Apply: Conflict again in 1s [Apply]
+			       00:03 ready again in 1h [Apply]`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(doing())
+			w.Extensions = tc.ext
+			tc.world(w, p)
+			if tc.passes > 0 {
+				w.RunPasses(t, tc.passes).Want(t, tc.want)
+				return
+			}
+			w.Run(t).Want(t, tc.want)
+		})
+	}
+}
+
+// TestEventPanics: it is said which.
+func TestEventPanics(t *testing.T) {
+	w, _ := newWorld(doing())
+	w.Edit(time.Minute, "the size", func() { panic("boom") })
+	mustFail(t, "a fault of the test is not one of the flow", run(w), "Edit (the size) at 01:00 panics: boom")
+}
+
+// TestRestartMakesAnew: each process has a flow of its own.
+func TestRestartMakesAnew(t *testing.T) {
+	w, _ := newWorld(doing())
+	made := 0
+	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
+		if made++; made == 3 {
+			panic("boom")
+		}
+		return plain(o, opts...)
+	}
+	w.Change(time.Second, "", w.Restart)
+	w.Change(2*time.Second, "", w.Restart)
+	mustFail(t, "the third process does not start", run(w), "the flow cannot be made: boom", "00:01  ready", "00:02  * the process restarts")
+}

@@ -1,0 +1,184 @@
+package flowtest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+)
+
+// Pool is an agent pool. A cluster owns it.
+type Pool struct {
+	Size       int
+	Generation int64
+	Deleted    bool
+
+	Token   string // of the operation under way
+	TokenOf int64  // the generation that it is for
+}
+
+// Cluster is the owner. Its value is its state.
+type Cluster string
+
+func cluster(state string, readiness checks.State) checks.Object {
+	c := Cluster(state)
+	return checks.Object{Ref: prod, Value: &c, Readiness: checks.Readiness{State: readiness, Reason: state}}
+}
+
+var (
+	prod     = checks.Ref{Kind: "Cluster", Name: "prod"}
+	creating = cluster("Creating", checks.NotReady)
+	ready    = cluster("Succeeded", checks.Ready)
+	conflict = flowtest.Response(http.StatusConflict, "Conflict", "another operation is under way", 0)
+)
+
+// poolExtensions are what the examples test.
+var poolExtensions = flow.Extensions[*Pool]{OwnerCheck: chain.New(checks.OwnerReady())}
+
+// t stands for the *testing.T of a test, which an example does not have.
+var t printing
+
+type printing struct{ rapid.TB }
+
+func (printing) Helper()                           {}
+func (printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (printing) Fatalf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+
+// A pool waits until its cluster is ready, is told twice that something else is under way there, and is then created by an
+// operation that takes a while.
+func Example() {
+	w := &flowtest.World[*Pool]{Kind: "AgentPool", Resource: &Pool{Size: 3}, Extensions: poolExtensions}
+	w.Owner.From(0, creating).From(10*time.Second, ready)
+	w.Get.From(0, flow.Observation{}) // it is not there
+	w.Apply.Fail(conflict, conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
+
+	run := w.Run(t)
+
+	run.Want(t, `
+		00:00  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 1s or with Cluster prod  [Owner]
+		00:01  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 2s or with Cluster prod  [Owner]
+		00:03  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 4s or with Cluster prod  [Owner]
+		00:07  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
+		00:10  * Cluster prod changes
+		00:10  failed at Apply: Conflict  again in 1s   [Owner Get Apply]
+		00:11  failed at Apply: Conflict  again in 2s   [Owner Get Apply]
+		00:13  in progress at Apply       again in 20s  [Owner Get Apply]
+		00:33  ready                      again in 1h   [Owner Apply(op-1)]`)
+	fmt.Print(run.Conditions())
+	// Output:
+	// 00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
+	// 00:10  Ready=False since 00:00 Warning Conflict: another operation is under way
+	// 00:13  Ready=False since 00:00 Info InProgress: the operation goes on in the cloud
+	// 00:33  Ready=True since 00:33 Succeeded
+}
+
+// What a test fails with if the flow does not do what is wanted: here the test believes that a second conflict is given
+// three minutes.
+func ExampleRun_Want() {
+	w := &flowtest.World[*Pool]{Resource: &Pool{}}
+	w.Apply.Fail(conflict, conflict).Then(flow.Done())
+
+	w.Run(t).Want(t, `
+		00:00  failed at Apply: Conflict  again in 1s  [Apply]
+		00:01  failed at Apply: Conflict  again in 3m  [Apply]
+		03:01  ready                      again in 1h  [Apply]`)
+	// Output:
+	// flowtest: the timeline is another one from line 2 on:
+	//     want                                                | got
+	//     00:00 failed at Apply: Conflict again in 1s [Apply] | (the same)
+	//   > 00:01 failed at Apply: Conflict again in 3m [Apply] | 00:01 failed at Apply: Conflict again in 2s [Apply]
+	//     03:01 ready again in 1h [Apply]                     | 00:03 ready again in 1h [Apply]
+	//
+	// it is:
+	//   00:00  failed at Apply: Conflict  again in 1s  [Apply]
+	//   00:01  failed at Apply: Conflict  again in 2s  [Apply]
+	//   00:03  ready                      again in 1h  [Apply]
+}
+
+// A process that ends in the middle of an operation. Its token is kept with the resource, so the next process polls it;
+// meanwhile the spec has changed, so that another PUT follows.
+func ExampleWorld_Restart() {
+	pool := &Pool{Size: 3, Generation: 1}
+	w := &flowtest.World[*Pool]{Resource: pool, Operations: flow.Operations[*Pool]{
+		Generation: func(p *Pool) int64 { return p.Generation },
+		Token:      func(p *Pool) (string, int64) { return p.Token, p.TokenOf },
+		SetToken: func(_ context.Context, p *Pool, token string, generation int64) error {
+			p.Token, p.TokenOf = token, generation
+			return nil
+		},
+	}}
+	w.Apply.Then(flow.InProgress("op-1", time.Minute), flow.Done(), flow.InProgress("op-2", time.Minute), flow.Done())
+	w.Edit(20*time.Second, "the size changes", func() { pool.Size, pool.Generation = 5, 2 })
+	w.Change(20*time.Second, "", w.Restart)
+
+	fmt.Print(w.Run(t))
+	// Output:
+	// 00:00  in progress at Apply  again in 1m  [Apply]
+	// 00:20  * the size changes
+	// 00:20  * the process restarts
+	// 00:20  in progress at Apply  again in 1m  [Apply(op-1) Apply]
+	// 01:20  ready                 again in 1h  [Apply(op-2)]
+}
+
+// Operations of the user's own, here with a cloud that is a map. A script stands in front of one of them: the first PUT is
+// throttled, whatever the cloud would have said. What others change there is found at the resync.
+func ExampleWorld_operations() {
+	pool, cloud := &Pool{Size: 3}, map[string]int{}
+	w := &flowtest.World[*Pool]{Resource: pool, Operations: flow.Operations[*Pool]{
+		Key:      func(*Pool) string { return "system" },
+		Deleting: func(p *Pool) bool { return p.Deleted },
+		Get: func(context.Context, *flow.Request[*Pool]) (flow.Observation, error) {
+			size, there := cloud["system"]
+			return flow.Observation{Exists: there, InSync: size == pool.Size}, nil
+		},
+		Apply: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
+			cloud["system"] = pool.Size
+			return flow.Done(), nil
+		},
+		Delete: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
+			delete(cloud, "system")
+			return flow.Done(), nil
+		},
+	}}
+	w.Apply.Fail(flowtest.Response(http.StatusTooManyRequests, "TooManyRequests", "", 30*time.Second))
+	w.Change(30*time.Minute, "somebody else changes the size", func() { cloud["system"] = 7 })
+	w.Edit(2*time.Hour, "deletion is asked for", func() { pool.Deleted = true })
+
+	fmt.Print(w.Run(t))
+	// Output:
+	// 00:00    failed at Apply: TooManyRequests  again in 30s  [Get Apply]
+	// 00:30    ready                             again in 1h   [Get Apply]
+	// 30:00    * somebody else changes the size
+	// 1:00:30  ready                             again in 1h   [Get Apply]
+	// 2:00:00  * deletion is asked for
+	// 2:00:00  gone                                            [Delete]
+}
+
+// What a link asks by itself is scripted as a service.
+func ExampleService() {
+	w := &flowtest.World[*Pool]{Resource: &Pool{}}
+	quota := flowtest.Service[int](w, "quota")
+	quota.Fail(flowtest.Response(http.StatusServiceUnavailable, "Busy", "", 5*time.Second)).Then(0, 10)
+	w.Extensions.PreCheck = chain.New(checks.Check("Quota",
+		func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
+			left, err := quota.Ask(ctx)
+			if err == nil && left == 0 {
+				return checks.Block("NoQuota", "there is no quota left", checks.RetryIn(time.Minute)), nil
+			}
+			return checks.Proceed(), err
+		}))
+	w.Apply.Then(flow.Done())
+
+	fmt.Print(w.Run(t))
+	// Output:
+	// 00:00  failed at PreCheck/Quota: Busy      again in 5s  [quota]
+	// 00:05  blocked at PreCheck/Quota: NoQuota  again in 1m  [quota]
+	// 01:05  ready                               again in 1h  [quota Apply]
+}

@@ -1,0 +1,165 @@
+package flowtest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+	"github.com/windlass-go/windlass/internal/falsify"
+)
+
+// plot is a world that was drawn at random, so that it can be made twice.
+type plot struct {
+	keep                bool // tokens are kept with the resource
+	owner, get          []int
+	apply, remove, pre  []int
+	edits, ends, reborn []time.Duration
+}
+
+func drawPlot(t *rapid.T) plot {
+	acts := func(name string, n int) []int {
+		return rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 6).Draw(t, name)
+	}
+	times := func(name string) (ds []time.Duration) {
+		for _, s := range rapid.SliceOfN(rapid.IntRange(0, 240), 0, 2).Draw(t, name) {
+			ds = append(ds, time.Duration(s)*500*time.Millisecond)
+		}
+		return ds
+	}
+	return plot{
+		rapid.Bool().Draw(t, "keep"), acts("owner", 3), acts("get", 4), acts("apply", 5), acts("delete", 5), acts("pre", 4),
+		times("edits"), times("ends"), times("reborn"),
+	}
+}
+
+// world makes the world of a plot. Behind the scripts everything is done at once.
+func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *world {
+	o := doing()
+	if pl.keep {
+		o = keeping()
+	}
+	o.Get = func(context.Context, *request) (flow.Observation, error) { return flow.Observation{Exists: true}, nil }
+	o.Owner = func(context.Context, *Pool) (checks.Object, error) { return ready, nil }
+	w, p := newWorld(o)
+	offline := flowtest.Response(503, "Offline", "", 0)
+	for i, a := range pl.owner {
+		w.Owner.Optional().From(time.Duration(i)*10*time.Second, []checks.Object{ready, creating, {Ref: prod}}[a])
+	}
+	w.Owner.Optional().From(time.Minute, ready) // so that all is over some time
+	for _, a := range pl.get {
+		switch a {
+		case 3:
+			w.Get.Optional().Fail(offline)
+		default:
+			w.Get.Optional().Then(flow.Observation{Exists: a > 0, InSync: a > 1})
+		}
+	}
+	operation := func(s *flowtest.Script[flow.Progress], acts []int) {
+		for i, a := range acts {
+			switch s.Optional(); a {
+			case 0:
+				s.Then(flow.Done())
+			case 1:
+				s.Fail(conflict)
+			case 2:
+				s.Fail(offline)
+			default:
+				s.Then(flow.InProgress(fmt.Sprint("op", i), time.Duration(a-3)*7*time.Second))
+			}
+		}
+	}
+	operation(&w.Apply, pl.apply)
+	operation(&w.Delete, pl.remove)
+	says := flowtest.Service[int](w, "says").Then(append(pl.pre, 0)...).From(0, 0).Optional()
+	links := ext{OwnerCheck: chain.New(checks.OwnerReady()), PreCheck: chain.New(checks.Check("Says",
+		func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
+			switch a, _ := says.Ask(ctx); a {
+			case 1:
+				return checks.Block("No", "not yet"), nil
+			case 2:
+				return checks.Result{}, offline
+			case 3:
+				panic("boom")
+			}
+			return checks.Proceed(), nil
+		}))}
+	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
+		return around(flow.New("Pool", o, links, opts...), o)
+	}
+	for _, at := range pl.edits {
+		w.Edit(at, "", func() { p.Generation++ })
+	}
+	for i, at := range pl.ends {
+		w.Edit(at, "", func() { p.Deleted = i == 0 }) // the second takes it back
+	}
+	for _, at := range pl.reborn {
+		w.Change(at, "", w.Restart)
+	}
+	return w
+}
+
+func sound(r flow.Runner[*Pool], _ ops) flow.Runner[*Pool] { return r }
+
+// TestAnyWorld: whatever a world does, the flow breaks no invariant, and the run is the same the second time.
+func TestAnyWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pl := drawPlot(t)
+		j := &lenient{}
+		first := pl.world(sound).RunUntil(j, 3*time.Hour)
+		for _, told := range j.told {
+			// Who is gone cannot be edited any more.
+			if gone := first.Passes[len(first.Passes)-1].State == flow.StateGone; !gone || !strings.HasPrefix(told, inVain) {
+				t.Fatalf("%s\n%s", told, first)
+			}
+		}
+		second := pl.world(sound).RunUntil(&lenient{}, 3*time.Hour)
+		if diff := cmp.Diff(first.Passes, second.Passes); diff != "" {
+			t.Fatalf("-first, +second:\n%s", diff)
+		}
+		if !slices.ContainsFunc(first.Passes, func(p flowtest.Pass) bool { return p.State == flow.StateReady || p.State == flow.StateGone }) {
+			t.Fatalf("three hours are enough for any of these worlds:\n%s", first)
+		}
+	})
+}
+
+// inVain is how a failure begins that is about the script, not about the flow.
+const inVain = "flowtest: scripted in vain"
+
+// TestAnyWorldNoticesFaults: random worlds find the faults that scripts would have to be written for.
+func TestAnyWorldNoticesFaults(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		fault  func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
+	}{
+		"AppliesFirst": {"each kind of block is tried", ask(applying, "")},
+		"DeletesFirst": {"each kind of block is tried", ask(removing, "")},
+		"SaysReady":    {"each kind of failure is tried", says(false, finished)},
+		"SaysGone":     {"as above", says(true, finished)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			noticed := falsify.Found(t, 0, func(t *rapid.T) {
+				pl := drawPlot(t)
+				w := pl.world(func(r flow.Runner[*Pool], o ops) flow.Runner[*Pool] { return &faulty{r, o, tc.fault} })
+				j := &lenient{}
+				w.RunPasses(j, 5)
+				if slices.ContainsFunc(j.told, func(told string) bool { return !strings.HasPrefix(told, inVain) }) {
+					t.Fatal(j.told)
+				}
+			})
+			if !noticed {
+				t.Error(tc.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,254 @@
+package flowtest_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+)
+
+// TestEnd: when a run is over.
+func TestEnd(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		run    func(w *world, t rapid.TB) *flowtest.Run
+		world  func(w *world, p *Pool)
+		want   string
+		ended  time.Duration
+	}{
+		"Ready": {
+			reason: "nothing is left to happen",
+			run:    (*world).Run,
+			want:   "00:00 ready again in 1h [Apply]",
+		},
+		"Seen": {
+			reason: "ready counts in a pass that can have seen all that happened",
+			run:    (*world).Run,
+			world:  func(w *world, _ *Pool) { w.Change(10*time.Minute, "drift", nil) },
+			want: `00:00   ready again in 1h [Apply]
+			       10:00   * drift
+			       1:00:00 ready again in 1h [Apply]`,
+			ended: time.Hour,
+		},
+		"Gone": {
+			reason: "there is nothing to come back for",
+			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, 10*time.Hour) },
+			world:  func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) },
+			want: `00:00 ready again in 1h [Apply]
+			       00:01 gone [Delete]`,
+			ended: time.Second,
+		},
+		"Until": {
+			reason: "what is due at the end still happens",
+			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, time.Hour) },
+			want: `00:00   ready again in 1h [Apply]
+			       1:00:00 ready again in 1h [Apply]`,
+			ended: time.Hour,
+		},
+		"UntilBetween": {
+			reason: "the end is the end, whatever is due later",
+			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, time.Minute) },
+			want:   "00:00 ready again in 1h [Apply]",
+			ended:  time.Minute,
+		},
+		"Passes": {
+			reason: "the number counts",
+			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunPasses(t, 2) },
+			world:  func(w *world, _ *Pool) { w.Apply.Fail(conflict, conflict) },
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Conflict again in 2s [Apply]`,
+			ended: time.Second,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(doing())
+			if tc.world != nil {
+				tc.world(w, p)
+			}
+			tc.run(w, t).Want(t, tc.want)
+			mustEqual(t, tc.reason, tc.ended, w.Elapsed())
+		})
+	}
+}
+
+// TestNoEnd: runs that do not end, and what the test fails with.
+func TestNoEnd(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		world  func(w *world)
+		want   []string
+	}{
+		"Passes": {
+			reason: "something is said to be over, and is not",
+			world:  func(w *world) { w.MaxPasses = 30; w.Apply.From(0, goesOn) },
+			want: []string{"the run is not over after 30 passes (World.MaxPasses)",
+				"the run so far, its last lines:\n  00:18  in progress", "00:29  in progress"},
+		},
+		"DefaultPasses": {
+			reason: "the default is a thousand",
+			world:  func(w *world) { w.Apply.From(0, goesOn) },
+			want:   []string{"the run is not over after 1000 passes"},
+		},
+		"Month": {
+			reason: "only a change of the spec would help, and none is scripted",
+			world:  func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
+			want:   []string{"the resource is not ready after 30 days and 721 passes: use RunUntil or RunPasses", "720:00:00  blocked at PreCheck/Paused"},
+		},
+		"Goexit": {
+			reason: "FailNow belongs to the goroutine of the test",
+			world: func(w *world) {
+				w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) { runtime.Goexit(); return flow.Done(), nil }
+			},
+			want: []string{"the pass at 00:00 ended its goroutine at Apply, as FailNow does"},
+		},
+		"Panic": {
+			reason: "a reconciler of one's own may",
+			world: func(w *world) {
+				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { panic("boom") })
+			},
+			want: []string{"the reconciler panics at 00:00 of the run: boom"},
+		},
+		"ZeroOutcome": {
+			reason: "no pass comes to it",
+			world: func(w *world) {
+				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+					f.Runner.Reconcile(ctx, p)
+					return flow.Outcome{}
+				})
+			},
+			want: []string{"the pass came to the zero Outcome", "00:00  unknown"},
+		},
+		"Canceled": {
+			reason: "nobody ends the process, so nobody starts another one",
+			world: func(w *world) {
+				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+					ctx, cancel := context.WithCancel(ctx)
+					cancel()
+					return f.Runner.Reconcile(ctx, p)
+				})
+			},
+			want: []string{"nothing brings the resource back after canceled", "00:00  canceled at Apply"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, _ := newWorld(doing())
+			tc.world(w)
+			w.Apply.Optional()
+			mustFail(t, tc.reason, run(w), tc.want...)
+		})
+	}
+}
+
+func around(fault func(context.Context, *faulty, *Pool) flow.Outcome) func(ops, ...flow.Option) flow.Runner[*Pool] {
+	return func(o ops, opts ...flow.Option) flow.Runner[*Pool] { return &faulty{plain(o, opts...), o, fault} }
+}
+
+// TestStuck: a pass that does not come back, and where it is. In a bubble patience takes no time.
+func TestStuck(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		world  func(w *world, wait <-chan struct{})
+		want   []string
+	}{
+		"Operation": {
+			reason: "the operation itself",
+			world:  func(w *world, _ <-chan struct{}) { w.Apply.Hang() },
+			want:   []string{"the pass at 00:00 is stuck at Apply: it has not come back within 10s (World.Patience, by the real clock)"},
+		},
+		"Link": {
+			reason: "a link, also if it does not look at its context",
+			world: func(w *world, wait <-chan struct{}) {
+				w.Patience = time.Minute
+				w.Apply.Fail(conflict)
+				w.Extensions.PreCheck = chain.New(
+					checks.Paused(func(*Pool) bool { return false }),
+					checks.Check("Deaf", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+						if len(w.Requests()) > 0 {
+							<-wait
+						}
+						return checks.Proceed(), nil
+					}),
+				)
+			},
+			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf: it has not come back within 1m0s", "00:00  failed at Apply: Conflict"},
+		},
+		"Outside": {
+			reason: "not everything is in the flow",
+			world: func(w *world, wait <-chan struct{}) {
+				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { <-wait; return flow.Outcome{} })
+			},
+			want: []string{"is stuck at no point of the flow"},
+		},
+		"BehindALink": {
+			reason: "links that were left are not where it is",
+			world: func(w *world, wait <-chan struct{}) {
+				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
+					return &faulty{flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), o, func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+						out := f.Runner.Reconcile(ctx, p)
+						<-wait
+						return out
+					}}
+				}
+			},
+			want: []string{"is stuck at no point of the flow"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				wait := make(chan struct{})
+				defer close(wait)
+				w, _ := newWorld(doing())
+				tc.world(w, wait)
+				mustFail(t, tc.reason, run(w), tc.want...)
+			})
+		})
+	}
+}
+
+// TestFatal: a run that cannot go on ends the test, and is given back to those that go on all the same.
+func TestFatal(t *testing.T) {
+	w, _ := newWorld(doing())
+	w.Apply.From(0, goesOn)
+	w.MaxPasses = 2
+	if _, fatal := judged(run(w)); !fatal {
+		t.Error("what comes behind the run would be compared with half of it")
+	}
+	w, _ = newWorld(doing())
+	w.Apply.From(0, goesOn)
+	w.MaxPasses = 2
+	w.Delete.Fail(conflict) // in vain, which does not matter any more
+	lenient := &lenient{}
+	mustEqual(t, "what there was of it", 2, len(w.Run(lenient).Passes))
+	mustEqual(t, "it has failed once", 1, strings.Count(strings.Join(lenient.told, "\n"), "flowtest:"))
+}
+
+// lenient is a test that goes on behind Fatalf, as none should.
+type lenient struct{ judge }
+
+func (l *lenient) Fatalf(format string, args ...any) { l.Errorf(format, args...) }
+
+// TestPanicOfALink is an outcome, and no failure of the kit.
+func TestPanicOfALink(t *testing.T) {
+	w, _ := newWorld(doing())
+	w.Extensions.PreCheck = chain.New(checks.Check("Faulty", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+		if w.Elapsed() < time.Second {
+			panic("boom")
+		}
+		return checks.Proceed(), nil
+	}))
+	w.Run(t).Want(t, `
+		00:00 failed at PreCheck/Faulty: Panic again in 1s []
+		00:01 ready again in 1h [Apply]`)
+}

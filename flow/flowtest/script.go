@@ -1,0 +1,202 @@
+package flowtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Script says what the calls of an operation, or of anything else that a flow asks, are answered. Its methods add to it and
+// return it, so that they can be written in a row. The zero Script has no answers.
+//
+// A call is answered by the first of these that there is:
+//
+//   - the next of the answers that [Script.Then], [Script.Fail] and [Script.Hang] have put in a row
+//   - the answer that holds at this time, by [Script.From] and [Script.FailFrom]
+//   - the user's own operation, in [World.Operations]
+//
+// A call that nobody answers is a failure of the test, and so is an answer that nobody asked for, unless it is [Script.Optional].
+type Script[R any] struct {
+	name     string
+	stage    *stage // nil: not in a run yet
+	row      []answer[R]
+	next     int // of row
+	timed    []answer[R]
+	calls    int
+	optional bool
+	fault    string // the first mistake in it
+}
+
+type answer[R any] struct {
+	from   time.Duration
+	result R
+	err    error
+	hangs  bool
+	given  bool // somebody was given it
+}
+
+// Then answers the next calls with results, one after another.
+func (s *Script[R]) Then(results ...R) *Script[R] {
+	if len(results) == 0 {
+		s.mistaken("Then() has no answer: give at least one")
+	}
+	for _, r := range results {
+		s.row = append(s.row, answer[R]{result: r})
+	}
+	return s
+}
+
+// Fail answers the next calls with errors, one after another. See [Response] for those of a service.
+func (s *Script[R]) Fail(errs ...error) *Script[R] {
+	if len(errs) == 0 {
+		s.mistaken("Fail() has no error: give at least one")
+	}
+	for _, err := range errs {
+		if err == nil {
+			s.mistaken("Fail(nil) would be no failure: give an error, or use Then")
+		}
+		s.row = append(s.row, answer[R]{err: err})
+	}
+	return s
+}
+
+// Hang lets the next call wait until its context is done, and then answers with the context's error. What ends it is a link
+// such as chain.Deadline, which goes by the real clock (in a bubble of testing/synctest it takes no time), or else
+// [World.Patience], and then the test has failed.
+func (s *Script[R]) Hang() *Script[R] {
+	s.row = append(s.row, answer[R]{hangs: true})
+	return s
+}
+
+// From answers the calls from a time of the run on with result, up to the time of another From or FailFrom.
+func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
+	return s.from(answer[R]{from: at, result: result})
+}
+
+// FailFrom is [Script.From] with an error.
+func (s *Script[R]) FailFrom(at time.Duration, err error) *Script[R] {
+	if err == nil {
+		s.mistaken(fmt.Sprintf("FailFrom(%s, nil) would be no failure: give an error, or use From", at))
+	}
+	return s.from(answer[R]{from: at, err: err})
+}
+
+func (s *Script[R]) from(a answer[R]) *Script[R] {
+	if a.from < 0 {
+		s.mistaken(fmt.Sprintf("an answer from %s on: the time is negative", a.from))
+	}
+	s.timed = append(s.timed, a)
+	return s
+}
+
+// Optional makes it no failure that answers of this script are never asked for: for scripts that are drawn at random.
+func (s *Script[R]) Optional() *Script[R] {
+	s.optional = true
+	return s
+}
+
+// Service scripts what is no operation: what a link asks by itself, such as the fetch of checks.LiveState, which is to call
+// [Script.Ask]. The name is that in [Pass].Requests.
+func Service[R, T any](w *World[T], name string) *Script[R] {
+	s := &Script[R]{name: name, stage: &w.stage}
+	w.scripts = append(w.scripts, s)
+	return s
+}
+
+// Ask asks a [Service].
+func (s *Script[R]) Ask(ctx context.Context) (R, error) { return s.answer(ctx, s.name, nil) }
+
+// scripted is a Script, whatever it answers.
+type scripted interface {
+	mistake() string
+	unused() []string
+}
+
+func (s *Script[R]) mistaken(fault string) {
+	if s.fault == "" {
+		s.fault = fault
+	}
+}
+
+func (s *Script[R]) mistake() string {
+	if s.fault == "" {
+		return ""
+	}
+	return "the script of " + s.name + ": " + s.fault
+}
+
+func (s *Script[R]) given() bool { return len(s.row)+len(s.timed) > 0 }
+
+// unused lists the answers that nobody asked for.
+func (s *Script[R]) unused() (unused []string) {
+	if s.optional {
+		return nil
+	}
+	if n := len(s.row) - s.next; n > 0 {
+		unused = append(unused, fmt.Sprintf("%s was %s, and %d of the %d answers in a row were never asked for",
+			s.name, times(s.calls), n, len(s.row)))
+	}
+	for i := range s.timed {
+		if a := &s.timed[i]; !a.given {
+			unused = append(unused, fmt.Sprintf("%s was never asked for its answer from %s on", s.name, stamp(a.from)))
+		}
+	}
+	return unused
+}
+
+// answer records a call and answers it. own is the user's own operation; nil if there is none.
+func (s *Script[R]) answer(ctx context.Context, request string, own func() (R, error)) (R, error) {
+	a, err := s.choose(request, own != nil)
+	switch {
+	case err != nil:
+		return a.result, err
+	case a.hangs:
+		<-ctx.Done()
+		return a.result, ctx.Err()
+	case a.given:
+		return a.result, a.err
+	}
+	return own()
+}
+
+// choose finds the answer to a call; one that is not given means the user's own operation.
+func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
+	if s.stage == nil {
+		return a, fmt.Errorf("flowtest: %s is asked and belongs to no world: make it with Service", request)
+	}
+	s.stage.mu.Lock()
+	defer s.stage.mu.Unlock()
+	s.calls++
+	s.stage.asked(request)
+	if s.next < len(s.row) {
+		s.next++
+		s.row[s.next-1].given = true
+		return s.row[s.next-1], nil
+	}
+	var holds *answer[R]
+	for i := range s.timed {
+		if t := &s.timed[i]; t.from <= s.stage.at && (holds == nil || t.from >= holds.from) {
+			holds = t
+		}
+	}
+	switch {
+	case holds != nil:
+		holds.given = true
+		return *holds, nil
+	case own:
+		return a, nil
+	}
+	return a, s.stage.unscripted(fmt.Sprintf(
+		"%s was called at %s, its call %d, and nobody has an answer: the script of %s has %d in a row",
+		request, stamp(s.stage.at), s.calls, s.name, len(s.row)))
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never called"
+	case 1:
+		return "called once"
+	}
+	return fmt.Sprintf("called %d times", n)
+}

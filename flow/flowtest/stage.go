@@ -1,0 +1,228 @@
+package flowtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// start is any day; that it is always the same keeps runs the same.
+var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// stage is what of a World is the same for resources of all types: the clock, and the record of the pass under way. Links
+// may run on goroutines of their own, so it is locked.
+type stage struct {
+	mu       sync.Mutex
+	at       time.Duration
+	all      []string // what was asked so far
+	rec      record
+	fault    string             // a call that nobody had an answer for
+	watched  bool               // the flow was made with the options of the world
+	where    []*chain.Link      // the links that were entered and not left yet
+	ended    *chain.Link        // the innermost one that ended its goroutine; nil: none did
+	cancel   context.CancelFunc // of the pass under way
+	restarts bool
+	unkept   bool // a token could not be kept with the resource
+}
+
+// record is what happened in a pass.
+type record struct {
+	requests   []string
+	operations []operation
+	deleting   bool // as the pass began
+	inSync     bool // the last that Get said
+	// How far Apply and Delete came in this pass, by what their points said, or the operations themselves.
+	apply, remove reach
+}
+
+// operation is a call of Apply or Delete.
+type operation struct {
+	point, token string
+	inSync       bool   // Get had said so before, in the same pass
+	goesOn       string // the token that it is to be asked with next; empty: it is over, or nothing is known
+}
+
+// reach is how far an operation came in a pass.
+type reach uint8
+
+const (
+	uncalled reach = iota
+	failed
+	underWay
+	done
+)
+
+func reached(p flow.Progress, err error) reach {
+	switch {
+	case err == nil && p.IsDone():
+		return done
+	case err == nil && p.Token() != "":
+		return underWay
+	}
+	return failed
+}
+
+func (st *stage) now() time.Time { return start.Add(st.elapsed()) }
+
+func (st *stage) elapsed() time.Duration {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.at
+}
+
+func (st *stage) set(at time.Duration) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.at = at
+}
+
+func (st *stage) requests() []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.all)
+}
+
+// asked records a request. The stage is locked.
+func (st *stage) asked(request string) {
+	st.all = append(st.all, request)
+	st.rec.requests = append(st.rec.requests, request)
+}
+
+// unscripted keeps the first call that nobody had an answer for. The stage is locked.
+func (st *stage) unscripted(fault string) error {
+	if st.fault == "" {
+		st.fault = fault
+	}
+	return errors.New("flowtest: " + fault)
+}
+
+func (st *stage) got(seen flow.Observation, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.rec.inSync = err == nil && seen.Exists && seen.InSync
+}
+
+func (st *stage) begins(point, token string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.rec.operations = append(st.rec.operations, operation{point: point, token: token, inSync: st.rec.inSync})
+	st.rec.reaches(point, failed)
+}
+
+func (st *stage) ends(point string, p flow.Progress, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if n := len(st.rec.operations); n > 0 {
+		st.rec.operations[n-1].goesOn = p.Token()
+	}
+	st.rec.reaches(point, reached(p, err))
+}
+
+func (r *record) reaches(point string, how reach) {
+	switch point {
+	case flow.PointApply:
+		r.apply = how
+	case flow.PointDelete:
+		r.remove = how
+	}
+}
+
+func (st *stage) kept(ok bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.unkept = !ok
+}
+
+func (st *stage) restart() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.restarts = true
+	if st.cancel != nil {
+		st.cancel()
+	}
+}
+
+// takeRestart tells whether there was a restart, once.
+func (st *stage) takeRestart() (restarts, unkept bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	restarts, st.restarts = st.restarts, false
+	return restarts, st.unkept
+}
+
+// begin begins a pass, and gives its context.
+func (st *stage) begin(deleting bool) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.rec = record{deleting: deleting}
+	st.ended, st.cancel = nil, cancel
+	return ctx, cancel
+}
+
+// end ends a pass, and gives what happened in it.
+func (st *stage) end() (rec record, fault string, watched bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.cancel = nil
+	return st.rec, st.fault, st.watched
+}
+
+// place is where the pass under way is: "PreCheck/Quota", or "Apply" in the operation itself.
+func (st *stage) place() string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	l := st.ended
+	if n := len(st.where); l == nil && n > 0 {
+		l = st.where[n-1]
+	}
+	switch {
+	case l == nil || l.Kind == chain.Pass:
+		return "no point of the flow"
+	case l.Kind == chain.Point:
+		return l.Name
+	}
+	return l.Point + "/" + l.Name
+}
+
+// Enabled implements chain.Observer.
+func (st *stage) Enabled(context.Context) bool { return true }
+
+// Enter implements chain.Observer.
+func (st *stage) Enter(ctx context.Context, link *chain.Link) context.Context {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.watched = true
+	st.where = append(st.where, link)
+	return ctx
+}
+
+// Exit implements chain.Observer. What a point comes to counts for more than what its operation said: a link may answer in
+// place of the operation.
+func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i := len(st.where) - 1; i >= 0; i-- {
+		if st.where[i] == link {
+			st.where = slices.Delete(st.where, i, i+1)
+			break
+		}
+	}
+	if exit.Err == chain.ErrGoexit && st.ended == nil {
+		st.ended = link
+	}
+	if link.Kind != chain.Point || exit.Panic != nil {
+		return
+	}
+	switch r := exit.Result.(type) {
+	case flow.Observation:
+		st.rec.inSync = exit.Err == nil && r.Exists && r.InSync
+	case flow.Progress:
+		st.rec.reaches(link.Name, reached(r, exit.Err))
+	}
+}
