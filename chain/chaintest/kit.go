@@ -86,10 +86,10 @@ func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 // endError is the error, and the panic, of an end; each call has its own.
 type endError struct{ does does }
 
-// anyEnd is an endError of any call, for errors.Is.
-var anyEnd = errors.New("the end of any call")
+// errAnyEnd is an endError of any call, for errors.Is.
+var errAnyEnd = errors.New("the end of any call")
 
-func (e *endError) Is(target error) bool { return target == anyEnd }
+func (e *endError) Is(target error) bool { return target == errAnyEnd }
 
 func (e *endError) Error() string { return "chaintest: the end " + e.does.String() }
 
@@ -168,8 +168,8 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 			comp.mu.Unlock()
 			return res, errEarly
 		}
-		tp := tapeOf(ctx)
-		if cur := k.current.Load(); cur != nil && (tp == nil || cur.gid == goroutine()) {
+		tp, gid := tapeOf(ctx), goroutine()
+		if cur := k.current.Load(); cur != nil && (tp == nil || cur.gid == gid) {
 			tp = cur
 		}
 		if tp == nil { // the context is lost, and calls are made side by side
@@ -182,7 +182,7 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 		if tp.match {
 			same = func() bool { return sameRequest(tp.req, req) }
 		}
-		f := tp.enter(comp, link, ctx, same)
+		f := tp.enter(comp, link, gid, ctx, same)
 		x := &exit{}
 		done := false
 		defer func() {

@@ -289,14 +289,13 @@ var impatient = chaintest.Within(time.Second)
 
 // quick lets rapid make fewer calls and try less hard for the smallest one.
 func quick(t *testing.T) {
-	for name, value := range map[string]string{"rapid.checks": "50", "rapid.shrinktime": "200ms"} {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		if err := f.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = f.Value.Set(before) })
+	t.Helper()
+	checks := "30"
+	if testing.Short() {
+		checks = "150" // of which rapid makes a fifth
 	}
+	set(t, "rapid.checks", checks)
+	set(t, "rapid.shrinktime", "200ms")
 }
 
 // stop is closed at no time: goroutines that wait for it stay.

@@ -96,8 +96,7 @@ func (e *exit) returned() bool { return e.panicked == nil && !e.goexit }
 
 // enter notes that a link is entered, or the end. same tells whether the request is the one of the call; it is asked only
 // where that matters.
-func (tp *tape) enter(comp *composition, link int, ctx context.Context, same func() bool) *frame {
-	gid := goroutine()
+func (tp *tape) enter(comp *composition, link int, gid uint64, ctx context.Context, same func() bool) *frame {
 	tp.mu.Lock()
 	defer tp.mu.Unlock()
 	f := &frame{link: link, comp: comp, name: comp.name(link), ctx: ctx, open: true}
@@ -295,7 +294,7 @@ func finds(inner, outer any) bool {
 // foreign tells whether a link was left with what the end of another call did.
 func (tp *tape) foreign(x *exit) bool {
 	for _, v := range [...]any{x.err, x.panicked} {
-		if err, ok := v.(error); ok && !is(err, tp.end.err) && is(err, anyEnd) {
+		if err, ok := v.(error); ok && !is(err, tp.end.err) && is(err, errAnyEnd) {
 			return true
 		}
 	}
