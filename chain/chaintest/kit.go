@@ -106,7 +106,7 @@ type plan struct {
 // composition is the chain composed once more, with the kit around each of its links.
 type composition struct {
 	links    []chain.Link
-	steps    int // how many links were composed
+	steps    atomic.Int32 // how many links were composed
 	composed atomic.Bool
 	mu       sync.Mutex
 	early    []string // links that called next while composing
@@ -126,7 +126,7 @@ func (c *composition) composing() string {
 	if len(c.links) == 0 {
 		return ""
 	}
-	return c.name(max(len(c.links)-1-c.steps%len(c.links), 0))
+	return c.name(len(c.links) - 1 - int(c.steps.Load())%len(c.links))
 }
 
 // errEarly is what is returned to those who call while composing.
@@ -137,9 +137,7 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, R
 	comp = &composition{links: c.Links()}
 	n := len(comp.links)
 	watched := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-		i := n - 1 - comp.steps%n
-		comp.steps++
-		return k.watch(comp, i, l, h)
+		return k.watch(comp, n-1-(int(comp.steps.Add(1))-1)%n, l, h)
 	})
 	end := k.watch(comp, n, nil, k.end)
 	var panicked any

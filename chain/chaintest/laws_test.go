@@ -109,6 +109,17 @@ var faults = map[string]struct {
 				return outcome{}, nil
 			}), nil
 		}, ""},
+	"CallsLater": {chaintest.Nested, "work is done that nobody waits for",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if ctx.Err() != nil {
+				return outcome{}, ctx.Err()
+			}
+			go func() {
+				<-ctx.Done() // the caller cancels it when the call is over
+				_, _ = next(ctx, req)
+			}()
+			return outcome{}, nil
+		})), "when it had been left"},
 	"Panics": {chaintest.NoPanic, "a link is no reason for the whole to come down",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			return outcome{Message: req.Next.Name}, nil
