@@ -128,7 +128,8 @@ func (k *kit[Req, Res]) composing() (*finding, error) {
 	defer comp.mu.Unlock()
 	for _, link := range comp.early {
 		if !k.excused(Composing, link) {
-			return &finding{violation: violation{law: Composing, link: link, at: -1, why: "it called next while the chain was composed"}}, nil
+			v := violation{law: Composing, link: link, at: -1, why: "it called next while the chain was composed"}
+			return &finding{violation: v}, nil
 		}
 	}
 	if err != nil {
@@ -274,7 +275,8 @@ func (k *kit[Req, Res]) goroutines() (property, error) {
 		for _, left := range leftBehind(c.tape.label, patience) {
 			patience = 10 * time.Millisecond // that there is a leak is known; now for the smallest program
 			if !k.excused(Goroutines, left.link) {
-				v := violation{law: Goroutines, link: left.link, at: -1, why: "a goroutine that it started is left behind, in\n" + indent(left.stack, "    ")}
+				why := "a goroutine that it started is left behind, in\n" + indent(left.stack, "    ")
+				v := violation{law: Goroutines, link: left.link, at: -1, why: why}
 				return &finding{v, k.describe(p), c.tape.trace()}
 			}
 		}
@@ -313,7 +315,9 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 }
 
 // together makes calls at the same time. Ends wait for each other a little, so that calls overlap.
-func (k *kit[Req, Res]) together(h chain.Handler[Req, Res], comp *composition, programs []program[Req, Res], solo []*call) []*call {
+func (k *kit[Req, Res]) together(
+	h chain.Handler[Req, Res], comp *composition, programs []program[Req, Res], solo []*call,
+) []*call {
 	var at atomic.Int32
 	meet := func() {
 		at.Add(1)
@@ -327,7 +331,7 @@ func (k *kit[Req, Res]) together(h chain.Handler[Req, Res], comp *composition, p
 	for i, p := range programs {
 		var run func()
 		calls[i], run = k.ready(h, comp, p, func(tp *tape) {
-			tp.match, tp.solo, tp.end.meet = true, solo[i].tape.same, meet
+			tp.match, tp.solo, tp.end.meet = true, solo[i].tape.matched(), meet
 			tp.alone = !slices.ContainsFunc(solo[i].tape.close(), func(v violation) bool { return v.law == Nested })
 		})
 		done.Go(func() {

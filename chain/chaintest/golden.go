@@ -64,8 +64,9 @@ func Golden(t rapid.TB, name string, values ...fmt.Stringer) {
 	if was == now.String() {
 		return
 	}
-	t.Errorf("chaintest: Golden: %s is not what is printed now:\n%s  if the change is right: go test -run '^%s$' -chaintest.update", file,
-		columns("golden", "now", strings.Split(strings.TrimSuffix(was, "\n"), "\n"), strings.Split(strings.TrimSuffix(now.String(), "\n"), "\n")), t.Name())
+	split := func(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+	t.Errorf("chaintest: Golden: %s is not what is printed now:\n%s  if the change is right: go test -run '^%s$' -chaintest.update",
+		file, columns("golden", "now", split(was), split(now.String())), t.Name())
 }
 
 // updating tells whether golden files are to be written.

@@ -145,7 +145,8 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, R
 		defer func() { panicked = recover() }()
 		h = watched.Then(end)
 	}) {
-		return nil, comp, fmt.Errorf("composing the chain did not come to an end within %s: the constructor of link %s has control", k.within, comp.composing())
+		return nil, comp, fmt.Errorf("composing the chain did not come to an end within %s: the constructor of link %s has control",
+			k.within, comp.composing())
 	}
 	switch {
 	case panicked != nil:
@@ -167,7 +168,7 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 			return res, errEarly
 		}
 		tp, gid := tapeOf(ctx), goroutine()
-		if cur := k.current.Load(); cur != nil && (tp == nil || cur.gid == gid) {
+		if cur := k.current.Load(); cur != nil && (tp == nil || cur.gid.Load() == gid) {
 			tp = cur
 		}
 		if tp == nil { // the context is lost, and calls are made side by side
@@ -233,12 +234,12 @@ func (k *kit[Req, Res]) endOf(tp *tape, f *frame, ctx context.Context) (res Res,
 	case fails:
 		return res, p.err
 	case panics:
-		if goroutine() != tp.gid { // nobody could recover it
+		if goroutine() != tp.gid.Load() { // nobody could recover it
 			return res, p.err
 		}
 		panic(p.err)
 	case goexits:
-		if goroutine() == tp.gid {
+		if goroutine() == tp.gid.Load() {
 			runtime.Goexit()
 		}
 	}
@@ -247,7 +248,7 @@ func (k *kit[Req, Res]) endOf(tp *tape, f *frame, ctx context.Context) (res Res,
 
 // canceled looks whether the end sees that the caller has canceled its context, and if not, whom to blame.
 func (tp *tape) canceled(f *frame, ctx context.Context, patience *time.Duration) {
-	if ctx == nil || ctx.Err() != nil {
+	if ctx == nil || ctx.Err() != nil || goroutine() != tp.gid.Load() {
 		return
 	}
 	timer := time.NewTimer(*patience) // contexts of others may take a goroutine to be canceled
@@ -287,7 +288,8 @@ type call struct {
 
 // ready makes what a call needs. The function that it returns makes the call and blocks until that is over.
 func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*tape)) (*call, func()) {
-	c := &call{tape: &tape{comp: comp, req: p.req, end: &plan{does: p.does, res: p.res, err: &endError{p.does}}}}
+	end := &plan{does: p.does, res: p.res, err: &endError{p.does}}
+	c := &call{tape: &tape{comp: comp, req: p.req, end: end}}
 	if with != nil {
 		with(c.tape)
 	}
@@ -296,7 +298,7 @@ func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p pr
 	case cancelsBefore:
 		cancel()
 	case cancelsDuring:
-		c.tape.end.cancel = cancel
+		end.cancel = cancel
 	}
 	if c.tape.label != "" {
 		ctx = pprof.WithLabels(ctx, pprof.Labels(labelCall, c.tape.label))
@@ -310,7 +312,7 @@ func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p pr
 				c.exit.goexit = c.exit.panicked == nil
 			}
 		}()
-		c.tape.gid = goroutine()
+		c.tape.gid.Store(goroutine())
 		res, err := h(ctx, p.req)
 		c.exit.res, c.exit.err = res, err
 		done = true

@@ -175,7 +175,8 @@ func runs[Req, Res any](t rapid.TB, who string, c chain.Chain[Req, Res]) {
 				entered = append(entered, s.Link)
 			}
 		}
-		if len(entered) > len(listed) || !slices.Equal(entered, listed[:len(entered)]) || reached && len(entered) < len(listed) {
+		inOrder := len(entered) <= len(listed) && slices.Equal(entered, listed[:len(entered)])
+		if !inOrder || reached && len(entered) < len(listed) {
 			t.Errorf("chaintest: %s: links do not run in the order in which the chain lists them (the end was reached: %t, panic: %v):\n%s",
 				who, reached, failed, strings.TrimSuffix(columns("listed", "ran", listed, entered), "\n"))
 			return

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/snapshot"
@@ -20,7 +22,7 @@ import (
 type tape struct {
 	comp  *composition
 	end   *plan
-	gid   uint64 // the goroutine of the call
+	gid   atomic.Uint64 // the goroutine of the call
 	held  func() int
 	pic   *snapshot.Snapshot // of the request; nil if that is not watched
 	req   any                // the request of the call
@@ -113,7 +115,8 @@ func (tp *tape) enter(comp *composition, link int, gid uint64, ctx context.Conte
 	if same != nil {
 		is := same()
 		if tp.solo[link] && !is { // nil, and so never, as long as it is alone
-			tp.violated(violation{law: Concurrent, link: nameOf(f.parent), at: -1, why: "what it handed on is not the request of its own call"})
+			tp.violated(violation{law: Concurrent, link: nameOf(f.parent), at: -1,
+				why: "what it handed on is not the request of its own call"})
 		}
 		if tp.same == nil {
 			tp.same = map[int]bool{}
@@ -141,13 +144,15 @@ func (tp *tape) place(f *frame, comp *composition, gid uint64) {
 	}
 	switch by := nameOf(f.parent); {
 	case late:
-		tp.violated(violation{law: Nested, link: by, at: len(tp.events), want: "(no call of next)", why: "it called next when it had been left"})
+		tp.violated(violation{law: Nested, link: by, at: len(tp.events), want: "(no call of next)",
+			why: "it called next when it had been left"})
 	case f.parent == nil && comp != tp.comp || f.parent != nil && comp != f.parent.comp:
 		tp.violated(violation{law: OwnEnd, link: by, at: len(tp.events), want: "> " + tp.comp.name(f.link) + " of its own composition",
 			why: "it called the next of another composition of the chain"})
-	case gid != tp.gid && tp.alone:
-		tp.violated(violation{law: Concurrent, link: by, at: len(tp.events), want: "(nothing of another call)", why: "it handed on the context of another call"})
-	case gid != tp.gid:
+	case gid != tp.gid.Load() && tp.alone:
+		tp.violated(violation{law: Concurrent, link: by, at: len(tp.events), want: "(nothing of another call)",
+			why: "it handed on the context of another call"})
+	case gid != tp.gid.Load():
 		tp.violated(violation{law: Nested, link: by, at: len(tp.events), want: "> " + f.name + " in the goroutine of the call",
 			why: "it called next in another goroutine"})
 	}
@@ -155,7 +160,8 @@ func (tp *tape) place(f *frame, comp *composition, gid uint64) {
 		return
 	}
 	if f.parent.nexts++; f.parent.nexts == 2 {
-		tp.violated(violation{law: NextOnce, link: f.parent.name, at: len(tp.events), want: "< " + f.parent.name, why: "it called next a second time"})
+		tp.violated(violation{law: NextOnce, link: f.parent.name, at: len(tp.events), want: "< " + f.parent.name,
+			why: "it called next a second time"})
 	}
 }
 
@@ -262,7 +268,8 @@ func (tp *tape) judge(f *frame, x *exit) {
 		}
 	case inner.err != nil:
 		if !is(x.err, inner.err) {
-			say(Errors, "error", fmt.Sprintf("the error of what is behind it is lost: errors.Is does not find it in what it returned, %v", x.err))
+			say(Errors, "error", fmt.Sprintf(
+				"the error of what is behind it is lost: errors.Is does not find it in what it returned, %v", x.err))
 		}
 	case inner.pic != nil && inner.returned() && x.err == nil:
 		if diff := inner.pic.Diff(x.res); diff != "" {
@@ -321,6 +328,13 @@ func (tp *tape) close() []violation {
 	defer tp.mu.Unlock()
 	tp.over = true
 	return slices.Clone(tp.found)
+}
+
+// matched tells at which links the request was the one of the call.
+func (tp *tape) matched() map[int]bool {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	return maps.Clone(tp.same)
 }
 
 // late gives what was found since the tape was closed.
