@@ -56,4 +56,9 @@
 //
 // Generic functions such as [Recover] take their types from the typed links beside them, New(chain.Recover, audit).
 // Where there is no typed link, say them once: chain.Chain[*Cluster, Outcome]{}.Append(chain.Recover).
+//
+// # Testing
+//
+// Package chaintest tries what every link should keep, and tests the order: chaintest.Laws(t, guards) is a whole test of a
+// chain, with requests and ends drawn at random.
 package chain

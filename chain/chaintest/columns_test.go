@@ -1,0 +1,25 @@
+package chaintest
+
+import "testing"
+
+func TestColumns(t *testing.T) {
+	cases := map[string]struct {
+		reason      string
+		left, right []string
+		want        string
+	}{
+		"Same": {"nothing is marked", []string{"a"}, []string{"a"}, "    was   is\n    a     a\n"},
+		"Differ": {"the first difference alone is marked", []string{"a", "b", "c"}, []string{"a", "x", "y"},
+			"    was   is\n    a     a\n ≠  b     x\n    c     y\n"},
+		"Longer":  {"the right one goes on", nil, []string{"a", "b"}, "    was   is\n ≠        a\n          b\n"},
+		"Shorter": {"the right one ends", []string{"a", ""}, []string{"a"}, "    was   is\n    a     a\n ≠\n"},
+		"Wide":    {"letters count, not bytes", []string{"ééééé"}, []string{"x"}, "    was     is\n ≠  ééééé   x\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := columns("was", "is", tc.left, tc.right); got != tc.want {
+				t.Errorf("%s: got\n%s\nwant\n%s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

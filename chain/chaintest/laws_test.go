@@ -1,0 +1,605 @@
+package chaintest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("rapid.nofailfile", "true") // what fails here fails on purpose
+	os.Exit(m.Run())
+}
+
+type key struct{}
+
+// wrong makes a link that breaks a law and, as far as that is possible, no other. Each is made anew for each test, with
+// the options that it takes to notice it.
+type wrong func() (link, []chaintest.Option)
+
+func only(l link) wrong { return func() (link, []chaintest.Option) { return l, nil } }
+
+var faults = map[string]struct {
+	law    chaintest.Law
+	reason string
+	link   wrong
+	says   string // what the message says besides
+}{
+	"Stops": {chaintest.Reached, "nothing can be said of a chain that never gets to its end",
+		only(around("wrong", func(context.Context, *request, handler) (outcome, error) { return outcome{}, nil })),
+		"not one reached the end"},
+	"CallsWhileComposing": {chaintest.Composing, "work is done before anybody asked for it",
+		only(chain.Named("wrong", func(next handler) handler {
+			_, _ = next(context.Background(), &request{})
+			return next
+		})), "while the chain was composed"},
+	"HoldsWhileComposing": {chaintest.Composing, "a lock that is taken when composing is never given back",
+		func() (link, []chaintest.Option) {
+			var held atomic.Int32
+			return chain.Named("wrong", func(next handler) handler {
+				held.Add(1)
+				return next
+			}), []chaintest.Option{chaintest.Held(func() int { return int(held.Load()) })}
+		}, "0 was held before composing, 1 afterwards"},
+	"KeepsTheFirstNext": {chaintest.OwnEnd, "all handlers that are made of the chain do what the first one does",
+		func() (link, []chaintest.Option) {
+			var once sync.Once
+			var first handler
+			return chain.Named("wrong", func(next handler) handler {
+				once.Do(func() { first = next })
+				return func(ctx context.Context, req *request) (outcome, error) { return first(ctx, req) }
+			}), nil
+		}, "another composition"},
+	"KeepsTheLastNext": {chaintest.OwnEnd, "all handlers that are made of the chain do what the last one does",
+		func() (link, []chaintest.Option) {
+			var last handler
+			return chain.Named("wrong", func(next handler) handler {
+				last = next
+				return func(ctx context.Context, req *request) (outcome, error) { return last(ctx, req) }
+			}), nil
+		}, "another composition"},
+	"CallsTwice": {chaintest.NextOnce, "work is done twice",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if _, err := next(ctx, req); err != nil {
+				return next(ctx, req)
+			}
+			return next(ctx, req)
+		})), "a second time"},
+	"CallsAgainAfterAnError": {chaintest.NextOnce, "a retry where none is wanted",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			res, err := next(ctx, req)
+			if err != nil {
+				return next(ctx, req)
+			}
+			return res, err
+		})), "end:     returns {Message:\"\"} and an error"},
+	"OtherGoroutine": {chaintest.Nested, "a panic there ends the program",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				res, err = next(ctx, req)
+			}()
+			<-done
+			return res, err
+		})), "another goroutine"},
+	"DoesNotWait": {chaintest.Nested, "what comes after the link believes that the work is done",
+		func() (link, []chaintest.Option) {
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				begun := make(chan struct{})
+				go func() {
+					close(begun)
+					_, _ = next(ctx, req)
+				}()
+				<-begun
+				return outcome{}, nil
+			}), nil
+		}, ""},
+	"CallsLater": {chaintest.Nested, "work is done that nobody waits for",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if ctx.Err() != nil {
+				return outcome{}, ctx.Err()
+			}
+			go func() {
+				<-ctx.Done() // the caller cancels it when the call is over
+				_, _ = next(ctx, req)
+			}()
+			return outcome{}, nil
+		})), "when it had been left"},
+	"Panics": {chaintest.NoPanic, "a link is no reason for the whole to come down",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			return outcome{Message: req.Next.Name}, nil
+		})), "nil pointer"},
+	"PanicsAfterwards": {chaintest.NoPanic, "nor is its after part",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			res, err := next(ctx, req)
+			if err != nil {
+				panic("no error expected")
+			}
+			return res, nil
+		})), "no error expected"},
+	"EndsTheGoroutine": {chaintest.NoPanic, "the caller never learns what became of its call",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if req.Nodes > 3 {
+				runtime.Goexit()
+			}
+			return next(ctx, req)
+		})), "ended its goroutine"},
+	"KeepsOnError": {chaintest.GivesBack, "a lock is lost with each error", holding(func(next func() error, give func()) {
+		var err error
+		defer func() {
+			if err == nil {
+				give()
+			}
+		}()
+		err = next()
+	}), "end:     returns {Message:\"\"} and an error"},
+	"KeepsOnPanic": {chaintest.GivesBack, "a lock is lost with each panic", holding(func(next func() error, give func()) {
+		_ = next()
+		give()
+	}), "ends its goroutine|panics"},
+	"KeepsOnGoexit": {chaintest.GivesBack, "a lock is lost with a goroutine", holding(func(next func() error, give func()) {
+		defer func() {
+			if v := recover(); v != nil {
+				give()
+				panic(v)
+			}
+		}()
+		_ = next()
+		give()
+	}), "end:     ends its goroutine"},
+	"OwnContext": {chaintest.Context, "a request that nobody waits for any more goes on, without its trace",
+		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
+			return next(context.Background(), req)
+		})), "a value that is in the context"},
+	"NilContext": {chaintest.Context, "the next link panics",
+		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
+			return next(nil, req) //nolint:staticcheck // that is the fault
+		})), "nil context"},
+	"NotCanceled": {chaintest.Context, "a request that nobody waits for any more goes on",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			return next(context.WithoutCancel(ctx), req)
+		})), "canceled"},
+	"NotCanceledMeanwhile": {chaintest.Context, "a deadline that comes while the work goes on is not noticed",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if ctx.Err() != nil {
+				return next(ctx, req)
+			}
+			return next(context.WithoutCancel(ctx), req)
+		})), "canceled its context while the end ran"},
+	"SwallowsErrors": {chaintest.Errors, "a failure looks like success",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			res, _ := next(ctx, req)
+			return res, nil
+		})), "errors.Is does not find it"},
+	"RewritesErrors": {chaintest.Errors, "nobody can test for the error",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			res, err := next(ctx, req)
+			if err != nil {
+				err = fmt.Errorf("wrong: %v", err)
+			}
+			return res, err
+		})), "errors.Is does not find it"},
+	"SwallowsPanics": {chaintest.Panics, "a crash looks like success",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			defer func() { _ = recover() }()
+			return next(ctx, req)
+		})), "end:     panics"},
+	"RewritesPanics": {chaintest.Panics, "nobody can test for what was given to panic",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("panic: %v", v)
+				}
+			}()
+			return next(ctx, req)
+		})), "the panic of what is behind it is lost"},
+	"ChangesTheRequest": {chaintest.Request, "who calls again calls with something else",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			req.Nodes++
+			return next(ctx, req)
+		})), "Nodes: was 0, is 1"},
+	"ChangesTheRequestAfterwards": {chaintest.Request, "on the way out, deep inside",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			res, err := next(ctx, req)
+			if req.Next != nil {
+				req.Next.Name += "!"
+			}
+			return res, err
+		})), `Next.Name: was "", is "!"`},
+	"ChangesTheResult": {chaintest.Result, "what the work came to is not what its caller sees",
+		func() (link, []chaintest.Option) {
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				res, err := next(ctx, req)
+				res.Message += "!"
+				return res, err
+			}), []chaintest.Option{chaintest.KeepsResult("wrong")}
+		}, `Message: was "", is "!"`},
+	"EveryOther": {chaintest.Repeatable, "nobody can tell what a call will do",
+		func() (link, []chaintest.Option) {
+			var n atomic.Int64
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				if n.Add(1)%2 == 0 {
+					return outcome{}, errors.New("not now")
+				}
+				return next(ctx, req)
+			}), nil
+		}, "the same call, made again"},
+	"SharesTheRequest": {chaintest.Concurrent, "one resource is reconciled twice, the other never",
+		func() (link, []chaintest.Option) {
+			var shared atomic.Pointer[request]
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				shared.Store(req)
+				runtime.Gosched()
+				return next(ctx, shared.Load())
+			}), nil
+		}, "not the request of its own call"},
+	"SharesTheContext": {chaintest.Concurrent, "a request is canceled with another one",
+		func() (link, []chaintest.Option) {
+			var shared atomic.Value
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				shared.Store(&ctx)
+				runtime.Gosched()
+				return next(*shared.Load().(*context.Context), req)
+			}), nil
+		}, ""},
+	"SharesTheError": {chaintest.Concurrent, "a call fails for what happened in another one",
+		func() (link, []chaintest.Option) {
+			var shared atomic.Pointer[error]
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				res, err := next(ctx, req)
+				if err == nil {
+					return res, nil
+				}
+				shared.Store(&err)
+				runtime.Gosched()
+				return res, errors.Join(*shared.Load())
+			}), nil
+		}, ""},
+	"OneAtATime": {chaintest.Concurrent, "calls fail that would not fail alone",
+		func() (link, []chaintest.Option) {
+			var mu sync.Mutex
+			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+				if !mu.TryLock() {
+					return outcome{}, errors.New("busy")
+				}
+				defer mu.Unlock()
+				return next(ctx, req)
+			}), nil
+		}, "went another way than alone"},
+	"LeavesAGoroutine": {chaintest.Goroutines, "memory and connections are used up",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			go func() { <-stop }()
+			return next(ctx, req)
+		})), "left behind"},
+	"AssertsTheContext": {chaintest.Observing, "whoever installs a tracer breaks the chain",
+		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if strings.Contains(fmt.Sprintf("%T", ctx), "value") {
+				return outcome{}, errors.New("not my context")
+			}
+			return next(ctx, req)
+		})), "observed"},
+}
+
+// impatient has the kit wait less: what breaks a law here does so at once.
+var impatient = chaintest.Within(time.Second)
+
+// quick lets rapid make fewer calls and try less hard for the smallest one.
+func quick(t *testing.T) {
+	t.Helper()
+	checks := "30"
+	if testing.Short() {
+		checks = "150" // of which rapid makes a fifth
+	}
+	set(t, "rapid.checks", checks)
+	set(t, "rapid.shrinktime", "200ms")
+}
+
+// stop is closed at no time: goroutines that wait for it stay.
+var stop = make(chan struct{})
+
+// holding makes a link that takes something and gives it back as fn says.
+func holding(fn func(next func() error, give func())) wrong {
+	return func() (link, []chaintest.Option) {
+		var held atomic.Int32
+		return around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
+			held.Add(1)
+			fn(func() error { res, err = next(ctx, req); return err }, func() { held.Add(-1) })
+			return res, err
+		}), []chaintest.Option{chaintest.Held(func() int { return int(held.Load()) })}
+	}
+}
+
+// Every law notices a link that breaks it, and names itself and the link.
+func TestLawsNoticeFaults(t *testing.T) {
+	tried := map[chaintest.Law]bool{}
+	for name, tc := range faults {
+		tried[tc.law] = true
+		t.Run(name, func(t *testing.T) {
+			quick(t)
+			wrong, opts := tc.link()
+			got := run(t, func(t rapid.TB) {
+				chaintest.Laws(t, chain.New(pass("outer"), wrong, pass("inner")), append(opts, impatient)...)
+			})
+			want := fmt.Sprintf("law %s is broken by link wrong", tc.law)
+			if name == "HoldsWhileComposing" {
+				want = "law Composing is broken by the chain"
+			}
+			var message string
+			for _, m := range got.errors {
+				if strings.Contains(m, want) {
+					message = m
+				}
+			}
+			found := tc.says == ""
+			for says := range strings.SplitSeq(tc.says, "|") {
+				found = found || strings.Contains(message, says)
+			}
+			if message == "" || !found {
+				t.Errorf("%s: want %q and %q, got:\n%s", tc.reason, want, tc.says, got.said())
+			}
+		})
+	}
+	for l := chaintest.Reached; l.Says() != ""; l++ {
+		if !tried[l] {
+			t.Errorf("no link breaks law %s", l)
+		}
+	}
+}
+
+// No law notices anything in links that are right, nor in those of package chain.
+func TestLawsHold(t *testing.T) {
+	seen := func(context.Context, *request) error { return nil }
+	many := func(_ context.Context, r *request) bool { return r.Nodes > 0 }
+	cases := map[string]struct {
+		reason string
+		chain  links
+		opts   []chaintest.Option
+	}{
+		"Pass":     {"a link that does nothing", chain.New(pass("a")), []chaintest.Option{chaintest.KeepsResult()}},
+		"Long":     {"many of them", chain.New(pass("a"), pass("b"), pass("c"), pass("d"), pass("e"), pass("f"), pass("g")), nil},
+		"SameName": {"two of one name", chain.New(pass("a"), pass("a")), nil},
+		"Hooks": {"the hooks of package chain", chain.New(
+			chain.Before[outcome](seen),
+			chain.After(func(context.Context, *request, outcome) error { return nil }),
+			chain.Finally(func(context.Context, *request, outcome, error) {}),
+		), []chaintest.Option{chaintest.KeepsResult()}},
+		"When":     {"a link for some requests", chain.New(chain.When(many, pass("a"))), []chaintest.Option{chaintest.KeepsResult()}},
+		"Recover":  {"what rescues from panics", chain.New(chain.Recover, pass("a")), []chaintest.Option{chaintest.KeepsResult()}},
+		"Deadline": {"what limits time", chain.New(pass("a"), chain.Deadline(time.Minute, pass("b"))), []chaintest.Option{chaintest.KeepsResult()}},
+		"All": {"all together, observed and decorated", chain.New(chain.Recover, chain.Before[outcome](seen), chain.When(many, pass("a")),
+			chain.Deadline(time.Minute, chain.Named("b", chain.Finally(func(context.Context, *request, outcome, error) {})))).
+			Observe(&chaintest.Recorder{}).Decorate(func(_ *chain.Link, h handler) handler { return h }), nil},
+		"Stops": {"a guard that lets some through", chain.New(pass("a"), around("guard", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			if r.Nodes > 5 {
+				return outcome{"too many"}, nil
+			}
+			return next(ctx, r)
+		})), nil},
+		"Copies": {"a link that hands on a copy", chain.New(around("copy", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			c := *r
+			c.Nodes++
+			return next(context.WithValue(ctx, key{}, 1), &c)
+		}), pass("a")), nil},
+		"Locks": {"a link that lets one call in at a time", func() links {
+			var mu sync.Mutex
+			return chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return next(ctx, r)
+			}))
+		}(), nil},
+		"Notes": {"a link that remarks something", chain.New(around("note", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			chain.Note(ctx, "noted")
+			return next(ctx, r)
+		})), nil},
+		"Wraps": {"a link that says more about errors", chain.New(around("wrap", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			res, err := next(ctx, r)
+			if err != nil {
+				err = fmt.Errorf("wrap: %w", err)
+			}
+			return res, err
+		})), nil},
+		"Repanics": {"a link that looks at panics and lets them go", chain.New(around("look", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			defer func() {
+				if v := recover(); v != nil {
+					panic(v)
+				}
+			}()
+			return next(ctx, r)
+		})), nil},
+		"Watches": {"a goroutine that ends with the context of the call", chain.New(around("watch", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			go func() { <-ctx.Done() }()
+			return next(ctx, r)
+		})), nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, func(t rapid.TB) { chaintest.Laws(t, tc.chain, tc.opts...) })
+			if got.failed || len(got.logs) > 0 {
+				t.Errorf("%s: got:\n%s\n%s", tc.reason, got.said(), strings.Join(got.logs, "\n"))
+			}
+		})
+	}
+}
+
+// Each fault is forgiven to the link that has it, by its law's name, and not to another one.
+func TestExcuse(t *testing.T) {
+	tried := map[chaintest.Law]bool{}
+	for name, tc := range faults {
+		if tried[tc.law] {
+			continue
+		}
+		tried[tc.law] = true
+		t.Run(name, func(t *testing.T) {
+			quick(t)
+			for _, c := range []struct {
+				link string
+				want bool
+			}{{"wrong", false}, {"outer", !chainWide(tc.law) || name == "CallsWhileComposing"}} {
+				wrong, opts := tc.link()
+				excuse := chaintest.Excuse(tc.law, c.link, "that is what it is for")
+				got := run(t, func(t rapid.TB) {
+					chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse, impatient)...)
+				})
+				if broken := strings.Contains(got.said(), fmt.Sprintf("law %s is broken", tc.law)); broken != c.want {
+					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", c.link, broken, c.want, got.said())
+				}
+			}
+		})
+	}
+}
+
+// chainWide tells laws that are about a chain as a whole.
+func chainWide(l chaintest.Law) bool {
+	switch l {
+	case chaintest.Reached, chaintest.Composing, chaintest.Repeatable, chaintest.Concurrent, chaintest.Observing:
+		return true
+	}
+	return false
+}
+
+func TestExcuseNotNeeded(t *testing.T) {
+	got := run(t, func(t rapid.TB) {
+		chaintest.Laws(t, chain.New(pass("a")), chaintest.Excuse(chaintest.NextOnce, "a", "for fun"))
+	})
+	want := "chaintest: Laws: the excuse of link a for law NextOnce (for fun) was not needed"
+	if got.failed || len(got.logs) != 1 || got.logs[0] != want {
+		t.Errorf("an excuse that is not needed is logged: got %q, %s, want %q", got.logs, got.said(), want)
+	}
+}
+
+// sealed is what the kit cannot make.
+type sealed struct{ _ int }
+
+// What cannot be tried is an error that says why, and no crash.
+func TestLawsRefuse(t *testing.T) {
+	laws := func(c links, opts ...chaintest.Option) func(rapid.TB) {
+		return func(t rapid.TB) { chaintest.Laws(t, c, opts...) }
+	}
+	block := func(point string) links {
+		return chain.New(pass("outer"), around("blocks", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			if point == "before" {
+				<-stop
+			}
+			res, err := next(ctx, r)
+			<-stop
+			return res, err
+		}), pass("inner"))
+	}
+	short := chaintest.Within(20 * time.Millisecond)
+	a := chain.New(pass("a"), pass("b"))
+	cases := map[string]struct {
+		reason string
+		test   func(rapid.TB)
+		want   string
+	}{
+		"Empty":         {"nothing to test", laws(links{}), "the chain is empty: there is nothing to test"},
+		"NilRequests":   {"a generator that is nil", laws(a, chaintest.Requests[*request](nil)), "Requests: the generator is nil"},
+		"NilResults":    {"the other one", laws(a, chaintest.Results[outcome](nil)), "Results: the generator is nil"},
+		"OtherRequests": {"of another type", laws(a, chaintest.Requests(rapid.Int())), "needs a *rapid.Generator[*chaintest_test.request]"},
+		"Panicking": {"a generator that panics", laws(a, chaintest.Requests(rapid.Custom(func(*rapid.T) *request { panic("no idea") }))),
+			"could not be tried: [rapid] panic after 0 tests: no idea"},
+		"Impossible": {"a generator that makes nothing", laws(a, chaintest.Requests(rapid.Ptr(rapid.Just(request{}), true).Filter(func(*request) bool { return false }))),
+			"could not be tried: [rapid] only generated 0 valid tests"},
+		"NilHeld":       {"a probe that is nil", laws(a, chaintest.Held(nil)), "Held: the function is nil"},
+		"PanickingHeld": {"a probe that panics", laws(a, chaintest.Held(func() int { panic("no probe") })), "the function given by Held panics: no probe"},
+		"NoTime":        {"no time at all", laws(a, chaintest.Within(0)), "Within: 0s is no time"},
+		"UnknownLaw":    {"no law", laws(a, chaintest.Excuse(99, "a", "why not")), "Excuse: Law(99) is no law"},
+		"NoReason":      {"no reason", laws(a, chaintest.Excuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
+		"UnknownLink":   {"no such link", laws(a, chaintest.Excuse(chaintest.Errors, "c", "why not")), `Excuse: the chain has no link named "c": there are a, b`},
+		"UnknownKeeper": {"no such link", laws(a, chaintest.KeepsResult("c")), `KeepsResult: the chain has no link named "c": there are a, b`},
+		"Several":       {"all is said at once", laws(a, chaintest.KeepsResult("c"), chaintest.Within(-1)), "Within: -1ns is no time"},
+		"SealedResult": {"a result that cannot be made", func(t rapid.TB) {
+			chaintest.Laws(t, chain.Chain[int, sealed]{}.Append(chain.Recover))
+		}, "cannot make a chaintest_test.sealed: none of its fields is exported: give a generator by chaintest.Results"},
+		"InterfaceRequest": {"a request that cannot be made", func(t rapid.TB) {
+			chaintest.Laws(t, chain.Chain[any, int]{}.Append(chain.Recover))
+		}, "cannot make a interface {}: it is of kind interface"},
+		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not come back within 20ms: link blocks has control, and has not called next"},
+		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, and next has returned to it"},
+		"Deadlocks": {"a lock that is not given back", func(t rapid.TB) {
+			var mu sync.Mutex
+			chaintest.Laws(t, chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
+				mu.Lock()
+				res, err := next(ctx, r)
+				mu.Unlock()
+				return res, err
+			})), short)
+		}, "link lock has control, and has not called next"},
+		"BlocksAmongOthers": {"links that wait for each other", func(t rapid.TB) {
+			var in atomic.Int32
+			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
+				if in.Add(1) > 1 {
+					<-stop
+				}
+				defer in.Add(-1)
+				return next(ctx, r)
+			})), short)
+		}, "calls at the same time one did not come back within 20ms: link shy has control"},
+		"ConstructorPanics": {"a constructor that panics", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { panic("no database") }), pass("b"))),
+			"composing the chain panics at link bad: no database"},
+		"ConstructorNil": {"a constructor that makes nothing", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
+			"link 2 of 2, bad, returned a nil handler"},
+		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop; return next }), pass("b")), short),
+			"composing the chain did not come to an end within 20ms: the constructor of link bad has control"},
+		"ConstructorGoexit": {"a constructor that gives up", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
+			"the goroutine was ended while composing: the constructor of link bad had control"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.test)
+			if !strings.Contains(got.said(), tc.want) || len(got.errors) != 1 {
+				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.said(), tc.want)
+			}
+		})
+	}
+}
+
+// Two kits may be at work at the same time, and the goroutines of one are none of the other.
+func TestLawsInParallel(t *testing.T) {
+	var done sync.WaitGroup
+	for range 3 {
+		done.Go(func() {
+			if got := run(t, func(t rapid.TB) { chaintest.Laws(t, chain.New(pass("a"), chain.Recover, pass("b"))) }); got.failed {
+				t.Error(got.said())
+			}
+		})
+	}
+	done.Wait()
+}
+
+func TestLaw(t *testing.T) {
+	names := map[string]bool{}
+	for l := chaintest.Reached; l <= chaintest.Observing; l++ {
+		if l.Says() == "" || names[l.String()] {
+			t.Errorf("law %d, %s, says %q", l, l, l.Says())
+		}
+		names[l.String()] = true
+	}
+	for _, l := range []chaintest.Law{0, chaintest.Observing + 1} {
+		if want := fmt.Sprintf("Law(%d)", l); l.String() != want || l.Says() != "" {
+			t.Errorf("%s is no law, but says %q", l, l.Says())
+		}
+	}
+}
+
+func BenchmarkLaws(b *testing.B) {
+	for b.Loop() {
+		chaintest.Laws(b, Guards(), chaintest.Held(locked), chaintest.Excuse(chaintest.NextOnce, "retry", "tries again"))
+	}
+}

@@ -1,0 +1,48 @@
+package chaintest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// A chain of checks is a chain as any other. Its results are sealed, so that the test says which there are.
+func TestChecks(t *testing.T) {
+	guards := chain.New(
+		checks.Paused(func(c *Cluster) bool { return c.Nodes == 0 }),
+		checks.Valid(func(c *Cluster) error {
+			if c.Nodes > 5 {
+				return errors.New("too many nodes")
+			}
+			return nil
+		}),
+	)
+	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Cluster] {
+		return &checks.Request[*Cluster]{Resource: &Cluster{Nodes: rapid.IntRange(0, 7).Draw(t, "nodes")}}
+	})
+	results := rapid.SampledFrom([]checks.Result{checks.Proceed(), checks.Block("Later", "not yet")})
+	chaintest.Laws(t, guards, chaintest.Requests(requests), chaintest.Results(results), chaintest.KeepsResult())
+	chaintest.Order(t, guards, "Paused", "Valid")
+}
+
+// A whole flow is kept in one file, and the recorder sees a pass.
+func TestFlow(t *testing.T) {
+	var rec chaintest.Recorder
+	r := flow.New("Cluster", flow.Operations[*Cluster]{
+		Key:   func(c *Cluster) string { return c.Name },
+		Apply: func(context.Context, *flow.Request[*Cluster]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*Cluster]{
+		PreCheck: chain.New(checks.Valid(func(*Cluster) error { return nil })),
+	}, flow.WithObserver(&rec))
+	chaintest.Golden(t, "flow", r)
+
+	r.Reconcile(context.Background(), &Cluster{Name: "prod"})
+	chaintest.Golden(t, "pass", &rec)
+}
