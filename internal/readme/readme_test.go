@@ -79,6 +79,9 @@ func TestAudit(t *testing.T) {
 //go:embed readme_test.go
 var source string
 
+//go:embed kits_test.go
+var kits string
+
 // What stands between the marks above stands in the README.
 func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
@@ -86,7 +89,7 @@ func TestREADME(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := 0
-	for _, part := range strings.Split(source, "// README:\n")[1:] {
+	for _, part := range strings.Split(source+kits, "// README:\n")[1:] {
 		code, _, closed := strings.Cut(part, "// :README\n")
 		if !closed {
 			continue // the marks in this test
@@ -102,8 +105,8 @@ func TestREADME(t *testing.T) {
 			t.Errorf("the README does not show:\n%s", want)
 		}
 	}
-	if shown != 2 {
-		t.Errorf("%d parts are marked, want 2", shown)
+	if shown != 3 {
+		t.Errorf("%d parts are marked, want 3", shown)
 	}
 }
 
@@ -116,7 +119,8 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1) {
+		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(string(text), "")
+		for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(prose, -1) {
 			target, _, _ := strings.Cut(m[1], "#")
 			if target == "" || strings.Contains(target, "://") {
 				continue
