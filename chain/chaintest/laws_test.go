@@ -284,7 +284,7 @@ var faults = map[string]struct {
 		}, "went another way than alone"},
 	"LeavesAGoroutine": {chaintest.Goroutines, "memory and connections are used up",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
-			until := stop
+			until := stop()
 			go func() { <-until }()
 			return next(ctx, req)
 		})), "left behind"},
@@ -311,14 +311,16 @@ func quick(t *testing.T) {
 	set(t, "rapid.shrinktime", "200ms")
 }
 
-// stop is what links wait for that block or leave goroutines behind. It is closed when their test is over.
-var stop = make(chan struct{})
+// waiting is what links wait for that block or leave goroutines behind. It is closed when their test is over.
+var waiting atomic.Pointer[chan struct{}]
+
+func stop() <-chan struct{} { return *waiting.Load() }
 
 // release lets go what waits for stop, in the end.
 func release(t *testing.T) {
 	t.Helper()
 	mine := make(chan struct{})
-	stop = mine
+	waiting.Store(&mine)
 	t.Cleanup(func() { close(mine) })
 }
 
@@ -513,10 +515,10 @@ func TestLawsRefuse(t *testing.T) {
 	block := func(point string) links {
 		return chain.New(pass("outer"), around("blocks", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			if point == "before" {
-				<-stop
+				<-stop()
 			}
 			res, err := next(ctx, r)
-			<-stop
+			<-stop()
 			return res, err
 		}), pass("inner"))
 	}
@@ -564,7 +566,7 @@ func TestLawsRefuse(t *testing.T) {
 			var in atomic.Int32
 			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				if in.Add(1) > 1 {
-					<-stop
+					<-stop()
 				}
 				defer in.Add(-1)
 				return next(ctx, r)
@@ -574,7 +576,7 @@ func TestLawsRefuse(t *testing.T) {
 			"composing the chain panics at link bad: no database"},
 		"ConstructorNil": {"a constructor that makes nothing", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
 			"link 2 of 2, bad, returned a nil handler"},
-		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop; return next }), pass("b")), short),
+		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop(); return next }), pass("b")), short),
 			"composing the chain did not come to an end within 200ms: the constructor of link bad has control"},
 		"ConstructorGoexit": {"a constructor that gives up", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
 			"the goroutine was ended while composing: the constructor of link bad had control"},
