@@ -1,6 +1,7 @@
 package chaintest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -334,7 +335,8 @@ func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p pro
 
 // stick notes that a call did not come back.
 func (k *kit[Req, Res]) stick(tp *tape, p program[Req, Res]) {
-	k.stuck = fmt.Sprintf("a call did not come back within %s: %s\n%s%s", k.within, tp.control(), k.describe(p),
+	who := cmp.Or(tp.control(), "no link has control, so that the machine may just be slow: see chaintest.Within")
+	k.stuck = fmt.Sprintf("a call did not come back within %s: %s\n%s%s", k.within, who, k.describe(p),
 		indent("what happened until then:\n"+strings.Join(lines(tp.trace()), "\n"), "  "))
 }
 

@@ -244,7 +244,7 @@ var faults = map[string]struct {
 			var shared atomic.Pointer[request]
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 				shared.Store(req)
-				runtime.Gosched()
+				letOthers()
 				return next(ctx, shared.Load())
 			}), nil
 		}, "not the request of its own call"},
@@ -253,7 +253,7 @@ var faults = map[string]struct {
 			var shared atomic.Value
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 				shared.Store(&ctx)
-				runtime.Gosched()
+				letOthers()
 				return next(*shared.Load().(*context.Context), req)
 			}), nil
 		}, ""},
@@ -266,7 +266,7 @@ var faults = map[string]struct {
 					return res, nil
 				}
 				shared.Store(&err)
-				runtime.Gosched()
+				letOthers()
 				return res, errors.Join(*shared.Load())
 			}), nil
 		}, ""},
@@ -278,12 +278,14 @@ var faults = map[string]struct {
 					return outcome{}, errors.New("busy")
 				}
 				defer mu.Unlock()
+				letOthers()
 				return next(ctx, req)
 			}), nil
 		}, "went another way than alone"},
 	"LeavesAGoroutine": {chaintest.Goroutines, "memory and connections are used up",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
-			go func() { <-stop }()
+			until := stop()
+			go func() { <-until }()
 			return next(ctx, req)
 		})), "left behind"},
 	"AssertsTheContext": {chaintest.Observing, "whoever installs a tracer breaks the chain",
@@ -301,16 +303,33 @@ var impatient = chaintest.Within(time.Second)
 // quick lets rapid make fewer calls and try less hard for the smallest one.
 func quick(t *testing.T) {
 	t.Helper()
-	checks := "30"
+	checks := "50"
 	if testing.Short() {
-		checks = "150" // of which rapid makes a fifth
+		checks = "250" // of which rapid makes a fifth
 	}
 	set(t, "rapid.checks", checks)
 	set(t, "rapid.shrinktime", "200ms")
 }
 
-// stop is closed at no time: goroutines that wait for it stay.
-var stop = make(chan struct{})
+// waiting is what links wait for that block or leave goroutines behind. It is closed when their test is over.
+var waiting atomic.Pointer[chan struct{}]
+
+func stop() <-chan struct{} { return *waiting.Load() }
+
+// release lets go what waits for stop, in the end.
+func release(t *testing.T) {
+	t.Helper()
+	mine := make(chan struct{})
+	waiting.Store(&mine)
+	t.Cleanup(func() { close(mine) })
+}
+
+// letOthers gives other calls the time to come in between.
+func letOthers() {
+	for range 50 {
+		runtime.Gosched()
+	}
+}
 
 // holding makes a link that takes something and gives it back as fn says.
 func holding(fn func(next func() error, give func())) wrong {
@@ -331,6 +350,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			quick(t)
+			release(t)
 			wrong, opts := tc.link()
 			got := run(t, func(t rapid.TB) {
 				chaintest.Laws(t, chain.New(pass("outer"), wrong, pass("inner")), append(opts, impatient)...)
@@ -447,6 +467,7 @@ func TestExcuse(t *testing.T) {
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			quick(t)
+			release(t)
 			for _, c := range []struct {
 				link string
 				want bool
@@ -494,14 +515,14 @@ func TestLawsRefuse(t *testing.T) {
 	block := func(point string) links {
 		return chain.New(pass("outer"), around("blocks", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			if point == "before" {
-				<-stop
+				<-stop()
 			}
 			res, err := next(ctx, r)
-			<-stop
+			<-stop()
 			return res, err
 		}), pass("inner"))
 	}
-	short := chaintest.Within(20 * time.Millisecond)
+	short := chaintest.Within(200 * time.Millisecond)
 	a := chain.New(pass("a"), pass("b"))
 	cases := map[string]struct {
 		reason string
@@ -530,7 +551,7 @@ func TestLawsRefuse(t *testing.T) {
 		"InterfaceRequest": {"a request that cannot be made", func(t rapid.TB) {
 			chaintest.Laws(t, chain.Chain[any, int]{}.Append(chain.Recover))
 		}, "cannot make a interface {}: it is of kind interface"},
-		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not come back within 20ms: link blocks has control, and has not called next"},
+		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not come back within 200ms: link blocks has control, and has not called next"},
 		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, and next has returned to it"},
 		"Deadlocks": {"a lock that is not given back", func(t rapid.TB) {
 			var mu sync.Mutex
@@ -545,23 +566,24 @@ func TestLawsRefuse(t *testing.T) {
 			var in atomic.Int32
 			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				if in.Add(1) > 1 {
-					<-stop
+					<-stop()
 				}
 				defer in.Add(-1)
 				return next(ctx, r)
 			})), short)
-		}, "calls at the same time one did not come back within 20ms: link shy has control"},
+		}, "calls at the same time one did not come back within 200ms: link shy has control"},
 		"ConstructorPanics": {"a constructor that panics", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { panic("no database") }), pass("b"))),
 			"composing the chain panics at link bad: no database"},
 		"ConstructorNil": {"a constructor that makes nothing", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
 			"link 2 of 2, bad, returned a nil handler"},
-		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop; return next }), pass("b")), short),
-			"composing the chain did not come to an end within 20ms: the constructor of link bad has control"},
+		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop(); return next }), pass("b")), short),
+			"composing the chain did not come to an end within 200ms: the constructor of link bad has control"},
 		"ConstructorGoexit": {"a constructor that gives up", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
 			"the goroutine was ended while composing: the constructor of link bad had control"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			release(t)
 			got := run(t, tc.test)
 			if !strings.Contains(got.said(), tc.want) || len(got.errors) != 1 {
 				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.said(), tc.want)
