@@ -25,7 +25,7 @@ func (x *Index) Changed(ref ID, digest uint64) {
 	for at := n.in; ; {
 		woken := batch[:0]
 		for i := 0; at != nil && i < x.batch; at, i = at.next, i+1 {
-			if at.from != nil && at.due(digest) {
+			if at.due(digest) { // a place holder never is
 				woken = append(woken, at.from)
 			}
 		}

@@ -152,7 +152,6 @@ func (x *Index) sweep(n *node, stays func(*edge) bool) {
 		}
 		*at = e.more
 		e.keep(absent, 0)
-		e.endRun() // there may be a Look at it
 		e.remove()
 		if e.to != n {
 			x.release(e.to)

@@ -1,9 +1,9 @@
 package index_test
 
 import (
+	"cmp"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
@@ -52,7 +52,7 @@ func object(name string) ID { return ID{Kind: "Object", Name: name} }
 
 func sorted(ids []ID) []ID {
 	slices.SortFunc(ids, func(a, b ID) int {
-		return strings.Compare(strings.Join([]string{a.Group, a.Kind, a.Namespace, a.Name}, "\x00"), strings.Join([]string{b.Group, b.Kind, b.Namespace, b.Name}, "\x00"))
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return ids
 }

@@ -138,6 +138,9 @@ func TestAfterTheEnd(t *testing.T) {
 			l.Saw(1)
 			p.Wait(ref)
 			tc.do(&p, l)
+			if x.Changed(ref, 1); tc.woken == 0 && woken != 0 {
+				t.Errorf("%s: woken for what it has seen", tc.reason)
+			}
 			if woken != tc.woken {
 				t.Errorf("%s: woken %d times, want %d", tc.reason, woken, tc.woken)
 			}
@@ -146,6 +149,56 @@ func TestAfterTheEnd(t *testing.T) {
 				t.Errorf("%s: after a change woken %d times, want %d", tc.reason, woken, tc.later)
 			}
 		})
+	}
+}
+
+// TestOverruled: what is done with a pass when a later one counts changes nothing, and a Wait is not believed.
+func TestOverruled(t *testing.T) {
+	a, ref := object("a"), object("ref")
+	cases := map[string]struct {
+		reason string
+		do     func(p *index.Pass, l index.Look)
+		woken  bool
+	}{
+		"Saw":  {"the later one has not seen it", func(_ *index.Pass, l index.Look) { l.Saw(2) }, false},
+		"Done": {"the later one waits", func(p *index.Pass, _ index.Look) { p.Done() }, false},
+		"Wait": {"it might wait for what the later one does not", func(p *index.Pass, _ index.Look) { p.Wait(ref) }, true},
+		"More": {"it has ended by its Wait, though that did not count", func(p *index.Pass, _ index.Look) { p.Wait(ref); p.Register(ref).Saw(2) }, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			woken := 0
+			x := index.New(func(ID) { woken++ })
+			waitFor(realIndex{x}, a, ref)
+			earlier := x.Begin(a)
+			l := earlier.Register(ref)
+			later := x.Begin(a)
+			later.Register(ref)
+			tc.do(&earlier, l)
+			if (woken > 0) != tc.woken {
+				t.Errorf("%s: woken %d times", tc.reason, woken)
+			}
+			later.Wait(ref)
+			woken = 0
+			if x.Changed(ref, 2); woken != 1 {
+				t.Errorf("%s: after a change woken %d times", tc.reason, woken)
+			}
+		})
+	}
+}
+
+// TestEndsUnbelieved: a pass ends with its Wait even if that does not count, whatever comes behind.
+func TestEndsUnbelieved(t *testing.T) {
+	a, ref := object("a"), object("ref")
+	woken := 0
+	x := index.New(func(ID) { woken++ })
+	earlier := x.Begin(a)
+	waitFor(realIndex{x}, a, ref) // a later one
+	earlier.Wait(ref)
+	x.Forget(a)
+	earlier.Register(ref)
+	if nodes, _ := x.Sizes(); woken != 1 || nodes != 0 {
+		t.Errorf("woken %d times, %d objects are left", woken, nodes)
 	}
 }
 

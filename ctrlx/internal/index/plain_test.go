@@ -276,6 +276,26 @@ func (x *plain) Refs() iter.Seq2[ID, int] {
 	return maps.All(refs)
 }
 
+// sizes are the numbers of objects and kinds that it knows of.
+func (x *plain) sizes() [2]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	objects, kinds := map[ID]bool{}, map[ID]bool{}
+	for id, w := range x.waiters {
+		objects[id] = true
+		for ref := range w.kept {
+			objects[ref] = true
+		}
+		for ref := range w.run {
+			objects[ref] = true
+		}
+	}
+	for id := range objects {
+		kinds[ID{Group: id.Group, Kind: id.Kind}] = true
+	}
+	return [2]int{len(objects), len(kinds)}
+}
+
 // Cycle looks one step further each time.
 func (x *plain) Cycle(waiter ID) []ID {
 	x.mu.Lock()
