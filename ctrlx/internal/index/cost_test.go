@@ -1,0 +1,232 @@
+package index_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+// filled is an index in which each owner has so many waiters.
+func filled(owners, each int) *index.Index {
+	x := index.New(func(ID) {})
+	for i := range owners * each {
+		ref := ownerNumber(i / each)
+		p := x.Begin(waiterNumber(i))
+		p.Register(ref).Saw(1)
+		p.Wait(ref)
+	}
+	return x
+}
+
+// Names are made each time, as those of objects that were read are.
+func waiterNumber(i int) ID {
+	return ID{Group: "example.com", Kind: "Database", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("database-%06d", i)}
+}
+
+func ownerNumber(i int) ID {
+	return ID{Group: "example.com", Kind: "Cluster", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("cluster-%06d", i)}
+}
+
+// bytesPerWaiter is what a waiter takes where each owner has so many.
+func bytesPerWaiter(owners, each int) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	x := filled(owners, each)
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(x)
+	return (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(owners*each)
+}
+
+func TestMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector needs memory of its own")
+	}
+	cases := map[string]struct {
+		reason       string
+		owners, each int
+		most         float64
+	}{
+		"OwnOwner":    {"each has an owner of its own: two objects and an entry", 100_000, 1, 512},
+		"SharedOwner": {"100 share one: an object and an entry", 1000, 100, 256},
+		"WorstLoad":   {"the table has just grown", 115_000, 1, 512},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := bytesPerWaiter(tc.owners, tc.each)
+			t.Logf("%.0f bytes a waiter", got)
+			if got > tc.most*1.1 {
+				t.Errorf("%s: %.0f bytes a waiter, at most %.0f", tc.reason, got, tc.most)
+			}
+		})
+	}
+}
+
+func TestAllocs(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	x := filled(10, 1000)
+	id, ref, long := waiterNumber(7), ownerNumber(0), ID{Kind: "Kind", Name: string(make([]byte, 300))}
+	refs := []ID{ref, long}
+	block := func() {
+		p := x.Begin(id)
+		for _, ref := range refs {
+			p.Register(ref).Saw(1)
+		}
+		p.Wait(refs...)
+	}
+	block()
+	woken := 0
+	waking := index.New(func(ID) { woken++ })
+	for i := range 1000 {
+		p := waking.Begin(waiterNumber(i))
+		p.Register(ref)
+		p.Wait(ref)
+	}
+	cases := map[string]struct {
+		reason string
+		do     func()
+	}{
+		"SameAgain":     {"a blocked pass that sees what the last one has seen", block},
+		"NothingNew":    {"an event that wakes nobody", func() { x.Changed(ref, 1) }},
+		"NobodyWaits":   {"most events are of objects that nobody waits for", func() { x.Changed(id, 1) }},
+		"UnknownKind":   {"or of kinds", func() { x.Changed(ID{Kind: "Other"}, 1) }},
+		"Wakes":         {"nor does it cost anything to wake", func() { waking.Changed(ref, 2) }},
+		"WaitsNot":      {"a pass that looks at nothing", func() { p := x.Begin(ID{Kind: "Cluster"}); p.Done() }},
+		"NoCycle":       {"a way that leads nowhere", func() { x.Cycle(ref); x.Cycle(id) }},
+		"WaitersByName": {"a look", func() { x.Waiters(ref) }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if n := testing.AllocsPerRun(100, tc.do); n != 0 {
+				t.Errorf("%s: %v allocations", tc.reason, n)
+			}
+		})
+	}
+	if woken == 0 {
+		t.Error("nobody was woken")
+	}
+}
+
+// TestGrowth: what it takes to find 100 waiters does not depend on how many others there are.
+func TestGrowth(t *testing.T) {
+	if race.Enabled {
+		t.Skip("times say nothing under the race detector")
+	}
+	few, many := filled(10, 100), filled(1000, 100)
+	ref := ownerNumber(5)
+	got := ratio.Of(func() { many.Changed(ref, 2) }, func() { few.Changed(ref, 2) }, ratio.Options{})
+	t.Logf("100 waiters among 100,000 take %.2f times what they take among 1,000", got)
+	if got > 3 {
+		t.Errorf("100 waiters among 100,000 take %.2f times what they take among 1,000", got)
+	}
+}
+
+// TestManyRefs: a waiter of many refs, each of which has few waiters, is as fast as one with few.
+func TestManyRefs(t *testing.T) {
+	if race.Enabled {
+		t.Skip("times say nothing under the race detector")
+	}
+	pass := func(x *index.Index, n int) func() {
+		id, refs := object("waiter"), make([]ID, n)
+		for i := range refs {
+			refs[i] = ownerNumber(i)
+		}
+		return func() {
+			for range 2000 / n {
+				p := x.Begin(id)
+				for _, ref := range refs {
+					p.Register(ref).Saw(1)
+				}
+				p.Wait(refs...)
+			}
+		}
+	}
+	few, many := pass(index.New(func(ID) {}), 10), pass(index.New(func(ID) {}), 2000)
+	got := ratio.Of(many, few, ratio.Options{})
+	t.Logf("a ref among 2,000 takes %.2f times what it takes among 10", got)
+	if got > 4 {
+		t.Errorf("a ref among 2,000 takes %.2f times what it takes among 10", got)
+	}
+}
+
+func BenchmarkMemory(b *testing.B) {
+	for _, tc := range [][2]int{{100_000, 1}, {1000, 100}, {1, 100_000}} {
+		b.Run(fmt.Sprintf("owners=%d", tc[0]), func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(bytesPerWaiter(tc[0], tc[1]), "bytes/waiter")
+			}
+		})
+	}
+}
+
+// BenchmarkChanged wakes 1 or 100 waiters among so many.
+func BenchmarkChanged(b *testing.B) {
+	for _, tc := range [][2]int{{1000, 1}, {100_000, 1}, {10, 100}, {1000, 100}, {1, 100_000}} {
+		x, ref := filled(tc[0], tc[1]), ownerNumber(tc[0]/2)
+		for digest, name := range []string{"wake", "nobody"} {
+			b.Run(fmt.Sprintf("waiters=%d/of=%d/%s", tc[1], tc[0]*tc[1], name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					x.Changed(ref, uint64(digest))
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPass is Begin, Register, Saw and an end.
+func BenchmarkPass(b *testing.B) {
+	x := filled(1000, 100)
+	id, ref := waiterNumber(777), ownerNumber(7)
+	b.Run("blocked again", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p := x.Begin(id)
+			p.Register(ref).Saw(1)
+			p.Wait(ref)
+		}
+	})
+	b.Run("not blocked", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p := x.Begin(id)
+			p.Register(ref).Saw(1)
+			p.Done()
+		}
+	})
+	b.Run("without a ref", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p := x.Begin(id)
+			p.Done()
+		}
+	})
+}
+
+// BenchmarkCycle follows a ring of so many entries.
+func BenchmarkCycle(b *testing.B) {
+	for _, n := range []int{3, 1000, 100_000} {
+		x := index.New(func(ID) {})
+		for i := range n {
+			ref := object(fmt.Sprint((i + 1) % n))
+			p := x.Begin(object(fmt.Sprint(i)))
+			p.Register(ref)
+			p.Wait(ref)
+		}
+		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				x.Cycle(object("0"))
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package index_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/internal/race"
+	"pgregory.net/rapid"
+)
+
+// waitFor ends a pass over each waiter in a Wait for its refs.
+func waitFor(x indexer, waiter ID, refs ...ID) {
+	p := x.begin(waiter)
+	for _, ref := range refs {
+		p.register(ref)(1)
+	}
+	p.Wait(refs...)
+}
+
+func TestCycle(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		waits  map[string]string // one letter for each
+		of     string
+		want   string
+	}{
+		"None":      {"a way that ends", map[string]string{"a": "b", "b": "c"}, "a", ""},
+		"Unknown":   {"nobody knows it", map[string]string{"a": "b"}, "z", ""},
+		"Self":      {"it waits for itself", map[string]string{"a": "a"}, "a", "aa"},
+		"Two":       {"each waits for the other", map[string]string{"a": "b", "b": "a"}, "a", "aba"},
+		"FromThere": {"which the other one sees, too", map[string]string{"a": "b", "b": "a"}, "b", "bab"},
+		"Hangs":     {"who waits for somebody on a cycle is on none, even if others wait for it", map[string]string{"a": "b", "b": "cd", "c": "d", "d": "c"}, "b", ""},
+		"Shortest":  {"people read it", map[string]string{"a": "bd", "b": "c", "c": "a", "d": "a"}, "a", "ada"},
+		"Around":    {"other ways lead nowhere, or to other cycles", map[string]string{"a": "bx", "b": "cb", "c": "da", "d": "c", "x": "y"}, "a", "abca"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			x := windlass(1)(func(ID) {})
+			for from, to := range tc.waits {
+				var refs []ID
+				for _, name := range to {
+					refs = append(refs, object(string(name)))
+				}
+				waitFor(x, object(from), refs...)
+			}
+			got := ""
+			for _, id := range x.Cycle(object(tc.of)) {
+				got += id.Name
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestCycleOfThePass: what a pass that is under way looks at, it does not wait for yet.
+func TestCycleOfThePass(t *testing.T) {
+	x := index.New(func(ID) {})
+	a, b := object("a"), object("b")
+	waitFor(realIndex{x}, a, b)
+	p := x.Begin(b)
+	p.Register(a).Saw(1)
+	if way := x.Cycle(a); way != nil {
+		t.Errorf("%v before the pass has ended", way)
+	}
+	p.Wait(a)
+	if diff := cmp.Diff([]ID{a, b, a}, x.Cycle(a)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestCycles: in any graph there is a way if and only if a search that knows no tricks finds one, and it is as short.
+func TestCycles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "objects")
+		got, want := windlass(1)(func(ID) {}), newPlain(faults{}, func(ID) {})
+		for i := range n {
+			var refs []ID
+			for _, to := range rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3).Draw(t, "refs") {
+				refs = append(refs, object(fmt.Sprint(to)))
+			}
+			waitFor(got, object(fmt.Sprint(i)), refs...)
+			waitFor(want, object(fmt.Sprint(i)), refs...)
+		}
+		for i := range n {
+			id := object(fmt.Sprint(i))
+			sameCycle(t, want, id, got.Cycle(id))
+		}
+	})
+}
+
+// TestLongCycle: a thousand entries take well below a millisecond, and 100,000 do not overflow anything.
+func TestLongCycle(t *testing.T) {
+	ring := func(n int) indexer {
+		x := windlass(1)(func(ID) {})
+		for i := range n {
+			waitFor(x, object(fmt.Sprint(i)), object(fmt.Sprint((i+1)%n)))
+		}
+		return x
+	}
+	if way := ring(100_000).Cycle(object("7")); len(way) != 100_001 {
+		t.Errorf("the way has %d steps", len(way))
+	}
+	x, best := ring(1000), time.Hour
+	for range 20 {
+		begin := time.Now()
+		x.Cycle(object("0"))
+		best = min(best, time.Since(begin))
+	}
+	if best > time.Millisecond && !race.Enabled {
+		t.Errorf("1,000 entries take %v", best)
+	}
+}

@@ -1,0 +1,58 @@
+package index_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+var (
+	cluster  = index.ID{Group: "example.com", Kind: "Cluster", Namespace: "prod", Name: "main"}
+	database = index.ID{Group: "example.com", Kind: "Database", Namespace: "prod", Name: "orders"}
+)
+
+func Example() {
+	idx := index.New(func(waiter index.ID) { fmt.Println("wake", waiter) })
+	const creating, ready = 1, 2 // digests
+
+	// A pass over the database finds that its cluster is not ready.
+	pass := idx.Begin(database)
+	look := pass.Register(cluster)
+	look.Saw(creating) // after it was read
+	pass.Wait(cluster)
+	fmt.Println(idx.Waiters(cluster), "waits for", cluster)
+
+	idx.Changed(cluster, creating) // an event that changes nothing
+	idx.Changed(cluster, ready)
+
+	// The next one finds nothing to wait for.
+	pass = idx.Begin(database)
+	pass.Register(cluster).Saw(ready)
+	pass.Done()
+	idx.Changed(cluster, creating)
+
+	// Output:
+	// 1 waits for Cluster prod/main
+	// wake Database prod/orders
+}
+
+func ExampleIndex_Cycle() {
+	idx := index.New(func(index.ID) {})
+	waits := func(waiter, ref index.ID) {
+		pass := idx.Begin(waiter)
+		pass.Register(ref).Saw(1)
+		pass.Wait(ref)
+	}
+	waits(database, cluster)
+	waits(cluster, database) // its backup is to go there
+
+	var names []string
+	for _, id := range idx.Cycle(database) {
+		names = append(names, id.String())
+	}
+	fmt.Println(strings.Join(names, " waits for "))
+
+	// Output:
+	// Database prod/orders waits for Cluster prod/main waits for Database prod/orders
+}

@@ -1,0 +1,58 @@
+package index_test
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+type ID = index.ID
+
+// The properties are written over these, so that they can be held against the index, a plain one, and plain ones with
+// faults.
+type (
+	indexer interface {
+		begin(waiter ID) passer
+		Changed(ref ID, digest uint64)
+		Forget(waiter ID)
+		Waiters(ref ID) int
+		Refs() iter.Seq2[ID, int]
+		Cycle(waiter ID) []ID
+	}
+	passer interface {
+		register(ref ID) (saw func(digest uint64))
+		Wait(refs ...ID)
+		Done()
+	}
+	maker func(wake func(ID)) indexer
+)
+
+type realIndex struct{ *index.Index }
+type realPass struct{ *index.Pass }
+
+// windlass is what is tested; it looks at so many waiters at a time.
+func windlass(batch int) maker {
+	return func(wake func(ID)) indexer {
+		x := index.New(wake)
+		x.SetBatch(batch)
+		return realIndex{x}
+	}
+}
+
+func (x realIndex) begin(waiter ID) passer {
+	p := x.Begin(waiter)
+	return realPass{&p}
+}
+
+func (p realPass) register(ref ID) func(uint64) { return p.Register(ref).Saw }
+
+func object(name string) ID { return ID{Kind: "Object", Name: name} }
+
+func sorted(ids []ID) []ID {
+	slices.SortFunc(ids, func(a, b ID) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return ids
+}

@@ -1,0 +1,204 @@
+package index_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"pgregory.net/rapid"
+)
+
+// names are few, so that all sorts of things happen between them, and alike, so that each is taken for another if it can.
+var names = []ID{
+	{Group: "a", Kind: "K", Namespace: "x", Name: "yz"},
+	{Group: "b", Kind: "K", Namespace: "x", Name: "yz"},
+	{Group: "a", Kind: "K", Namespace: "xy", Name: "z"},
+	{Group: "a", Kind: "K", Name: "xyz"},
+	{},
+}
+
+// TestModel: whatever is called, the same waiters are woken and the same refs waited for as in the plain index.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sameAsPlain(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch")))
+	})
+}
+
+func sameAsPlain(t *rapid.T, make maker) {
+	type passes struct{ got, want passer }
+	type looks struct{ got, want func(uint64) }
+	var gotWoken, wantWoken []ID
+	got := make(func(id ID) { gotWoken = append(gotWoken, id) })
+	want := newPlain(faults{}, func(id ID) { wantWoken = append(wantWoken, id) })
+	var begun []passes
+	var looked []looks
+
+	name := rapid.SampledFrom(names)
+	digest := rapid.Uint64Range(1, 2)
+	pass := func(t *rapid.T) passes { // one of the last, most of which have not ended
+		if len(begun) == 0 {
+			t.Skip("none has begun")
+		}
+		return begun[rapid.IntRange(max(0, len(begun)-4), len(begun)-1).Draw(t, "pass")]
+	}
+	t.Repeat(map[string]func(*rapid.T){
+		"Begin": func(t *rapid.T) {
+			id := name.Draw(t, "waiter")
+			begun = append(begun, passes{got.begin(id), want.begin(id)})
+		},
+		"Register": func(t *rapid.T) {
+			p, ref := pass(t), name.Draw(t, "ref")
+			looked = append(looked, looks{p.got.register(ref), p.want.register(ref)})
+		},
+		"Saw": func(t *rapid.T) {
+			if len(looked) == 0 {
+				t.Skip("nothing is registered")
+			}
+			l, d := looked[rapid.IntRange(max(0, len(looked)-4), len(looked)-1).Draw(t, "look")], digest.Draw(t, "digest")
+			l.got(d)
+			l.want(d)
+		},
+		"Wait": func(t *rapid.T) {
+			p, refs := pass(t), rapid.SliceOfN(name, 0, 3).Draw(t, "refs")
+			p.got.Wait(refs...)
+			p.want.Wait(refs...)
+		},
+		"Done": func(t *rapid.T) {
+			p := pass(t)
+			p.got.Done()
+			p.want.Done()
+		},
+		"Changed": func(t *rapid.T) {
+			ref, d := name.Draw(t, "ref"), digest.Draw(t, "digest")
+			got.Changed(ref, d)
+			want.Changed(ref, d)
+		},
+		"Forget": func(t *rapid.T) {
+			id := name.Draw(t, "waiter")
+			got.Forget(id)
+			want.Forget(id)
+		},
+		"": func(t *rapid.T) {
+			if diff := cmp.Diff(sorted(wantWoken), sorted(gotWoken)); diff != "" {
+				t.Fatalf("woken: -want, +got:\n%s", diff)
+			}
+			gotWoken, wantWoken = nil, nil
+			if diff := cmp.Diff(maps.Collect(want.Refs()), maps.Collect(got.Refs())); diff != "" {
+				t.Fatalf("waited for: -want, +got:\n%s", diff)
+			}
+			for _, id := range names {
+				if g, w := got.Waiters(id), want.Waiters(id); g != w {
+					t.Fatalf("%d waiters of %v, and there are %d", g, id, w)
+				}
+				sameCycle(t, want, id, got.Cycle(id))
+			}
+			if x, ok := got.(realIndex); ok { // what nobody waits for, and no pass looks at, is not kept
+				nodes, kinds := x.Sizes()
+				if diff := cmp.Diff(want.sizes(), [2]int{nodes, kinds}); diff != "" {
+					t.Fatalf("objects and kinds: -want, +got:\n%s", diff)
+				}
+			}
+		},
+	})
+}
+
+// sameCycle: there is a way if and only if there is one, it is one, and as short.
+func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
+	shortest := want.Cycle(id)
+	if len(way) != len(shortest) {
+		t.Fatalf("the way from %v to itself is %v, a shortest one %v", id, way, shortest)
+	}
+	if len(way) == 0 {
+		return
+	}
+	if way[0] != id || way[len(way)-1] != id {
+		t.Fatalf("%v is no way from %v to itself", way, id)
+	}
+	for i, from := range way[:len(way)-1] {
+		if _, ok := want.waiters[from].kept[way[i+1]]; !ok {
+			t.Fatalf("in %v %v does not wait for %v", way, from, way[i+1])
+		}
+	}
+}
+
+// TestCallsBack: wake may call what it likes, and whoever is still to be woken then is woken all the same.
+func TestCallsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { callsBack(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch"))) })
+}
+
+func callsBack(t *rapid.T, make maker) {
+	ref := object("ref")
+	waiters := rapid.SliceOfNDistinct(rapid.StringMatching("[a-h]"), 1, 8, rapid.ID).Draw(t, "waiters")
+	passes := map[ID]passer{}
+	settled, woken := map[ID]bool{}, map[ID]bool{}
+	var x indexer
+	look := func(id ID, digest uint64) {
+		passes[id] = x.begin(id)
+		passes[id].register(ref)(digest)
+	}
+	x = make(func(id ID) {
+		woken[id] = true
+		other := object(rapid.SampledFrom(waiters).Draw(t, "other"))
+		switch rapid.IntRange(0, 4).Draw(t, "act") {
+		case 0:
+			x.Forget(other)
+			settled[other] = true
+		case 1:
+			passes[other].Wait(ref) // with what it has seen, if it has not ended
+		case 2:
+			x.Forget(other)
+			look(other, 2) // which reads what is there by now
+			passes[other].Wait(ref)
+			settled[other] = true
+		case 3:
+			if len(woken) < 3 {
+				x.Changed(ref, 2) // somebody has read it
+			}
+		}
+	})
+	for _, name := range waiters {
+		look(object(name), 1)
+		if rapid.Bool().Draw(t, "blocked") {
+			passes[object(name)].Wait(ref)
+		}
+	}
+	x.Changed(ref, 2)
+	for _, name := range waiters {
+		if id := object(name); !woken[id] && !settled[id] {
+			t.Fatalf("%v was not woken", id)
+		}
+	}
+}
+
+// TestRefsCallBack: a loop over the refs may change the index, and sees each at most once.
+func TestRefsCallBack(t *testing.T) {
+	x := index.New(func(ID) {})
+	x.SetBatch(2)
+	const n = 100
+	for i := range n {
+		for _, ref := range []ID{object(string(rune('a' + i))), object("all")} {
+			p := x.Begin(ID{Name: string(rune('a'+i)) + ref.Name})
+			p.Register(ref)
+			p.Wait(ref)
+		}
+	}
+	seen := map[ID]int{}
+	for ref, waiters := range x.Refs() {
+		seen[ref]++
+		if want := map[bool]int{true: n, false: 1}[ref == object("all")]; waiters != want || seen[ref] > 1 {
+			t.Errorf("%v: seen %d times, %d waiters, want %d", ref, seen[ref], waiters, want)
+		}
+		x.Forget(ID{Name: ref.Name + ref.Name})
+		if len(seen) == n/2 {
+			break
+		}
+	}
+	if len(seen) != n/2 {
+		t.Errorf("%d refs were seen", len(seen))
+	}
+	if got := len(slices.Collect(maps.Keys(maps.Collect(x.Refs())))); got < n/2 || got > n {
+		t.Errorf("%d refs are left", got)
+	}
+}

@@ -1,0 +1,324 @@
+package index_test
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// plain is an index of maps of maps: what the real one is compared with. Each switch is a fault, for faults_test.go; the
+// zero faults has none.
+type plain struct {
+	faults
+	wake    func(ID)
+	between func() // called where a fault lets go of the lock
+
+	mu      sync.Mutex
+	begun   int
+	waiters map[ID]*plainWaiter
+	changed map[ID]uint64 // by Changed
+}
+
+type faults struct {
+	dropsUnknown, comparesWithOld, ignoresRunning, ignoresKept, losesItsPlace bool // Changed
+	beginDrops, registerSees, lastDigestCounts, anyLookCloses                 bool // on the way
+	waitDropsFirst, lateIsSilent, lateIsReady, earlierCounts                  bool // at the end
+	forgetsOthers, forgetKeepsRunning                                         bool
+}
+
+type plainWaiter struct {
+	newest int             // the pass whose entries are in run, or in kept
+	run    map[ID]*running // nil: no pass is under way
+	kept   map[ID]kept     // of the last pass that ended in a Wait
+}
+
+type running struct {
+	open    int
+	digests map[uint64]bool
+}
+
+type kept struct {
+	known  bool
+	digest uint64
+	begun  int
+}
+
+type plainPass struct {
+	x      *plain
+	id     ID
+	number int
+	of     *plainWaiter // once it has registered something
+	ended  bool
+}
+
+func makePlain(f faults) maker { return func(wake func(ID)) indexer { return newPlain(f, wake) } }
+
+func newPlain(f faults, wake func(ID)) *plain {
+	return &plain{faults: f, wake: wake, between: func() {}, waiters: map[ID]*plainWaiter{}, changed: map[ID]uint64{}}
+}
+
+func (x *plain) gap() {
+	x.mu.Unlock()
+	x.between()
+	x.mu.Lock()
+}
+
+func (x *plain) begin(id ID) passer {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.begun++
+	if x.beginDrops {
+		delete(x.waiters, id)
+	}
+	return &plainPass{x: x, id: id, number: x.begun}
+}
+
+// join gives the waiter, with this pass as the one under way, or nil.
+func (p *plainPass) join() *plainWaiter {
+	if p.of != nil {
+		if p.of.run != nil && p.of.newest == p.number || p.x.earlierCounts {
+			return p.of
+		}
+		return nil
+	}
+	w := p.x.waiters[p.id]
+	if p.ended || w != nil && w.newest > p.number && !p.x.earlierCounts {
+		return nil
+	}
+	if w == nil {
+		w = &plainWaiter{kept: map[ID]kept{}}
+		p.x.waiters[p.id] = w
+	}
+	w.newest, w.run, p.of = p.number, map[ID]*running{}, w
+	return w
+}
+
+func (p *plainPass) register(ref ID) func(uint64) {
+	x := p.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w := p.join()
+	if w == nil {
+		return func(uint64) {}
+	}
+	r := w.run[ref]
+	if r == nil {
+		r = &running{digests: map[uint64]bool{}}
+		if k := w.kept[ref]; x.registerSees && k.known {
+			r.digests[k.digest] = true
+			r.open--
+		}
+		w.run[ref] = r
+	}
+	r.open++
+	return func(digest uint64) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if w.run[ref] != r {
+			return
+		}
+		r.open = max(0, r.open-1)
+		if x.anyLookCloses {
+			r.open = 0
+		}
+		if x.lastDigestCounts || x.registerSees {
+			clear(r.digests)
+		}
+		r.digests[digest] = true
+	}
+}
+
+func (p *plainPass) Wait(refs ...ID) {
+	if len(refs) == 0 {
+		p.Done()
+		return
+	}
+	if p.wait(refs) && !p.x.lateIsSilent {
+		p.x.wake(p.id)
+	}
+}
+
+func (p *plainPass) wait(refs []ID) (again bool) {
+	x := p.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w := p.join()
+	p.ended = true
+	if w == nil {
+		return !x.earlierCounts
+	}
+	stay := map[ID]kept{}
+	for _, ref := range refs {
+		r, before := w.run[ref], w.kept[ref]
+		_, was := w.kept[ref]
+		switch {
+		case r != nil && r.open <= 0 && len(r.digests) == 1:
+			for d := range r.digests {
+				stay[ref] = kept{known: true, digest: d}
+			}
+		case r != nil:
+			stay[ref] = kept{begun: x.begun}
+		case was && !before.known && before.begun < p.number, was && x.lateIsReady:
+			stay[ref] = before
+		default:
+			stay[ref] = kept{begun: x.begun}
+			again = true
+		}
+	}
+	if x.waitDropsFirst {
+		w.run, w.kept = nil, nil
+		x.gap()
+	}
+	w.run, w.kept = nil, stay
+	return again
+}
+
+func (p *plainPass) Done() {
+	x := p.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w := x.waiters[p.id]
+	counts := w != nil && (p.of == nil && !p.ended && w.newest < p.number || p.of != nil && w == p.of && w.run != nil && w.newest == p.number)
+	if counts || x.earlierCounts && !p.ended {
+		x.drop(p.id)
+	}
+	p.ended = true
+}
+
+func (x *plain) drop(id ID) {
+	if w := x.waiters[id]; w != nil {
+		w.newest, w.run, w.kept = 0, nil, nil
+		delete(x.waiters, id)
+	}
+}
+
+func (x *plain) Forget(id ID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if w := x.waiters[id]; w != nil && w.run != nil && x.forgetKeepsRunning {
+		return
+	}
+	x.drop(id)
+	if x.forgetsOthers {
+		for _, w := range x.waiters {
+			delete(w.kept, id)
+			delete(w.run, id)
+		}
+	}
+}
+
+func (x *plain) due(w *plainWaiter, ref ID, digest uint64) bool {
+	k, isKept := w.kept[ref]
+	r, isRunning := w.run[ref], w.run[ref] != nil
+	if x.ignoresRunning {
+		isRunning = false
+	}
+	if x.ignoresKept && w.run != nil {
+		isKept = false
+	}
+	unknown := isKept && !k.known || isRunning && (r.open > 0 || len(r.digests) != 1)
+	differs := isKept && k.known && k.digest != digest || isRunning && !r.digests[digest]
+	if old, ok := x.changed[ref]; x.comparesWithOld {
+		return (isKept || isRunning) && (!ok || old != digest)
+	}
+	return unknown && !x.dropsUnknown || differs && !(unknown && x.dropsUnknown)
+}
+
+func (x *plain) Changed(ref ID, digest uint64) {
+	x.mu.Lock()
+	if x.losesItsPlace {
+		for i := 0; i < len(x.waiters); i++ {
+			id := sorted(slices.Collect(maps.Keys(x.waiters)))[i]
+			if x.due(x.waiters[id], ref, digest) {
+				x.mu.Unlock()
+				x.wake(id)
+				x.mu.Lock()
+			}
+		}
+		x.mu.Unlock()
+		return
+	}
+	var woken []ID
+	for id, w := range x.waiters {
+		if x.due(w, ref, digest) {
+			woken = append(woken, id)
+		}
+	}
+	x.changed[ref] = digest
+	x.mu.Unlock()
+	for _, id := range woken {
+		x.wake(id)
+	}
+}
+
+func (x *plain) Waiters(ref ID) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := 0
+	for _, w := range x.waiters {
+		if _, ok := w.kept[ref]; ok {
+			n++
+		}
+	}
+	return n
+}
+
+func (x *plain) Refs() iter.Seq2[ID, int] {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	refs := map[ID]int{}
+	for _, w := range x.waiters {
+		for ref := range w.kept {
+			refs[ref]++
+		}
+	}
+	return maps.All(refs)
+}
+
+// sizes are the numbers of objects and kinds that it knows of.
+func (x *plain) sizes() [2]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	objects, kinds := map[ID]bool{}, map[ID]bool{}
+	for id, w := range x.waiters {
+		objects[id] = true
+		for ref := range w.kept {
+			objects[ref] = true
+		}
+		for ref := range w.run {
+			objects[ref] = true
+		}
+	}
+	for id := range objects {
+		kinds[ID{Group: id.Group, Kind: id.Kind}] = true
+	}
+	return [2]int{len(objects), len(kinds)}
+}
+
+// Cycle looks one step further each time.
+func (x *plain) Cycle(waiter ID) []ID {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ways := [][]ID{{waiter}}
+	seen := map[ID]bool{}
+	for len(ways) > 0 {
+		var next [][]ID
+		for _, way := range ways {
+			if w := x.waiters[way[len(way)-1]]; w != nil {
+				for ref := range w.kept {
+					longer := append(slices.Clone(way), ref)
+					if ref == waiter {
+						return longer
+					}
+					if !seen[ref] {
+						seen[ref] = true
+						next = append(next, longer)
+					}
+				}
+			}
+		}
+		ways = next
+	}
+	return nil
+}
