@@ -1,0 +1,335 @@
+package digest_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/internal/race"
+)
+
+// TestChanges changes one thing at a time of objects of all sorts.
+func TestChanges(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: "a", UID: "1", Generation: 2, ResourceVersion: "7", Labels: map[string]string{"a": "1"}}
+	thing := func() client.Object {
+		return &Thing{ObjectMeta: *meta.DeepCopy(), Status: ThingStatus{Names: []string{"a"}}}
+	}
+	bare := func() client.Object { return &Bare{ObjectMeta: *meta.DeepCopy(), Rules: []string{"a"}} }
+	service := func() client.Object {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1"}, Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1"}}
+	}
+	partial := func() client.Object { return &metav1.PartialObjectMetadata{ObjectMeta: *meta.DeepCopy()} }
+	loose := func() client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Thing",
+			"metadata": map[string]any{"uid": "1", "generation": int64(2), "resourceVersion": "7"},
+			"spec":     map[string]any{"size": int64(1)},
+			"status":   map[string]any{"names": []any{"a"}},
+		}}
+	}
+	looseBare := func() client.Object {
+		o := loose().(*unstructured.Unstructured)
+		delete(o.Object, "status")
+		return o
+	}
+	set := func(value any, path ...string) func(client.Object) {
+		return func(o client.Object) {
+			if err := unstructured.SetNestedField(o.(*unstructured.Unstructured).Object, value, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	yes := true
+	cases := map[string]struct {
+		reason string
+		of     func() client.Object
+		change func(client.Object)
+		same   bool
+	}{
+		"Nothing":         {"what did not change is the same", thing, func(client.Object) {}, true},
+		"ResourceVersion": {"it changes without meaning", thing, func(o client.Object) { o.SetResourceVersion("8") }, true},
+		"ManagedFields":   {"they change without meaning", thing, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}}) }, true},
+		"TypeMeta":        {"typed objects have it or not", thing, func(o client.Object) { o.(*Thing).Kind = "Thing" }, true},
+		"Spec":            {"the generation stands for it", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
+		"UID":             {"made again under the same name", thing, func(o client.Object) { o.SetUID("2") }, false},
+		"Generation":      {"the spec was changed", thing, func(o client.Object) { o.SetGeneration(3) }, false},
+		"Deleted":         {"deletion was asked for", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, false},
+		"Label":           {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "2"}) }, false},
+		"LabelAdded":      {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "1", "": ""}) }, false},
+		"Annotation":      {"a check may read it", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "1"}) }, false},
+		"LabelMoved":      {"a label is no annotation", thing, func(o client.Object) { o.SetLabels(nil); o.SetAnnotations(map[string]string{"a": "1"}) }, false},
+		"NoAnnotations":   {"none are none", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, true},
+		"Finalizer":       {"a check may read it", thing, func(o client.Object) { o.SetFinalizers([]string{"f"}) }, false},
+		"Owner":           {"a check may read it", thing, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}}) }, false},
+		"Controller": {"a check may read it", func() client.Object {
+			o := thing()
+			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}})
+			return o
+		}, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K", Controller: &yes}}) }, false},
+		"Status":    {"a check may read it", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
+		"NilStatus": {"a status came", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
+		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, false},
+
+		"Rules":        {"what has no status is looked at as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
+		"RulesVersion": {"but for what changes without meaning", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
+		"ConfigMap":    {"its data are all there is to it", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, false},
+		"SecretData":   {"bytes count", func() client.Object { return &corev1.Secret{Data: map[string][]byte{"a": {1}}} }, func(o client.Object) { o.(*corev1.Secret).Data["a"][0] = 2 }, false},
+		"Service":      {"no generation stands for the spec of a service", service, func(o client.Object) { o.(*corev1.Service).Spec.ClusterIP = "10.0.0.2" }, false},
+		"ServiceStatus": {"nor is its status left out", service, func(o client.Object) {
+			o.(*corev1.Service).Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "1"}}
+		}, false},
+		"Partial":          {"a metadata-only object has labels", partial, func(o client.Object) { o.SetLabels(nil) }, false},
+		"PartialVersion":   {"it changes without meaning", partial, func(o client.Object) { o.SetResourceVersion("8") }, true},
+		"PartialOtherName": {"the name is what it was looked up by", partial, func(o client.Object) { o.SetName("b") }, true},
+
+		"Unstructured":             {"a status is read in any form", loose, set("b", "status", "state"), false},
+		"UnstructuredVersion":      {"it changes without meaning", loose, set("8", "metadata", "resourceVersion"), true},
+		"UnstructuredSpec":         {"the generation stands for it", loose, set(int64(2), "spec", "size"), true},
+		"UnstructuredAPI":          {"the same object", loose, set("example.com/v2", "apiVersion"), true},
+		"UnstructuredGeneration":   {"the spec was changed", loose, set(int64(3), "metadata", "generation"), false},
+		"UnstructuredUID":          {"made again", loose, set("2", "metadata", "uid"), false},
+		"UnstructuredLabel":        {"a check may read it", loose, set("1", "metadata", "labels", "a"), false},
+		"UnstructuredAnnotation":   {"a check may read it", loose, set("1", "metadata", "annotations", "a"), false},
+		"UnstructuredDeleted":      {"deletion was asked for", loose, set("2026-11-21T00:00:00Z", "metadata", "deletionTimestamp"), false},
+		"UnstructuredFinalizers":   {"a check may read it", loose, set([]any{"f"}, "metadata", "finalizers"), false},
+		"UnstructuredOwners":       {"a check may read it", loose, set([]any{map[string]any{"kind": "K"}}, "metadata", "ownerReferences"), false},
+		"UnstructuredStatusCame":   {"a status came", looseBare, set(map[string]any{}, "status"), false},
+		"UnstructuredNoStatus":     {"without a status all counts", looseBare, set(int64(2), "spec", "size"), false},
+		"UnstructuredNoGeneration": {"without a generation all counts", func() client.Object { o := loose(); set(int64(0), "metadata", "generation")(o); return o }, set(int64(2), "spec", "size"), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before, after := tc.of(), tc.of()
+			tc.change(after)
+			if same := digest.Of(before) == digest.Of(after); same != tc.same {
+				t.Errorf("%s: the digests are the same: %t, want %t", tc.reason, same, tc.same)
+			}
+		})
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	if got := digest.Of(nil); got != digest.NotFound {
+		t.Errorf("Of(nil) = %d, want NotFound", got)
+	}
+	if got := digest.Of((*Thing)(nil)); got != digest.NotFound {
+		t.Errorf("Of(nil pointer) = %d, want NotFound: it is what a lookup gives that found nothing", got)
+	}
+	if got := digest.Of(&Thing{}); got == digest.NotFound || got == 0 {
+		t.Errorf("Of(&Thing{}) = %d, which says that it is not there", got)
+	}
+}
+
+// TestStatusLeaves changes something anywhere in a status. JSON is the judge: what it writes differently has another
+// digest, and what it writes alike the same.
+func TestStatusLeaves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := drawThing(t)
+		after := again(t, before)
+		change(t, reflect.ValueOf(&after.Status).Elem())
+		want := written(t, before.Status) == written(t, after.Status)
+		if same := digest.Of(before) == digest.Of(after); same != want {
+			t.Errorf("the digests are the same: %t, want %t\n%s\n%s", same, want, written(t, before.Status), written(t, after.Status))
+		}
+	})
+}
+
+// TestReadTwice reads an object again, and then does to it what changes nothing.
+func TestReadTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := drawThing(t)
+		after := again(t, before)
+		want := digest.Of(before)
+		if got := digest.Of(after); got != want {
+			t.Fatalf("another digest after writing and reading\n%s", written(t, before))
+		}
+		after.ResourceVersion = word(t)
+		after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: word(t)}}
+		after.Kind = word(t)
+		after.Status.cache = word(t)
+		after.Status.Unread = func() {}
+		_ = after.Status.Memory.String() // which it remembers
+		if s := after.Status.Seen; s != nil {
+			*s = metav1.Time{Time: s.In(time.FixedZone("elsewhere", 3600))}
+		}
+		if after.Status.Port.Type == intstr.String {
+			after.Status.Port.IntVal = 7
+		} else {
+			after.Status.Port.StrVal = "7"
+		}
+		if got := digest.Of(after); got != want {
+			t.Errorf("another digest, though nothing of what was read has changed\n%s", written(t, before))
+		}
+	})
+}
+
+// TestEmpty has nil and empty in all places where JSON loses which it was.
+func TestEmpty(t *testing.T) {
+	none, empty := &Thing{}, &Thing{}
+	empty.Generation, none.Generation = 1, 1
+	empty.Finalizers, empty.OwnerReferences = []string{}, []metav1.OwnerReference{}
+	empty.Status = ThingStatus{Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{}, Capacity: corev1.ResourceList{}}
+	if digest.Of(none) != digest.Of(empty) {
+		t.Error("nil and empty maps and slices have different digests")
+	}
+	zero := *none
+	zero.Status.State = new(string)
+	if digest.Of(none) == digest.Of(&zero) {
+		t.Error(`nil and a pointer to "" have the same digest`)
+	}
+}
+
+// TestAnything compares unstructured statuses of few different values, so that some are the same.
+func TestAnything(t *testing.T) {
+	object := func(status any) client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": status}}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawAny(t, 2), drawAny(t, 2)
+		if same, want := digest.Of(object(a)) == digest.Of(object(b)), reflect.DeepEqual(a, b); same != want {
+			t.Errorf("the digests of %#v and %#v are the same: %t, want %t", a, b, same, want)
+		}
+		if digest.Of(object(a)) != digest.Of(object(runtime.DeepCopyJSONValue(a))) {
+			t.Errorf("a copy of %#v has another digest", a)
+		}
+	})
+	if digest.Of(object(int64(3))) != digest.Of(object(3.0)) {
+		t.Error("3 and 3.0 have different digests: JSON writes both as 3")
+	}
+}
+
+// TestInterfaces keeps apart what looks alike inside an interface.
+func TestInterfaces(t *testing.T) {
+	type A struct{ X string }
+	type B struct{ X string }
+	seen := make(map[uint64]any)
+	for _, x := range []any{nil, "", "a", false, true, int64(0), int64(1), int32(1), uint8(1), 0.5, float32(0.5), A{"x"}, B{"x"}, &A{"x"}, []string{"x"}, []any{"x"}, []any{},
+		map[string]any{}, map[string]string{}, []byte("x"), time.Unix(1, 0), time.Unix(2, 0), time.Unix(1, 1), resource.MustParse("1"), resource.MustParse("2"), Sealed{"x"}, Sealed{"y"}, &Sealed{"x"},
+		intstr.FromInt32(1), intstr.FromString("1"), [2]byte{1, 2}, [2]byte{2, 1}, [1]bool{true}, json.Number("1")} {
+		d := digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Free: x}})
+		if other, ok := seen[d]; ok {
+			t.Errorf("%T %#v and %T %#v have the same digest", x, x, other, other)
+		}
+		seen[d] = x
+	}
+	now := time.Now() // with a reading of the monotonic clock
+	if of := func(x time.Time) uint64 {
+		return digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Free: x}})
+	}; of(now) != of(now.Round(0).UTC()) {
+		t.Error("the monotonic clock or the location counts")
+	}
+}
+
+// reread is how a quantity is written after it was read: 12000000 counted in Ki is written like that, and from then on 12M. What
+// is beyond 64 bits is cut off when it is read, and stands for itself here.
+func reread(q resource.Quantity) string {
+	q = q.DeepCopy()
+	read := resource.MustParse(q.String())
+	if read.Cmp(q) != 0 {
+		return q.String()
+	}
+	read.Neg()
+	read.Neg() // it forgets how it was read
+	return read.String()
+}
+
+// TestQuantities has what is written alike have the same digest, however it is held, and nothing else.
+func TestQuantities(t *testing.T) {
+	of := func(q resource.Quantity) uint64 {
+		return digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Memory: q}})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func() resource.Quantity {
+			q := drawQuantity(t)
+			if rapid.Bool().Draw(t, "sum") {
+				q.Add(drawQuantity(t))
+			}
+			if rapid.Bool().Draw(t, "difference") {
+				q.Sub(drawQuantity(t))
+			}
+			if rapid.Bool().Draw(t, "held as a decimal") {
+				q.AsDec()
+			}
+			q.Format = rapid.SampledFrom([]resource.Format{resource.DecimalSI, resource.BinarySI, resource.DecimalExponent, ""}).Draw(t, "format")
+			q.Neg() // it forgets how it was written
+			return q
+		}
+		a, b := draw(), draw()
+		if same, want := of(a) == of(b), reread(a) == reread(b); same != want {
+			t.Errorf("the digests of %#v (%s) and %#v (%s) are the same: %t, want %t", a, reread(a), b, reread(b), same, want)
+		}
+	})
+}
+
+// TestConcurrent shares an object that methods of its parts could change, and the making of plans.
+func TestConcurrent(t *testing.T) {
+	type Fresh struct{ Thing } // of a type that nobody has read yet
+	o := &Fresh{Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{
+		Memory: resource.MustParse("9999999999999999999"), Capacity: corev1.ResourceList{"cpu": resource.MustParse("1500m")}, Zones: map[string]Zone{"a": {}},
+	}}}
+	var wg sync.WaitGroup
+	got := make([]uint64, 8)
+	for i := range got {
+		wg.Go(func() {
+			for range 100 {
+				got[i] = digest.Of(o)
+			}
+		})
+	}
+	wg.Wait()
+	for _, d := range got {
+		if d != got[0] {
+			t.Fatalf("different digests of one object: %v", got)
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("allocations are not exact under -race")
+	}
+	state, seen := "Running", metav1.Unix(1, 0)
+	thing := &Thing{
+		ObjectMeta: metav1.ObjectMeta{
+			UID: "1", Generation: 2, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Finalizers: []string{"f"},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "K"}}, DeletionTimestamp: &seen,
+		},
+		Status: ThingStatus{
+			Conditions: []metav1.Condition{{Type: "Ready", LastTransitionTime: seen}}, State: &state, Names: []string{"a"}, Tags: map[string]string{"a": "b"},
+			Zones: map[string]Zone{"z": {"z", true, &seen}, "y": {}}, Groups: map[string][]Zone{"g": {{}, {}}}, Seen: &seen,
+			Memory: resource.MustParse("1Gi"), Capacity: corev1.ResourceList{"cpu": resource.MustParse("3920m"), "memory": resource.MustParse("16Gi")},
+			Raw: runtime.RawExtension{Raw: []byte(`{}`)}, JSON: &apiextensionsv1.JSON{Raw: []byte(`{}`)}, Self: &ThingStatus{}, Small: map[int32]bool{1: true},
+			Free: map[string]any{"a": []any{int64(1), "b", 0.5, true, nil}},
+		},
+	}
+	cases := map[string]struct {
+		reason string
+		obj    client.Object
+		want   float64
+	}{
+		"Typed":        {"a custom resource", thing, 0},
+		"Node":         {"one of the large ones", node(), 0},
+		"Metadata":     {"metadata only", &metav1.PartialObjectMetadata{ObjectMeta: thing.ObjectMeta}, 0},
+		"Unstructured": {"unstructured", &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": thing.Status.Free}}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := testing.AllocsPerRun(200, func() { digest.Of(tc.obj) }); got != tc.want {
+				t.Errorf("%s: %v allocations, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+// Package jsonfield finds the fields of a Go struct as JSON has them: by name, and with those of embedded structs among
+// them, which is how Kubernetes types are put together.
+package jsonfield
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Field is a field of a struct, or of one embedded in it.
+type Field struct {
+	// Name is the name in JSON, "-" for a field that JSON leaves out.
+	Name string
+	Type reflect.Type
+	// Index is the path to the field; nil in the zero Field, which is none.
+	Index []int
+}
+
+// All are the exported fields of the struct t, or of the struct that t points to, the outer ones first. Where an outer
+// and an embedded field have the same name, the outer one counts. Any other type has no fields.
+func All(t reflect.Type) []Field {
+	type level struct {
+		typ   reflect.Type
+		index []int
+	}
+	var all []Field
+	outer := make(map[string]bool)
+	seen := make(map[reflect.Type]bool)
+	for now := []level{{typ: pointee(t)}}; len(now) > 0; {
+		var next []level
+		var found []Field
+		for _, l := range now {
+			if l.typ.Kind() != reflect.Struct || seen[l.typ] {
+				continue
+			}
+			seen[l.typ] = true
+			for i := range l.typ.NumField() {
+				f := l.typ.Field(i)
+				index := append(slices.Clone(l.index), i)
+				name, inlined := parse(f)
+				switch {
+				case inlined:
+					next = append(next, level{pointee(f.Type), index})
+				case f.IsExported() && !outer[name]:
+					found = append(found, Field{name, f.Type, index})
+				}
+			}
+		}
+		for _, f := range found {
+			outer[f.Name] = f.Name != "-"
+		}
+		all, now = append(all, found...), next
+	}
+	return all
+}
+
+// Find is the field of that name among [All], in letters of either case as when JSON is read. The zero Field is none.
+func Find(t reflect.Type, name string) Field {
+	for _, f := range All(t) {
+		if strings.EqualFold(f.Name, name) {
+			return f
+		}
+	}
+	return Field{}
+}
+
+// In is the field in v, a struct or a pointer to one. It is the zero Value behind a nil pointer, and of the zero Field.
+func (f Field) In(v reflect.Value) reflect.Value {
+	if f.Index == nil {
+		return reflect.Value{}
+	}
+	for _, i := range f.Index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return reflect.Value{}
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
+
+// parse gives the name of a field, or says that its own fields stand in its place.
+func parse(f reflect.StructField) (name string, inlined bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if pointee(f.Type).Kind() == reflect.Struct && name == "" {
+		if f.Anonymous || slices.Contains(strings.Split(options, ","), "inline") {
+			return "", true
+		}
+	}
+	if name == "" {
+		name = f.Name
+	}
+	return name, false
+}
+
+func pointee(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}

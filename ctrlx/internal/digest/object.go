@@ -1,0 +1,69 @@
+package digest
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest/jsonfield"
+)
+
+// object is what counts of a type of objects besides the metadata.
+type object struct {
+	status []part // none: the type has no status
+	all    []part
+}
+
+// part is a field of an object.
+type part struct {
+	field jsonfield.Field
+	plan  *plan
+}
+
+var objects sync.Map // of *object, by reflect.Type
+
+func objectOf(t reflect.Type) *object {
+	if o, ok := objects.Load(t); ok {
+		return o.(*object)
+	}
+	o, _ := objects.LoadOrStore(t, newObject(t))
+	return o.(*object)
+}
+
+func newObject(t reflect.Type) *object {
+	o := new(object)
+	for _, f := range jsonfield.All(t) {
+		p := part{f, planOf(f.Type)}
+		switch {
+		case isStatus(f.Name):
+			o.status = append(o.status, p)
+		case isHead(f.Name):
+			continue
+		}
+		o.all = append(o.all, p)
+	}
+	return o
+}
+
+// add adds v, a pointer to an object. A generation stands for all that is neither status nor metadata.
+func (o *object) add(h uint64, v reflect.Value, generation int64) uint64 {
+	parts := o.status
+	if len(parts) == 0 || generation == 0 {
+		parts = o.all
+	}
+	for i := range parts {
+		f := parts[i].field.In(v)
+		h = flag(h, f.IsValid())
+		if f.IsValid() {
+			h = parts[i].plan.add(h, f)
+		}
+	}
+	return h
+}
+
+func isStatus(name string) bool { return strings.EqualFold(name, "status") }
+
+// isHead tells whether name is one of the fields that all objects have.
+func isHead(name string) bool {
+	return strings.EqualFold(name, "metadata") || strings.EqualFold(name, "apiVersion") || strings.EqualFold(name, "kind")
+}

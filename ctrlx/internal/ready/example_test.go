@@ -1,0 +1,31 @@
+package ready_test
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+)
+
+// What is ready for an older spec is given as it is: the checks refuse it.
+func ExampleOf() {
+	cluster := &Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+	fmt.Println(ready.Of(cluster).State)
+
+	cluster.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Succeeded", ObservedGeneration: 2}}
+	r := ready.Of(cluster)
+	fmt.Println(r.State, "for generation", r.Observed, "of", r.Generation)
+	// Output:
+	// unknown
+	// ready for generation 2 of 3
+}
+
+// An object goes to the checks under the name that it was asked for by.
+func ExampleObject() {
+	ref := checks.Ref{Group: "example.com", Kind: "Cluster", Namespace: "team", Name: "prod"}
+	o := ready.Object(&Cluster{}, ref, ready.Of)
+	fmt.Println(o.Ref, "is", o.Readiness.State, "because", o.Readiness.Message)
+	// Output: Cluster team/prod is unknown because it has no Ready condition
+}

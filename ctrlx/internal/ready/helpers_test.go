@@ -1,0 +1,181 @@
+package ready_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Cluster has standard conditions, and says in its status for which generation that is.
+type Cluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            ClusterStatus `json:"status,omitempty"`
+}
+
+type ClusterStatus struct {
+	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	Conditions         []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ManagedCluster has the shape of the kinds of Azure Service Operator.
+type ManagedCluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            ManagedCluster_STATUS `json:"status,omitempty"`
+}
+
+type ManagedCluster_STATUS struct {
+	Conditions        []ASOCondition `json:"conditions,omitempty"`
+	ProvisioningState *string        `json:"provisioningState,omitempty"`
+}
+
+type (
+	ASOType      string
+	ASOSeverity  string
+	ASOCondition struct {
+		Type               ASOType                `json:"type"`
+		Status             metav1.ConditionStatus `json:"status"`
+		Severity           ASOSeverity            `json:"severity,omitempty"`
+		LastTransitionTime metav1.Time            `json:"lastTransitionTime"`
+		ObservedGeneration int64                  `json:"observedGeneration,omitempty"`
+		Reason             string                 `json:"reason"`
+		Message            string                 `json:"message,omitempty"`
+	}
+)
+
+func (c *ManagedCluster) GetConditions() []ASOCondition { return c.Status.Conditions }
+
+// VPC has the shape of a managed resource of Crossplane: its conditions are in a struct embedded in one embedded.
+type VPC struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            VPCStatus `json:"status,omitempty"`
+}
+
+type VPCStatus struct {
+	ResourceStatus `json:",inline"`
+	AtProvider     map[string]string `json:"atProvider,omitempty"`
+}
+
+type ResourceStatus struct {
+	ConditionedStatus `json:",inline"`
+}
+
+type ConditionedStatus struct {
+	Conditions []XPCondition `json:"conditions,omitempty"`
+}
+
+type (
+	XPType      string
+	XPReason    string
+	XPCondition struct {
+		Type               XPType                 `json:"type"`
+		Status             corev1.ConditionStatus `json:"status"`
+		LastTransitionTime metav1.Time            `json:"lastTransitionTime"`
+		Reason             XPReason               `json:"reason"`
+		Message            string                 `json:"message,omitempty"`
+		ObservedGeneration int64                  `json:"observedGeneration,omitempty"`
+	}
+)
+
+// Table has a status, and in it all else, by pointer, as the controllers for AWS have it.
+type Table struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            *TableStatus `json:"status,omitempty"`
+}
+
+type TableStatus struct {
+	ObservedGeneration *int64            `json:"observedGeneration,omitempty"`
+	Conditions         []*TableCondition `json:"conditions,omitempty"`
+}
+
+type TableCondition struct {
+	Type    string  `json:"type"`
+	Status  string  `json:"status"`
+	Reason  *string `json:"reason,omitempty"`
+	Message *string `json:"message,omitempty"`
+}
+
+// Hidden keeps its standard conditions elsewhere, and Odd those of its own.
+type Hidden struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            struct {
+		V1Beta2 ClusterStatus `json:"v1beta2"`
+	} `json:"status"`
+}
+
+func (h *Hidden) GetConditions() []metav1.Condition { return h.Status.V1Beta2.Conditions }
+
+type Odd struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	List              []ASOCondition `json:"list"`
+}
+
+func (o *Odd) GetConditions() []ASOCondition { return o.List }
+
+// Strange has conditions that are none.
+type Strange struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            struct {
+		Conditions map[string]string `json:"conditions"`
+	} `json:"status"`
+}
+
+func (*Strange) GetConditions(int) []metav1.Condition { panic("not the method that is meant") }
+
+func (c *Cluster) DeepCopyObject() runtime.Object        { o := *c; return &o }
+func (c *ManagedCluster) DeepCopyObject() runtime.Object { o := *c; return &o }
+func (v *VPC) DeepCopyObject() runtime.Object            { o := *v; return &o }
+func (t *Table) DeepCopyObject() runtime.Object          { o := *t; return &o }
+func (h *Hidden) DeepCopyObject() runtime.Object         { o := *h; return &o }
+func (o *Odd) DeepCopyObject() runtime.Object            { c := *o; return &c }
+func (s *Strange) DeepCopyObject() runtime.Object        { o := *s; return &o }
+
+// fatal is what testing.T and rapid.T have in common.
+type fatal interface{ Fatal(args ...any) }
+
+// from reads an object of a type from JSON, as a client does.
+func from[O client.Object](t fatal, text string, o O) O {
+	if err := utiljson.Unmarshal([]byte(text), o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// loose reads it without its type.
+func loose(t fatal, text string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: make(map[string]any)}
+	if err := utiljson.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func written(t fatal, o any) string {
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func mustPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		if got := recover(); got != want {
+			t.Errorf("panics with %v, want %q", got, want)
+		}
+	}()
+	f()
+}

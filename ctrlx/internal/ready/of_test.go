@@ -1,0 +1,280 @@
+package ready_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/internal/race"
+)
+
+const (
+	noReady      = "it has no Ready condition"
+	noGeneration = "its conditions do not say for which generation of its spec they are, and its spec was changed since it was created"
+	ahead        = "its conditions are for a later generation than its spec has"
+)
+
+func TestOf(t *testing.T) {
+	is := func(state checks.State, reason, message string, generation, observed int64) checks.Readiness {
+		return checks.Readiness{State: state, Reason: reason, Message: message, Generation: generation, Observed: observed}
+	}
+	cluster := func() client.Object { return new(Cluster) }
+	managed := func() client.Object { return new(ManagedCluster) }
+	vpc := func() client.Object { return new(VPC) }
+	table := func() client.Object { return new(Table) }
+	node := func() client.Object { return new(corev1.Node) }
+	cases := map[string]struct {
+		reason string
+		of     func() client.Object
+		text   string
+		want   checks.Readiness
+		any    *checks.Readiness // what OfAnyGeneration says, if that is something else
+	}{
+		// Nothing is there: nobody has said that it is ready.
+		"NoStatus":       {"a missing status is not a good one", cluster, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"NoStatusByPtr":  {"behind a pointer neither", table, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"EmptyStatus":    {"nor an empty one", cluster, `{"metadata":{"generation":1},"status":{}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"NoConditions":   {"nor one without conditions", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+		"OtherCondition": {"nor one with others", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"Available","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+		"SyncedOnly":     {"what was applied need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"StateOnly":      {"a word in the status is no condition", managed, `{"metadata":{"generation":1},"status":{"provisioningState":"Succeeded"}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"OddCase":        {"condition types are spelled one way", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"ready","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+
+		// Standard conditions.
+		"True":           {"it says so for its own generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Stalled","status":"False"},{"type":"Ready","status":"True","reason":"Succeeded","message":"is what its spec says","observedGeneration":2}]}}`, is(checks.Ready, "Succeeded", "is what its spec says", 2, 2), nil},
+		"False":          {"with reason and message of the condition", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating","message":"takes a while","observedGeneration":2}]}}`, is(checks.NotReady, "Creating", "takes a while", 2, 2), nil},
+		"Unknown":        {"it says that it does not know", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"Progressing","message":"m","observedGeneration":2}]}}`, is(checks.Unknown, "Progressing", "m", 2, 2), nil},
+		"OddStatus":      {"what is neither True nor False is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"true","observedGeneration":2}]}}`, is(checks.Unknown, "", "", 2, 2), nil},
+		"EmptyCondition": {"a status that is not set is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","observedGeneration":2}]}}`, is(checks.Unknown, "", "", 2, 2), nil},
+		"Stale":          {"what is ready for an older spec is stale", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":2}]}}`, is(checks.Ready, "R", "", 3, 2), nil},
+		"StaleFalse":     {"so is what is not", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":2}]}}`, is(checks.NotReady, "R", "", 3, 2), nil},
+		"Twice":          {"of two Ready conditions the worse counts", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":2},{"type":"Ready","status":"False","reason":"R","observedGeneration":2},{"type":"Ready","status":"Unknown","observedGeneration":2}]}}`, is(checks.NotReady, "R", "", 2, 2), nil},
+
+		// For which generation?
+		"StatusSaysSo":    {"the status as a whole is for a generation", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":4,"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 4, 4), nil},
+		"StatusIsStale":   {"the older of the two counts", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":3,"conditions":[{"type":"Ready","status":"True","observedGeneration":4}]}}`, is(checks.Ready, "", "", 4, 3), nil},
+		"ConditionStale":  {"the older of the two counts", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":4,"conditions":[{"type":"Ready","status":"True","observedGeneration":3}]}}`, is(checks.Ready, "", "", 4, 3), nil},
+		"Ahead":           {"a condition of a generation to come was copied from elsewhere", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":9}]}}`, is(checks.Unknown, "", ahead, 4, 9), nil},
+		"AheadFalse":      {"what is not ready anyhow is not ready", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":9}]}}`, is(checks.NotReady, "R", "", 4, 9), nil},
+		"AheadAndBehind":  {"one of two is ahead", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":9,"conditions":[{"type":"Ready","status":"True","observedGeneration":3}]}}`, is(checks.Unknown, "", ahead, 4, 3), nil},
+		"Negative":        {"it is behind any", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":-1}]}}`, is(checks.Ready, "", "", 1, -1), nil},
+		"FirstGeneration": {"a spec that was never changed is the only one that can be meant", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Ready, "R", "", 1, 1), ptr(is(checks.Ready, "R", "", 0, 0))},
+		"NotSaid":         {"after a change nobody can tell which is meant", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Unknown, "", noGeneration, 2, 0), ptr(is(checks.Ready, "R", "", 0, 0))},
+		"NotSaidFalse":    {"what is not ready needs no generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R"}]}}`, is(checks.NotReady, "R", "", 2, 0), ptr(is(checks.NotReady, "R", "", 0, 0))},
+		"NoGenerations":   {"a kind without generations has but one", node, `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady"}]}}`, is(checks.Ready, "KubeletReady", "", 0, 0), nil},
+
+		// Azure Service Operator.
+		"ASO":        {"ready, without a severity", managed, `{"metadata":{"generation":2},"status":{"provisioningState":"Succeeded","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-11-21T10:00:00Z","observedGeneration":2,"reason":"Succeeded"}]}}`, is(checks.Ready, "Succeeded", "", 2, 2), nil},
+		"ASOInfo":    {"under way", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Info","lastTransitionTime":"2026-11-21T10:00:00Z","observedGeneration":1,"reason":"Reconciling","message":"The resource is in the process of being reconciled by the operator"}]}}`, is(checks.NotReady, "Reconciling", "The resource is in the process of being reconciled by the operator", 1, 1), nil},
+		"ASOWarning": {"waiting", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Warning","observedGeneration":1,"reason":"WaitingForOwner","message":"Owner \"rg\" cannot be found"}]}}`, is(checks.NotReady, "WaitingForOwner", `Owner "rg" cannot be found`, 1, 1), nil},
+		"ASOError":   {"stuck", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Error","observedGeneration":1,"reason":"InvalidParameter"}]}}`, is(checks.NotReady, "InvalidParameter", "", 1, 1), nil},
+		"ASOStale":   {"the spec was changed, and the operator has not looked yet", managed, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":2,"reason":"Succeeded"}]}}`, is(checks.Ready, "Succeeded", "", 3, 2), nil},
+
+		// Crossplane.
+		"XP":             {"ready, and the spec applied", vpc, `{"metadata":{"generation":3},"status":{"atProvider":{"id":"vpc-1"},"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"True","reason":"ReconcileSuccess","observedGeneration":3}]}}`, is(checks.Ready, "Available", "", 3, 3), nil},
+		"XPNotSynced":    {"the resource of an older spec is ready, and the new spec cannot be applied", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"False","reason":"ReconcileError","message":"cannot update","observedGeneration":3}]}}`, is(checks.NotReady, "ReconcileError", "cannot update", 3, 3), nil},
+		"XPPaused":       {"nobody looks after it", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"False","reason":"ReconcilePaused"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.NotReady, "ReconcilePaused", "", 1, 0), ptr(is(checks.NotReady, "ReconcilePaused", "", 0, 0))},
+		"XPSyncedUnsure": {"it does not know whether the spec is applied", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"Unknown","reason":"U"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
+		"XPCreating":     {"being created", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating"},{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.NotReady, "Creating", "", 1, 0), ptr(is(checks.NotReady, "Creating", "", 0, 0))},
+		"XPFailing":      {"why it cannot be created is in Synced", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating"},{"type":"Synced","status":"False","reason":"ReconcileError","message":"no rights"}]}}`, is(checks.NotReady, "ReconcileError", "no rights", 1, 0), ptr(is(checks.NotReady, "ReconcileError", "no rights", 0, 0))},
+		"XPReadyUnsure":  {"what is applied need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"U"},{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
+		"XPSilent":       {"a provider that reports no generation, after it has changed the spec itself", vpc, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available"},{"type":"Synced","status":"True"}]}}`, is(checks.Unknown, "", noGeneration, 2, 0), ptr(is(checks.Ready, "Available", "", 0, 0))},
+		"XPHalfSilent":   {"one of the two reports none", vpc, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":2},{"type":"Synced","status":"True"}]}}`, is(checks.Unknown, "", noGeneration, 2, 2), ptr(is(checks.Ready, "Available", "", 2, 2))},
+		"XPHalfStale":    {"the older of the two counts", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"True","observedGeneration":2}]}}`, is(checks.Ready, "Available", "", 3, 2), nil},
+		"XPSilentStale":  {"what one of them reports is old", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available"},{"type":"Synced","status":"True","observedGeneration":2}]}}`, is(checks.Ready, "Available", "", 3, 2), nil},
+
+		// Everything by pointer.
+		"Pointers":       {"pointers are followed", table, `{"metadata":{"generation":2},"status":{"observedGeneration":2,"conditions":[null,{"type":"Ready","status":"False","reason":"R","message":"m"}]}}`, is(checks.NotReady, "R", "m", 2, 2), nil},
+		"NilsInsideThem": {"a nil is nothing", table, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 1, 1), ptr(is(checks.Ready, "", "", 0, 0))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			lenient := tc.want
+			if tc.any != nil {
+				lenient = *tc.any
+			}
+			typed, untyped := from(t, tc.text, tc.of()), loose(t, tc.text)
+			for form, o := range map[string]client.Object{"typed": typed, "unstructured": untyped, "wrapped": &wrapped{*untyped}} {
+				if diff := cmp.Diff(tc.want, ready.Of(o)); diff != "" {
+					t.Errorf("%s: %s: Of: -want, +got:\n%s", tc.reason, form, diff)
+				}
+				if diff := cmp.Diff(lenient, ready.OfAnyGeneration(o)); diff != "" {
+					t.Errorf("%s: %s: OfAnyGeneration: -want, +got:\n%s", tc.reason, form, diff)
+				}
+			}
+		})
+	}
+}
+
+func ptr[T any](x T) *T { return &x }
+
+// wrapped is unstructured, but not the type of that name.
+type wrapped struct{ unstructured.Unstructured }
+
+// TestOfForms is about what has one form only.
+func TestOfForms(t *testing.T) {
+	meta := metav1.ObjectMeta{Generation: 2}
+	standard := []metav1.Condition{{Type: "Ready", Status: "False", Reason: "R", ObservedGeneration: 2}}
+	own := []ASOCondition{{Type: "Ready", Status: "False", Reason: "R", ObservedGeneration: 2}}
+	found := checks.Readiness{State: checks.NotReady, Reason: "R", Generation: 2, Observed: 2}
+	unknown := checks.Readiness{Message: noReady, Generation: 2}
+	hidden := &Hidden{ObjectMeta: meta}
+	hidden.Status.V1Beta2.Conditions = standard
+	odd := func(status any) client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(2)}, "status": status}}
+	}
+	cases := map[string]struct {
+		reason string
+		obj    client.Object
+		want   checks.Readiness
+	}{
+		"Nil":           {"nothing is known of nothing", nil, checks.Readiness{}},
+		"TypedNil":      {"nor of a nil pointer", (*Cluster)(nil), checks.Readiness{}},
+		"Method":        {"GetConditions knows where they are", hidden, found},
+		"OwnMethod":     {"whatever their type", &Odd{ObjectMeta: meta, List: own}, found},
+		"Strange":       {"conditions that are none, and a method that only looks alike", &Strange{ObjectMeta: meta}, unknown},
+		"ConfigMap":     {"a kind that reports nothing", &corev1.ConfigMap{ObjectMeta: meta}, unknown},
+		"Pod":           {"one of Kubernetes", &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{ObservedGeneration: 2, Conditions: []corev1.PodCondition{{Type: "Ready", Status: "False", Reason: "R"}}}}, found},
+		"Metadata":      {"a metadata-only object", &metav1.PartialObjectMetadata{ObjectMeta: meta}, checks.Readiness{Message: "it was read as metadata only, which says nothing of readiness", Generation: 2}},
+		"Empty":         {"no content at all", &unstructured.Unstructured{}, checks.Readiness{Message: noReady}},
+		"StatusWord":    {"a status that is a word", odd("Ready"), unknown},
+		"ConditionsMap": {"conditions that are no list", odd(map[string]any{"conditions": map[string]any{"Ready": "True"}}), unknown},
+		"ConditionWord": {"a condition that is a word", odd(map[string]any{"conditions": []any{"Ready", nil}}), unknown},
+		"TypeNumber":    {"a type that is a number", odd(map[string]any{"conditions": []any{map[string]any{"type": int64(1), "status": "True"}}}), unknown},
+		"StatusTrue":    {"a status that is a bool", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": true, "observedGeneration": int64(2)}}}), checks.Readiness{Generation: 2, Observed: 2}},
+		"Float":         {"a generation as encoding/json reads it", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": 2.0}}}), found},
+		"Int":           {"a generation as people write it", odd(map[string]any{"observedGeneration": 2, "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": int32(2)}}}), found},
+		"Half":          {"a generation that is none", odd(map[string]any{"observedGeneration": 2.5, "conditions": []any{map[string]any{"type": "Ready", "status": "True", "observedGeneration": "2"}}}), checks.Readiness{Message: noGeneration, Generation: 2}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, ready.Of(tc.obj)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	if got := ready.OfAnyGeneration(nil); got != (checks.Readiness{}) {
+		t.Errorf("OfAnyGeneration(nil) = %v", got)
+	}
+}
+
+// anyConditions are conditions of every sort.
+func anyConditions[C any](t *rapid.T, one func(typ, status, reason, message string, observed int64) C) []C {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) C {
+		return one(
+			rapid.SampledFrom([]string{"Ready", "Synced", "Stalled", ""}).Draw(t, "type"),
+			rapid.SampledFrom([]string{"True", "True", "False", "Unknown", "", "odd"}).Draw(t, "status"),
+			rapid.SampledFrom([]string{"", "R", "Q"}).Draw(t, "reason"),
+			rapid.SampledFrom([]string{"", "m"}).Draw(t, "message"),
+			rapid.Int64Range(-1, 4).Draw(t, "observed"))
+	}), 0, 4).Draw(t, "conditions")
+}
+
+func anyObject(t *rapid.T) client.Object {
+	meta := metav1.ObjectMeta{Generation: rapid.Int64Range(0, 4).Draw(t, "generation")}
+	status := rapid.Int64Range(-1, 4).Draw(t, "observed by the status")
+	switch rapid.IntRange(0, 3).Draw(t, "type") {
+	case 0:
+		return &Cluster{ObjectMeta: meta, Status: ClusterStatus{status, anyConditions(t, func(typ, status, reason, message string, observed int64) metav1.Condition {
+			return metav1.Condition{Type: typ, Status: metav1.ConditionStatus(status), Reason: reason, Message: message, ObservedGeneration: observed}
+		})}}
+	case 1:
+		return &ManagedCluster{ObjectMeta: meta, Status: ManagedCluster_STATUS{Conditions: anyConditions(t, func(typ, status, reason, message string, observed int64) ASOCondition {
+			return ASOCondition{Type: ASOType(typ), Status: metav1.ConditionStatus(status), Reason: reason, Message: message, ObservedGeneration: observed}
+		})}}
+	case 2:
+		return &VPC{ObjectMeta: meta, Status: VPCStatus{ResourceStatus: ResourceStatus{ConditionedStatus{anyConditions(t, func(typ, status, reason, message string, observed int64) XPCondition {
+			return XPCondition{Type: XPType(typ), Status: corev1.ConditionStatus(status), Reason: XPReason(reason), Message: message, ObservedGeneration: observed}
+		})}}}}
+	}
+	return &Table{ObjectMeta: meta, Status: &TableStatus{&status, anyConditions(t, func(typ, status, reason, message string, _ int64) *TableCondition {
+		return &TableCondition{typ, status, &reason, &message}
+	})}}
+}
+
+// TestForms has a typed object and its unstructured form say the same.
+func TestForms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typed := anyObject(t)
+		untyped := loose(t, written(t, typed))
+		for name, of := range map[string]ready.Func{"Of": ready.Of, "OfAnyGeneration": ready.OfAnyGeneration} {
+			if diff := cmp.Diff(of(typed), of(untyped)); diff != "" {
+				t.Errorf("%s: -typed, +unstructured:\n%s%s", name, diff, written(t, typed))
+			}
+		}
+	})
+}
+
+// passes is what the checks make of readiness.
+func passes(r checks.Readiness) bool { return r.State == checks.Ready && r.Observed >= r.Generation }
+
+// TestStrict says in other words when an object counts as ready.
+func TestStrict(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := anyObject(t)
+		generation := o.GetGeneration()
+		status, _, _ := unstructured.NestedMap(loose(t, written(t, o)).Object, "status")
+		top, _ := status["observedGeneration"].(int64)
+		conditions, _ := status["conditions"].([]any)
+		isReady, want := false, true
+		for _, x := range conditions {
+			c := x.(map[string]any)
+			if c["type"] != "Ready" && c["type"] != "Synced" {
+				continue
+			}
+			isReady = isReady || c["type"] == "Ready"
+			observed, _ := c["observedGeneration"].(int64)
+			for _, n := range []int64{observed, top} {
+				want = want && (n == 0 || n == generation || generation == 0 && n > 0)
+			}
+			want = want && c["status"] == "True" && (observed != 0 || top != 0 || generation <= 1)
+		}
+		if want = want && isReady; passes(ready.Of(o)) != want {
+			t.Errorf("counts as ready: %t, want %t: %v of %s", !want, want, ready.Of(o), written(t, o))
+		}
+		if want && !passes(ready.OfAnyGeneration(o)) {
+			t.Errorf("OfAnyGeneration is stricter than Of: %v", ready.OfAnyGeneration(o))
+		}
+	})
+}
+
+// FuzzContent has any JSON as the content of an object.
+func FuzzContent(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `{"status":null}`, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
+		`{"metadata":{"generation":2.5},"status":{"observedGeneration":1e300,"conditions":[[],{"type":"Ready","status":["True"]}]}}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON([]byte(`{"kind":"K",` + strings.TrimPrefix(text, "{"))); err != nil {
+			t.Skip()
+		}
+		if passes(ready.Of(u)) && !(strings.Contains(text, "ead") || strings.Contains(text, `\u`)) {
+			t.Errorf("%s counts as ready", text)
+		}
+	})
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("allocations are not exact under -race")
+	}
+	const text = `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Synced","status":"True","observedGeneration":2},{"type":"Ready","status":"True","reason":"R","message":"m","observedGeneration":2}]}}`
+	for name, o := range map[string]client.Object{
+		"Standard": from(t, text, new(Cluster)), "ASO": from(t, text, new(ManagedCluster)), "Crossplane": from(t, text, new(VPC)), "Unstructured": loose(t, text),
+	} {
+		if got := testing.AllocsPerRun(100, func() { ready.Of(o) }); got != 0 {
+			t.Errorf("%s: %v allocations, want none", name, got)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package ready
+
+import (
+	"reflect"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest/jsonfield"
+)
+
+// plan is where a type of objects has its conditions.
+type plan struct {
+	status, observed jsonfield.Field // observed is in the status
+	conditions       jsonfield.Field // in the status
+	list             *list           // nil: the status has no conditions
+	method           int             // the index of GetConditions where they are not in the status; -1: it has none
+}
+
+// list is where a list of conditions has what counts. Each is a struct, or a pointer to one.
+type list struct {
+	standard                               bool // []metav1.Condition, which needs no reflection
+	typ, status, reason, message, observed jsonfield.Field
+}
+
+var plans sync.Map // of *plan, by reflect.Type
+
+func planOf(t reflect.Type) *plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*plan)
+	}
+	p, _ := plans.LoadOrStore(t, newPlan(t))
+	return p.(*plan)
+}
+
+func newPlan(t reflect.Type) *plan {
+	p := &plan{method: -1}
+	if p.status = jsonfield.Find(t, "status"); p.status.Type != nil {
+		p.observed = jsonfield.Find(p.status.Type, "observedGeneration")
+		p.conditions = jsonfield.Find(p.status.Type, "conditions")
+		p.list = listOf(p.conditions.Type)
+	}
+	if p.list != nil {
+		return p
+	}
+	if m, ok := t.MethodByName("GetConditions"); ok && m.Type.NumIn() == 1 && m.Type.NumOut() == 1 {
+		if p.list = listOf(m.Type.Out(0)); p.list != nil {
+			p.method = m.Index
+		}
+	}
+	return p
+}
+
+// listOf is nil for what is no list of conditions.
+func listOf(t reflect.Type) *list {
+	if t == nil || t.Kind() != reflect.Slice {
+		return nil
+	}
+	c := t.Elem()
+	l := &list{
+		standard: t == reflect.TypeFor[[]metav1.Condition](),
+		typ:      jsonfield.Find(c, "type"),
+		status:   jsonfield.Find(c, "status"),
+		reason:   jsonfield.Find(c, "reason"),
+		message:  jsonfield.Find(c, "message"),
+		observed: jsonfield.Find(c, "observedGeneration"),
+	}
+	if l.typ.Type == nil || l.status.Type == nil {
+		return nil
+	}
+	return l
+}
+
+// read reads the conditions of obj, of which v is the reflection.
+func (p *plan) read(to *verdict, obj client.Object, v reflect.Value) {
+	status := pointee(p.status.In(v))
+	if status.IsValid() {
+		if n := number(p.observed.In(status)); n != 0 {
+			to.observe(n)
+			to.status = true
+		}
+	}
+	switch {
+	case p.list == nil:
+	case p.method >= 0:
+		if o, ok := obj.(interface{ GetConditions() []metav1.Condition }); ok {
+			to.takeAll(o.GetConditions())
+			return
+		}
+		p.list.read(to, v.Method(p.method).Call(nil)[0])
+	case status.IsValid():
+		if conditions := p.conditions.In(status); conditions.IsValid() {
+			p.list.read(to, conditions)
+		}
+	}
+}
+
+func (l *list) read(to *verdict, v reflect.Value) {
+	if l.standard && v.CanAddr() {
+		to.takeAll(*v.Addr().Interface().(*[]metav1.Condition))
+		return
+	}
+	for i := range v.Len() {
+		x := pointee(v.Index(i))
+		if !x.IsValid() {
+			continue
+		}
+		c := condition{typ: text(l.typ.In(x))}
+		if !counts(c.typ) {
+			continue
+		}
+		c.status, c.reason, c.message = text(l.status.In(x)), text(l.reason.In(x)), text(l.message.In(x))
+		c.observed = number(l.observed.In(x))
+		to.take(&c)
+	}
+}
+
+func (v *verdict) takeAll(conditions []metav1.Condition) {
+	for i := range conditions {
+		if c := &conditions[i]; counts(c.Type) {
+			v.take(&condition{c.Type, string(c.Status), c.Reason, c.Message, c.ObservedGeneration})
+		}
+	}
+}
+
+// pointee is what v points to, or v; the zero Value if that is nothing.
+func pointee(v reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		return v.Elem()
+	}
+	return v
+}
+
+// text is the string that v is or points to, if it is one.
+func text(v reflect.Value) string {
+	if v = pointee(v); v.Kind() == reflect.String {
+		return v.String()
+	}
+	return ""
+}
+
+// number is the whole number that v is or points to, if it is one.
+func number(v reflect.Value) int64 {
+	if v = pointee(v); v.CanInt() {
+		return v.Int()
+	}
+	return 0
+}
