@@ -1,6 +1,7 @@
 # Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
 #
 #   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, seconds of fuzzing
+#   make envtest builds the API server that the tests of ctrlx need (make test does it)
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make bench-peers  the table of costs beside other libraries, in about a minute
 #   make cover   coverage of the root module by its own tests, the page in cover.html
@@ -8,20 +9,20 @@
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
 #   make fmt     formats
 
-MODULES    := . examples benchmarks
+MODULES    := . examples benchmarks ctrlx
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy bench bench-peers cover fuzz fuzz-short faults fmt clean
+.PHONY: all test check alone tidy envtest bench bench-peers cover fuzz fuzz-short faults fmt clean
 all: test
 
 test: check alone tidy fuzz-short
 
 # check runs in the workspace.
-check: bin/staticcheck
+check: bin/staticcheck envtest
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
 	@for m in $(MODULES); do ( set -ex; cd $$m; \
@@ -31,14 +32,24 @@ check: bin/staticcheck
 
 # alone runs each module as its users get it, without the workspace, the root first. It does so without -race, under which
 # exact allocations and ratios are not tested.
-alone:
+alone: envtest
 	@for m in $(MODULES); do ( set -ex; cd $$m; GOWORK=off $(GO) vet ./...; GOWORK=off $(GO) test ./... ) || exit 1; done
 
 tidy:
-	@for m in $(MODULES) tools/lint; do ( set -ex; cd $$m; GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest; do ( set -ex; cd $$m; GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+# envtest builds the API server and the etcd that the tests of ctrlx run against: some minutes the first time. With
+# KUBEBUILDER_ASSETS those in that folder are taken.
+APISERVER := v1.36.3
+VERSION   := k8s.io/component-base/version
+envtest: $(if $(KUBEBUILDER_ASSETS),,bin/envtest/kube-apiserver)
+bin/envtest/kube-apiserver: tools/envtest/go.mod tools/envtest/go.sum
+	cd tools/envtest && GOWORK=off $(GO) build -o $(CURDIR)/bin/envtest/etcd -ldflags "-s -w" go.etcd.io/etcd/server/v3
+	cd tools/envtest && GOWORK=off $(GO) build -o $(CURDIR)/bin/envtest/kube-apiserver \
+		-ldflags "-s -w -X $(VERSION).gitVersion=$(APISERVER) -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=36" k8s.io/kubernetes/cmd/kube-apiserver
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
