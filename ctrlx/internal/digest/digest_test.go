@@ -204,7 +204,10 @@ func TestEmpty(t *testing.T) {
 	none, empty := &Thing{}, &Thing{}
 	empty.Generation, none.Generation = 1, 1
 	empty.Finalizers, empty.OwnerReferences = []string{}, []metav1.OwnerReference{}
-	empty.Status = ThingStatus{Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{}, Capacity: corev1.ResourceList{}}
+	empty.Status = ThingStatus{
+		Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{},
+		Capacity: corev1.ResourceList{},
+	}
 	if digest.Of(none) != digest.Of(empty) {
 		t.Error("nil and empty maps and slices have different digests")
 	}
