@@ -27,7 +27,8 @@ func small() client.Object {
 	}, Status: ThingStatus{State: &state, Names: []string{"a", "b"}, Tags: map[string]string{"a": "b"}}}
 	for _, typ := range []string{"Ready", "Reconciling", "Stalled"} {
 		thing.Status.Conditions = append(thing.Status.Conditions, metav1.Condition{
-			Type: typ, Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "the cluster is what its spec says", ObservedGeneration: 3, LastTransitionTime: at,
+			Type: typ, Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "the cluster is what its spec says",
+			ObservedGeneration: 3, LastTransitionTime: at,
 		})
 	}
 	return thing
@@ -41,7 +42,9 @@ func node() client.Object {
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("3920m"), "memory": resource.MustParse("14Gi"), "pods": resource.MustParse("110")},
 	}}
 	for i := range 5 {
-		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeConditionType(fmt.Sprint("Type", i)), Status: "True", LastHeartbeatTime: at, LastTransitionTime: at})
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
+			Type: corev1.NodeConditionType(fmt.Sprint("Type", i)), Status: "True", LastHeartbeatTime: at, LastTransitionTime: at,
+		})
 	}
 	for i := range 50 {
 		n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprint("registry/image@sha256:", i)}, SizeBytes: 1000})

@@ -53,6 +53,14 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	yes := true
+	amount := func(n int64, format resource.Format) func() client.Object {
+		return func() client.Object {
+			return &Thing{ObjectMeta: meta, Status: ThingStatus{Memory: *resource.NewQuantity(n, format)}}
+		}
+	}
+	format := func(format resource.Format) func(client.Object) {
+		return func(o client.Object) { o.(*Thing).Status.Memory.Format = format }
+	}
 	cases := map[string]struct {
 		reason string
 		of     func() client.Object
@@ -79,9 +87,24 @@ func TestChanges(t *testing.T) {
 			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}})
 			return o
 		}, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K", Controller: &yes}}) }, false},
+		"MapKey": {"a key is more than its value", func() client.Object {
+			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}}}}
+		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"b": {Name: "x"}} }, false},
+		"MapSwapped": {"which key has which value counts", func() client.Object {
+			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}, "b": {Name: "y"}}}}
+		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"a": {Name: "y"}, "b": {Name: "x"}} }, false},
+		"NilMoved": {"a nil has its place", func() client.Object {
+			return &Thing{ObjectMeta: meta, Status: ThingStatus{Free: []*bool{nil, &yes}}}
+		}, func(o client.Object) { o.(*Thing).Status.Free = []*bool{&yes, nil} }, false},
 		"Status":    {"a check may read it", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
 		"NilStatus": {"a status came", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
 		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, false},
+
+		"InKi":       {"1024 is 1Ki if counted in that", amount(1024, resource.DecimalSI), format(resource.BinarySI), false},
+		"NotInKi":    {"1000 is written without Ki", amount(1000, resource.DecimalSI), format(resource.BinarySI), true},
+		"Exponent":   {"1000 is 1e3 if written like that", amount(1000, resource.DecimalSI), format(resource.DecimalExponent), false},
+		"NoExponent": {"1024 has no exponent", amount(1024, resource.DecimalSI), format(resource.DecimalExponent), true},
+		"NoKiInZero": {"0 is 0", amount(0, resource.DecimalSI), format(resource.BinarySI), true},
 
 		"Rules":        {"what has no status is looked at as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
 		"RulesVersion": {"but for what changes without meaning", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
@@ -181,7 +204,10 @@ func TestEmpty(t *testing.T) {
 	none, empty := &Thing{}, &Thing{}
 	empty.Generation, none.Generation = 1, 1
 	empty.Finalizers, empty.OwnerReferences = []string{}, []metav1.OwnerReference{}
-	empty.Status = ThingStatus{Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{}, Capacity: corev1.ResourceList{}}
+	empty.Status = ThingStatus{
+		Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{},
+		Capacity: corev1.ResourceList{},
+	}
 	if digest.Of(none) != digest.Of(empty) {
 		t.Error("nil and empty maps and slices have different digests")
 	}

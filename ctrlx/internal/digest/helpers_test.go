@@ -124,7 +124,10 @@ func named[V any](t *rapid.T, of func(*rapid.T) V) map[string]V {
 }
 
 func drawQuantity(t *rapid.T) resource.Quantity {
-	return resource.MustParse(rapid.SampledFrom([]string{"0", "1", "1k", "1Ki", "1000m", "1500m", "1024", "1024Mi", "1Gi", "1e3", "12e6", "0.1", "3920m", "7n", "1.5Gi", "9999999999999999999", "123456789012345678901234567890"}).Draw(t, "quantity"))
+	return resource.MustParse(rapid.SampledFrom([]string{
+		"0", "1", "1k", "1Ki", "1000m", "1500m", "1024", "1024Mi", "1Gi", "1e3", "12e6", "0.1", "3920m", "7n", "1.5Gi",
+		"9999999999999999999", "123456789012345678901234567890",
+	}).Draw(t, "quantity"))
 }
 
 func drawAny(t *rapid.T, depth int) any {
@@ -160,7 +163,10 @@ func drawAny(t *rapid.T, depth int) any {
 func drawStatus(t *rapid.T, depth int) ThingStatus {
 	s := ThingStatus{
 		Conditions: many(t, func(t *rapid.T) metav1.Condition {
-			return metav1.Condition{Type: word(t), Status: metav1.ConditionTrue, Reason: word(t), Message: word(t), ObservedGeneration: rapid.Int64Range(0, 3).Draw(t, "observed"), LastTransitionTime: drawTime(t)}
+			return metav1.Condition{
+				Type: word(t), Status: metav1.ConditionTrue, Reason: word(t), Message: word(t),
+				ObservedGeneration: rapid.Int64Range(0, 3).Draw(t, "observed"), LastTransitionTime: drawTime(t),
+			}
 		}),
 		Names:    many(t, word),
 		Tags:     named(t, word),

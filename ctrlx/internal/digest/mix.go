@@ -31,9 +31,8 @@ func flag(h uint64, b bool) uint64 {
 	return mix(h, 0)
 }
 
-// An entry of a map is digested for itself, and a sum has no order.
-
-// texts adds a map of strings, such as the labels.
+// texts adds a map of strings, such as the labels. As in every map, each entry is digested for itself, and a sum has no
+// order.
 func texts(h uint64, m map[string]string) uint64 {
 	var sum uint64
 	for k, v := range m {

@@ -39,8 +39,8 @@ const (
 	otherwise
 )
 
-// amount adds a quantity as it is written in its canonical form: the value, and which kind of suffix it has. q remembers
-// how it was written last, and its methods keep that up to date, so they are asked of a copy: q may be read by others.
+// amount adds a quantity as it is written in its canonical form: the value, and which kind of suffix it has. Some
+// methods of a quantity change it, as it remembers how it was written last, so a copy is asked: q may be read by others.
 func amount(h uint64, q *resource.Quantity) uint64 {
 	c := *q
 	n, whole := c.AsInt64()

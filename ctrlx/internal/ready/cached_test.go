@@ -34,7 +34,7 @@ func TestCached(t *testing.T) {
 		"NoUID":     {"what cannot be told apart is not remembered", 8, []client.Object{version("", "1"), version("", "1")}, 2},
 		"NoVersion": {"what cannot be told apart is not remembered", 8, []client.Object{version("1", ""), version("1", "")}, 2},
 		"Nil":       {"nothing is not remembered", 8, []client.Object{nil, (*Cluster)(nil), nil}, 3},
-		"Bounded":   {"the oldest are dropped", 2, []client.Object{version("1", "1"), version("2", "1"), version("3", "1"), version("3", "1"), version("2", "1"), version("1", "1")}, 4},
+		"Bounded":   {"the oldest are dropped", 2, []client.Object{version("1", "1"), version("2", "1"), version("3", "1"), version("3", "1"), version("2", "1"), version("1", "1"), version("3", "1")}, 4},
 		"One":       {"one is remembered at least", 1, []client.Object{version("1", "1"), version("1", "1"), version("2", "1"), version("2", "1"), version("1", "1")}, 3},
 	}
 	for name, tc := range cases {

@@ -104,7 +104,7 @@ type TableCondition struct {
 	Message *string `json:"message,omitempty"`
 }
 
-// Hidden keeps its standard conditions elsewhere, and Odd those of its own.
+// Hidden keeps its standard conditions elsewhere, and Odd those of its own, beside a list of words.
 type Hidden struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -119,6 +119,9 @@ type Odd struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	List              []ASOCondition `json:"list"`
+	Status            struct {
+		Conditions []string `json:"conditions"`
+	} `json:"status"`
 }
 
 func (o *Odd) GetConditions() []ASOCondition { return o.List }
