@@ -26,7 +26,7 @@ func Wrap(r reconcile.Reconciler, links ...Middleware) reconcile.Reconciler {
 
 // HandlerOf is a reconciler as a handler. A nil one panics.
 func HandlerOf(r reconcile.Reconciler) Handler {
-	if r == nil {
+	if f, ok := r.(reconcile.Func); r == nil || ok && f == nil {
 		panic("ctrlx: HandlerOf: the reconciler is nil")
 	}
 	return r.Reconcile
