@@ -43,6 +43,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := e.add(r.self, r.name); err != nil {
 		return err
 	}
+	r.engine = e
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
 		For(obj, builder.WithPredicates(asked)).
@@ -55,7 +56,6 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	r.engine = e
 	return nil
 }
 
@@ -68,7 +68,7 @@ var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
 		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
 		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
-		len(now.GetFinalizers()) < len(old.GetFinalizers()) && !now.GetDeletionTimestamp().IsZero()
+		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
 }}
 
 func sameOwner(a, b metav1.OwnerReference) bool {
