@@ -62,7 +62,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	all := merged(c.get(), out.Conditions(), s.obj.GetGeneration(), circle)
 	c.set(all)
 	// Metadata and spec are not part of the status, and operations may not change them.
-	s.base.SetResourceVersion(s.obj.GetResourceVersion())
+	s.base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
 	s.base.SetAnnotations(s.obj.GetAnnotations())
 	if equality.Semantic.DeepEqual(s.base, s.obj) {
 		return nil
@@ -88,35 +88,36 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 		}
 		c := metav1.Condition{
 			Type: t, Status: metav1.ConditionStatus(outcome[i].Status), Reason: outcome[i].Reason,
-			Message: outcome[i].Message + around(circle), ObservedGeneration: generation,
+			Message: outcome[i].Message, ObservedGeneration: generation,
 		}
-		if len(c.Message) > maxMessage {
-			c.Message = outcome[i].Message
+		if len(circle) > 0 {
+			c.Message = around(circle)
 		}
 		meta.SetStatusCondition(&all, c)
 	}
 	return all
 }
 
-// maxMessage is what metav1.Condition allows.
-const maxMessage = 32768
-
-// around says that an object waits in a circle.
+// around says that an object waits in a circle, and nothing else: what a check says of an object quotes what that says of
+// itself, so that in a circle it would grow with each turn, and wake the next one each time.
 func around(circle []checks.Ref) string {
-	if len(circle) == 0 {
-		return ""
-	}
 	var b strings.Builder
-	b.WriteString(" (nobody goes on: ")
+	b.WriteString("nobody goes on, because of a circle: ")
 	for i, ref := range circle {
 		if i > 0 {
 			b.WriteString(" waits for ")
 		}
+		if i == longestPath && i < len(circle)-1 {
+			fmt.Fprintf(&b, "%d others, the last of which waits for %s", len(circle)-1-i, circle[len(circle)-1])
+			break
+		}
 		b.WriteString(ref.String())
 	}
-	b.WriteString(")")
 	return b.String()
 }
+
+// longestPath is how many objects of a circle are named, so that the message stays within what conditions may have.
+const longestPath = 20
 
 // tell makes an event of a changed verdict.
 func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity) {
