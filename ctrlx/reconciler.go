@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -29,6 +30,7 @@ type Reconciler[T client.Object] struct {
 	finalizes  bool
 	owner      func(T) checks.Ref
 	conditions func(T) conditioned
+	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
 
 	// What SetupWithManager gives.
 	engine   *engine
@@ -44,6 +46,7 @@ type Reconciler[T client.Object] struct {
 // are, and on options that are nil or for another type.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, finalizes: ops.Delete != nil}
+	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
 	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout}
 	for i, o := range opts {
 		if o == nil {
@@ -98,8 +101,9 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 // Flow is the flow that passes go through, to print it or to explain a resource.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
-// again is how soon to come back after a conflict: what was read was old, and what is new is on its way.
-const again = 50 * time.Millisecond
+// again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
+// since the watch is broken, the delay doubles up to againAtMost: each pass may be a call of the cloud.
+const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
 
 // Reconcile implements reconcile.Reconciler. An error is one of the API server; whatever else goes wrong is in the object's
 // conditions.
@@ -110,7 +114,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	result, err := r.reconcile(ctx, req)
 	if apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: r.conflicts.When(req)}, nil
+	}
+	if err == nil {
+		r.conflicts.Forget(req)
 	}
 	return result, err
 }
