@@ -9,7 +9,7 @@
 //
 // # What it fills in
 //
-// Of the operations only Apply is required. Where they are nil, Key is namespace and name, Deleting and Generation are those
+// Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation are those
 // of the object, the owner is the one of the controlling owner reference ([OwnedBy] names another), and the token of an
 // operation under way is kept in the annotation [OperationAnnotation], so that a restart finds it.
 //

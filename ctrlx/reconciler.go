@@ -82,7 +82,7 @@ func optionFor[F any](name, option string, given any) (f F) {
 // fill puts in what is nil.
 func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Key == nil {
-		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() }
+		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID()) }
 	}
 	if ops.Deleting == nil {
 		ops.Deleting = func(obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
@@ -147,15 +147,14 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 
 // pass takes an object through the flow and does what the outcome says.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) (reconcile.Result, error) {
-	p := r.engine.begin(r.self.id(req.NamespacedName), obj.GetNamespace(), r.opt.sync)
-	defer p.done() // after a panic, too
-	w := r.watchStatus(obj)
+	s := &status[T]{r: r, obj: obj, base: obj.DeepCopyObject().(T)}
+	p := r.engine.begin(r.self.id(req.NamespacedName), s.base, r.opt.sync)
 	out := r.flow.Reconcile(context.WithValue(ctx, passKey{}, p), obj)
-
+	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
 	circle := r.wait(p, out)
 	switch out.State() {
-	case flow.StateCanceled:
-		return reconcile.Result{}, nil
 	case flow.StateGone:
 		if err := r.removeFinalizer(ctx, obj); err != nil {
 			return reconcile.Result{}, ignoreGone(err)
@@ -164,7 +163,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) 
 		return reconcile.Result{}, nil
 	}
 	r.engine.blocked.set(r.name, req.String(), blockedBy(out))
-	if err := w.write(ctx, out, circle); err != nil {
+	if err := s.write(ctx, out, circle); err != nil {
 		return reconcile.Result{}, ignoreGone(err)
 	}
 	return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
@@ -172,7 +171,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) 
 
 // wait keeps what the object waits for. If it waits in a circle, that is the path.
 func (r *Reconciler[T]) wait(p *pass, out flow.Outcome) (circle []checks.Ref) {
-	if refs := out.WaitingFor(); len(refs) > 0 && out.State() != flow.StateGone && out.State() != flow.StateCanceled {
+	if refs := out.WaitingFor(); len(refs) > 0 {
 		return p.wait(refs)
 	}
 	p.done()
@@ -193,7 +192,6 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.index.Forget(r.self.id(req.NamespacedName))
 	r.engine.blocked.set(r.name, req.String(), "")
-	r.opt.backoff.Forget(r.name + " " + req.String())
 }
 
 func (r *Reconciler[T]) newObject() T {

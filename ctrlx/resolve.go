@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
@@ -19,27 +20,22 @@ type pass struct {
 	e         *engine
 	p         index.Pass
 	self      index.ID
+	read      client.Object // as it was read
 	namespace string
 	sync      time.Duration
 	watched   bool // all that the object waits for is watched, so that it is woken
-	ended     bool
 }
 
-func (e *engine) begin(self index.ID, namespace string, sync time.Duration) *pass {
-	return &pass{e: e, p: e.index.Begin(self), self: self, namespace: namespace, sync: sync}
+func (e *engine) begin(self index.ID, read client.Object, sync time.Duration) *pass {
+	return &pass{e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: sync}
 }
 
 // done ends a pass that waits for nothing.
-func (p *pass) done() {
-	if !p.ended {
-		p.ended = true
-		p.p.Done()
-	}
-}
+func (p *pass) done() { p.p.Done() }
 
 // wait ends a pass that waits for refs. If the object waits in a circle, that is the path.
 func (p *pass) wait(refs []checks.Ref) (circle []checks.Ref) {
-	p.ended, p.watched = true, true
+	p.watched = true
 	var ids []index.ID
 	for _, ref := range refs {
 		if ref.Kind == "" || ref.Name == "" { // known by something else than the API server, which does not tell us

@@ -51,10 +51,6 @@ type status[T client.Object] struct {
 	base T // as it was read
 }
 
-func (r *Reconciler[T]) watchStatus(obj T) *status[T] {
-	return &status[T]{r: r, obj: obj, base: obj.DeepCopyObject().(T)}
-}
-
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref) error {
 	c := s.r.conditions(s.obj)

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // OperationAnnotation keeps the token of an operation under way in the cloud, and the generation that it is for.
@@ -58,13 +62,42 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		return err
 	}
 	at := obj.DeepCopyObject().(T) // the answer overwrites it, and obj has what operations found out
-	if err := r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch)); err != nil {
+	err = r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch))
+	switch {
+	case err == nil:
+	case r.isGone(ctx, obj, err):
+		log.FromContext(ctx).Info("the object is gone, and so is the token of its operation, which may go on in the cloud")
+		return nil
+	default:
 		return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
 	}
-	if at.GetUID() != obj.GetUID() {
-		return fmt.Errorf("the annotation %s: the object was made anew", OperationAnnotation)
-	}
 	obj.SetAnnotations(at.GetAnnotations())
-	obj.SetResourceVersion(at.GetResourceVersion())
+	// What follows is a write of the status as this pass has read it. If somebody else has written it since, that write must
+	// be refused.
+	if p, ok := ctx.Value(passKey{}).(*pass); ok && sameStatus(p.read, at) {
+		obj.SetResourceVersion(at.GetResourceVersion())
+	}
 	return nil
+}
+
+// isGone tells whether a patch failed because its object is not there any more, or is another one by now.
+func (r *Reconciler[T]) isGone(ctx context.Context, obj T, err error) bool {
+	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return false
+	}
+	now := r.newObject()
+	err = r.engine.live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	return apierrors.IsNotFound(err) || err == nil && now.GetUID() != obj.GetUID()
+}
+
+// sameStatus tells whether two readings of an object have the same status.
+func sameStatus(a, b client.Object) bool {
+	statusOf := func(o client.Object) any {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+		if err != nil {
+			return err // which no other is equal to
+		}
+		return content["status"]
+	}
+	return equality.Semantic.DeepEqual(statusOf(a), statusOf(b))
 }
