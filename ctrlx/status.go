@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +66,9 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	locked := client.MergeFromWithOptions(s.base, client.MergeFromWithOptimisticLock{})
 	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
+		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.base, err) {
+			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
+		}
 		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
 	}
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
