@@ -13,7 +13,37 @@ import (
 )
 
 // A kind that is waited for may not be installed yet. To ask the API server for it in each pass would cost a request in each
-// pass; so the definitions of kinds are watched, their metadata only, from the first kind on that is missing.
+// pass; so the definitions of kinds are watched, their metadata only, from the first kind on that is missing. Who may not
+// watch them, or waits for a kind that has no definition since another server has it, is asked again from time to time.
+
+var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// How long it is taken for granted that a kind is not installed: where definitions are watched, and where they are not.
+const (
+	missingIfWatched = 10 * time.Minute
+	missingIfNot     = 5 * time.Second
+)
+
+// miss notes that a kind is missing, and sees to it that whoever waits for it is woken when it is there.
+func (e *engine) miss(ctx context.Context, gk schema.GroupKind, k *kind) (*kind, error) {
+	e.mu.Lock()
+	may := e.definitions
+	e.mu.Unlock()
+	may = may || e.allowed(ctx, definitionKind, "") == nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if k := e.kinds[gk]; k != nil && k.informer != nil { // it came meanwhile
+		return k, nil
+	}
+	if may {
+		if err := e.watchDefinitions(ctx); err != nil {
+			return nil, err
+		}
+	}
+	e.kinds[gk] = k
+	e.install(gk.Group, missTries) // it may have come since it was asked for, when nobody knew that it is wanted
+	return k, nil
+}
 
 // watchDefinitions starts to watch which kinds are installed. It is called with the lock held.
 func (e *engine) watchDefinitions(ctx context.Context) error {
@@ -21,7 +51,7 @@ func (e *engine) watchDefinitions(ctx context.Context) error {
 		return nil
 	}
 	crd := &metav1.PartialObjectMetadata{}
-	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	crd.SetGroupVersionKind(definitionKind)
 	informer, err := e.cache.GetInformer(ctx, crd, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching which kinds are installed: %w", err)
@@ -32,7 +62,9 @@ func (e *engine) watchDefinitions(ctx context.Context) error {
 			return
 		}
 		if _, group, ok := strings.Cut(crd.Name, "."); ok {
-			go e.install(group) // a handler must not call the API server
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.install(group, installTries)
 		}
 	}
 	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
@@ -46,45 +78,51 @@ func (e *engine) watchDefinitions(ctx context.Context) error {
 
 // What is known of a kind lags behind its definition a little.
 const (
+	missTries    = 4
 	installTries = 20
 	installPause = 250 * time.Millisecond
 )
 
-// install watches the kinds of a group that were missing and are there now.
-func (e *engine) install(group string) {
-	for try := range installTries {
-		if try > 0 {
-			time.Sleep(installPause)
-		}
-		if e.installNow(group) {
+// install looks for the kinds of a group that are missing, in a goroutine of its own, one for each group. It is called with
+// the lock held.
+func (e *engine) install(group string, tries int) {
+	if len(e.missing(group)) == 0 {
+		return
+	}
+	left, runs := e.installs[group]
+	e.installs[group] = max(left, tries)
+	if !runs {
+		go e.installing(group)
+	}
+}
+
+func (e *engine) installing(group string) {
+	pause := time.NewTicker(installPause)
+	defer pause.Stop()
+	for {
+		e.mu.Lock()
+		missing := e.missing(group)
+		if e.installs[group]--; e.installs[group] < 0 || len(missing) == 0 {
+			delete(e.installs, group)
+			e.mu.Unlock()
 			return
 		}
-	}
-}
-
-// installNow tells whether no kind of the group is missing any more.
-func (e *engine) installNow(group string) (all bool) {
-	all = true
-	for _, gk := range e.missing(group) {
-		k, err := e.discover(gk)
-		if err != nil || k.gvk.Version == "" || !e.installed(gk, k) {
-			all = false
-			continue
-		}
-		// Whoever waits for one looks again: where a kind has no namespaces, it was registered under a wrong one.
-		for id := range e.index.Refs() {
-			if id.Group == gk.Group && id.Kind == gk.Kind {
-				e.index.Changed(id, 0) // which nobody has seen, nor is it NotFound
+		e.mu.Unlock()
+		for _, gk := range missing {
+			if k, err := e.discover(gk); err == nil && k.gvk.Version != "" {
+				e.installed(gk)
 			}
 		}
+		select {
+		case <-e.stopped:
+			return
+		case <-pause.C:
+		}
 	}
-	return all
 }
 
-// missing are the kinds of a group that were asked for and are not installed.
+// missing are the kinds of a group that were asked for and are not installed. It is called with the lock held.
 func (e *engine) missing(group string) (missing []schema.GroupKind) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for gk, k := range e.kinds {
 		if gk.Group == group && k.informer == nil {
 			missing = append(missing, gk)
@@ -93,15 +131,18 @@ func (e *engine) missing(group string) (missing []schema.GroupKind) {
 	return missing
 }
 
-// installed begins to watch a kind that was missing, and tells whether that went well.
-func (e *engine) installed(gk schema.GroupKind, k *kind) bool {
+// installed forgets that a kind was missing, and lets whoever waits for one look again: that begins to watch it. Where a
+// kind has no namespaces, it was registered under a wrong one. A pass under way that has not begun to wait finds that the kind
+// is not watched, and comes back.
+func (e *engine) installed(gk schema.GroupKind) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.kinds[gk].informer == nil {
-		if e.inform(context.Background(), k) != nil {
-			return false
-		}
-		e.kinds[gk] = k
+	if k := e.kinds[gk]; k != nil && k.informer == nil {
+		delete(e.kinds, gk)
 	}
-	return true
+	e.mu.Unlock()
+	for id := range e.index.Refs() {
+		if id.Group == gk.Group && id.Kind == gk.Kind {
+			e.index.Changed(id, 0) // which nobody has seen, nor is it NotFound
+		}
+	}
 }

@@ -32,6 +32,19 @@
 // # What the manager should have
 //
 // Reads of one's own writes (client.CacheOptions.EnableReadYourWritesConsistency), so that the pass after a status patch does
-// not see the object as it was before; and the right to get, list and watch what is waited for. A kind that must not be
-// watched fails the pass with what the server said, within [SyncTimeout].
+// not see the object as it was before. And these rights:
+//
+//	its own kinds                                          get, list, watch, patch
+//	their subresource status                               patch
+//	what is waited for                                     get, list, watch
+//	events of events.k8s.io                                create, patch
+//	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them it is asked from time to time for kinds
+//	                                                       that are not installed
+//
+// A kind that must not be watched fails the pass with what the server said, and is asked for again from time to time.
+//
+// # What asks for a pass
+//
+// A change of the spec, of an annotation, of the owner references; a deletion; a finalizer that somebody takes away; a change of
+// what is waited for; the delay of the last outcome. Labels and the status do not.
 package ctrlx

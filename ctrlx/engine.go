@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,10 +36,13 @@ type engine struct {
 
 	mu          sync.Mutex
 	kinds       map[schema.GroupKind]*kind // those that were asked for
-	definitions bool                       // it is watched which kinds are installed
+	refused     map[schema.GroupKind]refusal
+	definitions bool           // it is watched which kinds are installed
+	installs    map[string]int // how often it is still looked for the missing kinds of a group
 	names       map[kindOf]string
 
-	queues sync.Map // of queue, by kindOf
+	queues  sync.Map      // of queue, by kindOf
+	stopped chan struct{} // closed when the manager stops
 }
 
 // kindOf is a kind whose objects wait.
@@ -53,7 +57,17 @@ type kind struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
 	informer   cache.Informer // nil: the kind is not installed
+	asked      time.Time      // when that was found out
 }
+
+// refusal is why a kind cannot be watched. It is not found out anew in each pass, so that those who wait for such a kind do
+// not keep all workers busy.
+type refusal struct {
+	err   error
+	until time.Time
+}
+
+const refusedFor = 5 * time.Second
 
 var engines = struct {
 	sync.Mutex
@@ -69,12 +83,14 @@ func engineOf(mgr manager.Manager) (*engine, error) {
 	}
 	e := &engine{
 		cache: mgr.GetCache(), live: mgr.GetAPIReader(), mapper: mgr.GetRESTMapper(), scheme: mgr.GetScheme(),
-		kinds: map[schema.GroupKind]*kind{}, names: map[kindOf]string{},
+		kinds: map[schema.GroupKind]*kind{}, refused: map[schema.GroupKind]refusal{}, installs: map[string]int{},
+		names: map[kindOf]string{}, stopped: make(chan struct{}),
 	}
 	e.index = index.New(e.wake)
-	// The manager knows it only while it runs, so that one that is thrown away takes its engine along.
+	// A manager that has stopped is not started again.
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()
+		close(e.stopped)
 		engines.Lock()
 		defer engines.Unlock()
 		delete(engines.of, mgr)
@@ -112,16 +128,19 @@ func (e *engine) wake(waiter index.ID) {
 func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types.UID, wait time.Duration) (checks.Object, error) {
 	seen := p.Register(id)
 	ref := checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
-	k, err := e.watch(ctx, schema.GroupKind{Group: id.Group, Kind: id.Kind})
+	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	k, err := e.watch(ctx, gk, id.Namespace)
+	if err == nil && k.informer != nil {
+		err = e.synced(ctx, gk, k, wait)
+	}
 	if err != nil {
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
 	if k.informer == nil {
 		seen.Saw(digest.NotFound)
 		return checks.Object{Ref: ref}, nil
-	}
-	if err := e.synced(ctx, k, wait); err != nil {
-		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
 	obj := e.newObject(k.gvk)
 	err = e.cache.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)
@@ -140,29 +159,74 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 }
 
 // watch sees to it that a kind is watched, if it is installed.
-func (e *engine) watch(ctx context.Context, gk schema.GroupKind) (*kind, error) {
-	if k := e.kind(gk); k != nil {
-		return k, nil
+func (e *engine) watch(ctx context.Context, gk schema.GroupKind, namespace string) (*kind, error) {
+	if k, err := e.known(gk); k != nil || err != nil {
+		return k, err
 	}
 	k, err := e.discover(gk)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case k.gvk.Version == "":
+		return e.miss(ctx, gk, k)
+	}
+	// An informer that the API server refuses would stay for good, and hold up every controller that starts after it.
+	if err := e.allowed(ctx, k.gvk, namespace); err != nil {
+		return nil, e.refuse(gk, fmt.Errorf("the kind cannot be watched: %w", err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if k := e.kinds[gk]; k != nil { // somebody was faster
+	if k := e.kinds[gk]; k != nil && k.informer != nil { // somebody was faster
 		return k, nil
 	}
-	if k.gvk.Version == "" {
-		err = e.watchDefinitions(ctx) // asked for once: from now on that tells when it is installed
-	} else {
-		err = e.inform(ctx, k)
-	}
-	if err != nil {
+	if err := e.inform(ctx, k); err != nil {
 		return nil, err
 	}
 	e.kinds[gk] = k
 	return k, nil
+}
+
+// known is what is known of a kind, or why it cannot be watched; neither, if it has to be found out.
+func (e *engine) known(gk schema.GroupKind) (*kind, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	k := e.kinds[gk]
+	switch {
+	case k != nil && k.informer != nil && k.informer.HasSynced():
+		return k, nil
+	case time.Now().Before(e.refused[gk].until):
+		return nil, e.refused[gk].err
+	case k == nil || k.informer != nil:
+		return k, nil
+	}
+	granted := missingIfNot
+	if e.definitions {
+		granted = missingIfWatched
+	}
+	if time.Since(k.asked) > granted {
+		return nil, nil
+	}
+	return k, nil
+}
+
+// refuse remembers for a while why a kind cannot be watched.
+func (e *engine) refuse(gk schema.GroupKind, err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refused[gk] = refusal{err, time.Now().Add(refusedFor)}
+	return err
+}
+
+// allowed asks the API server whether a kind may be listed: everywhere or, for caches that keep to some namespaces, in that of
+// the object.
+func (e *engine) allowed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	err := e.live.List(ctx, list, client.Limit(1))
+	if apierrors.IsForbidden(err) && namespace != "" && e.live.List(ctx, list, client.Limit(1), client.InNamespace(namespace)) == nil {
+		return nil
+	}
+	return err
 }
 
 func (e *engine) kind(gk schema.GroupKind) *kind {
@@ -176,7 +240,7 @@ func (e *engine) discover(gk schema.GroupKind) (*kind, error) {
 	mapping, err := e.mapper.RESTMapping(gk, e.versions(gk)...)
 	switch {
 	case meta.IsNoMatchError(err):
-		return &kind{gvk: gk.WithVersion(""), namespaced: true}, nil
+		return &kind{gvk: gk.WithVersion(""), namespaced: true, asked: time.Now()}, nil
 	case err != nil:
 		return nil, fmt.Errorf("what the API server knows of the kind: %w", err)
 	}
@@ -257,28 +321,21 @@ func (e *engine) namespaced(gk schema.GroupKind) (namespaced, known bool) {
 
 // watches tells whether whoever waits for an object is woken.
 func (e *engine) watches(id index.ID) bool {
-	k := e.kind(schema.GroupKind{Group: id.Group, Kind: id.Kind})
-	return k != nil && (k.informer == nil || k.informer.HasSynced())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	k := e.kinds[schema.GroupKind{Group: id.Group, Kind: id.Kind}]
+	return k != nil && (k.informer == nil && e.definitions || k.informer != nil && k.informer.HasSynced())
 }
 
-// synced waits for the first list of a kind. If it does not come, the API server is asked why.
-func (e *engine) synced(ctx context.Context, k *kind, wait time.Duration) error {
-	if k.informer.HasSynced() {
+// synced waits for the first list of a kind.
+func (e *engine) synced(ctx context.Context, gk schema.GroupKind, k *kind, wait time.Duration) error {
+	if k.informer.HasSynced() || toolscache.WaitForCacheSync(ctx.Done(), k.informer.HasSynced) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if toolscache.WaitForCacheSync(ctx.Done(), k.informer.HasSynced) {
-		return nil
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
 	}
-	why, cancel := context.WithTimeout(context.WithoutCancel(ctx), DefaultSyncTimeout)
-	defer cancel()
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List"))
-	if err := e.live.List(why, list, client.Limit(1)); err != nil {
-		return fmt.Errorf("the kind cannot be watched: %w", err)
-	}
-	return fmt.Errorf("%w within %s", errNotSynced, wait)
+	return e.refuse(gk, fmt.Errorf("%w within %s", errNotSynced, wait))
 }
 
 var errNotSynced = errors.New("the kind is not watched yet: its first list did not come")

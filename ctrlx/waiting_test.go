@@ -3,10 +3,12 @@ package ctrlx_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx"
 )
@@ -19,8 +21,9 @@ func TestWaitingCostsNothing(t *testing.T) {
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf),
-		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: workers})))
+	r := ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf),
+		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: workers}))
+	o.start(r)
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
 	}
@@ -36,6 +39,10 @@ func TestWaitingCostsNothing(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
 		t.Errorf("what is asked while they wait: -want, +got:\n%s", diff)
+	}
+	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, "db-7")})
+	if err != nil || result.RequeueAfter < 45*time.Minute {
+		t.Errorf("who waits for what is watched comes back at the resync: %+v, %v", result, err)
 	}
 	// What says nothing new of the cluster wakes nobody.
 	c.ManagedFields = nil
