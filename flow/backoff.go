@@ -156,6 +156,14 @@ func (b *Backoff) Next(key string, o Outcome) (delay time.Duration, again bool) 
 	return b.delay(o, n, b.rand), true
 }
 
+// Resync gives the delay after which a resource is looked at although nothing happened, for engines that know better when to
+// look before: what it waits for is watched.
+func (b *Backoff) Resync() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.atResync(b.rand)
+}
+
 // Forget drops what was counted of key, for engines that know better: a person asked to try now.
 func (b *Backoff) Forget(key string) {
 	b.mu.Lock()

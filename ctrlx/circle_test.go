@@ -1,0 +1,44 @@
+package ctrlx_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// Who waits for himself by way of others says so, and what they say of each other does not go around in the circle.
+func TestCircle(t *testing.T) {
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Spec.Cluster}
+	})))
+	o.database("a", "b")
+	o.until("a", "False OwnerNotFound")
+	o.database("b", "a")
+	o.database("c", "a")
+	o.until("b", "False OwnerNotReady")
+	o.until("a", "False OwnerNotReady")
+	o.until("c", "False OwnerNotReady")
+	o.traffic.take(t) // fails if they go on writing
+	path := func(first, second string) string {
+		name := func(n string) string { return "Database " + o.namespace + "/" + n }
+		return name(first) + " waits for " + name(second) + " waits for " + name(first)
+	}
+	for name, want := range map[string]string{"a": path("a", "b"), "b": path("b", "a")} {
+		d := o.until(name, "False OwnerNotReady")
+		for _, c := range d.Status.Conditions {
+			if strings.Count(c.Message, want) != 1 || len(c.Message) > 500 {
+				t.Errorf("%s of %s names the path once: %.500s", c.Type, name, c.Message)
+			}
+		}
+	}
+	d := o.until("c", "False OwnerNotReady")
+	if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); strings.Contains(c.Message, "/c waits") {
+		t.Errorf("c is not on the circle: %s", c.Message)
+	}
+}

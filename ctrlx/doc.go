@@ -1,0 +1,50 @@
+// Package ctrlx runs a flow under controller-runtime: it takes what package flow says of a pass and does with it what a
+// Kubernetes operator does.
+//
+//	clusters := ctrlx.New("Cluster", flow.Operations[*v1.Cluster]{Apply: put, Get: get, Delete: remove}, flow.Extensions[*v1.Cluster]{})
+//	databases := ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: putDB, Delete: removeDB}, flow.Extensions[*v1.Database]{
+//		OwnerCheck: chain.New(checks.OwnerReady()),
+//	})
+//	err := errors.Join(clusters.SetupWithManager(mgr), databases.SetupWithManager(mgr))
+//
+// # What it fills in
+//
+// Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation are those
+// of the object, the owner is the one of the controlling owner reference ([OwnedBy] names another), and the token of an
+// operation under way is kept in the annotation [OperationAnnotation], so that a restart finds it.
+//
+// # What it writes
+//
+// The conditions Ready, Reconciling and Stalled ([flow.Outcome.Conditions]) with the rest of the status that operations
+// changed, by one merge patch with optimistic lock, and only if something changed; conditions of others stay. A finalizer
+// before the first pass, if there is a Delete. An event when the verdict changes, not at each attempt. What was read of an
+// object is never written to another one that was made anew under its name.
+//
+// # Waiting
+//
+// Owners and references are read through [checks.Resolver], from the cache. What a pass reads there it waits for, if it is
+// blocked: when the object changes in anything that a check can see of it, its waiters are woken at once, and nobody else.
+// Nobody polls: a resource whose refs are all watched comes back by itself only at the resync. No wake-up is lost, since
+// each object is registered before it is read, and compared with what was read when it changes; internal/index has the
+// argument. Kinds are watched when they are first read. One whose definition is not installed yet is watched from then on.
+// Resources that wait for each other in a circle say so in their condition, with the path.
+//
+// # What the manager should have
+//
+// Reads of one's own writes (client.CacheOptions.EnableReadYourWritesConsistency), so that the pass after a status patch does
+// not see the object as it was before. And these rights:
+//
+//	its own kinds                                          get, list, watch, patch
+//	their subresource status                               patch
+//	what is waited for                                     get, list, watch
+//	events of events.k8s.io                                create, patch
+//	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them it is asked from time to time for kinds
+//	                                                       that are not installed
+//
+// A kind that must not be watched fails the pass with what the server said, and is asked for again from time to time.
+//
+// # What asks for a pass
+//
+// A change of the spec, of an annotation, of the owner references; a deletion; a finalizer that somebody takes away; a change of
+// what is waited for; the delay of the last outcome. Labels and the status do not.
+package ctrlx

@@ -1,0 +1,76 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// allow gives the operator's user rights to all of some resources of a group, and to events.
+func (o *operator) allow(group string, resources ...string) {
+	o.t.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.user}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}},
+		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"*"}},
+	}}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: o.user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: o.user},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
+	}
+	if err := api.Create(o.t.Context(), role); err != nil {
+		o.t.Fatal(err)
+	}
+	if err := api.Create(o.t.Context(), binding); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// Who must not watch what databases wait for says so in the server's words, and all others go on, with a single worker.
+func TestForbidden(t *testing.T) {
+	o := newOperator(t)
+	o.user = o.namespace + "-nobody"
+	o.allow("test.windlass-go.github.io", "databases", "databases/status")
+	for i := range 30 {
+		o.database(fmt.Sprintf("blocked-%d", i), "prod")
+	}
+	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.SyncTimeout(time.Second)))
+	started := time.Now()
+	for i := range 30 {
+		d := o.until(fmt.Sprintf("blocked-%d", i), "False Unknown")
+		want := `cannot list resource "clusters" in API group "test.windlass-go.github.io"`
+		if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); !strings.Contains(c.Message, want) {
+			t.Errorf("the condition has the server's words: %s", c.Message)
+		}
+	}
+	o.database("free", "")
+	o.until("free", "True Succeeded")
+	if took := time.Since(started); took > 8*time.Second {
+		t.Errorf("they hold up each other: %s", took)
+	}
+	// What starts later, another controller say, waits for all that is watched.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Error("a kind that must not be watched stays in the cache, and holds up every controller that starts after it")
+	}
+	// The rights come later.
+	o.cluster("prod", "Running")
+	role := &rbacv1.ClusterRole{}
+	if err := api.Get(t.Context(), keyOf("", o.user), role); err != nil {
+		t.Fatal(err)
+	}
+	role.Rules[0].Resources = append(role.Rules[0].Resources, "clusters")
+	if err := api.Update(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+	o.until("blocked-0", "True Succeeded")
+}

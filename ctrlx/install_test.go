@@ -1,0 +1,87 @@
+package ctrlx_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// A kind that is installed after it is waited for is noticed, and nobody asks for it meanwhile.
+func TestInstalledLater(t *testing.T) {
+	cases := map[string]struct {
+		reason       string
+		kind, plural string
+		scope        apiextensions.ResourceScope
+		user         string
+	}{
+		"Namespaced": {reason: "definitions are watched", kind: "Widget", plural: "widgets", scope: apiextensions.NamespaceScoped},
+		"Cluster":    {reason: "while it is missing nobody knows that the kind has no namespaces", kind: "Gadget", plural: "gadgets", scope: apiextensions.ClusterScoped},
+		"Unwatched":  {reason: "who may not watch definitions asks from time to time", kind: "Gizmo", plural: "gizmos", scope: apiextensions.NamespaceScoped, user: "half"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := newOperator(t)
+			if tc.user != "" {
+				o.user = o.namespace + "-" + tc.user
+				o.allow("test.windlass-go.github.io", "*")
+			}
+			o.database("one", "thing")
+			o.database("two", "thing")
+			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: tc.kind, Name: d.Spec.Cluster}
+			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})))
+			o.until("one", "False OwnerNotFound")
+			o.until("two", "False OwnerNotFound")
+			o.traffic.take(t)
+			if tc.user == "" {
+				if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
+					t.Errorf("what is asked of the API server meanwhile: -want, +got:\n%s", diff)
+				}
+			}
+			install(t, testv1.Definition(tc.kind, tc.plural, tc.scope))
+			thing := &unstructured.Unstructured{}
+			thing.SetGroupVersionKind(testv1.GroupVersion.WithKind(tc.kind))
+			thing.SetName("thing")
+			if tc.scope == apiextensions.NamespaceScoped {
+				thing.SetNamespace(o.namespace)
+			}
+			if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 20*time.Second, true, func(ctx ctxt) (bool, error) {
+				return api.Create(ctx, thing) == nil, nil // it takes a moment until the API server has the kind
+			}); err != nil {
+				t.Fatal(err)
+			}
+			condition := map[string]any{
+				"type": "Ready", "status": "True", "reason": "Done", "message": "", "observedGeneration": int64(1),
+				"lastTransitionTime": "2026-01-01T00:00:00Z",
+			}
+			if err := unstructured.SetNestedSlice(thing.Object, []any{condition}, "status", "conditions"); err != nil {
+				t.Fatal(err)
+			}
+			if err := api.Status().Update(t.Context(), thing); err != nil {
+				t.Fatal(err)
+			}
+			o.until("one", "True Succeeded")
+			o.until("two", "True Succeeded")
+		})
+	}
+}
+
+func install(t *testing.T, definition client.Object) {
+	t.Helper()
+	if err := apiextensions.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := api.Create(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
+}

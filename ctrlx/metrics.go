@@ -1,0 +1,58 @@
+package ctrlx
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/windlass-go/windlass/flow"
+)
+
+// MetricBlocked is a gauge of the resources that are blocked now, by reconciler and reason, in controller-runtime's registry.
+const MetricBlocked = "windlass_blocked_resources"
+
+var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: MetricBlocked,
+	Help: "Resources that are blocked now, by reconciler and reason.",
+}, []string{"reconciler", "reason"})
+
+func init() { metrics.Registry.MustRegister(blockedGauge) }
+
+// blocked is why each resource is blocked that is.
+type blocked struct {
+	mu  sync.Mutex
+	why map[resource]string
+}
+
+type resource struct{ reconciler, key string }
+
+// blockedBy is the reason of a block; empty: there is none.
+func blockedBy(out flow.Outcome) string {
+	if out.State() != flow.StateBlocked {
+		return ""
+	}
+	return out.Reason()
+}
+
+// set says why a resource is blocked; empty: it is not.
+func (b *blocked) set(reconciler, key, reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := resource{reconciler, key}
+	before := b.why[r]
+	if before == reason {
+		return
+	}
+	if before != "" {
+		blockedGauge.WithLabelValues(reconciler, before).Dec()
+		delete(b.why, r)
+	}
+	if reason != "" {
+		blockedGauge.WithLabelValues(reconciler, reason).Inc()
+		if b.why == nil {
+			b.why = map[resource]string{}
+		}
+		b.why[r] = reason
+	}
+}

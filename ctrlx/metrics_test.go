@@ -1,0 +1,53 @@
+package ctrlx
+
+import (
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// The gauge says how many are blocked now and why, however often and in whatever order that is reported.
+func TestBlockedGauge(t *testing.T) {
+	var b blocked
+	steps := []struct {
+		reason string
+		do     func()
+		not    float64 // blocked by NotReady
+		gone   float64 // blocked by NotFound
+	}{
+		{"one", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
+		{"the same again", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
+		{"another one", func() { b.set("T", "a/2", "NotReady") }, 2, 0},
+		{"another reason", func() { b.set("T", "a/1", "NotFound") }, 1, 1},
+		{"not blocked any more", func() { b.set("T", "a/2", "") }, 0, 1},
+		{"nor was it", func() { b.set("T", "a/2", "") }, 0, 1},
+		{"the same name of another reconciler", func() { b.set("U", "a/1", "NotFound") }, 0, 1},
+		{"gone", func() { b.set("T", "a/1", "") }, 0, 0},
+	}
+	for _, s := range steps {
+		s.do()
+		if not, gone := value(t, "T", "NotReady"), value(t, "T", "NotFound"); not != s.not || gone != s.gone {
+			t.Errorf("%s: %v not ready and %v not found", s.reason, not, gone)
+		}
+	}
+	b.set("U", "a/1", "")
+	if len(b.why) > 0 {
+		t.Errorf("what is not blocked is forgotten: %v", b.why)
+	}
+}
+
+func value(t *testing.T, reconciler, reason string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if l := m.GetLabel(); f.GetName() == MetricBlocked && l[0].GetValue() == reconciler && l[1].GetValue() == reason {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
+}

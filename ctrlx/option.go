@@ -1,0 +1,87 @@
+package ctrlx
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Option sets up what [New] makes. One that makes no sense panics there or in the function that makes it, nil ones too.
+type Option func(*options)
+
+type options struct {
+	owner      any // func(T) checks.Ref
+	conditions any // func(T) *[]metav1.Condition
+	finalizer  string
+	flow       []flow.Option
+	backoff    *flow.Backoff
+	controller controller.Options
+	sync       time.Duration
+}
+
+// OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.
+// The zero Ref is no owner. A Ref without a namespace is in the resource's own, or in none if its kind has none.
+func OwnedBy[T client.Object](owner func(resource T) checks.Ref) Option {
+	if owner == nil {
+		panic("ctrlx: OwnedBy: the function is nil")
+	}
+	return func(o *options) { o.owner = owner }
+}
+
+// WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned].
+func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condition) Option {
+	if conditions == nil {
+		panic("ctrlx: WithConditions: the function is nil")
+	}
+	return func(o *options) { o.conditions = conditions }
+}
+
+// Conditioned is implemented by resources that give access to their conditions.
+type Conditioned interface {
+	GetConditions() []metav1.Condition
+	SetConditions([]metav1.Condition)
+}
+
+// WithFinalizer replaces the name of the finalizer, which is [Finalizer] without it. An empty name panics.
+func WithFinalizer(name string) Option {
+	if name == "" {
+		panic("ctrlx: WithFinalizer: the name is empty: leave the option out, or give a name as in example.com/finalizer")
+	}
+	return func(o *options) { o.finalizer = name }
+}
+
+// WithFlow hands options on to [flow.New]: observers, the API version, traces. The resolver and the back-off are ctrlx' own
+// ([WithBackoff]).
+func WithFlow(opts ...flow.Option) Option {
+	return func(o *options) { o.flow = append(o.flow, opts...) }
+}
+
+// WithBackoff replaces the delays, which are those of [flow.NewBackoff]. Several reconcilers may share one. Nil panics.
+func WithBackoff(b *flow.Backoff) Option {
+	if b == nil {
+		panic("ctrlx: WithBackoff: the Backoff is nil")
+	}
+	return func(o *options) { o.backoff = b }
+}
+
+// WithController sets up the controller: how many passes run at once, its cache sync timeout. Its rate limiter counts only
+// for errors of the API server itself.
+func WithController(opts controller.Options) Option { return func(o *options) { o.controller = opts } }
+
+// DefaultSyncTimeout is how long a pass waits for the first list of a kind that was not watched before.
+const DefaultSyncTimeout = 3 * time.Second
+
+// SyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. A duration that is not
+// positive panics.
+func SyncTimeout(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("ctrlx: SyncTimeout(%s): give a positive duration", d))
+	}
+	return func(o *options) { o.sync = d }
+}

@@ -1,0 +1,61 @@
+package ctrlx_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+func keyOf(namespace, name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: namespace, Name: name}
+}
+
+func controlledBy(c *testv1.Cluster, uid types.UID) []metav1.OwnerReference {
+	yes := true
+	return []metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "another"},
+		{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: c.Name, UID: uid, Controller: &yes},
+	}
+}
+
+// The owner is the object of that UID: not another one of its name, before or after.
+func TestControllingOwner(t *testing.T) {
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster))
+	own := func(name string, c *testv1.Cluster, uid types.UID) *testv1.Database {
+		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, OwnerReferences: controlledBy(c, uid)}}
+		if err := api.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := o.cluster("prod", "Creating")
+	waits := own("waits", first, first.UID)
+	own("mistaken", first, "3f8e7c1a-0000-0000-0000-000000000000")
+	o.until("waits", "False OwnerNotReady")
+	o.until("mistaken", "False OwnerNotFound")
+
+	// A cluster of the same name comes and is ready: it is another one.
+	if err := api.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	o.until("waits", "False OwnerNotFound")
+	second := o.cluster("prod", "Running")
+	o.database("marker", "") // goes through the same queue, behind whatever the cluster has woken
+	o.until("marker", "True Succeeded")
+	o.until("waits", "False OwnerNotFound")
+	o.until("mistaken", "False OwnerNotFound")
+
+	// Now it belongs to that one.
+	patch := client.MergeFrom(waits.DeepCopyObject().(client.Object))
+	waits.OwnerReferences = controlledBy(second, second.UID)
+	if err := api.Patch(t.Context(), waits, patch); err != nil {
+		t.Fatal(err)
+	}
+	o.until("waits", "True Succeeded")
+}

@@ -1,0 +1,61 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Clusters become ready while the databases that wait for them come, and a third of them go back and forth meanwhile. Nobody
+// polls, so that a wake-up that is lost stays lost.
+func TestRaces(t *testing.T) {
+	const owners, waiters = 20, 500
+	o := newOperator(t)
+	operations := flow.Operations[*testv1.Database]{Apply: o.operations().Apply} // without a finalizer there is one write less
+	o.start(ctrlx.New("Database", operations, waitsForCluster, ctrlx.OwnedBy(clusterOf),
+		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8})))
+	var clusters [owners]*testv1.Cluster
+	for i := range clusters {
+		clusters[i] = o.cluster(fmt.Sprintf("c%d", i), "Stopped")
+	}
+	var wg sync.WaitGroup
+	for part := range 4 {
+		wg.Go(func() {
+			for i := part; i < waiters; i += 4 {
+				o.database(fmt.Sprintf("db-%d", i), clusters[i%owners].Name)
+			}
+		})
+	}
+	wg.Go(func() {
+		for _, i := range rand.Perm(owners) {
+			o.report(clusters[i], "Running")
+			if i%3 == 0 {
+				o.report(clusters[i], "Stopped")
+				o.report(clusters[i], "Running")
+			}
+		}
+	})
+	wg.Wait()
+	o.traffic.take(t)
+	list := &testv1.DatabaseList{}
+	if err := api.List(t.Context(), list, client.InNamespace(o.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != waiters {
+		t.Errorf("there are %d", len(list.Items))
+	}
+	for _, d := range list.Items {
+		if !meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") {
+			t.Errorf("%s is lost: %+v", d.Name, d.Status)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Finalizer is what keeps an object until it is gone from the cloud; [WithFinalizer] replaces it.
+const Finalizer = "windlass-go.github.io/finalizer"
+
+// Reconciler reconciles one kind of object under controller-runtime. Make it with [New], and give it to a manager with
+// [Reconciler.SetupWithManager]. It implements reconcile.Reconciler.
+type Reconciler[T client.Object] struct {
+	name       string
+	flow       *flow.Reconciler[T]
+	opt        options
+	finalizes  bool
+	owner      func(T) checks.Ref
+	conditions func(T) conditioned
+	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
+
+	// What SetupWithManager gives.
+	engine   *engine
+	client   client.Client
+	recorder events.EventRecorder
+	self     kindOf
+}
+
+// New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
+// Of ops only Apply has to be given; see the package for what the others are if they are nil.
+//
+// It panics, saying what to do, where [flow.New] does, if T is no pointer to a struct, if nobody says where its conditions
+// are, and on options that are nil or for another type.
+func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
+	r := &Reconciler[T]{name: name, finalizes: ops.Delete != nil}
+	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
+	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout}
+	for i, o := range opts {
+		if o == nil {
+			panic(fmt.Sprintf("ctrlx: New: %s: option %d is nil", name, i+1))
+		}
+		o(&r.opt)
+	}
+	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("ctrlx: New: %s: %s is no pointer to a struct: give the type that the scheme knows", name, t))
+	}
+	r.owner = optionFor[func(T) checks.Ref](name, "OwnedBy", r.opt.owner)
+	r.conditions = conditionsOf[T](name, r.opt.conditions)
+	if r.opt.backoff == nil {
+		r.opt.backoff = flow.NewBackoff()
+	}
+	r.fill(&ops)
+	r.flow = flow.New(name, ops, ext, append(r.opt.flow[:len(r.opt.flow):len(r.opt.flow)], flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))...)
+	return r
+}
+
+// optionFor is what an option gave, if it is for the right type. Nil if there was none.
+func optionFor[F any](name, option string, given any) (f F) {
+	if given == nil {
+		return f
+	}
+	f, ok := given.(F)
+	if !ok {
+		panic(fmt.Sprintf("ctrlx: New: %s: %s was given a %T, it takes a %T", name, option, given, f))
+	}
+	return f
+}
+
+// fill puts in what is nil.
+func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
+	if ops.Key == nil {
+		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID()) }
+	}
+	if ops.Deleting == nil {
+		ops.Deleting = func(obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
+	}
+	if ops.Generation == nil {
+		ops.Generation = T.GetGeneration
+	}
+	if ops.Owner == nil {
+		ops.Owner = r.ownerOf
+	}
+	if ops.Token == nil && ops.SetToken == nil {
+		ops.Token, ops.SetToken = tokenOf[T], r.setToken
+	}
+}
+
+// Flow is the flow that passes go through, to print it or to explain a resource.
+func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
+
+// again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
+// since the watch is broken, the delay doubles up to againAtMost: each pass may be a call of the cloud.
+const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
+
+// Reconcile implements reconcile.Reconciler. An error is one of the API server; whatever else goes wrong is in the object's
+// conditions.
+func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if r.engine == nil {
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
+	}
+	result, err := r.reconcile(ctx, req)
+	if apierrors.IsConflict(err) {
+		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
+		return reconcile.Result{RequeueAfter: r.conflicts.When(req)}, nil
+	}
+	if err == nil {
+		r.conflicts.Forget(req)
+	}
+	return result, err
+}
+
+func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	obj := r.newObject()
+	err := r.client.Get(ctx, req.NamespacedName, obj)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.forget(req)
+		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
+	}
+	deleting := !obj.GetDeletionTimestamp().IsZero()
+	if r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		if deleting { // it is gone from the cloud, and others hold the object
+			r.forget(req)
+			return reconcile.Result{}, nil
+		}
+		if err := r.addFinalizer(ctx, obj); err != nil {
+			return reconcile.Result{}, ignoreGone(err)
+		}
+	}
+	return r.pass(ctx, req, obj)
+}
+
+// pass takes an object through the flow and does what the outcome says.
+func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) (reconcile.Result, error) {
+	s := &status[T]{r: r, obj: obj, base: obj.DeepCopyObject().(T)}
+	p := r.engine.begin(r.self.id(req.NamespacedName), s.base, r.opt.sync)
+	out := r.flow.Reconcile(context.WithValue(ctx, passKey{}, p), obj)
+	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	circle := r.wait(p, out)
+	switch out.State() {
+	case flow.StateGone:
+		if err := r.removeFinalizer(ctx, obj); err != nil {
+			return reconcile.Result{}, ignoreGone(err)
+		}
+		r.forget(req)
+		return reconcile.Result{}, nil
+	}
+	r.engine.blocked.set(r.name, req.String(), blockedBy(out))
+	if err := s.write(ctx, out, circle); err != nil {
+		return reconcile.Result{}, ignoreGone(err)
+	}
+	return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
+}
+
+// wait keeps what the object waits for. If it waits in a circle, that is the path.
+func (r *Reconciler[T]) wait(p *pass, out flow.Outcome) (circle []checks.Ref) {
+	if refs := out.WaitingFor(); len(refs) > 0 {
+		return p.wait(refs)
+	}
+	p.done()
+	return nil
+}
+
+// delay is after how long to come back. Who is blocked on what is watched is woken, and looks by itself at the resync only;
+// but for a check that said when to look again.
+func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
+	delay, _ := out.Again()
+	if p.watched && out.State() == flow.StateBlocked && out.After() <= 0 {
+		delay = max(delay, r.opt.backoff.Resync())
+	}
+	return delay
+}
+
+// forget drops what is known of an object that is gone.
+func (r *Reconciler[T]) forget(req reconcile.Request) {
+	r.engine.index.Forget(r.self.id(req.NamespacedName))
+	r.engine.blocked.set(r.name, req.String(), "")
+}
+
+func (r *Reconciler[T]) newObject() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+}
+
+// ignoreGone drops the error that an object is not there any more, for there is nothing to write then.
+func ignoreGone(err error) error { return client.IgnoreNotFound(err) }
+
+// addFinalizer is the first write, before anything is made that somebody would have to remove.
+func (r *Reconciler[T]) addFinalizer(ctx context.Context, obj T) error {
+	base := obj.DeepCopyObject().(T)
+	controllerutil.AddFinalizer(obj, r.opt.finalizer)
+	return r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+}
+
+func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) error {
+	if !r.finalizes {
+		return nil
+	}
+	base := obj.DeepCopyObject().(T)
+	if !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
+		return nil
+	}
+	return r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+}

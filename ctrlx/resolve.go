@@ -1,0 +1,115 @@
+package ctrlx
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+type passKey struct{}
+
+// pass is what is known of a pass under way: what it looked at.
+type pass struct {
+	e         *engine
+	p         index.Pass
+	self      index.ID
+	read      client.Object // as it was read
+	namespace string
+	sync      time.Duration
+	watched   bool // all that the object waits for is watched, so that it is woken
+}
+
+func (e *engine) begin(self index.ID, read client.Object, sync time.Duration) *pass {
+	return &pass{e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: sync}
+}
+
+// done ends a pass that waits for nothing.
+func (p *pass) done() { p.p.Done() }
+
+// wait ends a pass that waits for refs. If the object waits in a circle, that is the path.
+func (p *pass) wait(refs []checks.Ref) (circle []checks.Ref) {
+	p.watched = true
+	var ids []index.ID
+	for _, ref := range refs {
+		if ref.Kind == "" || ref.Name == "" { // known by something else than the API server, which does not tell us
+			p.watched = false
+			continue
+		}
+		ids = append(ids, p.id(ref))
+	}
+	p.p.Wait(ids...)
+	for _, id := range ids {
+		p.watched = p.watched && p.e.watches(id)
+	}
+	for _, id := range p.e.index.Cycle(p.self) {
+		circle = append(circle, checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
+	}
+	return circle
+}
+
+// id is a ref as the index knows it. One without a namespace is in that of the object, if its kind has namespaces.
+func (p *pass) id(ref checks.Ref) index.ID {
+	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	switch namespaced, known := p.e.namespaced(schema.GroupKind{Group: ref.Group, Kind: ref.Kind}); {
+	case known && !namespaced:
+		id.Namespace = ""
+	case id.Namespace == "":
+		id.Namespace = p.namespace
+	}
+	return id
+}
+
+var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")
+
+// resolve is the resolver of all flows.
+func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+	p, ok := ctx.Value(passKey{}).(*pass)
+	if !ok {
+		return checks.Object{}, errNoPass
+	}
+	if ref.Kind == "" || ref.Name == "" {
+		return checks.Object{Ref: ref}, nil // known by its cloud ID only
+	}
+	obj, err := p.e.look(ctx, &p.p, p.id(ref), "", p.sync)
+	if err == nil && obj.Ref.ID == "" {
+		obj.Ref.ID = ref.ID
+	}
+	return obj, err
+}
+
+// ownerOf finds the owner of an object.
+func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, error) {
+	p, ok := ctx.Value(passKey{}).(*pass)
+	if !ok {
+		return checks.Object{}, errNoPass
+	}
+	if r.owner != nil {
+		ref := r.owner(obj)
+		switch {
+		case ref == checks.Ref{}:
+			return checks.Object{}, nil
+		case ref.ByIDOnly():
+			return checks.Object{Ref: ref}, nil
+		}
+		return resolve(ctx, ref)
+	}
+	c := metav1.GetControllerOf(obj)
+	if c == nil {
+		return checks.Object{}, nil
+	}
+	group, _, _ := cutVersion(c.APIVersion)
+	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync)
+}
+
+// cutVersion takes "group/version" apart; the core group has no group.
+func cutVersion(apiVersion string) (group, version string, err error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return gv.Group, gv.Version, err
+}

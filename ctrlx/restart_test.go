@@ -1,0 +1,172 @@
+package ctrlx_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// cloud has operations that go on until it is told that they are done. It counts by UID, since names are used again.
+type cloud struct {
+	mu     sync.Mutex
+	begun  map[types.UID]int
+	polled map[types.UID][]string // with which tokens
+	done   bool
+	// begins is called when an operation is begun, before it is known under its token.
+	begins func(d *testv1.Database)
+	events chan string
+}
+
+func newCloud() *cloud {
+	return &cloud{begun: map[types.UID]int{}, polled: map[types.UID][]string{}, events: make(chan string, 1000)}
+}
+
+func (c *cloud) apply(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+	d := req.Resource
+	if req.Token == "" {
+		c.mu.Lock()
+		c.begun[d.UID]++
+		begins := c.begins
+		c.mu.Unlock()
+		c.events <- "begin"
+		if begins != nil {
+			begins(d)
+		}
+		return flow.InProgress("operation of "+string(d.UID), 20*time.Millisecond), nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.polled[d.UID] = append(c.polled[d.UID], req.Token)
+	select {
+	case c.events <- "poll":
+	default:
+	}
+	if !c.done {
+		return flow.InProgress(req.Token, 20*time.Millisecond), nil
+	}
+	return flow.Done(), nil
+}
+
+func (c *cloud) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = true
+}
+
+// next waits for something to be asked of the cloud.
+func (c *cloud) next(t *testing.T, want string) {
+	t.Helper()
+	end := time.After(20 * time.Second)
+	for {
+		select {
+		case got := <-c.events:
+			if got == want {
+				return
+			}
+		case <-end:
+			t.Fatalf("nobody asked the cloud to %s", want)
+		}
+	}
+}
+
+func (c *cloud) check(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for uid, n := range c.begun {
+		if n != 1 {
+			t.Errorf("%d operations were begun for %s", n, uid)
+		}
+	}
+	for uid, tokens := range c.polled {
+		for _, token := range tokens {
+			if token != "operation of "+string(uid) {
+				t.Errorf("%s was polled with the token of another object: %s", uid, token)
+				break
+			}
+		}
+	}
+}
+
+func TestRestartPollsOn(t *testing.T) {
+	o, c := newOperator(t), newCloud()
+	databases := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply, Delete: o.operations().Delete}, flow.Extensions[*testv1.Database]{})
+	}
+	o.database("db", "")
+	o.start(databases())
+	c.next(t, "poll")
+	o.stop()
+	for len(c.events) > 0 {
+		<-c.events
+	}
+	o.start(databases())
+	c.next(t, "poll")
+	if d := o.until("db", "False InProgress"); d.Annotations[ctrlx.OperationAnnotation] == "" {
+		t.Errorf("the token is with the object: %v", d.Annotations)
+	}
+	c.finish()
+	if d := o.until("db", "True Succeeded"); d.Annotations[ctrlx.OperationAnnotation] != "" {
+		t.Errorf("the token of an operation that is done goes: %v", d.Annotations)
+	}
+	c.check(t)
+}
+
+// An object that is deleted and made anew while an operation begins gets nothing of the old one: no token, no status.
+func TestMadeAnew(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		ends   bool // at once
+		breaks bool // the API server fails while the token is being kept
+	}{
+		"Token":  {reason: "the token is of an operation of another object"},
+		"Status": {reason: "the status is of another object", ends: true},
+		"Broken": {reason: "a token that could not be kept with its object is not kept with the next one", breaks: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o, c := newOperator(t), newCloud()
+			first := o.database("db", "")
+			var second *testv1.Database
+			c.begins = func(d *testv1.Database) {
+				if d.UID != first.UID {
+					return
+				}
+				if tc.breaks {
+					o.traffic.answers(refusing("PATCH databases", 500, "InternalError", 1))
+				}
+				if err := api.Delete(context.Background(), first); err != nil {
+					t.Error(err)
+				}
+				second = o.database("db", "")
+			}
+			apply := func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				p, err := c.apply(ctx, req)
+				req.Resource.Status.Size = 2
+				if req.Resource.UID == first.UID {
+					req.Resource.Status.Size = 99
+					if tc.ends {
+						return flow.Done(), nil
+					}
+				}
+				return p, err
+			}
+			o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: apply}, flow.Extensions[*testv1.Database]{}))
+			c.next(t, "begin")
+			c.next(t, "begin")
+			c.finish()
+			d := o.until("db", "True Succeeded")
+			if d.UID != second.UID || d.Status.Size != 2 || len(d.Annotations) > 0 {
+				t.Errorf("%s: %+v, %v", tc.reason, d.Status, d.Annotations)
+			}
+			c.check(t)
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// SetupWithManager adds a controller for the kind to a manager. It is called once, before the manager is started. An error
+// says that the kind is not in the manager's scheme, or what controller-runtime has against the controller.
+func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
+	if r.engine != nil {
+		return fmt.Errorf("ctrlx: %s was set up already: make a Reconciler for each manager", r.name)
+	}
+	obj := r.newObject()
+	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("ctrlx: %s: add the type to the manager's scheme: %w", r.name, err)
+	}
+	r.self = kindOf{gvk.Group, gvk.Kind}
+	r.client = mgr.GetClient()
+	r.recorder = mgr.GetEventRecorder("windlass")
+	e, err := engineOf(mgr)
+	if err != nil {
+		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+	}
+	if err := e.add(r.self, r.name); err != nil {
+		return err
+	}
+	r.engine = e
+	err = ctrl.NewControllerManagedBy(mgr).
+		Named(r.name).
+		For(obj, builder.WithPredicates(asked)).
+		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			e.waker(r.self, queue)
+			return nil
+		})).
+		WithOptions(r.opt.controller).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+	}
+	return nil
+}
+
+// asked tells the changes of an object that ask for a pass from those that a pass itself makes, of the status and the token.
+var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld, e.ObjectNew
+	return old == nil || now == nil ||
+		old.GetUID() != now.GetUID() ||
+		old.GetGeneration() != now.GetGeneration() ||
+		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
+		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
+		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
+		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
+}}
+
+func sameOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
+}
+
+// sameAnnotations compares without the one that a pass writes.
+func sameAnnotations(a, b map[string]string) bool {
+	_, inA := a[OperationAnnotation]
+	_, inB := b[OperationAnnotation]
+	n := len(a)
+	if inA {
+		n--
+	}
+	if inB {
+		n++
+	}
+	if n != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; k != OperationAnnotation && (!ok || v != w) {
+			return false
+		}
+	}
+	return true
+}
+
+// queue is where waiters of a kind are woken.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// enqueue adds a waiter in front of what is only looked at again.
+func enqueue(q queue, id index.ID) {
+	req := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: id.Namespace, Name: id.Name}}
+	if p, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+		p.AddWithOpts(priorityqueue.AddOpts{}, req)
+		return
+	}
+	q.Add(req)
+}

@@ -1,0 +1,143 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+type (
+	databases  = flow.Operations[*testv1.Database]
+	extensions = flow.Extensions[*testv1.Database]
+)
+
+func put(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) { return flow.Done(), nil }
+
+// What makes no sense panics where it is set up, and says what to do.
+func TestSetUpPanics(t *testing.T) {
+	with := func(opts ...ctrlx.Option) func() {
+		return func() { ctrlx.New("Database", databases{Apply: put}, extensions{}, opts...) }
+	}
+	cases := map[string]struct {
+		reason string
+		do     func()
+		want   string
+	}{
+		"NoApply": {"flow says so", func() { ctrlx.New("Database", databases{}, extensions{}) }, "Operations.Apply is nil"},
+		"HalfToken": {"a token that is kept nowhere is lost", func() {
+			ctrlx.New("Database", databases{Apply: put, Token: func(*testv1.Database) (string, int64) { return "", 0 }}, extensions{})
+		}, "Operations.Token and Operations.SetToken"},
+		"NilOption": {"it is a mistake", with(ctrlx.WithFinalizer("a/b"), nil), "ctrlx: New: Database: option 2 is nil"},
+		"Interface": {"it could not be read into", func() {
+			ctrlx.New("Any", flow.Operations[client.Object]{Apply: func(ctxt, *flow.Request[client.Object]) (flow.Progress, error) { return flow.Done(), nil }},
+				flow.Extensions[client.Object]{})
+		}, "Object is no pointer to a struct"},
+		"NoConditions": {"nothing could be written", func() {
+			ctrlx.New("Any", flow.Operations[*unstructured.Unstructured]{Apply: func(ctxt, *flow.Request[*unstructured.Unstructured]) (flow.Progress, error) {
+				return flow.Done(), nil
+			}}, flow.Extensions[*unstructured.Unstructured]{})
+		}, "use WithConditions"},
+		"OtherOwner":      {"it could not be called", with(ctrlx.OwnedBy(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "OwnedBy was given a func(*testv1.Cluster) checks.Ref, it takes a func(*testv1.Database) checks.Ref"},
+		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(*testv1.Cluster) *[]metav1.Condition { return nil })), "WithConditions was given a func(*testv1.Cluster)"},
+		"OwnedBy":         {"nil", func() { ctrlx.OwnedBy[*testv1.Database](nil) }, "ctrlx: OwnedBy: the function is nil"},
+		"WithConditions":  {"nil", func() { ctrlx.WithConditions[*testv1.Database](nil) }, "ctrlx: WithConditions: the function is nil"},
+		"WithFinalizer":   {"the API server refuses it", func() { ctrlx.WithFinalizer("") }, "ctrlx: WithFinalizer: the name is empty"},
+		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
+		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
+		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.SyncTimeout(0) }, "ctrlx: SyncTimeout(0s): give a positive duration"},
+		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: HandlerOf: the reconciler is nil"},
+		"WrapNilLink":     {"chain says so", func() { ctrlx.Wrap(reconcile.Func(nil), nil) }, "nil"},
+		"WrapNilFunc":     {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: HandlerOf: the reconciler is nil"},
+		"Reconciling":     {"nil", func() { ctrlx.Reconciling(nil) }, "ctrlx: Reconciling: the handler is nil"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
+				}
+			}()
+			tc.do()
+		})
+	}
+}
+
+func newManager(t *testing.T, s *runtime.Scheme) manager.Manager {
+	t.Helper()
+	skip := true
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mgr
+}
+
+func TestSetupWithManager(t *testing.T) {
+	make := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", databases{Apply: put}, extensions{})
+	}
+	cases := map[string]struct {
+		reason string
+		do     func() error
+		want   string // empty: no error
+	}{
+		"Twice": {"a reconciler has one manager", func() error {
+			r, mgr := make(), newManager(t, scheme)
+			if err := r.SetupWithManager(mgr); err != nil {
+				return fmt.Errorf("the first time: %w", err)
+			}
+			return r.SetupWithManager(mgr)
+		}, "ctrlx: Database was set up already: make a Reconciler for each manager"},
+		"SameKind": {"two of them would undo what the other has done", func() error {
+			mgr := newManager(t, scheme)
+			if err := make().SetupWithManager(mgr); err != nil {
+				return fmt.Errorf("the first one: %w", err)
+			}
+			return make().SetupWithManager(mgr)
+		}, "ctrlx: Database: the kind Database has the reconciler Database already"},
+		"OtherManager": {"one for each", func() error {
+			if err := make().SetupWithManager(newManager(t, scheme)); err != nil {
+				return err
+			}
+			return make().SetupWithManager(newManager(t, scheme))
+		}, ""},
+		"Unknown": {"the kind is not in the scheme", func() error { return make().SetupWithManager(newManager(t, runtime.NewScheme())) },
+			"ctrlx: Database: add the type to the manager's scheme"},
+		"Again": {"what went wrong can be mended and tried again", func() error {
+			r := make()
+			if r.SetupWithManager(newManager(t, runtime.NewScheme())) == nil {
+				return fmt.Errorf("the first time there is no error")
+			}
+			return r.SetupWithManager(newManager(t, scheme))
+		}, ""},
+		"NotSetUp": {"it has nothing to read from", func() error {
+			_, err := make().Reconcile(t.Context(), reconcile.Request{})
+			return err
+		}, "ctrlx: Database was not set up: call SetupWithManager"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tc.do()
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want)) {
+				t.Errorf("%s: it should be %q and is: %v", tc.reason, tc.want, err)
+			}
+		})
+	}
+}

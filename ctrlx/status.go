@@ -1,0 +1,139 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// conditioned is how the conditions of an object are got at.
+type conditioned struct {
+	get func() []metav1.Condition
+	set func([]metav1.Condition)
+}
+
+// conditionsOf finds out how the conditions of objects of type T are got at, and panics if nobody knows.
+func conditionsOf[T client.Object](name string, option any) func(T) conditioned {
+	if f := optionFor[func(T) *[]metav1.Condition](name, "WithConditions", option); f != nil {
+		return func(obj T) conditioned {
+			at := f(obj)
+			return conditioned{func() []metav1.Condition { return *at }, func(all []metav1.Condition) { *at = all }}
+		}
+	}
+	var zero T
+	if _, ok := any(zero).(Conditioned); !ok {
+		panic(fmt.Sprintf("ctrlx: New: %s: nobody says where %T has its conditions: give it GetConditions and SetConditions, or use WithConditions", name, zero))
+	}
+	return func(obj T) conditioned {
+		c := any(obj).(Conditioned)
+		return conditioned{c.GetConditions, c.SetConditions}
+	}
+}
+
+// ours are those of the conditions that a flow writes. Any other belongs to somebody else.
+var ours = []string{"Ready", "Reconciling", "Stalled"}
+
+// status is that of an object during a pass.
+type status[T client.Object] struct {
+	r    *Reconciler[T]
+	obj  T
+	base T // as it was read
+}
+
+// write writes what the pass came to, if that is something new, and tells of a changed verdict.
+func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref) error {
+	c := s.r.conditions(s.obj)
+	before := meta.FindStatusCondition(c.get(), "Ready")
+	all := merged(c.get(), out.Conditions(), s.obj.GetGeneration(), circle)
+	c.set(all)
+	// Metadata and spec are not part of the status, and operations may not change them.
+	s.base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
+	s.base.SetAnnotations(s.obj.GetAnnotations())
+	if equality.Semantic.DeepEqual(s.base, s.obj) {
+		return nil
+	}
+	locked := client.MergeFromWithOptions(s.base, client.MergeFromWithOptimisticLock{})
+	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
+		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.base, err) {
+			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
+		}
+		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
+	}
+	if now := meta.FindStatusCondition(all, "Ready"); now != nil && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
+		s.r.tell(s.obj, now, out.Severity())
+	}
+	return nil
+}
+
+// merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them.
+func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, circle []checks.Ref) []metav1.Condition {
+	all := slices.Clone(old)
+	for _, t := range ours {
+		i := slices.IndexFunc(outcome, func(c flow.Condition) bool { return c.Type == t })
+		if i < 0 {
+			meta.RemoveStatusCondition(&all, t)
+			continue
+		}
+		c := metav1.Condition{
+			Type: t, Status: metav1.ConditionStatus(outcome[i].Status), Reason: outcome[i].Reason,
+			Message: outcome[i].Message, ObservedGeneration: generation,
+		}
+		if len(circle) > 0 {
+			c.Message = around(circle)
+		}
+		meta.SetStatusCondition(&all, c)
+	}
+	return all
+}
+
+// around says that an object waits in a circle, and nothing else: what a check says of an object quotes what that says of
+// itself, so that in a circle it would grow with each turn, and wake the next one each time.
+func around(circle []checks.Ref) string {
+	var b strings.Builder
+	b.WriteString("nobody goes on, because of a circle: ")
+	for i, ref := range circle {
+		if i > 0 {
+			b.WriteString(" waits for ")
+		}
+		if i == longestPath && i < len(circle)-1 {
+			fmt.Fprintf(&b, "%d others, the last of which waits for %s", len(circle)-1-i, circle[len(circle)-1])
+			break
+		}
+		b.WriteString(ref.String())
+	}
+	return b.String()
+}
+
+// longestPath is how many objects of a circle are named, so that the message stays within what conditions may have.
+const longestPath = 20
+
+// tell makes an event of a changed verdict.
+func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity) {
+	kind := corev1.EventTypeNormal
+	if severity == classify.Warning || severity == classify.Error {
+		kind = corev1.EventTypeWarning
+	}
+	note := ready.Message
+	if note == "" {
+		note = "ready"
+	}
+	if len(note) > maxNote {
+		note = strings.ToValidUTF8(note[:maxNote-3], "") + "..."
+	}
+	r.recorder.Eventf(obj, nil, kind, ready.Reason, "Reconcile", "%s", note)
+}
+
+// maxNote is how long the note of an event may be.
+const maxNote = 1024

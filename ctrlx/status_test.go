@@ -1,0 +1,210 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var theirs = metav1.Condition{
+	Type: "BackedUp", Status: metav1.ConditionTrue, Reason: "Daily", Message: "by others", ObservedGeneration: 1,
+	LastTransitionTime: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
+}
+
+// others write the status of a database as somebody else would, who knows nothing of the operator.
+func (o *operator) others(name string) {
+	d := &testv1.Database{}
+	if err := api.Get(o.t.Context(), keyOf(o.namespace, name), d); err != nil {
+		o.t.Error(err)
+	}
+	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	meta.SetStatusCondition(&d.Status.Conditions, theirs)
+	if err := api.Status().Patch(o.t.Context(), d, patch); err != nil {
+		o.t.Error(err)
+	}
+}
+
+func (o *operator) checkOthers(d *testv1.Database) {
+	o.t.Helper()
+	got := meta.FindStatusCondition(d.Status.Conditions, theirs.Type)
+	if got == nil || !got.LastTransitionTime.Equal(&theirs.LastTransitionTime) || got.Message != theirs.Message {
+		o.t.Errorf("the condition of others is lost: %+v", d.Status.Conditions)
+	}
+}
+
+// What others write into the status stays, whenever they do, and so does what the operation found out.
+func TestConditionsOfOthers(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		during bool // the pass
+		token  bool // the pass keeps a token after that, which makes a new resource version
+	}{
+		"Before": {reason: "a patch of a list is the whole list"},
+		"During": {reason: "what was read is old", during: true},
+		"Token":  {reason: "what was read is old, though the resource version is known from the patch of the token", during: true, token: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := newOperator(t)
+			o.database("db", "")
+			if !tc.during {
+				o.others("db")
+			}
+			var once sync.Once
+			o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
+				Apply: func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+					if tc.during {
+						once.Do(func() { o.others("db") })
+					}
+					req.Resource.Status.Size = 7
+					if tc.token && req.Token == "" {
+						return flow.InProgress("token", 10*time.Millisecond), nil
+					}
+					return flow.Done(), nil
+				},
+			}, flow.Extensions[*testv1.Database]{}))
+			d := o.until("db", "True Succeeded")
+			if d.Status.Size != 7 {
+				t.Errorf("%s: %+v", tc.reason, d.Status)
+			}
+			o.checkOthers(d)
+		})
+	}
+}
+
+// An outcome that says nothing new writes nothing. One for a new generation says so.
+func TestUnchangedWritesNothing(t *testing.T) {
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))
+	o.database("db", "")
+	d := o.until("db", "True Succeeded")
+	o.traffic.take(t)
+
+	touched := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	d.Annotations = map[string]string{"example.com/look": "now"}
+	if err := api.Patch(t.Context(), d, touched); err != nil {
+		t.Fatal(err)
+	}
+	o.called(2)
+	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
+		t.Errorf("what a pass in vain asks of the API server: -want, +got:\n%s", diff)
+	}
+
+	d.Spec.Cluster = "anything" // a new generation, and the same status
+	if err := api.Update(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	o.called(3)
+	if diff := cmp.Diff(map[string]int{"PATCH databases/status": 1}, o.traffic.take(t)); diff != "" {
+		t.Errorf("what a new generation with the same outcome asks of the API server: -want, +got:\n%s", diff)
+	}
+	if c := o.until("db", "True Succeeded").Status.Conditions[0]; c.ObservedGeneration != d.Generation || d.Generation != 2 {
+		t.Errorf("the condition is for generation 2: %+v", c)
+	}
+
+	o.remove(d)
+	o.until("db", "gone")
+	if diff := cmp.Diff(map[string]int{"PATCH databases": 1}, o.traffic.take(t)); diff != "" {
+		t.Errorf("what is asked of the API server for an object that goes: -want, +got:\n%s", diff)
+	}
+}
+
+// called waits until the cloud was asked n times.
+func (o *operator) called(n int) {
+	o.t.Helper()
+	if err := wait.PollUntilContextTimeout(o.t.Context(), 10*time.Millisecond, 10*time.Second, true, func(ctxt) (bool, error) {
+		return len(o.asked()) >= n, nil
+	}); err != nil {
+		o.t.Fatalf("the cloud should be asked %d times: %q", n, o.asked())
+	}
+}
+
+// Events tell of a changed verdict, not of each attempt.
+func TestEvents(t *testing.T) {
+	o := newOperator(t)
+	var n atomic.Int64
+	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
+		Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			_ = o.note("put")
+			if i := n.Add(1); i < 4 {
+				return flow.Progress{}, fmt.Errorf("attempt %d%s", i, strings.Repeat(" éé", 1000))
+			}
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*testv1.Database]{}, ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
+	o.database("db", "")
+	o.until("db", "True Succeeded")
+	list := &eventsv1.EventList{}
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx ctxt) (bool, error) {
+		err := api.List(ctx, list, client.InNamespace(o.namespace))
+		return len(list.Items) >= 2, err
+	}); err != nil {
+		t.Fatal(err, list.Items)
+	}
+	got := map[string]string{}
+	for _, e := range list.Items {
+		got[e.Reason] = e.Type + " of " + e.Regarding.Kind + " " + e.Regarding.Name
+		if len(e.Note) > 1024 || e.Note == "" {
+			t.Errorf("the note of %s has %d bytes", e.Reason, len(e.Note))
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
+		t.Errorf("the events: -want, +got:\n%s", diff)
+	}
+	if got := len(o.asked()); got != 4 || len(list.Items) != 2 {
+		t.Errorf("%d attempts and %d events", got, len(list.Items))
+	}
+}
+
+// A pass that is called off as the manager stops writes nothing.
+func TestCanceledWritesNothing(t *testing.T) {
+	o := newOperator(t)
+	began := make(chan struct{})
+	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
+		Apply: func(ctx ctxt, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			close(began)
+			<-ctx.Done()
+			return flow.Progress{}, ctx.Err()
+		},
+	}, flow.Extensions[*testv1.Database]{}))
+	o.database("db", "")
+	<-began
+	o.traffic.take(t)
+	o.stop()
+	if got := o.traffic.take(t); got["PATCH databases/status"]+got["POST events"] > 0 {
+		t.Errorf("what was asked of the API server: %v", got)
+	}
+	o.until("db", "unset")
+}
+
+// A definition without a status is a mistake that is easily made. Its objects are not taken to be gone.
+func TestNoStatusSubresource(t *testing.T) {
+	o := newOperator(t)
+	o.traffic.answers(refusing("PATCH databases/status", 404, metav1.StatusReasonNotFound, -1)) // as the API server does
+	r := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{})
+	o.start(r)
+	d := o.database("db", "")
+	o.called(1)
+	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(d)})
+	if err == nil || !strings.Contains(err.Error(), "+kubebuilder:subresource:status") {
+		t.Errorf("the error says what to do: %v", err)
+	}
+	o.traffic.answers(nil)
+	o.until("db", "True Succeeded")
+}

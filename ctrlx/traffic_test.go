@@ -1,0 +1,136 @@
+package ctrlx_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// traffic is what a manager asks of the API server: "PATCH databases/status" and how often.
+type traffic struct {
+	mu     sync.Mutex
+	counts map[string]int
+	last   time.Time
+	// answer may answer in place of the API server; nil goes there.
+	answer func(what string, req *http.Request) *http.Response
+}
+
+type wire struct {
+	*traffic
+	next http.RoundTripper
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	what := describe(req)
+	w.mu.Lock()
+	if w.counts == nil {
+		w.counts = map[string]int{}
+	}
+	w.counts[what]++
+	w.last = time.Now()
+	answer := w.answer
+	w.mu.Unlock()
+	if answer != nil {
+		if resp := answer(what, req); resp != nil {
+			return resp, nil
+		}
+	}
+	return w.next.RoundTrip(req)
+}
+
+// describe says what a request asks for, without the names.
+func describe(req *http.Request) string {
+	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	verb := req.Method
+	if req.URL.Query().Get("watch") != "" {
+		verb = "WATCH"
+	}
+	i := 2 // api/v1/...
+	if parts[0] == "apis" {
+		i = 3
+	}
+	if len(parts) > i+2 && parts[i] == "namespaces" {
+		i += 2
+	}
+	if len(parts) <= i {
+		return verb + " discovery"
+	}
+	what := parts[i]
+	if len(parts) > i+2 {
+		what += "/" + parts[i+2]
+	}
+	return verb + " " + what
+}
+
+// take gives what was asked since the last time, once nothing was asked for a second.
+func (t *traffic) take(test *testing.T) map[string]int {
+	test.Helper()
+	t.quiet(test, time.Second)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	counts := t.counts
+	t.counts = nil
+	return counts
+}
+
+// quiet waits until nothing was asked for some time.
+func (t *traffic) quiet(test *testing.T, pause time.Duration) {
+	test.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(time.Minute)
+	for {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			test.Fatalf("the manager does not stop to ask: %v", t.counts)
+		}
+		t.mu.Lock()
+		idle := time.Since(t.last)
+		t.mu.Unlock()
+		if idle >= pause {
+			return
+		}
+	}
+}
+
+func (t *traffic) answers(answer func(what string, req *http.Request) *http.Response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answer = answer
+}
+
+// refusal is an answer of an API server that cannot do what it is asked for.
+func refusal(req *http.Request, code int, reason metav1.StatusReason) *http.Response {
+	body, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "refused by the test",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return &http.Response{
+		StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   io.NopCloser(strings.NewReader(string(body))), ContentLength: int64(len(body)),
+	}
+}
+
+// refusing refuses a kind of request n times.
+func refusing(what string, code int, reason metav1.StatusReason, n int) func(string, *http.Request) *http.Response {
+	return func(asked string, req *http.Request) *http.Response {
+		if asked != what || n == 0 {
+			return nil
+		}
+		n--
+		return refusal(req, code, reason)
+	}
+}
