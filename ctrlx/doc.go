@@ -5,7 +5,7 @@
 //	databases := ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: putDB, Delete: removeDB}, flow.Extensions[*v1.Database]{
 //		OwnerCheck: chain.New(checks.OwnerReady()),
 //	})
-//	err := errors.Join(clusters.SetupWithManager(mgr), databases.SetupWithManager(mgr))
+//	err := errors.Join(clusters.SetupWithManager(mgr), databases.SetupWithManager(mgr)) // then mgr.Start
 //
 // # What it fills in
 //

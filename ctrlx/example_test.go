@@ -16,6 +16,25 @@ import (
 
 // The main function of a kubebuilder project. Database stands for a type of yours whose status has conditions.
 func Example() {
+	mgr := consistentManager()
+	// README:
+	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{
+		OwnerCheck: chain.New(checks.OwnerReady()), // of the cluster that the controlling owner reference names
+		PreCheck: chain.New(checks.ReferenceReady("network", func(d *Database) []checks.Ref {
+			return []checks.Ref{{Group: "example.com", Kind: "Network", Name: d.Spec.Network}}
+		})),
+	})
+	if err := databases.SetupWithManager(mgr); err != nil {
+		panic(err)
+	}
+	// :README
+	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
+		panic(err)
+	}
+}
+
+// A manager as ctrlx likes it: it sees what it has written itself.
+func consistentManager() ctrl.Manager {
 	consistent := true
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Scheme: scheme,
@@ -24,23 +43,21 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	databases := ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: create, Delete: drop}, flow.Extensions[*testv1.Database]{
-		OwnerCheck: chain.New(checks.OwnerReady()), // waits for the cluster that the controlling owner reference names
-	})
-	if err := databases.SetupWithManager(mgr); err != nil {
-		panic(err)
-	}
-	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
-		panic(err)
-	}
+	return mgr
 }
 
-func create(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-	req.Resource.Status.Size = req.Resource.Spec.Size // a PUT to the cloud; what it answers goes into the status
+// Database is a kind of the example's own.
+type Database struct {
+	testv1.Database
+	Spec struct{ Network string }
+}
+
+func create(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+	req.Resource.Status.Size = 1 // a PUT to the cloud; what it answers goes into the status
 	return flow.Done(), nil
 }
 
-func drop(context.Context, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+func drop(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
 	return flow.Done(), nil // a DELETE; what is not there any more is done, too
 }
 
