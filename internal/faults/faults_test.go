@@ -44,7 +44,7 @@ type fault struct {
 }
 
 // all lists the faults in the order in which the table shows them. To add one, add it to the list of its package.
-var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, kitFaults)
+var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, kitFaults, ctrlxFaults)
 
 var (
 	run    = flag.Bool("faults", false, "apply each fault and run the test that has to notice it")
