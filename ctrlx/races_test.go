@@ -2,8 +2,8 @@ package ctrlx_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,23 +27,26 @@ func TestRaces(t *testing.T) {
 	for i := range clusters {
 		clusters[i] = o.cluster(fmt.Sprintf("c%d", i), "Stopped")
 	}
+	var come [owners]atomic.Int64
 	var wg sync.WaitGroup
 	for part := range 4 {
 		wg.Go(func() {
 			for i := part; i < waiters; i += 4 {
-				o.database(fmt.Sprintf("db-%d", i), clusters[i%owners].Name)
+				at := i * owners / waiters // those of one cluster come one after the other
+				o.database(fmt.Sprintf("db-%d", i), clusters[at].Name)
+				if come[at].Add(1) != waiters/owners/2 {
+					continue
+				}
+				wg.Go(func() { // half of them have come, and passes over them are under way
+					o.report(clusters[at], "Running")
+					if at%3 == 0 {
+						o.report(clusters[at], "Stopped")
+						o.report(clusters[at], "Running")
+					}
+				})
 			}
 		})
 	}
-	wg.Go(func() {
-		for _, i := range rand.Perm(owners) {
-			o.report(clusters[i], "Running")
-			if i%3 == 0 {
-				o.report(clusters[i], "Stopped")
-				o.report(clusters[i], "Running")
-			}
-		}
-	})
 	wg.Wait()
 	o.traffic.take(t)
 	list := &testv1.DatabaseList{}

@@ -172,25 +172,35 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A pass that is called off as the manager stops writes nothing.
+// A pass that is called off as the manager stops writes nothing: what the last one said stays.
 func TestCanceledWritesNothing(t *testing.T) {
 	o := newOperator(t)
 	began := make(chan struct{})
 	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
-		Apply: func(ctx ctxt, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		Apply: func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			if req.Resource.Generation == 1 {
+				return flow.Done(), nil
+			}
 			close(began)
 			<-ctx.Done()
 			return flow.Progress{}, ctx.Err()
 		},
 	}, flow.Extensions[*testv1.Database]{}))
 	o.database("db", "")
+	d := o.until("db", "True Succeeded")
+	d.Spec.Size = 2
+	if err := api.Update(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
 	<-began
 	o.traffic.take(t)
 	o.stop()
 	if got := o.traffic.take(t); got["PATCH databases/status"]+got["POST events"] > 0 {
 		t.Errorf("what was asked of the API server: %v", got)
 	}
-	o.until("db", "unset")
+	if c := o.until("db", "True Succeeded").Status.Conditions[0]; c.ObservedGeneration != 1 {
+		t.Errorf("nobody has looked at generation 2: %+v", c)
+	}
 }
 
 // A definition without a status is a mistake that is easily made. Its objects are not taken to be gone.

@@ -82,7 +82,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 
 // isGone tells whether a patch failed because its object is not there any more, or is another one by now.
 func (r *Reconciler[T]) isGone(ctx context.Context, obj T, err error) bool {
-	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
 		return false
 	}
 	now := r.newObject()
