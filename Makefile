@@ -25,18 +25,19 @@ test: check alone tidy fuzz-short
 check: bin/staticcheck envtest
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
-	@for m in $(MODULES); do ( set -ex; cd $$m; \
-		$(GO) vet ./...; \
-		$(CURDIR)/bin/staticcheck ./...; \
+	@# Each command is followed by &&, since the shell ignores set -e in what is followed by ||.
+	@for m in $(MODULES); do ( set -x; cd $$m && \
+		$(GO) vet ./... && \
+		$(CURDIR)/bin/staticcheck ./... && \
 		$(GO) test $(RACE) ./... ) || exit 1; done
 
 # alone runs each module as its users get it, without the workspace, the root first. It does so without -race, under which
 # exact allocations and ratios are not tested.
 alone: envtest
-	@for m in $(MODULES); do ( set -ex; cd $$m; GOWORK=off $(GO) vet ./...; GOWORK=off $(GO) test ./... ) || exit 1; done
+	@for m in $(MODULES); do ( set -x; cd $$m && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test ./... ) || exit 1; done
 
 tidy:
-	@for m in $(MODULES) tools/lint tools/envtest; do ( set -ex; cd $$m; GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
