@@ -44,7 +44,7 @@ func value(t *testing.T, reconciler, reason string) float64 {
 	}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
-			if l := m.GetLabel(); f.GetName() == MetricBlocked && l[0].GetValue() == reconciler && l[1].GetValue() == reason {
+			if l := m.GetLabel(); f.GetName() == MetricBlocked && l[0].GetValue() == reason && l[1].GetValue() == reconciler {
 				return m.GetGauge().GetValue()
 			}
 		}

@@ -13,14 +13,14 @@ func TestStory(t *testing.T) {
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf)))
 	o.database("db", "prod")
-	d := o.until("db", "False OwnerNotFound")
+	o.until("db", "False OwnerNotFound")
 	c := o.cluster("prod", "Creating")
 	o.until("db", "False OwnerNotReady")
 	if got := o.asked(); len(got) > 0 {
 		t.Errorf("nothing is asked of the cloud while the cluster is not ready: %q", got)
 	}
 	o.report(c, "Running")
-	d = o.until("db", "True Succeeded")
+	d := o.until("db", "True Succeeded")
 	if d.Status.Size != 1 || len(d.Status.Conditions) != 1 || d.Status.Conditions[0].ObservedGeneration != d.Generation {
 		t.Errorf("what the operation found out is in the status, and nothing is left of the wait: %+v", d.Status)
 	}
