@@ -78,9 +78,6 @@ func TestInstalledLater(t *testing.T) {
 
 func install(t *testing.T, definition client.Object) {
 	t.Helper()
-	if err := apiextensions.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	if err := api.Create(t.Context(), definition); err != nil {
 		t.Fatal(err)
 	}

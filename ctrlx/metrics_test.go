@@ -43,7 +43,7 @@ func value(t *testing.T, reconciler, reason string) float64 {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		for _, m := range f.GetMetric() { // labels are in the order of their names
+		for _, m := range f.GetMetric() {
 			if l := m.GetLabel(); f.GetName() == MetricBlocked && l[0].GetValue() == reason && l[1].GetValue() == reconciler {
 				return m.GetGauge().GetValue()
 			}

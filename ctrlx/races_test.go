@@ -33,7 +33,7 @@ func TestRaces(t *testing.T) {
 		wg.Go(func() {
 			for i := part; i < waiters; i += 4 {
 				at := i * owners / waiters // those of one cluster come one after the other
-				o.database(fmt.Sprintf("db-%d", i), clusters[at].Name)
+				o.database(fmt.Sprintf("db-%d", i), fmt.Sprintf("c%d", at))
 				if come[at].Add(1) != waiters/owners/2 {
 					continue
 				}
