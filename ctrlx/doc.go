@@ -29,6 +29,9 @@
 // argument. Kinds are watched when they are first read. One whose definition is not installed yet is watched from then on.
 // Resources that wait for each other in a circle say so in their condition, with the path.
 //
+// How ready an object is its Ready condition says, for the generation that it has; of Azure Service Operator's and of
+// Crossplane's objects, too. What says nothing is not ready. For kinds without that condition there is [WithReadiness].
+//
 // # What the manager should have
 //
 // Reads of one's own writes (client.CacheOptions.EnableReadYourWritesConsistency), so that the pass after a status patch does

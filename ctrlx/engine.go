@@ -125,7 +125,7 @@ func (e *engine) wake(waiter index.ID) {
 
 // look reads an object for a pass. The order is what loses no wake-up: it is registered, watched, read, and what was read
 // is remembered. A UID says which object of that name is meant.
-func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types.UID, wait time.Duration) (checks.Object, error) {
+func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types.UID, wait time.Duration, readiness map[schema.GroupKind]ready.Func) (checks.Object, error) {
 	seen := p.Register(id)
 	ref := checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
@@ -155,7 +155,11 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 	if uid != "" && obj.GetUID() != uid { // another one of that name
 		return checks.Object{Ref: ref}, nil
 	}
-	return ready.Object(obj, ref, ready.Of), nil
+	of := readiness[gk]
+	if of == nil {
+		of = ready.Of
+	}
+	return ready.Object(obj, ref, of), nil
 }
 
 // watch sees to it that a kind is watched, if it is installed.

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -23,6 +25,7 @@ type options struct {
 	backoff    *flow.Backoff
 	controller controller.Options
 	sync       time.Duration
+	readiness  map[schema.GroupKind]ready.Func
 }
 
 // OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.

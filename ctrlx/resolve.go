@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 type passKey struct{}
@@ -23,11 +24,12 @@ type pass struct {
 	read      client.Object // as it was read
 	namespace string
 	sync      time.Duration
+	readiness map[schema.GroupKind]ready.Func
 	watched   bool // all that the object waits for is watched, so that it is woken
 }
 
-func (e *engine) begin(self index.ID, read client.Object, sync time.Duration) *pass {
-	return &pass{e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: sync}
+func (e *engine) begin(self index.ID, read client.Object, opt *options) *pass {
+	return &pass{e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: opt.sync, readiness: opt.readiness}
 }
 
 // done ends a pass that waits for nothing.
@@ -77,7 +79,7 @@ func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 	if ref.Kind == "" || ref.Name == "" {
 		return checks.Object{Ref: ref}, nil // known by its cloud ID only
 	}
-	obj, err := p.e.look(ctx, &p.p, p.id(ref), "", p.sync)
+	obj, err := p.e.look(ctx, &p.p, p.id(ref), "", p.sync, p.readiness)
 	if err == nil && obj.Ref.ID == "" {
 		obj.Ref.ID = ref.ID
 	}
@@ -105,7 +107,7 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 		return checks.Object{}, nil
 	}
 	group, _, _ := cutVersion(c.APIVersion)
-	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync)
+	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync, p.readiness)
 }
 
 // cutVersion takes "group/version" apart; the core group has no group.
