@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,12 +107,9 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 	if c == nil {
 		return checks.Object{}, nil
 	}
-	group, _, _ := cutVersion(c.APIVersion)
-	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync, p.readiness)
-}
-
-// cutVersion takes "group/version" apart; the core group has no group.
-func cutVersion(apiVersion string) (group, version string, err error) {
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	return gv.Group, gv.Version, err
+	gv, err := schema.ParseGroupVersion(c.APIVersion)
+	if err != nil {
+		return checks.Object{}, fmt.Errorf("ctrlx: the controlling owner reference to %s %s: %w", c.Kind, c.Name, err)
+	}
+	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: gv.Group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync, p.readiness)
 }

@@ -8,9 +8,9 @@
 // # Spans
 //
 // A pass is a span, "reconcile AgentPool", which says where the pass stopped and why. Each link that is left is an event on
-// it: point, link, verdict, reason, how soon to try again, duration. An error or a panic makes the span's status Error, with an exception event. [LinkSpans] makes
-// points and links spans of their own. A chain that stands alone has no pass: its events are on whatever span is recording
-// when it is called, and [Span] makes one.
+// it: point, link, verdict, reason, how soon to try again, duration. An error or a panic makes the span's status Error, with
+// an exception event. [LinkSpans] makes points and links spans of their own. A chain that stands alone has no pass: its events
+// are on whatever span is recording when it is called, and [Span] makes one.
 //
 // The pass asks the sampler, once; links follow what it said. For samplers that decide about children in another way than
 // about their parents, [AskSampler] asks each time.
