@@ -29,7 +29,7 @@ type Reconciler[T client.Object] struct {
 	opt        options
 	finalizes  bool
 	owner      func(T) checks.Ref
-	conditions func(T) conditioned
+	conditions conditions[T]
 	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
 
 	// What SetupWithManager gives.
