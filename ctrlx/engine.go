@@ -143,12 +143,11 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		return checks.Object{Ref: ref}, nil
 	}
 	obj := e.newObject(k.gvk)
-	err = e.cache.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)
-	switch {
-	case apierrors.IsNotFound(err):
-		seen.Saw(digest.NotFound)
-		return checks.Object{Ref: ref}, nil
-	case err != nil:
+	if err := e.cache.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj); err != nil {
+		if apierrors.IsNotFound(err) {
+			seen.Saw(digest.NotFound)
+			return checks.Object{Ref: ref}, nil
+		}
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
 	seen.Saw(digest.Of(obj))

@@ -112,7 +112,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 	}
 	result, err := r.reconcile(ctx, req)
-	if apierrors.IsConflict(err) {
+	if err != nil && apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
 		return reconcile.Result{RequeueAfter: r.conflicts.When(req)}, nil
 	}
@@ -124,12 +124,11 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	obj := r.newObject()
-	err := r.client.Get(ctx, req.NamespacedName, obj)
-	switch {
-	case apierrors.IsNotFound(err):
-		r.forget(req)
-		return reconcile.Result{}, nil
-	case err != nil:
+	if err := r.client.Get(ctx, req.NamespacedName, obj); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req)
+			return reconcile.Result{}, nil
+		}
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	deleting := !obj.GetDeletionTimestamp().IsZero()
