@@ -129,12 +129,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 	seen := p.Register(id)
 	ref := checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	k, err := e.watch(ctx, gk, id.Namespace)
-	if err == nil && k.informer != nil {
-		err = e.synced(ctx, gk, k, wait)
-	}
+	k, err := e.watched(ctx, gk, id.Namespace, wait)
 	if err != nil {
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
@@ -159,6 +154,20 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		of = ready.Of
 	}
 	return ready.Object(obj, ref, of), nil
+}
+
+// watched is a kind whose first list has come, or one that is not installed.
+func (e *engine) watched(ctx context.Context, gk schema.GroupKind, namespace string, wait time.Duration) (*kind, error) {
+	if k := e.kind(gk); k != nil && k.informer != nil && k.informer.HasSynced() { // almost always, without a timer
+		return k, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	k, err := e.watch(ctx, gk, namespace)
+	if err == nil && k.informer != nil {
+		err = e.synced(ctx, gk, k, wait)
+	}
+	return k, err
 }
 
 // watch sees to it that a kind is watched, if it is installed.

@@ -103,7 +103,7 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 		}
 		return resolve(ctx, ref)
 	}
-	c := metav1.GetControllerOf(obj)
+	c := metav1.GetControllerOfNoCopy(obj)
 	if c == nil {
 		return checks.Object{}, nil
 	}
