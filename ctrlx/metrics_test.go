@@ -3,26 +3,28 @@ package ctrlx
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // The gauge says how many are blocked now and why, however often and in whatever order that is reported.
 func TestBlockedGauge(t *testing.T) {
 	var b blocked
+	one, two := types.NamespacedName{Namespace: "a", Name: "1"}, types.NamespacedName{Namespace: "a", Name: "2"}
 	steps := []struct {
 		reason string
 		do     func()
 		not    float64 // blocked by NotReady
 		gone   float64 // blocked by NotFound
 	}{
-		{"one", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
-		{"the same again", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
-		{"another one", func() { b.set("T", "a/2", "NotReady") }, 2, 0},
-		{"another reason", func() { b.set("T", "a/1", "NotFound") }, 1, 1},
-		{"not blocked any more", func() { b.set("T", "a/2", "") }, 0, 1},
-		{"nor was it", func() { b.set("T", "a/2", "") }, 0, 1},
-		{"the same name of another reconciler", func() { b.set("U", "a/1", "NotFound") }, 0, 1},
-		{"gone", func() { b.set("T", "a/1", "") }, 0, 0},
+		{"one", func() { b.set("T", one, "NotReady") }, 1, 0},
+		{"the same again", func() { b.set("T", one, "NotReady") }, 1, 0},
+		{"another one", func() { b.set("T", two, "NotReady") }, 2, 0},
+		{"another reason", func() { b.set("T", one, "NotFound") }, 1, 1},
+		{"not blocked any more", func() { b.set("T", two, "") }, 0, 1},
+		{"nor was it", func() { b.set("T", two, "") }, 0, 1},
+		{"the same name of another reconciler", func() { b.set("U", one, "NotFound") }, 0, 1},
+		{"gone", func() { b.set("T", one, "") }, 0, 0},
 	}
 	for _, s := range steps {
 		s.do()
@@ -30,7 +32,7 @@ func TestBlockedGauge(t *testing.T) {
 			t.Errorf("%s: %v not ready and %v not found", s.reason, not, gone)
 		}
 	}
-	b.set("U", "a/1", "")
+	b.set("U", one, "")
 	if len(b.why) > 0 {
 		t.Errorf("what is not blocked is forgotten: %v", b.why)
 	}

@@ -161,7 +161,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) 
 		r.forget(req)
 		return reconcile.Result{}, nil
 	}
-	r.engine.blocked.set(r.name, req.String(), blockedBy(out))
+	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 	if err := s.write(ctx, out, circle); err != nil {
 		return reconcile.Result{}, ignoreGone(err)
 	}
@@ -190,7 +190,7 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.index.Forget(r.self.id(req.NamespacedName))
-	r.engine.blocked.set(r.name, req.String(), "")
+	r.engine.blocked.set(r.name, req.NamespacedName, "")
 }
 
 func (r *Reconciler[T]) newObject() T {
