@@ -147,8 +147,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 // pass takes an object through the flow and does what the outcome says.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) (reconcile.Result, error) {
 	s := &status[T]{r: r, obj: obj, base: obj.DeepCopyObject().(T)}
-	p := r.engine.begin(r.self.id(req.NamespacedName), s.base, &r.opt)
-	out := r.flow.Reconcile(context.WithValue(ctx, passKey{}, p), obj)
+	p := r.engine.begin(ctx, r.self.id(req.NamespacedName), s.base, &r.opt)
+	out := r.flow.Reconcile(p, obj)
 	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
