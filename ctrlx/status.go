@@ -58,12 +58,12 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	before := meta.FindStatusCondition(was, "Ready")
 	all := merged(was, out.Conditions(), s.obj.GetGeneration(), circle)
 	s.r.conditions.set(s.obj, all)
+	if digest.Status(s.base) == digest.Status(s.obj) {
+		return nil
+	}
 	// Metadata and spec are not part of the status, and operations may not change them.
 	s.base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
 	s.base.SetAnnotations(s.obj.GetAnnotations())
-	if digest.Of(s.base) == digest.Of(s.obj) {
-		return nil
-	}
 	locked := client.MergeFromWithOptions(s.base, client.MergeFromWithOptimisticLock{})
 	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
 		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.base, err) {
