@@ -49,7 +49,7 @@ var ours = []string{"Ready", "Reconciling", "Stalled"}
 type status[T client.Object] struct {
 	r    *Reconciler[T]
 	obj  T
-	base T // as it was read
+	read T // as it was read
 }
 
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
@@ -58,15 +58,17 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	before := meta.FindStatusCondition(was, "Ready")
 	all := merged(was, out.Conditions(), s.obj.GetGeneration(), circle)
 	s.r.conditions.set(s.obj, all)
-	if digest.Status(s.base) == digest.Status(s.obj) {
+	if digest.Status(s.read) == digest.Status(s.obj) {
 		return nil
 	}
+	base := s.read.DeepCopyObject().(T)
 	// Metadata and spec are not part of the status, and operations may not change them.
-	s.base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
-	s.base.SetAnnotations(s.obj.GetAnnotations())
-	locked := client.MergeFromWithOptions(s.base, client.MergeFromWithOptimisticLock{})
+	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
+	base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
+	base.SetAnnotations(s.obj.GetAnnotations())
+	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
 	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
-		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.base, err) {
+		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.read, err) {
 			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
 		}
 		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
