@@ -23,7 +23,7 @@ import (
 // by hand.
 type bare struct {
 	client.Client
-	owned bool
+	objects func(owner *testv1.Cluster) (reason, message string) // why a database has to wait; nil: they have no owner
 }
 
 func (b *bare) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -32,41 +32,44 @@ func (b *bare) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Succeeded", ObservedGeneration: d.Generation}
-	if b.owned {
+	if b.objects != nil {
 		c := &testv1.Cluster{}
-		owner := metav1.GetControllerOfNoCopy(d)
-		if err := b.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: owner.Name}, c); err != nil {
+		if err := b.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: metav1.GetControllerOfNoCopy(d).Name}, c); err != nil {
 			return reconcile.Result{}, err
 		}
-		if is := meta.FindStatusCondition(c.Status.Conditions, "Ready"); is == nil || is.Status != metav1.ConditionTrue || is.ObservedGeneration < c.Generation {
-			ready.Status, ready.Reason = metav1.ConditionFalse, "OwnerNotReady"
-			ready.Message = "owner Cluster " + c.Namespace + "/" + c.Name + " is not ready"
-			if is != nil {
-				ready.Message += ": " + is.Reason + ": " + is.Message
-			}
+		if reason, message := b.objects(c); reason != "" {
+			ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, reason, message
 		}
 	}
 	waiting := ready
 	waiting.Type, waiting.Status = "Reconciling", metav1.ConditionTrue
-	same := has(d.Status.Conditions, &ready) && meta.FindStatusCondition(d.Status.Conditions, "Stalled") == nil
-	if ready.Status == metav1.ConditionTrue {
-		same = same && meta.FindStatusCondition(d.Status.Conditions, "Reconciling") == nil
-	} else {
-		same = same && has(d.Status.Conditions, &waiting)
-	}
-	if same {
+	blocked := ready.Status != metav1.ConditionTrue
+	if has(d.Status.Conditions, &ready) && meta.FindStatusCondition(d.Status.Conditions, "Stalled") == nil &&
+		(blocked && has(d.Status.Conditions, &waiting) || !blocked && meta.FindStatusCondition(d.Status.Conditions, "Reconciling") == nil) {
 		return reconcile.Result{RequeueAfter: time.Hour}, nil
 	}
-	base := d.DeepCopyObject().(client.Object)
+	patch := client.MergeFromWithOptions(d.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
 	meta.SetStatusCondition(&d.Status.Conditions, ready)
-	if ready.Status != metav1.ConditionTrue {
+	meta.RemoveStatusCondition(&d.Status.Conditions, "Stalled")
+	if blocked {
 		meta.SetStatusCondition(&d.Status.Conditions, waiting)
 	} else {
 		meta.RemoveStatusCondition(&d.Status.Conditions, "Reconciling")
 	}
-	meta.RemoveStatusCondition(&d.Status.Conditions, "Stalled")
-	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
 	return reconcile.Result{RequeueAfter: time.Hour}, b.Status().Patch(ctx, d, patch)
+}
+
+// notReady is what checks.OwnerReady has against an owner.
+func notReady(c *testv1.Cluster) (reason, message string) {
+	is := meta.FindStatusCondition(c.Status.Conditions, "Ready")
+	if is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration >= c.Generation {
+		return "", ""
+	}
+	message = "owner Cluster " + c.Namespace + "/" + c.Name + " is not ready"
+	if is != nil {
+		message += ": " + is.Reason + ": " + is.Message
+	}
+	return "OwnerNotReady", message
 }
 
 func has(all []metav1.Condition, c *metav1.Condition) bool {
@@ -143,7 +146,7 @@ func passes(tb testing.TB, owner string, manager func(...client.Object) *inMemor
 	if err := r.SetupWithManager(ours); err != nil {
 		tb.Fatal(err)
 	}
-	settled := func(r reconcile.Reconciler, m *inMemory) func() {
+	settled := func(r reconcile.Reconciler) func() {
 		ctx, req := context.Background(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "team-a", Name: "db"}}
 		do := func() {
 			if result, err := r.Reconcile(ctx, req); err != nil || result.RequeueAfter < 45*time.Minute {
@@ -154,7 +157,11 @@ func passes(tb testing.TB, owner string, manager func(...client.Object) *inMemor
 		do()
 		return do
 	}
-	return settled(r, ours), settled(&bare{theirs.GetClient(), owner != ""}, theirs)
+	b := &bare{Client: theirs.GetClient()}
+	if owner != "" {
+		b.objects = notReady
+	}
+	return settled(r), settled(b)
 }
 
 // TestPassWritesNothing: what is measured is not how to write.
