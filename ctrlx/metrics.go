@@ -56,3 +56,13 @@ func (b *blocked) set(reconciler, key, reason string) {
 		b.why[r] = reason
 	}
 }
+
+// stop takes what is counted out of the gauge, since who says it is gone.
+func (b *blocked) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for r, reason := range b.why {
+		blockedGauge.WithLabelValues(r.reconciler, reason).Dec()
+	}
+	clear(b.why)
+}

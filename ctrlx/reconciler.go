@@ -34,6 +34,7 @@ type Reconciler[T client.Object] struct {
 
 	// What SetupWithManager gives.
 	engine   *engine
+	waker    *waker
 	client   client.Client
 	recorder events.EventRecorder
 	self     kindOf
@@ -47,7 +48,7 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, finalizes: ops.Delete != nil}
 	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
-	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout}
+	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("ctrlx: New: %s: option %d is nil", name, i+1))
@@ -111,6 +112,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if r.engine == nil {
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 	}
+	r.waker.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
 	if apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
