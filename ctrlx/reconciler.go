@@ -28,6 +28,7 @@ type Reconciler[T client.Object] struct {
 	flow       *flow.Reconciler[T]
 	opt        options
 	finalizes  bool
+	key        func(T) string
 	owner      func(T) checks.Ref
 	conditions func(T) conditioned
 	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
@@ -85,6 +86,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Key == nil {
 		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID()) }
 	}
+	r.key = ops.Key
 	if ops.Deleting == nil {
 		ops.Deleting = func(obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 	}
@@ -99,7 +101,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	}
 }
 
-// Flow is the flow that passes go through, to print it or to explain a resource.
+// Flow is the flow that passes go through, to print it.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
 // again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
@@ -110,7 +112,7 @@ const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
 // conditions.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if r.engine == nil {
-		return reconcile.Result{}, fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
+		return reconcile.Result{}, r.notSetUp()
 	}
 	r.waker.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
@@ -122,6 +124,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		r.conflicts.Forget(req)
 	}
 	return result, err
+}
+
+func (r *Reconciler[T]) notSetUp() error {
+	return fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
