@@ -22,8 +22,9 @@ func init() { metrics.Registry.MustRegister(blockedGauge) }
 
 // blocked is why each resource is blocked that is.
 type blocked struct {
-	mu  sync.Mutex
-	why map[resource]string
+	mu      sync.Mutex
+	why     map[resource]string
+	stopped bool
 }
 
 type resource struct {
@@ -45,7 +46,7 @@ func (b *blocked) set(reconciler string, name types.NamespacedName, reason strin
 	defer b.mu.Unlock()
 	r := resource{reconciler, name}
 	before := b.why[r]
-	if before == reason {
+	if before == reason || b.stopped {
 		return
 	}
 	if before != "" {
@@ -59,4 +60,15 @@ func (b *blocked) set(reconciler string, name types.NamespacedName, reason strin
 		}
 		b.why[r] = reason
 	}
+}
+
+// stop takes what is counted out of the gauge for good: a manager that has stopped knows nothing any more.
+func (b *blocked) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	for r, reason := range b.why {
+		blockedGauge.WithLabelValues(r.reconciler, reason).Dec()
+	}
+	clear(b.why)
 }
