@@ -90,7 +90,7 @@ var steady = map[string]struct {
 }
 
 // cached is an object as caches have it: with what the API server writes.
-func cached(o client.Object, kind, name string) client.Object {
+func cached(o client.Object, name string) client.Object {
 	at := metav1.Unix(1_700_000_000, 0)
 	o.SetNamespace("team-a")
 	o.SetName(name)
@@ -110,11 +110,11 @@ func cached(o client.Object, kind, name string) client.Object {
 
 // objects are a database, and its owner if that has a state.
 func objects(state string) []client.Object {
-	d := cached(&testv1.Database{}, "Database", "db").(*testv1.Database)
+	d := cached(&testv1.Database{}, "db").(*testv1.Database)
 	if state == "" {
 		return []client.Object{d}
 	}
-	c := cached(&testv1.Cluster{}, "Cluster", "prod").(*testv1.Cluster)
+	c := cached(&testv1.Cluster{}, "prod").(*testv1.Cluster)
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: state, Message: "it is " + state, ObservedGeneration: c.Generation}
 	if state == "Running" {
 		ready.Status = metav1.ConditionTrue
