@@ -35,6 +35,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.self = kindOf{gvk.Group, gvk.Kind}
 	r.client = mgr.GetClient()
+	r.clients = identitiesOf(mgr)
 	r.recorder = mgr.GetEventRecorder("windlass")
 	e, err := engineOf(mgr)
 	if err != nil {

@@ -1,0 +1,52 @@
+package ctrlx
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/flow"
+)
+
+// composed makes the flow of what was given and what was added. It does so anew for each hook, so that Flow shows them, and what
+// is wrong with the rest panics in New.
+func (r *Reconciler[T]) composed() *Reconciler[T] {
+	ops, ext := r.ops, r.ext
+	if ops.Delete == nil && r.hooks.onDelete() {
+		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
+	}
+	r.finalizes = ops.Delete != nil
+
+	if r.config.suspended != nil {
+		ext.Pass = ext.Pass.Append(suspension(r.config.suspended, ops.Deleting))
+	}
+	ext.Pass = ext.Pass.Append(r.hooks.postRead...)
+	if r.target != nil {
+		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
+	}
+	ext = r.hooks.extended(r.name, ext)
+	ext.Classify = ext.Classify.Append(classified)
+
+	ops.Owner, ops.Get = wholeFrom(ops.Owner), wholeFrom(ops.Get)
+	ops.Apply, ops.Delete = wholeFrom(ops.Apply), wholeFrom(ops.Delete)
+	ext.Pass, ext.Get, ext.Apply, ext.Delete = wholeFromAll(ext.Pass), wholeFromAll(ext.Get), wholeFromAll(ext.Apply), wholeFromAll(ext.Delete)
+	ext.OwnerCheck, ext.PreCheck, ext.PostCheck = wholeFromAll(ext.OwnerCheck), wholeFromAll(ext.PreCheck), wholeFromAll(ext.PostCheck)
+	ext.DeleteCheck = wholeFromAll(ext.DeleteCheck)
+
+	opts := append(slices.Clip(r.opt.flow), flow.WithResolver(resolving), flow.WithBackoff(r.opt.backoff))
+	r.flow = flow.New(r.name, ops, ext, opts...)
+	return r
+}
+
+// targetsOf finds out by which client resources are deployed.
+func (r *Reconciler[T]) targetsOf() {
+	switch r.opt.targetBy {
+	case "WithTargetClient":
+		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)](r.name, r.opt.targetBy, r.opt.target)
+	case "WithImpersonation":
+		as := optionFor[func(T) rest.ImpersonationConfig](r.name, r.opt.targetBy, r.opt.target)
+		r.target = impersonating(as, func() *identities { return r.clients })
+	}
+}
