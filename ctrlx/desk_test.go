@@ -53,14 +53,14 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func newDesk(t testing.TB, objects ...client.Object) *desk {
 	t.Helper()
 	d := &desk{t: t, now: noon}
-	d.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}).WithObjects(objects...).
+	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			d.writes++
 			if d.refuse != nil {
 				return d.refuse
 			}
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
-		}}).Build()
+		}}).Build()} // which can be compared
 	d.restart()
 	return d
 }

@@ -117,13 +117,24 @@ func (r *Reconciler[T]) adding(place string, hook HookFunc[T]) {
 	}
 }
 
-// hookName is a hook's place with the function that it is.
+// hookName is a hook's place with the function that it is, or that made it.
 func hookName(place string, hook any) string {
-	name := "unknown"
-	if f := probe.Func(hook); f != nil {
-		name = strings.TrimSuffix(strings.ReplaceAll(path.Base(f.Name()), "[...]", ""), "-fm")
+	f := probe.Func(hook)
+	if f == nil {
+		return place + "(unknown)"
 	}
-	return place + "(" + name + ")"
+	name := strings.TrimSuffix(strings.ReplaceAll(path.Base(f.Name()), "[...]", ""), "-fm")
+	pkg, rest, _ := strings.Cut(name, ".")
+	parts := strings.Split(rest, ".")
+	for len(parts) > 1 && strings.Trim(strings.TrimPrefix(parts[len(parts)-1], "func"), "0123456789") == "" { // of a closure
+		parts = parts[:len(parts)-1]
+	}
+	n := len(parts)
+	name = parts[n-1]
+	if n > 1 && strings.HasPrefix(parts[n-2], "(") {
+		name = parts[n-2] + "." + name
+	}
+	return place + "(" + pkg + "." + name + ")"
 }
 
 // extended are the extensions with the hooks in their places.
