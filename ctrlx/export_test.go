@@ -12,3 +12,6 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 	r := &Reconciler[T]{config: configurationOf[T]()}
 	return r.intervals(context.Background(), obj).requeue
 }
+
+// MaxIdentities is of how many identities the clients are remembered.
+const MaxIdentities = maxIdentities

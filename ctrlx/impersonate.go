@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"k8s.io/client-go/rest"
@@ -68,8 +69,11 @@ func nobody(as rest.ImpersonationConfig) bool {
 func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, known func() *identities) targeting[T] {
 	return func(_ context.Context, local client.Client, obj T) (client.Client, error) {
 		identity := as(obj)
-		if nobody(identity) {
+		switch {
+		case nobody(identity):
 			return local, nil
+		case identity.UserName == "":
+			return nil, errors.New("groups, a UID or extra fields without a user: give rest.ImpersonationConfig a UserName")
 		}
 		return known().client(identity)
 	}
