@@ -30,6 +30,8 @@ type options struct {
 	rand       func() float64
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
+	poll       time.Duration
+	wakes      wakes
 }
 
 // OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.
@@ -112,4 +114,17 @@ func WithRand(random func() float64) Option {
 		panic("ctrlx: WithRand: the function is nil")
 	}
 	return func(o *options) { o.rand = random }
+}
+
+// DefaultPollEvery is how often what is waited for is read past the cache, without [PollEvery].
+const DefaultPollEvery = 3 * time.Minute
+
+// PollEvery sets how often each object that is waited for is read past the cache, once for all of its waiters, for the case that
+// its watch is broken and nobody has noticed; see the package. The reconcilers of a manager share these reads, and the shortest
+// time counts. A duration that is not positive panics.
+func PollEvery(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("ctrlx: PollEvery(%s): give a positive duration", d))
+	}
+	return func(o *options) { o.poll = d }
 }
