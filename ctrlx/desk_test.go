@@ -40,6 +40,7 @@ type desk struct {
 	// What the operations do; nil: they are done.
 	apply, remove func(context.Context, *flow.Request[*App]) (flow.Progress, error)
 	insync        bool
+	fails         string // which hook or check of hooked
 	block         string // where a check holds the object, as flow.PointPreCheck
 	asked         []string
 	writes        int // patches of the status

@@ -33,13 +33,14 @@ func inProgress(*desk) func(context.Context, *flow.Request[*App]) (flow.Progress
 	}
 }
 
-func goesOn(d *desk) { d.apply = inProgress(d) }
-func done(d *desk)   { d.apply = nil }
-func fails(err error) func(*desk) {
-	return func(d *desk) {
-		d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, err }
-	}
+func goesOn(d *desk)              { d.apply = inProgress(d) }
+func done(d *desk)                { d.apply = nil }
+func fails(err error) func(*desk) { return func(d *desk) { d.apply = failure(err) } }
+
+func failure(err error) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, err }
 }
+
 func later(by time.Duration, and ...func(*desk)) func(*desk) {
 	return func(d *desk) {
 		d.now = d.now.Add(by)
@@ -271,6 +272,9 @@ func suspend(yes bool) func(*desk) {
 func annotate(key, value string) func(*desk) {
 	return func(d *desk) {
 		a := d.read()
+		if a.Annotations == nil {
+			a.Annotations = map[string]string{}
+		}
 		a.Annotations[key] = value
 		d.update(a)
 	}
