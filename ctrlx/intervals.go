@@ -9,6 +9,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-go/windlass/flow"
 )
 
 // RequeueConfiguration is implemented by objects, or their spec, that say after how long to look at them again although
@@ -24,8 +26,9 @@ type RetryConfiguration interface {
 	GetRetryInterval() time.Duration
 }
 
-// TimeoutConfiguration is implemented by objects, or their spec, that are to be called failed if they are not ready for that
-// long. Zero and negative: for the requeue interval. Objects of a type without it have no time-out.
+// TimeoutConfiguration is implemented by objects, or their spec, that are to be called failed if they are applied and not ready
+// for that long; the package says when the clock runs. Zero and negative: for the requeue interval, or else for the resync.
+// Objects of a type without it have no time-out, and no condition [ConditionProcessing].
 type TimeoutConfiguration interface {
 	GetTimeout() time.Duration
 }
@@ -107,6 +110,14 @@ func (r *Reconciler[T]) intervals(ctx context.Context, obj T) (i intervals) {
 	i.retry = interval(r.config.retry, obj)
 	i.timeout = interval(r.config.timeout, obj)
 	return i
+}
+
+// resyncOf is the resync of a back-off, the same for all passes. One that has jitter gives it with that.
+func resyncOf(b *flow.Backoff) time.Duration {
+	if b == nil {
+		b = flow.NewBackoff(flow.BackoffJitter(0, 0))
+	}
+	return b.Resync()
 }
 
 // firstOf is the first that is given.

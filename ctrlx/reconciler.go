@@ -33,7 +33,7 @@ type Reconciler[T client.Object] struct {
 	flow       *flow.Reconciler[T] // of them all
 	opt        options
 	config     configuration[T]
-	resync     time.Duration // of the back-off, the same for all time-outs
+	resync     time.Duration // of the back-off, for time-outs
 	target     targeting[T]  // nil: there is no deployment target but the manager's cluster
 	finalizes  bool
 	key        func(T) string
@@ -70,10 +70,10 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.owner = optionFor[func(T) checks.Ref](name, "OwnedBy", r.opt.owner)
 	r.conditions = conditionsOf[T](name, r.opt.conditions)
+	r.resync = resyncOf(r.opt.backoff)
 	if r.opt.backoff == nil {
 		r.opt.backoff = flow.NewBackoff()
 	}
-	r.resync = r.opt.backoff.Resync()
 	r.config = configurationOf[T]()
 	r.targetsOf()
 	r.fill(&r.ops)
