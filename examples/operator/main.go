@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -51,12 +52,18 @@ Exit codes: 0 all went as told, or the operator was interrupted; 1 it did not; 2
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // the second one ends the program at once
+		interrupt(errInterrupted)
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
+
+var errInterrupted = errors.New("interrupted")
 
 // Exit codes.
 const (
@@ -162,8 +169,12 @@ func (f flags) cluster() (config *rest.Config, namespace string, err error) {
 	return config, namespace, err
 }
 
-// logs says where logs go.
-func logs(verbose bool, to io.Writer) {
+var setUpLogs sync.Once
+
+// logs says where the logs of this process go.
+func logs(verbose bool, to io.Writer) { setUpLogs.Do(func() { setLogs(verbose, to) }) }
+
+func setLogs(verbose bool, to io.Writer) {
 	logger := logr.Discard()
 	if verbose {
 		logger = funcr.New(func(prefix, args string) { fmt.Fprintln(to, prefix, args) }, funcr.Options{LogTimestamp: true})
