@@ -19,14 +19,19 @@ import (
 
 // NewClusters makes the reconciler of clusters. reader finds the databases that are in one.
 func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Cluster] {
-	return ctrlx.New("Cluster", clusterOperations(cloud), flow.Extensions[*v1.Cluster]{
+	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader))
+}
+
+// clusterExtensions is what is special about clusters.
+func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
+	return flow.Extensions[*v1.Cluster]{
 		// The cloud refuses changes while it works on a cluster, whoever told it to.
 		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.RetryIn(time.Second))),
 		// The operation is done before the cluster does what the spec says.
 		PostCheck: chain.New(checks.Check("Settled", clusterSettled)),
 		// Databases are deleted before their cluster.
 		DeleteCheck: chain.New(checks.Check("NoDatabases", noDatabases(reader))),
-	})
+	}
 }
 
 // clusterProvisioningState and clusterState are the selectors of a cluster's states, for its own checks and for those of
