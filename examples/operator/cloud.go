@@ -203,7 +203,7 @@ func (c *Cloud) settle() {
 
 func (c *Cloud) begin(t *Thing, op *operation) (token string) {
 	c.begun++
-	op.token = fmt.Sprintf("operation-%d", c.begun)
+	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.begun)
 	c.operations[op.token] = op
 	t.operation = op
 	return op.token

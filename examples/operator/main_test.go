@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ var told = []string{
 	"Cluster demo      a person creates it",
 	"Cluster demo      not ready: InProgress: the operation goes on in the cloud [Creating]",
 	"Database orders   not ready: OwnerNotReady: owner Cluster NAMESPACE/demo is not ready: InProgress",
-	`operator          stops; in the annotation of the cluster: {"generation":1,"token":"operation-1"}`,
+	`operator          stops; in the annotation of the cluster: {"generation":1,"token":"/resourceGroups/NAMESPACE/clusters/demo/operations/1"}`,
 	"operator          starts",
 	"Cluster demo      not ready: NotSettled: the cluster is Creating: it should be Running [Creating]",
 	"Cluster demo      ready [Running]",
@@ -103,13 +104,14 @@ func TestStoryOnACluster(t *testing.T) {
 	}
 	file := kubeconfig(t, fresh, "", "")
 
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"-kubeconfig", file}, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), "give -install, or kubectl apply") {
-		t.Fatalf("without definitions: exit code %d: %s", code, &errs)
+	for _, args := range [][]string{{"-kubeconfig", file}, {"-run", "-kubeconfig", file}} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), args, io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), "give -install, or kubectl apply") {
+			t.Fatalf("%q without definitions: exit code %d: %s", args, code, &errs)
+		}
+		nothingLeft(t, api)
 	}
-	nothingLeft(t, api)
-	out.Reset()
-	errs.Reset()
+	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"-kubeconfig", file, "-install"}, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
 	}

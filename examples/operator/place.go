@@ -85,17 +85,34 @@ func (f flags) open(ctx context.Context, api client.WithWatch) (*place, error) {
 			return p, err
 		}
 	}
+	if err := installed(api); err != nil {
+		return p, err
+	}
 	p.made = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "windlass-operator-"}}
 	if err := api.Create(ctx, p.made); err != nil {
 		p.made = nil
 		return p, err
 	}
 	p.namespace = p.made.Name
-	err = p.warm(ctx, all)
-	if meta.IsNoMatchError(err) {
-		err = fmt.Errorf("the kinds are not installed in the cluster: give -install, or kubectl apply -f examples/operator/config/crd%w", errUsage)
+	return p, p.warm(ctx, all)
+}
+
+// installed says what to do if the kinds are not known to a cluster.
+func installed(api client.Client) error {
+	for _, obj := range []client.Object{&v1.Cluster{}, &v1.Database{}} {
+		gvk, err := api.GroupVersionKindFor(obj)
+		if err != nil {
+			return err
+		}
+		_, err = api.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+		switch {
+		case meta.IsNoMatchError(err):
+			return fmt.Errorf("the kind %s is not installed in the cluster: give -install, or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
+		case err != nil:
+			return err
+		}
 	}
-	return p, err
+	return nil
 }
 
 // warm has all first creations behind it, at the same time.
@@ -164,11 +181,11 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 
 // serve runs the operator.
 func (f flags) serve(ctx context.Context, config *rest.Config, namespace string) error {
+	api, err := newClient(config)
+	if err != nil {
+		return err
+	}
 	if f.install {
-		api, err := newClient(config)
-		if err != nil {
-			return err
-		}
 		all, err := definitions()
 		if err != nil {
 			return err
@@ -176,6 +193,9 @@ func (f flags) serve(ctx context.Context, config *rest.Config, namespace string)
 		if _, err := install(ctx, api, all...); err != nil {
 			return err
 		}
+	}
+	if err := installed(api); err != nil {
+		return err
 	}
 	return serve(ctx, config, namespace, f.metrics)
 }
