@@ -18,19 +18,21 @@ import (
 //go:embed config/crd/*.yaml
 var crds embed.FS
 
+type definition = apiextensions.CustomResourceDefinition
+
 // definitions are the generated definitions of the kinds.
-func definitions() ([]*apiextensions.CustomResourceDefinition, error) {
+func definitions() ([]*definition, error) {
 	files, err := crds.ReadDir("config/crd")
 	if err != nil {
 		return nil, err
 	}
-	var all []*apiextensions.CustomResourceDefinition
+	var all []*definition
 	for _, file := range files {
 		data, err := crds.ReadFile("config/crd/" + file.Name())
 		if err != nil {
 			return nil, err
 		}
-		d := &apiextensions.CustomResourceDefinition{}
+		d := &definition{}
 		if err := yaml.UnmarshalStrict(data, d); err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}
@@ -41,12 +43,12 @@ func definitions() ([]*apiextensions.CustomResourceDefinition, error) {
 
 // install creates definitions, or brings those that are there up to date, and waits until their kinds are served. It gives
 // those that it has created.
-func install(ctx context.Context, api client.Client, all ...*apiextensions.CustomResourceDefinition) (created []*apiextensions.CustomResourceDefinition, err error) {
+func install(ctx context.Context, api client.Client, all ...*definition) (created []*definition, err error) {
 	for _, d := range all {
 		wanted := d.DeepCopy()
 		err := api.Create(ctx, wanted)
 		if apierrors.IsAlreadyExists(err) {
-			there := &apiextensions.CustomResourceDefinition{}
+			there := &definition{}
 			if err = api.Get(ctx, client.ObjectKeyFromObject(d), there); err == nil {
 				there.Spec = d.Spec
 				err = api.Update(ctx, there)
@@ -67,8 +69,8 @@ func install(ctx context.Context, api client.Client, all ...*apiextensions.Custo
 }
 
 // served waits until objects of a kind can be created.
-func served(ctx context.Context, api client.Client, d *apiextensions.CustomResourceDefinition) error {
-	now := &apiextensions.CustomResourceDefinition{}
+func served(ctx context.Context, api client.Client, d *definition) error {
+	now := &definition{}
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
 		if err := api.Get(ctx, client.ObjectKeyFromObject(d), now); err != nil {
 			return false, err
@@ -87,7 +89,7 @@ func served(ctx context.Context, api client.Client, d *apiextensions.CustomResou
 }
 
 // warm has the first creation of a kind behind it: the server takes two seconds for that, while a definition is new.
-func warm(ctx context.Context, api client.Client, namespace string, d *apiextensions.CustomResourceDefinition) error {
+func warm(ctx context.Context, api client.Client, namespace string, d *definition) error {
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	obj.SetAPIVersion(d.Spec.Group + "/" + d.Spec.Versions[0].Name)
 	obj.SetKind(d.Spec.Names.Kind)
@@ -101,7 +103,7 @@ func warm(ctx context.Context, api client.Client, namespace string, d *apiextens
 }
 
 // uninstall removes definitions, but for those whose kinds have objects.
-func uninstall(ctx context.Context, api client.Client, all []*apiextensions.CustomResourceDefinition) (err error) {
+func uninstall(ctx context.Context, api client.Client, all []*definition) (err error) {
 	for _, d := range all {
 		objects := &unstructured.UnstructuredList{}
 		objects.SetAPIVersion(d.Spec.Group + "/" + d.Spec.Versions[0].Name)

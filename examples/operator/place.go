@@ -26,9 +26,9 @@ func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (er
 	open := f.open
 	if config == nil {
 		started := time.Now()
-		plane, err := StartControlPlane()
-		if err != nil {
-			return err
+		plane, failed := StartControlPlane()
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, plane.Stop()) }()
 		fmt.Fprintf(out, "An API server runs in this process; it took %d ms to start. The first object of each kind takes it two seconds.\n",
@@ -56,8 +56,8 @@ func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (er
 type place struct {
 	api       client.WithWatch
 	namespace string
-	made      *corev1.Namespace                         // nil: there are no namespaces
-	installed []*apiextensions.CustomResourceDefinition // by us
+	made      *corev1.Namespace // nil: there are no namespaces
+	installed []*definition     // by us
 }
 
 // openHere makes a place in the API server of this process.
@@ -107,7 +107,8 @@ func installed(api client.Client) error {
 		_, err = api.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
 		switch {
 		case meta.IsNoMatchError(err):
-			return fmt.Errorf("the kind %s is not installed in the cluster: give -install, or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
+			return fmt.Errorf("the kind %s is not installed in the cluster: "+
+				"give -install, or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
 		case err != nil:
 			return err
 		}
@@ -116,7 +117,7 @@ func installed(api client.Client) error {
 }
 
 // warm has all first creations behind it, at the same time.
-func (p *place) warm(ctx context.Context, all []*apiextensions.CustomResourceDefinition) error {
+func (p *place) warm(ctx context.Context, all []*definition) error {
 	ended := make(chan error)
 	for _, d := range all {
 		go func() { ended <- warm(ctx, p.api, p.namespace, d) }()

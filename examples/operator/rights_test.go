@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -26,7 +28,9 @@ func TestRights(t *testing.T) {
 	as.Impersonate.UserName = account
 	var out bytes.Buffer
 	s := NewStory(&out, api, as, namespace(t))
-	err := s.Tell(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	err := s.Tell(ctx)
 	if err == nil {
 		err = s.Summary(&out)
 	}

@@ -147,7 +147,8 @@ func (s *Story) clusterIsStopped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.change(ctx, orders, "a person changes its retention to 30 days", &v1.Database{}, "orders", `{"spec":{"retentionDays":30}}`); err != nil {
+	err = s.change(ctx, orders, "a person changes its retention to 30 days", &v1.Database{}, "orders", `{"spec":{"retentionDays":30}}`)
+	if err != nil {
 		return err
 	}
 	if err := s.line.Until(ctx, orders, "OwnerNotRunning", because("OwnerNotRunning")); err != nil {
@@ -279,7 +280,8 @@ func (s *Story) woken(names ...string) {
 		for _, a := range s.cloud.Requests() {
 			if a.ID == databaseID(s.namespace, "demo", name) && a.At.After(written) {
 				took := a.At.Sub(written)
-				s.line.Say("Database "+name, "was woken: its first request came %s after the cluster's status was sent", took.Round(100*time.Microsecond))
+				s.line.Say("Database "+name, "was woken: its first request came %s after the cluster's status was sent",
+					took.Round(100*time.Microsecond))
 				s.figures.Woken = append(s.figures.Woken, took)
 				break
 			}

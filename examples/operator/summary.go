@@ -18,8 +18,8 @@ type Figures struct {
 	Woken           []time.Duration // from the status of the cluster to the first request about each database that waited for it
 }
 
-// wakesWithin is what counts as woken, even on a busy machine. Who looks by itself does so after a second at least.
-const wakesWithin = 900 * time.Millisecond
+// wakesWithin is what counts as woken, even on a busy machine. Who is not woken looks by itself at the resync, in an hour.
+const wakesWithin = 3 * time.Second
 
 // Summary prints what was asked of whom. Its error says what is not as told.
 func (s *Story) Summary(out io.Writer) error {

@@ -9,7 +9,7 @@ import (
 
 // What the story has to notice when it is not as told.
 func TestSummaryDiffers(t *testing.T) {
-	const most = 900 * time.Millisecond
+	const most = wakesWithin
 	asTold := Figures{Kept: true, Woken: []time.Duration{1, 2, 3}}
 	asked := func(verbs ...string) (all []Asked) {
 		for i, of := range []string{"a/1", "a/2", "a/3", "b/1", "b/2", "c/1"} {

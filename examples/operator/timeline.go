@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -107,18 +106,11 @@ func (t *Timeline) watch(ctx context.Context, api client.WithWatch, namespace st
 		return err
 	}
 	go func() {
-		for {
-			for event := range events.ResultChan() {
-				t.event(event)
-			}
-			for ctx.Err() == nil { // servers end watches from time to time
-				if events, err = api.Watch(ctx, list, client.InNamespace(namespace)); err == nil {
-					break
-				}
-			}
-			if ctx.Err() != nil {
-				return
-			}
+		for event := range events.ResultChan() {
+			t.event(event)
+		}
+		if ctx.Err() == nil { // servers do so after half an hour or more
+			t.Say("timeline", "the API server has ended the watch: what comes is not seen")
 		}
 	}()
 	return nil
@@ -161,7 +153,7 @@ func seen(obj runtime.Object) (object string, s Seen, ok bool) {
 		return "", Seen{}, false
 	}
 	if ready := meta.FindStatusCondition(conditions, "Ready"); ready != nil && ready.ObservedGeneration == s.Generation {
-		s.Ready, s.Reason, s.Message = ready.Status, ready.Reason, cmp.Or(ready.Message, "")
+		s.Ready, s.Reason, s.Message = ready.Status, ready.Reason, ready.Message
 	}
 	return object, s, true
 }
