@@ -23,6 +23,11 @@ import (
 func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
 	defer cancel()
+	defer func() { // what broke off because of that says so
+		if why := context.Cause(ctx); err != nil && why != nil && !errors.Is(err, why) {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+	}()
 	open := f.open
 	if config == nil {
 		started := time.Now()
