@@ -1,7 +1,8 @@
 # Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
 #
-#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, seconds of fuzzing
+#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, generated files, seconds of fuzzing
 #   make envtest builds the API server that the tests of ctrlx need (make test does it)
+#   make generate  the generated files of examples/operator; make test fails if they are stale
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make bench-peers  the table of costs beside other libraries, in about a minute
 #   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
@@ -10,17 +11,17 @@
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
 #   make fmt     formats
 
-MODULES    := . examples benchmarks ctrlx
+MODULES    := . examples benchmarks ctrlx examples/operator
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults fmt clean
+.PHONY: all test check alone tidy generate generated envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults fmt clean
 all: test
 
-test: check alone tidy fuzz-short
+test: check alone tidy generated fuzz-short
 
 # check runs in the workspace.
 check: bin/staticcheck envtest
@@ -33,13 +34,30 @@ check: bin/staticcheck envtest
 		$(GO) test $(RACE) ./... ) || exit 1; done
 
 # alone runs each module as its users get it, without the workspace, the root first. It does so without -race, under which
-# exact allocations and ratios are not tested. What ctrlx does with an API server it has done in check.
-alone:
-	@for m in $(MODULES); do tests=./...; if [ $$m = ctrlx ]; then tests=./internal/...; fi; \
+# exact allocations and ratios are not tested. What ctrlx and examples/operator do with an API server they have done in check,
+# but for what a pass costs.
+alone: envtest
+	@for m in $(MODULES); do tests=./...; case $$m in ctrlx) tests=./internal/...;; examples/operator) tests=./api/...;; esac; \
 		( set -x; cd $$m && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test $$tests ) || exit 1; done
+	cd ctrlx && GOWORK=off $(GO) test -run Pass .
 
 tidy:
-	@for m in $(MODULES) tools/lint tools/envtest; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+
+# generate makes the DeepCopy methods, the definitions and the role of examples/operator of its types and comments.
+GENERATE := object crd rbac:roleName=kusto-operator
+generate: bin/controller-gen
+	cd examples/operator && $(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:crd:dir=config/crd output:rbac:dir=config/rbac
+
+# generated fails if that has not been done.
+generated: bin/controller-gen
+	@new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && cd examples/operator && \
+	$(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:object:dir="$$new" output:crd:dir="$$new/crd" output:rbac:dir="$$new/rbac" && \
+	diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
+	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "what is generated is not up to date, run make generate"; exit 1; }
+
+bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
+	cd tools/controller-gen && GOWORK=off $(GO) build -o $(CURDIR)/bin/controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen
 
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// Cloud is a simulated one, in memory: what it does takes time, and it refuses what a real one would. What an operation has
+// come to follows from the clock, so nothing runs in the background. Its errors are those of Azure's SDK.
+type Cloud struct {
+	mu         sync.Mutex
+	now        func() time.Time
+	things     map[string]*Thing
+	operations map[string]*operation // by token
+	begun      int
+	requests   []Asked
+}
+
+// Thing is a cluster or a database in the cloud.
+type Thing struct {
+	ProvisioningState v1.ProvisioningState
+	State             v1.State // of clusters
+	SKU               string   // of clusters
+	Size              int32    // of clusters
+	RetentionDays     int32    // of databases
+
+	operation *operation // the last one
+}
+
+// operation is one that takes time.
+type operation struct {
+	token, id string
+	until     time.Time // when it is done
+	deletes   bool
+	then      v1.State // what a cluster is in serves after that
+	serves    time.Duration
+}
+
+// Asked is a request as the cloud has seen it.
+type Asked struct {
+	At          time.Time
+	Verb, ID    string
+	Correlation string // what the client said that it is for
+	Refused     string // the code of a 4xx but for 404; empty: it was not refused
+}
+
+// How long things take. A cluster serves some time after the operation that created or started it is done.
+const (
+	clusterTakes   = 3 * time.Second
+	clusterServes  = 700 * time.Millisecond
+	clusterStops   = 800 * time.Millisecond
+	databaseTakes  = 500 * time.Millisecond
+	askAgainIn     = 200 * time.Millisecond // what clients are told
+	clusterDeleted = time.Second
+)
+
+// NewCloud makes a cloud with nothing in it.
+func NewCloud() *Cloud {
+	return &Cloud{now: time.Now, things: map[string]*Thing{}, operations: map[string]*operation{}}
+}
+
+// Get asks for a thing.
+func (c *Cloud) Get(id string) (Thing, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.admit("GET", id, "")
+	if err != nil {
+		return Thing{}, err
+	}
+	return *t, nil
+}
+
+// Put begins to make a thing as wanted. correlation says what the request is for, as x-ms-correlation-request-id does.
+func (c *Cloud) Put(id string, wanted Thing, correlation string) (made Thing, token string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.admit("PUT", id, correlation)
+	if err != nil {
+		return Thing{}, "", err
+	}
+	op := &operation{id: id, until: c.now().Add(databaseTakes)}
+	provisioning := v1.ProvisioningUpdating
+	if t == nil {
+		t = &Thing{}
+		c.things[id] = t
+		provisioning = v1.ProvisioningCreating
+		if isCluster(id) {
+			t.State = v1.StateCreating
+			op.until, op.then, op.serves = c.now().Add(clusterTakes), v1.StateRunning, clusterServes
+		}
+	}
+	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = wanted.SKU, wanted.Size, wanted.RetentionDays, provisioning
+	return *t, c.begin(t, op), nil
+}
+
+// Post begins to start or stop a cluster.
+func (c *Cloud) Post(id, action, correlation string) (changed Thing, token string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.admit("POST "+action, id, correlation)
+	if err != nil {
+		return Thing{}, "", err
+	}
+	op := &operation{id: id, until: c.now().Add(clusterStops), then: v1.StateStopped}
+	t.State, t.ProvisioningState = v1.StateStopping, v1.ProvisioningUpdating
+	if action == "start" {
+		t.State = v1.StateStarting
+		op.then, op.serves = v1.StateRunning, clusterServes
+	}
+	return *t, c.begin(t, op), nil
+}
+
+// Delete begins to delete a thing, and a cluster's databases with it.
+func (c *Cloud) Delete(id, correlation string) (token string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.admit("DELETE", id, correlation)
+	if err != nil {
+		return "", err
+	}
+	op := &operation{id: id, until: c.now().Add(databaseTakes), deletes: true}
+	if isCluster(id) {
+		op.until = c.now().Add(clusterDeleted)
+		t.State = v1.StateDeleting
+	}
+	t.ProvisioningState = v1.ProvisioningDeleting
+	return c.begin(t, op), nil
+}
+
+// Poll asks whether an operation is done, and if not, when to ask again.
+func (c *Cloud) Poll(token string) (done bool, again time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	op := c.operations[token]
+	if op == nil {
+		return false, 0, c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
+	}
+	c.note(Asked{Verb: "POLL", ID: op.id})
+	return !c.now().Before(op.until), askAgainIn, nil
+}
+
+// Requests is what was asked up to now.
+func (c *Cloud) Requests() []Asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Asked(nil), c.requests...)
+}
+
+// admit lets a request through to the thing that it is about, or refuses it. Of what is not there only a PUT gets through.
+func (c *Cloud) admit(verb, id, correlation string) (*Thing, error) {
+	c.settle()
+	refuse := func(status int, code, format string, args ...any) error {
+		return c.refuse(verb, id, correlation, status, code, fmt.Sprintf(format, args...))
+	}
+	t := c.things[id]
+	if owner, _, ok := strings.Cut(id, "/databases/"); ok {
+		switch cluster := c.things[owner]; {
+		case cluster == nil:
+			return nil, refuse(http.StatusNotFound, "ParentResourceNotFound", "The cluster '%s' was not found.", owner)
+		case cluster.State != v1.StateRunning:
+			return nil, refuse(http.StatusBadRequest, "BadRequest", "Cannot fetch databases while resource is in state '%s'.", cluster.State)
+		}
+	}
+	switch {
+	case t == nil && verb != "PUT":
+		return nil, refuse(http.StatusNotFound, "ResourceNotFound", "'%s' was not found.", id)
+	case t != nil && verb != "GET" && c.now().Before(t.operation.until):
+		return nil, refuse(http.StatusConflict, "AnotherOperationInProgress", "'%s' is %s. Try again later.", id, t.ProvisioningState)
+	}
+	c.note(Asked{Verb: verb, ID: id, Correlation: correlation})
+	return t, nil
+}
+
+// settle is what has happened since the last request.
+func (c *Cloud) settle() {
+	for id, t := range c.things {
+		op := t.operation
+		switch {
+		case c.now().Before(op.until):
+		case op.deletes:
+			for other := range c.things {
+				if other == id || strings.HasPrefix(other, id+"/") {
+					delete(c.things, other)
+				}
+			}
+		default:
+			t.ProvisioningState = v1.ProvisioningSucceeded
+			if op.then != "" && !c.now().Before(op.until.Add(op.serves)) {
+				t.State = op.then
+			}
+		}
+	}
+}
+
+func (c *Cloud) begin(t *Thing, op *operation) (token string) {
+	c.begun++
+	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.begun)
+	c.operations[op.token] = op
+	t.operation = op
+	return op.token
+}
+
+func (c *Cloud) note(a Asked) {
+	a.At = c.now()
+	c.requests = append(c.requests, a)
+}
+
+// refuse makes the error of a request, as Azure's SDK does from an answer. That something is not there is no refusal.
+func (c *Cloud) refuse(verb, id, correlation string, status int, code, message string) error {
+	refused := code
+	if status == http.StatusNotFound {
+		refused = ""
+	}
+	c.note(Asked{Verb: verb, ID: id, Correlation: correlation, Refused: refused})
+	request, err := http.NewRequest(strings.Fields(verb)[0], "https://management.example.com"+id, nil)
+	if err != nil {
+		return err
+	}
+	return runtime.NewResponseError(&http.Response{
+		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), Request: request,
+		Header: http.Header{"X-Ms-Error-Code": {code}},
+		Body:   io.NopCloser(strings.NewReader(fmt.Sprintf(`{"error":{"code":%q,"message":%q}}`, code, message))),
+	})
+}
+
+// clusterID and databaseID are the names of things in the cloud. A namespace is a resource group.
+func clusterID(namespace, name string) string {
+	return fmt.Sprintf("/resourceGroups/%s/clusters/%s", cmp.Or(namespace, "default"), name)
+}
+
+func databaseID(namespace, cluster, name string) string {
+	return clusterID(namespace, cluster) + "/databases/" + name
+}
+
+func isCluster(id string) bool { return !strings.Contains(id, "/databases/") }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// +kubebuilder:rbac:groups=kusto.example.com,resources=clusters,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=kusto.example.com,resources=clusters/status,verbs=patch
+
+// NewClusters makes the reconciler of clusters. reader finds the databases that are in one.
+func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Cluster] {
+	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader))
+}
+
+// clusterExtensions is what is special about clusters.
+func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
+	return flow.Extensions[*v1.Cluster]{
+		// The cloud refuses changes while it works on a cluster, whoever told it to.
+		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.RetryIn(time.Second))),
+		// The operation is done before the cluster does what the spec says.
+		PostCheck: chain.New(checks.Check("Settled", clusterSettled)),
+		// Databases are deleted before their cluster.
+		DeleteCheck: chain.New(checks.Check("NoDatabases", noDatabases(reader))),
+	}
+}
+
+// clusterProvisioningState and clusterState are the selectors of a cluster's states, for its own checks and for those of
+// its databases.
+func clusterProvisioningState(c *v1.Cluster) *v1.ProvisioningState {
+	return &c.Status.ProvisioningState
+}
+
+func clusterState(c *v1.Cluster) *v1.State { return &c.Status.State }
+
+// wantedState is what a cluster should be doing.
+func wantedState(c *v1.Cluster) v1.State {
+	if c.Spec.Stopped {
+		return v1.StateStopped
+	}
+	return v1.StateRunning
+}
+
+// clusterSettled blocks until the cluster does what it should.
+func clusterSettled(_ context.Context, req *checks.Request[*v1.Cluster]) (checks.Result, error) {
+	c := req.Resource
+	if wanted := wantedState(c); c.Status.State != wanted {
+		return checks.Block("NotSettled", fmt.Sprintf("the cluster is %s: it should be %s", c.Status.State, wanted),
+			checks.RetryIn(askAgainIn)), nil
+	}
+	return checks.Proceed(), nil
+}
+
+// noDatabases blocks the deletion of a cluster while there are databases in it, and waits for them. A stopped cluster is
+// deleted together with its databases, which the cloud would refuse to delete one by one.
+func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1.Cluster]) (checks.Result, error) {
+	return func(ctx context.Context, req *checks.Request[*v1.Cluster]) (checks.Result, error) {
+		c := req.Resource
+		if c.Status.State == v1.StateStopped {
+			return checks.Proceed(), nil
+		}
+		var all v1.DatabaseList
+		if err := reader.List(ctx, &all, client.InNamespace(c.Namespace)); err != nil {
+			return checks.Result{}, fmt.Errorf("the databases of the cluster: %w", err)
+		}
+		var left []checks.Ref
+		for _, d := range all.Items {
+			if d.Spec.Cluster != c.Name {
+				continue
+			}
+			// What is read through the resolver is watched, so that the cluster is woken when the last of them is gone.
+			ref := checks.Ref{Group: v1.GroupVersion.Group, Kind: "Database", Name: d.Name}
+			switch found, err := req.Resolver(ctx, ref); {
+			case err != nil:
+				return checks.Result{}, err
+			case found.Found():
+				left = append(left, ref)
+			}
+		}
+		if len(left) == 0 {
+			return checks.Proceed(), nil
+		}
+		return checks.Block("HasDatabases", fmt.Sprintf("the cluster has databases (%d): it is deleted after them", len(left)),
+			checks.WaitingFor(left...)), nil
+	}
+}
+
+// clusterOperations is how a cluster is read from the cloud and written to it.
+func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
+	return flow.Operations[*v1.Cluster]{
+		Get: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Observation, error) {
+			c := req.Resource
+			found, err := cloud.Get(idOfCluster(c))
+			return observed(err, func() bool {
+				observeCluster(c, found)
+				return sameCluster(c) && startOrStop(c) == ""
+			})
+		},
+
+		Apply: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {
+			c := req.Resource
+			return advance(cloud, req.Token,
+				func() (token string, err error) {
+					found, token, err := beginCluster(cloud, c, req.Exists)
+					if err == nil {
+						observeCluster(c, found)
+					}
+					return token, err
+				},
+				func() error {
+					found, err := cloud.Get(idOfCluster(c))
+					if err == nil {
+						observeCluster(c, found)
+					}
+					return err
+				})
+		},
+
+		Delete: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {
+			c := req.Resource
+			c.Status.ProvisioningState, c.Status.State = v1.ProvisioningDeleting, v1.StateDeleting
+			return remove(cloud, req.Token, idOfCluster(c), correlation(c))
+		},
+	}
+}
+
+// beginCluster begins what is to be done next.
+func beginCluster(cloud *Cloud, c *v1.Cluster, exists bool) (Thing, string, error) {
+	id, of := idOfCluster(c), correlation(c)
+	if action := startOrStop(c); exists && sameCluster(c) && action != "" {
+		return cloud.Post(id, action, of)
+	}
+	return cloud.Put(id, Thing{SKU: c.Spec.SKU, Size: c.Spec.Size}, of)
+}
+
+// startOrStop is what has to be done so that a cluster does what its spec says; empty: nothing, or it is on its way.
+func startOrStop(c *v1.Cluster) string {
+	switch {
+	case c.Spec.Stopped && c.Status.State == v1.StateRunning:
+		return "stop"
+	case !c.Spec.Stopped && c.Status.State == v1.StateStopped:
+		return "start"
+	}
+	return ""
+}
+
+func idOfCluster(c *v1.Cluster) string { return clusterID(c.Namespace, c.Name) }
+
+// observeCluster takes over what the cloud says of a cluster.
+func observeCluster(c *v1.Cluster, found Thing) {
+	c.Status.ProvisioningState, c.Status.State = found.ProvisioningState, found.State
+	c.Status.SKU, c.Status.Size = found.SKU, found.Size
+}
+
+// sameCluster tells whether the cloud has the machines that the spec asks for.
+func sameCluster(c *v1.Cluster) bool {
+	return c.Status.SKU == c.Spec.SKU && c.Status.Size == c.Spec.Size
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	generated "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/request/anonymous"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/apiserver/pkg/util/openapi"
+	"k8s.io/client-go/rest"
+)
+
+// ControlPlane is an API server for custom resources, with its etcd, in this process. The server is the part of
+// kube-apiserver that serves custom resources: storage, conflicts, validation, the status subresource, watches, finalizers
+// are the real ones. There are no other kinds (no Namespace, no Secret), no users and no rights.
+type ControlPlane struct {
+	Config *rest.Config // how to get there
+	stop   func() error
+}
+
+// StartControlPlane starts one, within a second. It listens on free ports of the loopback interface only.
+func StartControlPlane() (_ *ControlPlane, err error) {
+	dir, err := os.MkdirTemp("", "windlass-operator-")
+	if err != nil {
+		return nil, err
+	}
+	undo := []func() error{func() error { return os.RemoveAll(dir) }}
+	stop := func() (err error) {
+		for i := len(undo) - 1; i >= 0; i-- {
+			err = errors.Join(err, undo[i]())
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the control plane in this process: %w", errors.Join(err, stop()))
+		}
+	}()
+	etcd, address, err := startEtcd(dir)
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, func() error { etcd.Close(); return nil })
+
+	server, config, err := newServer(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	prepared := server.PrepareRun()
+	go func() { ended <- prepared.RunWithContext(ctx) }()
+	undo = append(undo, func() error { cancel(); return <-ended })
+	if err := ready(ctx, config); err != nil {
+		return nil, err
+	}
+	return &ControlPlane{Config: config, stop: stop}, nil
+}
+
+// Stop stops it; what was stored is gone.
+func (c *ControlPlane) Stop() error { return c.stop() }
+
+// startEtcd starts an etcd that need not outlive the process, and says where it listens.
+func startEtcd(dir string) (*embed.Etcd, string, error) {
+	anywhere := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	config := embed.NewConfig()
+	config.Dir = dir
+	config.LogLevel = "fatal" // else it prints an error with a stack at each start
+	config.UnsafeNoFsync = true
+	config.TickMs, config.ElectionMs = 10, 100 // it is alone, and elects itself
+	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{anywhere}, []url.URL{anywhere}
+	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{anywhere}, []url.URL{anywhere}
+	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	etcd, err := embed.StartEtcd(config)
+	if err != nil {
+		return nil, "", err
+	}
+	select {
+	case <-etcd.Server.ReadyNotify():
+		return etcd, "http://" + etcd.Clients[0].Addr().String(), nil
+	case err := <-etcd.Err():
+		return nil, "", err
+	case <-time.After(10 * time.Second):
+		etcd.Close()
+		return nil, "", errors.New("etcd is not ready within 10 s")
+	}
+}
+
+// newServer makes the API server, and says how to get there.
+func newServer(etcd string) (*genericapiserver.GenericAPIServer, *rest.Config, error) {
+	// Of the options those are used that need no other server: no delegated authentication, no admission plugins.
+	opts := options.NewCustomResourceDefinitionsServerOptions(os.Stderr, os.Stderr).RecommendedOptions
+	opts.Etcd.StorageConfig.Transport.ServerList = []string{etcd}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	opts.SecureServing.ServerCert.CertDirectory = "" // the certificate stays in memory
+	opts.SecureServing.Listener = listener
+	opts.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
+	err = opts.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	config := genericapiserver.NewRecommendedConfig(apiserver.Codecs)
+	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(
+		openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generated.GetOpenAPIDefinitions), openapinamer.NewDefinitionNamer(apiserver.Scheme))
+	config.MergedResourceConfig = apiserver.DefaultAPIResourceConfigSource()
+	config.Authentication.Authenticator = anonymous.NewAuthenticator(nil)
+	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	if err := opts.Etcd.ApplyTo(&config.Config); err != nil {
+		return nil, nil, err
+	}
+	if err := opts.SecureServing.ApplyTo(&config.SecureServing, &config.LoopbackClientConfig); err != nil {
+		return nil, nil, err
+	}
+	all := apiserver.Config{GenericConfig: config, ExtraConfig: apiserver.ExtraConfig{
+		CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*opts.Etcd, config.ResourceTransformers, config.StorageObjectCountTracker),
+	}}
+	made, err := all.Complete().New(genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, nil, err
+	}
+	server := made.GenericAPIServer
+	discover(server)
+
+	client := rest.CopyConfig(server.LoopbackClientConfig)
+	// It asks for protobuf, which custom resources do not have: writing one would panic in the server.
+	client.ContentType, client.AcceptContentTypes = "application/json", "application/json"
+	client.QPS = -1 // no limit, as ctrl.GetConfig has it
+	return server, client, nil
+}
+
+// discover lets clients find out which kinds there are. This server leaves that to the one in front of it, without which
+// controller-runtime says "failed to get server groups". Only the aggregated form lists the groups of custom resources.
+func discover(server *genericapiserver.GenericAPIServer) {
+	mux, groups, legacy := server.Handler.NonGoRestfulMux, server.AggregatedDiscoveryGroupManager, server.AggregatedLegacyDiscoveryGroupManager
+	mux.Unregister("/apis")
+	mux.Handle("/apis", aggregated.WrapAggregatedDiscoveryToHandler(server.DiscoveryGroupManager, groups, groups))
+	mux.Handle("/api", aggregated.WrapAggregatedDiscoveryToHandler(legacy, legacy, legacy))
+}
+
+// ready waits until a server answers that it is.
+func ready(ctx context.Context, config *rest.Config) error {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := client.Do(request); err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.New("the API server is not ready within 20 s")
+		}
+	}
+}
+
+// eventDefinition lets operators write events, which are no custom resources anywhere else.
+func eventDefinition() *apiextensions.CustomResourceDefinition {
+	anything := true
+	return &apiextensions.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "events.events.k8s.io",
+			Annotations: map[string]string{"api-approved.kubernetes.io": "unapproved, it stands for the real one"},
+		},
+		Spec: apiextensions.CustomResourceDefinitionSpec{
+			Group: "events.k8s.io", Scope: apiextensions.NamespaceScoped,
+			Names: apiextensions.CustomResourceDefinitionNames{Kind: "Event", ListKind: "EventList", Plural: "events"},
+			Versions: []apiextensions.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensions.CustomResourceValidation{OpenAPIV3Schema: &apiextensions.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: &anything,
+				}},
+			}},
+		},
+	}
+}

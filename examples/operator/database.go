@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// +kubebuilder:rbac:groups=kusto.example.com,resources=databases,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=kusto.example.com,resources=databases/status,verbs=patch
+
+// NewDatabases makes the reconciler of databases.
+func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
+	return ctrlx.New("Database", databaseOperations(cloud), databaseExtensions(),
+		ctrlx.OwnedBy(clusterOf),
+		// Those that waited for a cluster are woken at once. This is how many of them the cloud sees at a time.
+		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
+	)
+}
+
+// clusterOf is the owner of a database, which its spec names. It is in the same namespace.
+func clusterOf(d *v1.Database) checks.Ref {
+	return checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+}
+
+// databaseExtensions is what is special about databases: while their cluster does not run, the cloud tells nothing about
+// them, not even whether they are there. So the checks stand before the first request. A cluster that was stopped on purpose
+// is ready, and its provisioning state is Succeeded; that it runs is a question of its own.
+func databaseExtensions() flow.Extensions[*v1.Database] {
+	running := chain.Named("OwnerRunning",
+		checks.OwnerProvisioningState(clusterState, checks.Allow(v1.StateRunning), checks.Reason("OwnerNotRunning")))
+	return flow.Extensions[*v1.Database]{
+		OwnerCheck:  chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
+		PreCheck:    chain.New(checks.ProvisioningState(databaseProvisioningState, checks.RetryIn(time.Second))),
+		DeleteCheck: chain.New(checks.OnOwner[*v1.Database](running)), // a cluster that is gone or going does not block
+		Classify:    chain.New(databaseErrors.Link()),
+	}
+}
+
+// databaseErrors is for what happens between a check and the request: somebody stops the cluster. BadRequest alone would be
+// looked at again at the resync only.
+var databaseErrors = classify.Table{
+	{Name: "the cluster does not run", Code: "BadRequest", Message: classify.Contains("while resource is in state"), Retry: classify.Fast},
+}
+
+func databaseProvisioningState(d *v1.Database) *v1.ProvisioningState {
+	return &d.Status.ProvisioningState
+}
+
+// databaseOperations is how a database is read from the cloud and written to it.
+func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
+	return flow.Operations[*v1.Database]{
+		Get: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
+			d := req.Resource
+			found, err := cloud.Get(idOfDatabase(d))
+			return observed(err, func() bool {
+				observeDatabase(d, found)
+				return d.Status.RetentionDays == d.Spec.RetentionDays
+			})
+		},
+
+		Apply: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
+			d := req.Resource
+			return advance(cloud, req.Token,
+				func() (token string, err error) {
+					found, token, err := cloud.Put(idOfDatabase(d), Thing{RetentionDays: d.Spec.RetentionDays}, correlation(d))
+					if err == nil {
+						observeDatabase(d, found)
+					}
+					return token, err
+				},
+				func() error {
+					found, err := cloud.Get(idOfDatabase(d))
+					if err == nil {
+						observeDatabase(d, found)
+					}
+					return err
+				})
+		},
+
+		Delete: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
+			d := req.Resource
+			d.Status.ProvisioningState = v1.ProvisioningDeleting
+			return remove(cloud, req.Token, idOfDatabase(d), correlation(d))
+		},
+	}
+}
+
+func idOfDatabase(d *v1.Database) string { return databaseID(d.Namespace, d.Spec.Cluster, d.Name) }
+
+// observeDatabase takes over what the cloud says of a database.
+func observeDatabase(d *v1.Database, found Thing) {
+	d.Status.ProvisioningState, d.Status.RetentionDays = found.ProvisioningState, found.RetentionDays
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		obj    client.Object
+		want   string // of the refusal; empty: it is accepted
+	}{
+		"Cluster":      {reason: "everything has a default", obj: &v1.Cluster{}},
+		"Small":        {reason: "a cluster has two machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 1}}, want: "spec.size"},
+		"Large":        {reason: "there is a limit", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 101}}, want: "spec.size"},
+		"SKU":          {reason: "there are no such machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{SKU: "Huge"}}, want: "spec.sku"},
+		"Database":     {reason: "it names its cluster", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo"}}},
+		"NoCluster":    {reason: "a database is in a cluster", obj: &v1.Database{}, want: "spec.cluster"},
+		"NoRetention":  {reason: "time is positive", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: -1}}, want: "spec.retentionDays"},
+		"LongRetained": {reason: "there is a limit", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: 36501}}, want: "spec.retentionDays"},
+	}
+	where := namespace(t)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.obj.SetNamespace(where)
+			tc.obj.SetName("x-" + strings.ToLower(name))
+			refused(t, tc.reason, api.Create(t.Context(), tc.obj), tc.want)
+		})
+	}
+}
+
+// refused sees to it that an answer is a 422 about a field, or none.
+func refused(t *testing.T, reason string, err error, field string) {
+	t.Helper()
+	switch {
+	case field == "" && err != nil:
+		t.Errorf("%s: %v", reason, err)
+	case field != "" && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), field)):
+		t.Errorf("%s: it should be refused because of %s: %v", reason, field, err)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	where := namespace(t)
+	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "c"}}
+	d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "d"}, Spec: v1.DatabaseSpec{Cluster: "c"}}
+	for _, obj := range []client.Object{c, d} {
+		if err := api.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Spec != (v1.ClusterSpec{SKU: "Standard_E2a_v4", Size: 2}) || d.Spec != (v1.DatabaseSpec{Cluster: "c", RetentionDays: 365}) {
+		t.Errorf("what is not said has a default: %+v, %+v", c.Spec, d.Spec)
+	}
+}
+
+func TestDatabasesCannotBeMoved(t *testing.T) {
+	t.Parallel()
+	d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: namespace(t), Name: "d"}, Spec: v1.DatabaseSpec{Cluster: "here"}}
+	if err := api.Create(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	d.Spec.Cluster = "there"
+	refused(t, "data is in one place", api.Update(t.Context(), d), "a database cannot be moved")
+}
+
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("samples/*.yaml")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v: %v", files, err)
+	}
+	where := namespace(t)
+	strict := client.WithFieldValidation(api, metav1.FieldValidationStrict)
+	for _, file := range files {
+		objects, err := load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, obj := range objects {
+			obj.SetNamespace(where)
+			if err := strict.Create(t.Context(), obj); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// told is the story, without times and without what may go unseen between two looks.
+var told = []string{
+	"operator          starts",
+	"Database orders   a person creates it",
+	"Database orders   not ready: OwnerNotFound: owner Cluster NAMESPACE/demo was not found: waiting until it is created",
+	"Cluster demo      a person creates it",
+	"Cluster demo      not ready: InProgress: the operation goes on in the cloud [Creating]",
+	"Database orders   not ready: OwnerNotReady: owner Cluster NAMESPACE/demo is not ready: InProgress",
+	`operator          stops; in the annotation of the cluster: {"generation":1,"token":"/resourceGroups/NAMESPACE/clusters/demo/operations/1"}`,
+	"operator          starts",
+	"Cluster demo      not ready: NotSettled: the cluster is Creating: it should be Running [Creating]",
+	"Cluster demo      ready [Running]",
+	"Database clicks   was woken: its first request came ",
+	"Cluster demo      a person stops it",
+	"Cluster demo      ready [Stopped]",
+	"Database orders   a person changes its retention to 30 days",
+	`Database orders   not ready: OwnerNotRunning: owner Cluster NAMESPACE/demo is in state "Stopped": it must be Running`,
+	"Cluster demo      a person starts it",
+	"Cluster demo      ready [Running]",
+	"Database orders   not ready: InProgress",
+	"Database orders   ready",
+	"Cluster demo      a person deletes it",
+	"Cluster demo      not ready: HasDatabases: the cluster has databases (2): it is deleted after them [Running]",
+	"Database orders   gone",
+	"Cluster demo      not ready: Deleting: the deletion goes on in the cloud [Deleting]",
+	"Cluster demo      gone",
+	"requests to the cloud",
+	"  DELETE                                                               3\n",
+	"  POST start                                                           1\n",
+	"  POST stop                                                            1\n",
+	"  PUT                                                                  4\n",
+	"  refused                                                              0\n",
+	"versions of a spec that something was changed for                      6\n",
+	"  changes for each at most                                             1\n",
+	"  while all databases waited, for 1s                                   0\n",
+	"from the status of the cluster to the first request about a database   ",
+}
+
+var whereTold = regexp.MustCompile(`The story is told in the namespace (\S+)\.`)
+
+// inOrder sees to it that a text has lines one after the other.
+func inOrder(t *testing.T, text string, lines []string) {
+	t.Helper()
+	where := whereTold.FindStringSubmatch(text)
+	if where == nil {
+		t.Fatalf("nobody says where the story is told:\n%s", text)
+	}
+	rest := text
+	for _, line := range lines {
+		line = strings.ReplaceAll(line, "NAMESPACE", where[1])
+		_, after, found := strings.Cut(rest, line)
+		if !found {
+			t.Fatalf("%q is missing, or not in its place:\n%s", line, text)
+		}
+		rest = after
+	}
+}
+
+func TestStory(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), nil, &out, &errs); code != exitOK || errs.Len() > 0 {
+		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
+	}
+	inOrder(t, out.String(), told)
+}
+
+// On a cluster that has never heard of the kinds.
+func TestStoryOnACluster(t *testing.T) {
+	t.Parallel()
+	fresh := &envtest.Environment{BinaryAssetsDirectory: assets()}
+	config, err := fresh.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = fresh.Stop() }()
+	api, err := newClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := kubeconfig(t, fresh, "", "")
+
+	for _, args := range [][]string{{"-kubeconfig", file}, {"-run", "-kubeconfig", file}} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), args, io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), "give -install, or kubectl apply") {
+			t.Fatalf("%q without definitions: exit code %d: %s", args, code, &errs)
+		}
+		nothingLeft(t, api)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"-kubeconfig", file, "-install"}, &out, &errs); code != exitOK || errs.Len() > 0 {
+		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
+	}
+	inOrder(t, out.String(), told)
+	nothingLeft(t, api)
+}
+
+// nothingLeft sees to it that a story has left nothing in a cluster. Namespaces are removed by a controller that does not run
+// here.
+func nothingLeft(t *testing.T, api client.Client) {
+	t.Helper()
+	var namespaces corev1.NamespaceList
+	if err := api.List(t.Context(), &namespaces); err != nil {
+		t.Fatal(err)
+	}
+	for _, ns := range namespaces.Items {
+		if strings.HasPrefix(ns.Name, "windlass-") && ns.DeletionTimestamp.IsZero() {
+			t.Errorf("the namespace %s is left", ns.Name)
+		}
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		var all apiextensions.CustomResourceDefinitionList
+		err := api.List(ctx, &all)
+		return len(all.Items) == 0, err
+	})
+	if err != nil {
+		t.Errorf("definitions are left: %v", err)
+	}
+}
+
+// Whoever interrupts the story, or gives it too little time, finds nothing of it in the cluster.
+func TestInterrupted(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		after  string // what is printed when it is interrupted; empty: it is not
+		want   string
+	}{
+		"Blocked":   {reason: "objects have finalizers", after: "OwnerNotFound", want: "interrupted"},
+		"Operation": {reason: "an operation is under way", after: "[Creating]", want: "interrupted"},
+		"Time":      {reason: "somebody waits for what does not come", args: []string{"-timeout", "5s"}, want: "out of time after 5s"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			out := &until{text: tc.after, then: func() { cancel(errInterrupted) }}
+			var errs bytes.Buffer
+			code := run(ctx, append([]string{"-kubeconfig", kubeconfig(t, server, "", "")}, tc.args...), out, &errs)
+			if code != exitWrong || !strings.Contains(errs.String(), tc.want) {
+				t.Fatalf("%s: exit code %d: %s\n%s", tc.reason, code, &errs, out)
+			}
+			where := whereTold.FindStringSubmatch(out.String())[1]
+			var ns corev1.Namespace
+			if err := api.Get(t.Context(), client.ObjectKey{Name: where}, &ns); err != nil || ns.DeletionTimestamp.IsZero() {
+				t.Errorf("%s: its namespace is left: %v", tc.reason, err)
+			}
+			for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}} {
+				if err := api.List(t.Context(), list, client.InNamespace(where)); err != nil || meta.LenList(list) > 0 {
+					t.Errorf("%s: %d objects are left: %v", tc.reason, meta.LenList(list), err)
+				}
+			}
+			var d apiextensions.CustomResourceDefinition
+			if err := api.Get(t.Context(), client.ObjectKey{Name: "clusters.kusto.example.com"}, &d); err != nil {
+				t.Errorf("%s: a definition that was there before stays: %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+// until is a buffer that does something when a text was written to it.
+type until struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	text string
+	then func()
+}
+
+func (u *until) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.buf.Write(p)
+	if u.text != "" && strings.Contains(u.buf.String(), u.text) {
+		u.then()
+	}
+	return len(p), nil
+}
+
+func (u *until) String() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.buf.String()
+}
+
+// The operator as it is deployed: with the rights of its account, and elected.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var errs bytes.Buffer
+	ended := make(chan int)
+	go func() {
+		ended <- run(ctx, []string{"-run", "-kubeconfig", kubeconfig(t, server, account, "kusto-operator")}, &bytes.Buffer{}, &errs)
+	}()
+	where := namespace(t)
+	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "demo"}}
+	if err := api.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := api.Get(ctx, client.ObjectKeyFromObject(c), c)
+		return meta.IsStatusConditionTrue(c.Status.Conditions, "Ready"), err
+	})
+	if err != nil {
+		t.Errorf("the cluster is not ready: %v: %+v", err, c.Status)
+	}
+	// That it was elected it says in an event.
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		var events corev1.EventList
+		err := api.List(ctx, &events, client.InNamespace("kusto-operator"))
+		return len(events.Items) > 0, err
+	})
+	if err != nil {
+		t.Errorf("nobody says who was elected: %v", err)
+	}
+	if err := api.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := api.Get(ctx, client.ObjectKeyFromObject(c), c)
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		t.Errorf("the cluster is not deleted: %v: %+v", err, c.Status)
+	}
+	stop()
+	if code := <-ended; code != exitOK {
+		t.Errorf("exit code %d: %s", code, &errs)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		code   int
+		want   string // of what is printed
+	}{
+		"Help":          {reason: "somebody wants to know", args: []string{"-h"}, code: exitOK, want: "Usage: operator"},
+		"Unknown":       {reason: "a flag is misspelled", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
+		"Argument":      {reason: "a dash is missing", args: []string{"run"}, code: exitUsage, want: `what is "run"?`},
+		"NoFile":        {reason: "the file is not there", args: []string{"-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
+		"EmptyFile":     {reason: "a variable of the shell is not set", args: []string{"-kubeconfig", ""}, code: exitUsage, want: "is empty"},
+		"InstallHere":   {reason: "there is no cluster", args: []string{"-install"}, code: exitUsage, want: "-install goes with -kubeconfig"},
+		"MetricsHere":   {reason: "the story serves no metrics", args: []string{"-metrics", ":8080"}, code: exitUsage, want: "-metrics goes with -run"},
+		"TimeoutOfRun":  {reason: "an operator runs on", args: []string{"-run", "-timeout", "1m"}, code: exitUsage, want: "-timeout is for the story"},
+		"NoTime":        {reason: "nothing happens in no time", args: []string{"-timeout", "0s"}, code: exitUsage, want: "give more than 0s"},
+		"RunOutOfAPod":  {reason: "nobody says which cluster", args: []string{"-run"}, code: exitUsage, want: "-run without -kubeconfig FILE is for a pod"},
+		"NotADuration":  {reason: "a unit is missing", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
+		"RunNoSuchFile": {reason: "the file is not there", args: []string{"-run", "-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			code := run(t.Context(), tc.args, &out, &errs)
+			if printed := out.String() + errs.String(); code != tc.code || !strings.Contains(printed, tc.want) {
+				t.Errorf("%s: exit code %d: %s", tc.reason, code, printed)
+			}
+		})
+	}
+}

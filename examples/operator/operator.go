@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
+
+// NewOperator makes a manager with the reconcilers of both kinds, to be started once.
+func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	opts.Scheme = scheme
+	// The pass after a status patch must not see the object as it was before.
+	readYourWrites := true
+	opts.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}
+	mgr, err := ctrl.NewManager(config, opts)
+	if err != nil {
+		return nil, err
+	}
+	return mgr, errors.Join(
+		NewClusters(cloud, mgr.GetClient()).SetupWithManager(mgr),
+		NewDatabases(cloud).SetupWithManager(mgr),
+	)
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// tell tells the story, in this process if there is no cluster, and leaves nothing behind.
+func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
+	defer cancel()
+	defer func() { // what broke off because of that says so
+		if why := context.Cause(ctx); err != nil && why != nil && !errors.Is(err, why) {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+	}()
+	open := f.open
+	if config == nil {
+		started := time.Now()
+		plane, failed := StartControlPlane()
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, plane.Stop()) }()
+		fmt.Fprintf(out, "An API server runs in this process; it took %d ms to start. The first object of each kind takes it two seconds.\n",
+			time.Since(started).Milliseconds())
+		config, open = plane.Config, openHere
+	}
+	api, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	p, err := open(ctx, api)
+	defer func() { err = errors.Join(err, p.close()) }()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The story is told in the namespace %s.\n\n", p.namespace)
+	s := NewStory(out, api, config, p.namespace)
+	if err := s.Tell(ctx); err != nil {
+		return err
+	}
+	return s.Summary(out)
+}
+
+// place is where a story is told.
+type place struct {
+	api       client.WithWatch
+	namespace string
+	made      *corev1.Namespace // nil: there are no namespaces
+	installed []*definition     // by us
+}
+
+// openHere makes a place in the API server of this process.
+func openHere(ctx context.Context, api client.WithWatch) (*place, error) {
+	p := &place{api: api, namespace: "default"}
+	all, err := definitions()
+	if err != nil {
+		return p, err
+	}
+	if _, err := install(ctx, api, append(all, eventDefinition())...); err != nil {
+		return p, err
+	}
+	return p, p.warm(ctx, all)
+}
+
+// open makes a place in a cluster.
+func (f flags) open(ctx context.Context, api client.WithWatch) (*place, error) {
+	p := &place{api: api}
+	all, err := definitions()
+	if err != nil {
+		return p, err
+	}
+	if f.install {
+		if p.installed, err = install(ctx, api, all...); err != nil {
+			return p, err
+		}
+	}
+	if err := installed(api); err != nil {
+		return p, err
+	}
+	p.made = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "windlass-operator-"}}
+	if err := api.Create(ctx, p.made); err != nil {
+		p.made = nil
+		return p, err
+	}
+	p.namespace = p.made.Name
+	return p, p.warm(ctx, all)
+}
+
+// installed says what to do if the kinds are not known to a cluster.
+func installed(api client.Client) error {
+	for _, obj := range []client.Object{&v1.Cluster{}, &v1.Database{}} {
+		gvk, err := api.GroupVersionKindFor(obj)
+		if err != nil {
+			return err
+		}
+		_, err = api.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+		switch {
+		case meta.IsNoMatchError(err):
+			return fmt.Errorf("the kind %s is not installed in the cluster: "+
+				"give -install, or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// warm has all first creations behind it, at the same time.
+func (p *place) warm(ctx context.Context, all []*definition) error {
+	ended := make(chan error)
+	for _, d := range all {
+		go func() { ended <- warm(ctx, p.api, p.namespace, d) }()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
+
+// close removes what was made in a cluster, also what a story that was interrupted has left. There is no operator any more
+// that would take the finalizers away, and no cloud that would have to be cleaned up.
+func (p *place) close() (err error) {
+	if p == nil || p.made == nil && len(p.installed) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if p.made != nil {
+		err = errors.Join(p.empty(ctx), client.IgnoreNotFound(p.api.Delete(ctx, p.made)))
+	}
+	if err = errors.Join(err, uninstall(ctx, p.api, p.installed)); err != nil {
+		return fmt.Errorf("cleaning up: %w", err)
+	}
+	return nil
+}
+
+// empty deletes all objects of the story.
+func (p *place) empty(ctx context.Context) error {
+	for _, list := range []client.ObjectList{&v1.DatabaseList{}, &v1.ClusterList{}} {
+		if err := p.api.List(ctx, list, client.InNamespace(p.namespace)); err != nil {
+			if meta.IsNoMatchError(err) {
+				continue
+			}
+			return err
+		}
+		err := meta.EachListItem(list, func(o runtime.Object) error {
+			obj := o.(client.Object)
+			free := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+			return errors.Join(
+				client.IgnoreNotFound(p.api.Delete(ctx, obj)),
+				client.IgnoreNotFound(p.api.Patch(ctx, obj, free)))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newClient is how the person gets to the API server.
+func newClient(config *rest.Config) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensions.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+// serve runs the operator.
+func (f flags) serve(ctx context.Context, config *rest.Config, namespace string) error {
+	api, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	if f.install {
+		all, err := definitions()
+		if err != nil {
+			return err
+		}
+		if _, err := install(ctx, api, all...); err != nil {
+			return err
+		}
+	}
+	if err := installed(api); err != nil {
+		return err
+	}
+	return serve(ctx, config, namespace, f.metrics)
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update,namespace=kusto-operator
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch,namespace=kusto-operator
+
+// serve is the operator as it is deployed: for all namespaces, one of its replicas at a time, until the context is done.
+// The lease that says which one is in a namespace of the operator's own.
+func serve(ctx context.Context, config *rest.Config, namespace, metrics string) error {
+	mgr, err := NewOperator(config, NewCloud(), ctrl.Options{
+		LeaderElection:                true,
+		LeaderElectionID:              "operator.kusto.example.com",
+		LeaderElectionNamespace:       namespace,
+		LeaderElectionReleaseOnCancel: true, // the program ends when the manager does
+		Metrics:                       metricsserver.Options{BindAddress: metrics},
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

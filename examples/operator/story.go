@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// Story is what a person does to a cluster and its databases, and what an operator and a cloud make of that.
+type Story struct {
+	person    client.WithWatch // who makes and changes the objects
+	operator  *rest.Config     // how the operator gets to the API server
+	namespace string           // where it all happens
+	cloud     *Cloud
+	traffic   *Traffic // what the operator asks of the API server
+	line      *Timeline
+
+	stop    func() error // stops the operator that runs
+	figures Figures
+}
+
+// The cast.
+const (
+	demo   = "Cluster demo"
+	orders = "Database orders"
+	clicks = "Database clicks"
+)
+
+// NewStory puts one together. Nothing has happened yet.
+func NewStory(out io.Writer, person client.WithWatch, operator *rest.Config, namespace string) *Story {
+	s := &Story{person: person, namespace: namespace, cloud: NewCloud(), traffic: &Traffic{}, line: NewTimeline(out)}
+	s.operator = s.traffic.Of(operator)
+	s.stop = func() error { return nil }
+	return s
+}
+
+// Tell makes it all happen. The error says what did not.
+func (s *Story) Tell(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := s.line.Watch(ctx, s.person, s.namespace); err != nil {
+		return err
+	}
+	for _, chapter := range []func(context.Context) error{
+		s.databasesComeFirst, s.clusterIsCreated, s.operatorRestarts, s.clusterRuns, s.clusterIsStopped, s.clusterIsStarted, s.allIsDeleted,
+	} {
+		if err := chapter(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Databases wait for a cluster that is not there. That costs nothing.
+func (s *Story) databasesComeFirst(ctx context.Context) error {
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	for _, d := range []*v1.Database{s.database("orders"), s.database("clicks")} {
+		s.line.Say("Database "+d.Name, "a person creates it")
+		if err := s.person.Create(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := s.both(ctx, "OwnerNotFound", because("OwnerNotFound")); err != nil {
+		return err
+	}
+	if err := s.traffic.Quiet(ctx, 300*time.Millisecond); err != nil { // events are written a little later
+		return err
+	}
+	before := len(s.traffic.Requests())
+	if err := pause(ctx, quietFor); err != nil {
+		return err
+	}
+	s.figures.WhileBlocked = len(s.traffic.Requests()) - before
+	return nil
+}
+
+// quietFor is how long it is counted what waiting costs.
+const quietFor = time.Second
+
+// The operation of a cluster goes on in the cloud, and its databases wait for that.
+func (s *Story) clusterIsCreated(ctx context.Context) error {
+	s.line.Say(demo, "a person creates it")
+	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "demo"}, Spec: v1.ClusterSpec{Size: 2}}
+	if err := s.person.Create(ctx, c); err != nil {
+		return err
+	}
+	if err := s.line.Until(ctx, demo, "InProgress", because("InProgress")); err != nil {
+		return err
+	}
+	return s.both(ctx, "OwnerNotReady", because("OwnerNotReady"))
+}
+
+// The operator is stopped in the middle of the operation. The next one knows nothing but what is in the objects.
+func (s *Story) operatorRestarts(ctx context.Context) error {
+	if err := pause(ctx, clusterTakes/3); err != nil {
+		return err
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	c := &v1.Cluster{}
+	if err := s.person.Get(ctx, s.key("demo"), c); err != nil {
+		return err
+	}
+	s.line.Say("operator", "stops; in the annotation of the cluster: %s", c.Annotations[ctrlx.OperationAnnotation])
+	s.figures.Kept = c.Annotations[ctrlx.OperationAnnotation] != ""
+	if err := pause(ctx, clusterTakes/6); err != nil {
+		return err
+	}
+	return s.start(ctx)
+}
+
+// The cluster runs, and its databases are woken.
+func (s *Story) clusterRuns(ctx context.Context) error {
+	if err := s.line.Until(ctx, demo, "ready", isReady); err != nil {
+		return err
+	}
+	if err := s.both(ctx, "ready", isReady); err != nil {
+		return err
+	}
+	s.woken("orders", "clicks")
+	return nil
+}
+
+// A stopped cluster is ready, as that is what its spec says. Databases are not touched; one that is changed waits.
+func (s *Story) clusterIsStopped(ctx context.Context) error {
+	before := len(s.cloud.Requests())
+	if err := s.change(ctx, demo, "a person stops it", &v1.Cluster{}, "demo", `{"spec":{"stopped":true}}`); err != nil {
+		return err
+	}
+	err := s.line.Until(ctx, demo, "ready and stopped", func(now Seen) bool { return isReady(now) && now.State == v1.StateStopped })
+	if err != nil {
+		return err
+	}
+	err = s.change(ctx, orders, "a person changes its retention to 30 days", &v1.Database{}, "orders", `{"spec":{"retentionDays":30}}`)
+	if err != nil {
+		return err
+	}
+	if err := s.line.Until(ctx, orders, "OwnerNotRunning", because("OwnerNotRunning")); err != nil {
+		return err
+	}
+	for _, a := range s.cloud.Requests()[before:] {
+		if !isCluster(a.ID) {
+			s.figures.WhileStopped++
+		}
+	}
+	return nil
+}
+
+// The cluster starts again. Who waited is woken, and nobody else.
+func (s *Story) clusterIsStarted(ctx context.Context) error {
+	before := len(s.cloud.Requests())
+	if err := s.change(ctx, demo, "a person starts it", &v1.Cluster{}, "demo", `{"spec":{"stopped":false}}`); err != nil {
+		return err
+	}
+	// The database is ready only after the cluster is.
+	if err := s.line.Until(ctx, orders, "ready", isReady); err != nil {
+		return err
+	}
+	s.woken("orders")
+	for _, a := range s.cloud.Requests()[before:] {
+		if a.ID == databaseID(s.namespace, "demo", "clicks") {
+			s.figures.WokenForNothing++
+		}
+	}
+	return nil
+}
+
+// All is deleted at once, and goes in the right order.
+func (s *Story) allIsDeleted(ctx context.Context) error {
+	for _, d := range []client.Object{s.cluster("demo"), s.database("orders"), s.database("clicks")} {
+		object, _, _ := seen(d)
+		s.line.Say(object, "a person deletes it")
+		if err := s.person.Delete(ctx, d); err != nil {
+			return err
+		}
+	}
+	gone := func(now Seen) bool { return now == Seen{} }
+	if err := s.both(ctx, "gone", gone); err != nil {
+		return err
+	}
+	return s.line.Until(ctx, demo, "gone", gone)
+}
+
+// start starts an operator, as if the process was a new one: nothing is left of the one before.
+func (s *Story) start(ctx context.Context) error {
+	skip := true
+	mgr, err := NewOperator(s.operator, s.cloud, ctrl.Options{
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
+		// Names are checked for the sake of metrics, once in a process.
+		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	s.stop = func() error {
+		cancel()
+		s.stop = func() error { return nil }
+		return <-ended
+	}
+	s.line.Say("operator", "starts")
+	return nil
+}
+
+// pause lets time go by.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Story) key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: s.namespace, Name: name}
+}
+
+func (s *Story) cluster(name string) *v1.Cluster {
+	return &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+}
+
+func (s *Story) database(name string) *v1.Database {
+	return &v1.Database{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec:       v1.DatabaseSpec{Cluster: "demo"},
+	}
+}
+
+// change is a person's change of an object. What is seen of the object before does not count any more.
+func (s *Story) change(ctx context.Context, object, what string, obj client.Object, name, patch string) error {
+	s.line.Say(object, "%s", what)
+	obj.SetNamespace(s.namespace)
+	obj.SetName(name)
+	if err := s.person.Patch(ctx, obj, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		return err
+	}
+	return s.line.Until(ctx, object, "changed", func(now Seen) bool { return now.Generation >= obj.GetGeneration() })
+}
+
+// both waits for both databases.
+func (s *Story) both(ctx context.Context, what string, wanted func(Seen) bool) error {
+	return errors.Join(s.line.Until(ctx, orders, what, wanted), s.line.Until(ctx, clicks, what, wanted))
+}
+
+func isReady(now Seen) bool { return now.Ready == metav1.ConditionTrue }
+
+func because(reason string) func(Seen) bool {
+	return func(now Seen) bool { return now.Ready == metav1.ConditionFalse && now.Reason == reason }
+}
+
+// woken notes how long it took from the write of the cluster's status to the first request about each database.
+func (s *Story) woken(names ...string) {
+	var written time.Time
+	for _, r := range s.traffic.Requests() {
+		if r.Verb == "patch" && r.Resource == "clusters/status" {
+			written = r.At
+		}
+	}
+	for _, name := range names {
+		for _, a := range s.cloud.Requests() {
+			if a.ID == databaseID(s.namespace, "demo", name) && a.At.After(written) {
+				took := a.At.Sub(written)
+				s.line.Say("Database "+name, "was woken: its first request came %s after the cluster's status was sent",
+					took.Round(100*time.Microsecond))
+				s.figures.Woken = append(s.figures.Woken, took)
+				break
+			}
+		}
+	}
+}

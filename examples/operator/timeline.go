@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// Timeline prints what happens to the objects of a namespace, as whoever watches them sees it: each verdict once. It
+// remembers how they are, for those who wait for something.
+type Timeline struct {
+	out   io.Writer
+	start time.Time
+
+	mu      sync.Mutex
+	objects map[string]Seen // by "Cluster demo"
+	changed chan struct{}   // closed at the next change
+}
+
+// Seen is an object as it was last seen. The zero Seen is one that is not there.
+type Seen struct {
+	Ready      metav1.ConditionStatus // empty: it says nothing of this generation of its spec
+	Reason     string
+	Message    string
+	State      v1.State // of clusters
+	Generation int64
+}
+
+// NewTimeline makes one that begins now.
+func NewTimeline(out io.Writer) *Timeline {
+	return &Timeline{out: out, start: time.Now(), objects: map[string]Seen{}, changed: make(chan struct{})}
+}
+
+// Say prints a line about something that is no verdict.
+func (t *Timeline) Say(object, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.say(object, fmt.Sprintf(format, args...))
+}
+
+func (t *Timeline) say(object, what string) {
+	fmt.Fprintf(t.out, "%6d ms  %-16s  %s\n", time.Since(t.start).Milliseconds(), object, what)
+}
+
+// Until waits until an object is as wanted.
+func (t *Timeline) Until(ctx context.Context, object, what string, wanted func(Seen) bool) error {
+	for {
+		t.mu.Lock()
+		now, changed := t.objects[object], t.changed
+		t.mu.Unlock()
+		if wanted(now) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%s should be %s, and is %s: %w", object, what, now, context.Cause(ctx))
+		}
+	}
+}
+
+// String is what a person wants to know of an object.
+func (s Seen) String() string {
+	what := ""
+	switch {
+	case s == Seen{}:
+		return "not there"
+	case s.Ready == "":
+		what = "new"
+	case s.Ready == metav1.ConditionTrue:
+		what = "ready"
+	case s.Message == "":
+		what = "not ready: " + s.Reason
+	default:
+		what = "not ready: " + s.Reason + ": " + s.Message
+	}
+	if s.State != "" {
+		what += fmt.Sprintf(" [%s]", s.State)
+	}
+	return what
+}
+
+// Watch follows the objects of a namespace until the context is done.
+func (t *Timeline) Watch(ctx context.Context, api client.WithWatch, namespace string) error {
+	for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}} {
+		if err := t.watch(ctx, api, namespace, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Timeline) watch(ctx context.Context, api client.WithWatch, namespace string, list client.ObjectList) error {
+	events, err := api.Watch(ctx, list, client.InNamespace(namespace))
+	if err != nil {
+		return err
+	}
+	go func() {
+		for event := range events.ResultChan() {
+			t.event(event)
+		}
+		if ctx.Err() == nil { // servers do so after half an hour or more
+			t.Say("timeline", "the API server has ended the watch: what comes is not seen")
+		}
+	}()
+	return nil
+}
+
+func (t *Timeline) event(e watch.Event) {
+	object, now, ok := seen(e.Object)
+	if !ok {
+		return
+	}
+	if e.Type == watch.Deleted {
+		now = Seen{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.objects[object]
+	if now == before {
+		return
+	}
+	t.objects[object] = now
+	close(t.changed)
+	t.changed = make(chan struct{})
+	switch {
+	case now == Seen{}:
+		t.say(object, "gone")
+	case now.Ready != "" && before.String() != now.String():
+		t.say(object, now.String())
+	}
+}
+
+// seen is what an event says of its object.
+func seen(obj runtime.Object) (object string, s Seen, ok bool) {
+	var conditions []metav1.Condition
+	switch o := obj.(type) {
+	case *v1.Cluster:
+		object, s, conditions = "Cluster "+o.Name, Seen{State: o.Status.State, Generation: o.Generation}, o.Status.Conditions
+	case *v1.Database:
+		object, s, conditions = "Database "+o.Name, Seen{Generation: o.Generation}, o.Status.Conditions
+	default:
+		return "", Seen{}, false
+	}
+	if ready := meta.FindStatusCondition(conditions, "Ready"); ready != nil && ready.ObservedGeneration == s.Generation {
+		s.Ready, s.Reason, s.Message = ready.Status, ready.Reason, ready.Message
+	}
+	return object, s, true
+}
