@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -210,7 +211,7 @@ func TestTimeoutMessage(t *testing.T) {
 	}
 }
 
-// The clock is a condition that the object has: what others wrote there starts it again, and who has no time-out keeps off.
+// The clock is a condition that the object has: what others wrote there starts it again.
 func TestTimeoutCondition(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -245,6 +246,28 @@ func TestTimeoutCondition(t *testing.T) {
 				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// Where there is no time-out a condition of that name is somebody else's.
+func TestNoTimeout(t *testing.T) {
+	db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "db"}}
+	db.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionProcessing, Status: "True", Reason: "Elsewhere"}}
+	d := newDesk(t, db)
+	r := ctrlx.New("Database", databases{Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		return flow.InProgress("token", time.Minute), nil
+	}}, extensions{}, d.clock()[:2]...)
+	if err := r.SetupWithManager(d.manager); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(db)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.api.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil {
+		t.Fatal(err)
+	}
+	if c := meta.FindStatusCondition(db.Status.Conditions, ctrlx.ConditionProcessing); c == nil || c.Reason != "Elsewhere" || len(db.Status.Conditions) != 3 {
+		t.Errorf("conditions: %+v", db.Status.Conditions)
 	}
 }
 
