@@ -43,9 +43,9 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 // targetsOf finds out by which client resources are deployed.
 func (r *Reconciler[T]) targetsOf() {
 	switch r.opt.targetBy {
-	case "WithTargetClient":
+	case byTargetClient:
 		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)](r.name, r.opt.targetBy, r.opt.target)
-	case "WithImpersonation":
+	case byImpersonation:
 		as := optionFor[func(T) rest.ImpersonationConfig](r.name, r.opt.targetBy, r.opt.target)
 		r.target = impersonating(as, func() *identities { return r.clients })
 	}

@@ -20,8 +20,11 @@ func WithTargetClient[T client.Object](target func(ctx context.Context, local cl
 	if target == nil {
 		panic("ctrlx: WithTargetClient: the function is nil")
 	}
-	return func(o *options) { o.deployBy("WithTargetClient", target) }
+	return func(o *options) { o.deployBy(byTargetClient, target) }
 }
+
+// The options that say by which client resources are deployed.
+const byTargetClient, byImpersonation = "WithTargetClient", "WithImpersonation"
 
 // deployBy notes the one option that says by which client resources are deployed.
 func (o *options) deployBy(option string, given any) {

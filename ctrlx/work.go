@@ -8,20 +8,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
 )
 
 type workKey struct{}
 
 // work is what a pass needs besides what it looks at (pass): what the object says of its intervals, and where it is
-// deployed to.
+// deployed to. It is in the pass's context, by being it.
 type work struct {
+	context.Context
 	intervals
-	resync func() time.Duration
-	local  client.Client // the manager's
-	remote bool          // there is a link that finds the client of the deployment target
+	backoff *flow.Backoff
+	local   client.Client // the manager's
+	remote  bool          // there is a link that finds the client of the deployment target
 
 	mu   sync.Mutex
 	read map[checks.Ref]any // the owner and the references that were read; nil: nobody asks
+}
+
+// Value implements context.Context.
+func (w *work) Value(key any) any {
+	if key == (workKey{}) {
+		return w
+	}
+	return w.Context.Value(key)
 }
 
 // workOf is that of the pass under way; nil outside of one.
@@ -32,7 +42,7 @@ func workOf(ctx context.Context) *work {
 
 // begin begins the work on an object.
 func (r *Reconciler[T]) begin(ctx context.Context, obj T) *work {
-	w := &work{intervals: r.intervals(ctx, obj), resync: sync.OnceValue(r.opt.backoff.Resync), local: r.client, remote: r.target != nil}
+	w := &work{Context: ctx, intervals: r.intervals(ctx, obj), backoff: r.opt.backoff, local: r.client, remote: r.target != nil}
 	if r.config.timeout != nil {
 		w.read = map[checks.Ref]any{}
 	}
@@ -49,7 +59,7 @@ func (w *work) retryAfter(e RetriableError) time.Duration {
 	case w.retry > 0:
 		return w.retry
 	}
-	return w.resync()
+	return w.backoff.Resync()
 }
 
 // saw notes what was read of an owner or a reference.
