@@ -184,7 +184,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, o
 	s := &status[T]{r: r, obj: obj, read: read}
 	p := r.engine.begin(ctx, r.self.id(req.NamespacedName), read, &r.opt)
 	w := r.begin(p, obj)
-	out := r.flow.Reconcile(w, obj)
+	out := r.flow.Reconcile(p, obj)
 	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
 		return reconcile.Result{RequeueAfter: again}, nil
 	}

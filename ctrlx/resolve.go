@@ -28,6 +28,7 @@ type pass struct {
 	sync      time.Duration
 	readiness map[schema.GroupKind]ready.Func
 	watched   bool // all that the object waits for is watched, so that it is woken
+	work      work
 }
 
 func (e *engine) begin(ctx context.Context, self index.ID, read client.Object, opt *options) *pass {

@@ -11,12 +11,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-type workKey struct{}
-
-// work is what a pass needs besides what it looks at (pass): what the object says of its intervals, and where it is
-// deployed to. It is in the pass's context, by being it.
+// work is what a pass needs besides what it looks at: what the object says of its intervals, and where it is deployed to.
 type work struct {
-	context.Context
 	intervals
 	backoff *flow.Backoff
 	local   client.Client // the manager's
@@ -26,23 +22,19 @@ type work struct {
 	read map[checks.Ref]any // the owner and the references that were read; nil: nobody asks
 }
 
-// Value implements context.Context.
-func (w *work) Value(key any) any {
-	if key == (workKey{}) {
-		return w
-	}
-	return w.Context.Value(key)
-}
-
 // workOf is that of the pass under way; nil outside of one.
 func workOf(ctx context.Context) *work {
-	w, _ := ctx.Value(workKey{}).(*work)
-	return w
+	p, ok := ctx.Value(passKey{}).(*pass)
+	if !ok {
+		return nil
+	}
+	return &p.work
 }
 
 // begin begins the work on an object.
-func (r *Reconciler[T]) begin(ctx context.Context, obj T) *work {
-	w := &work{Context: ctx, intervals: r.intervals(ctx, obj), backoff: r.opt.backoff, local: r.client, remote: r.target != nil}
+func (r *Reconciler[T]) begin(p *pass, obj T) *work {
+	w := &p.work
+	w.intervals, w.backoff, w.local, w.remote = r.intervals(p, obj), r.opt.backoff, r.client, r.target != nil
 	if r.config.timeout != nil {
 		w.read = map[checks.Ref]any{}
 	}
