@@ -29,13 +29,9 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ext = r.hooks.extended(r.name, ext)
 	ext.Classify = ext.Classify.Append(classified)
 
-	ops.Owner, ops.Get = wholeFrom(ops.Owner), wholeFrom(ops.Get)
-	ops.Apply, ops.Delete = wholeFrom(ops.Apply), wholeFrom(ops.Delete)
-	ext.Pass, ext.Get, ext.Apply, ext.Delete = wholeFromAll(ext.Pass), wholeFromAll(ext.Get), wholeFromAll(ext.Apply), wholeFromAll(ext.Delete)
-	ext.OwnerCheck, ext.PreCheck, ext.PostCheck = wholeFromAll(ext.OwnerCheck), wholeFromAll(ext.PreCheck), wholeFromAll(ext.PostCheck)
-	ext.DeleteCheck = wholeFromAll(ext.DeleteCheck)
+	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), inPlace(ops.Apply), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithResolver(resolving), flow.WithBackoff(r.opt.backoff))
+	opts := append(slices.Clip(r.opt.flow), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
 }
@@ -43,9 +39,9 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 // targetsOf finds out by which client resources are deployed.
 func (r *Reconciler[T]) targetsOf() {
 	switch r.opt.targetBy {
-	case byTargetClient:
+	case "WithTargetClient":
 		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)](r.name, r.opt.targetBy, r.opt.target)
-	case byImpersonation:
+	case "WithImpersonation":
 		as := optionFor[func(T) rest.ImpersonationConfig](r.name, r.opt.targetBy, r.opt.target)
 		r.target = impersonating(as, func() *identities { return r.clients })
 	}

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
@@ -29,15 +30,19 @@ var classified = chain.Named("ctrlx.Errors", func(next classify.Handler) classif
 		if f == nil || panicked(f.Err) || shutDown(ctx, f.Err) {
 			return next(ctx, f)
 		}
-		if isTerminal(f.Err) {
-			return named(f, reasonOf(f, ReasonTerminal)).As(ruleTerminal, classify.OnChange), nil
+		whole := f.Err // these two decide about all that they are joined with, or made of
+		if f.Joined != nil {
+			whole = f.Joined
 		}
-		if e, ok := errors.AsType[RetriableError](f.Err); ok {
+		if errors.Is(whole, reconcile.TerminalError(nil)) {
+			return said(named(f, reasonOf(f, ReasonTerminal)), whole).As(ruleTerminal, classify.OnChange), nil
+		}
+		if e, ok := errors.AsType[RetriableError](whole); ok {
 			reason := e.Reason()
 			if reason == "" {
 				reason = ReasonRetrying
 			}
-			return named(f, reason).As(ruleRetriable, classify.Slow).WithAfter(workOf(ctx).retryAfter(e)), nil
+			return said(named(f, reason), whole).As(ruleRetriable, classify.Slow).WithAfter(passOf(ctx).retryAfter(e)), nil
 		}
 		var status apierrors.APIStatus
 		if !errors.As(f.Err, &status) || f.Code != "" || f.Status != 0 { // nothing of the API server's, or of the cloud's, too
@@ -71,6 +76,14 @@ func named(f *classify.Failure, reason string) *classify.Failure {
 	g := *f
 	g.Code = reason
 	return &g
+}
+
+// said is f with the words of the error that it is a part of, if it is one.
+func said(f *classify.Failure, whole error) *classify.Failure {
+	if f.Joined != nil {
+		f.Message = whole.Error()
+	}
+	return f
 }
 
 // reasonOf is the word that whoever failed has for it.

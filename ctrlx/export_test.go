@@ -18,9 +18,6 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 // MaxIdentities is of how many identities the clients are remembered.
 const MaxIdentities = maxIdentities
 
-// AsWhole keeps together what decides as one.
-var AsWhole = asWhole
-
 // ClientsOf gives the clients of identities.
 func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Client, error) {
 	return identitiesOf(mgr).client

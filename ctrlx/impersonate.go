@@ -21,7 +21,7 @@ func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationCo
 	if as == nil {
 		panic("ctrlx: WithImpersonation: the function is nil")
 	}
-	return func(o *options) { o.deployBy(byImpersonation, as) }
+	return func(o *options) { o.deployBy("WithImpersonation", as) }
 }
 
 // maxIdentities is of how many identities the clients are remembered.

@@ -23,8 +23,9 @@ type inputs struct {
 // maxInputs is of how many references digests are kept, so that they fit into a message.
 const maxInputs = 200
 
-// inputsOf are those of an object. Of itself generation and annotations count, without the annotation of ours; of all others
-// everything.
+// inputsOf are those of an object. Of itself generation and annotations count, without the annotation of ours. Of what it
+// refers to the spec counts, as its generation, since a status that is written every minute would start the clock anew every
+// minute; and everything where there is no generation, as in a ConfigMap or a Secret.
 func inputsOf(obj client.Object, read map[checks.Ref]any) inputs {
 	annotations := map[string]string{} // never nil: without the annotation of ours it is what it was
 	maps.Copy(annotations, obj.GetAnnotations())
@@ -41,6 +42,9 @@ func content(value any) any {
 	obj, ok := value.(client.Object)
 	if !ok {
 		return value
+	}
+	if g := obj.GetGeneration(); g > 0 {
+		return []any{obj.GetUID(), g}
 	}
 	obj = obj.DeepCopyObject().(client.Object)
 	obj.SetResourceVersion("")

@@ -97,6 +97,9 @@ type intervals struct{ requeue, retry, timeout time.Duration }
 
 // intervals asks an object. What panics counts as not said.
 func (r *Reconciler[T]) intervals(ctx context.Context, obj T) (i intervals) {
+	if r.config.requeue == nil && r.config.retry == nil && r.config.timeout == nil {
+		return i
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", v), "an interval that the object gives cannot be found out; the default is taken")

@@ -48,8 +48,8 @@ type Reconciler[T client.Object] struct {
 	client   client.Client
 	recorder events.EventRecorder
 	self     kindOf
-	clients  *identities
 	gvk      schema.GroupVersionKind
+	clients  *identities
 }
 
 // New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
@@ -116,7 +116,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
 		found, err := owner(ctx, obj)
 		if err == nil {
-			workOf(ctx).saw(found)
+			passOf(ctx).saw(found)
 		}
 		return found, err
 	}
@@ -182,8 +182,7 @@ var uncopied = []client.GetOption{client.UnsafeDisableDeepCopy}
 // pass takes an object through the flow and does what the outcome says. read is the object as it was read.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
 	s := &status[T]{r: r, obj: obj, read: read}
-	p := r.engine.begin(ctx, r.self.id(req.NamespacedName), read, &r.opt)
-	w := r.begin(p, obj)
+	p := r.begin(ctx, req, read)
 	out := r.flow.Reconcile(p, obj)
 	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
 		return reconcile.Result{RequeueAfter: again}, nil
@@ -198,11 +197,11 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, o
 		return reconcile.Result{}, nil
 	}
 	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
-	c := r.clockOf(w, read, out)
+	c := r.clockOf(p, read, out)
 	if err := s.write(ctx, out, circle, c); err != nil {
 		return reconcile.Result{}, ignoreGone(err)
 	}
-	return reconcile.Result{RequeueAfter: c.in(r.delay(p, w, out))}, nil
+	return reconcile.Result{RequeueAfter: c.in(r.delay(p, out))}, nil
 }
 
 // wait keeps what the object waits for. If it waits in a circle, that is the path.
@@ -216,17 +215,17 @@ func (r *Reconciler[T]) wait(p *pass, out flow.Outcome) (circle []checks.Ref) {
 
 // delay is after how long to come back. Who is blocked on what is watched is woken, and looks by itself only when nothing
 // happens for long; but for a check that said when to look again.
-func (r *Reconciler[T]) delay(p *pass, w *work, out flow.Outcome) time.Duration {
+func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 	delay, _ := out.Again()
 	switch {
-	case out.State() == flow.StateReady && w.requeue > 0:
-		return r.idle(w.intervals)
+	case out.State() == flow.StateReady && p.requeue > 0:
+		return r.idle(p.intervals)
 	case out.Rule() == ruleRetriable: // which may be longer than what a service may ask for
 		if e, ok := errors.AsType[RetriableError](out.Err()); ok {
-			return w.retryAfter(e)
+			return p.retryAfter(e)
 		}
 	case p.watched && out.State() == flow.StateBlocked && out.After() <= 0:
-		return max(delay, r.idle(w.intervals))
+		return max(delay, r.idle(p.intervals))
 	}
 	return delay
 }

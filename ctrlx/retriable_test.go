@@ -78,7 +78,7 @@ func TestRetriable(t *testing.T) {
 				if after := d.pass(); after != tc.after || d.says() != tc.says {
 					t.Errorf("%s: at %s it says %q and comes back after %s, not %q after %s", tc.reason, place, d.says(), after, tc.says, tc.after)
 				}
-				if d.message() != tc.err.Error() && name != "AroundCode" && name != "JoinedFinal" && name != "AroundJoin" {
+				if d.message() != tc.err.Error() && name != "AroundCode" {
 					t.Errorf("at %s the message is that of the error: %q", place, d.message())
 				}
 			}

@@ -31,7 +31,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.self, r.gvk = kindOf{gvk.Group, gvk.Kind}, gvk
 	r.client = mgr.GetClient()
-	if r.opt.targetBy == byImpersonation {
+	if r.target != nil {
 		r.clients = identitiesOf(mgr)
 	}
 	r.recorder = mgr.GetEventRecorder("windlass")

@@ -20,11 +20,8 @@ func WithTargetClient[T client.Object](target func(ctx context.Context, local cl
 	if target == nil {
 		panic("ctrlx: WithTargetClient: the function is nil")
 	}
-	return func(o *options) { o.deployBy(byTargetClient, target) }
+	return func(o *options) { o.deployBy("WithTargetClient", target) }
 }
-
-// The options that say by which client resources are deployed.
-const byTargetClient, byImpersonation = "WithTargetClient", "WithImpersonation"
 
 // deployBy notes the one option that says by which client resources are deployed.
 func (o *options) deployBy(option string, given any) {
@@ -37,8 +34,8 @@ func (o *options) deployBy(option string, given any) {
 type targetKey struct{}
 
 var (
-	errNoWork   = errors.New("ctrlx: ClientFromContext: the context is of no pass: hand on the one that was given")
-	errNoTarget = errors.New("ctrlx: ClientFromContext: the client of the deployment target is not known yet: links of the user on Pass and post-read hooks run before it is found")
+	errNoContext = errors.New("ctrlx: ClientFromContext: the context is of no pass: hand on the one that was given")
+	errNoTarget  = errors.New("ctrlx: ClientFromContext: the client of the deployment target is not known yet: links of the user on Pass and post-read hooks run before it is found")
 )
 
 // ClientFromContext gives operations, checks and hooks the client of the deployment target: that of [WithTargetClient] or
@@ -48,14 +45,14 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 	if c, ok := ctx.Value(targetKey{}).(client.Client); ok {
 		return c, nil
 	}
-	w := workOf(ctx)
+	p := passOf(ctx)
 	switch {
-	case w == nil:
-		return nil, errNoWork
-	case w.remote:
+	case p == nil:
+		return nil, errNoContext
+	case p.remote:
 		return nil, errNoTarget
 	}
-	return w.local, nil
+	return p.local, nil
 }
 
 // targeting is a function that finds the client of the deployment target.
@@ -65,11 +62,11 @@ type targeting[T client.Object] func(ctx context.Context, local client.Client, r
 func (find targeting[T]) link(name string) chain.Middleware[T, flow.Outcome] {
 	return chain.Named(name, func(next chain.Handler[T, flow.Outcome]) chain.Handler[T, flow.Outcome] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
-			w := workOf(ctx)
-			if w == nil {
-				return flow.Outcome{}, errNoWork
+			p := passOf(ctx)
+			if p == nil {
+				return flow.Outcome{}, errNoContext
 			}
-			c, err := find(ctx, w.local, obj)
+			c, err := find(ctx, p.local, obj)
 			switch {
 			case err != nil:
 				return flow.Outcome{}, fmt.Errorf("the client of the deployment target: %w", err)

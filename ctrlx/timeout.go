@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +27,14 @@ type clock struct {
 	over    bool          // the outcome is a time-out
 }
 
-// clockOf is the clock of an object after a pass. base is the object as it was read, and may be shared with a cache.
-func (r *Reconciler[T]) clockOf(w *work, base T, out flow.Outcome) clock {
-	if r.config.timeout == nil || out.State() == flow.StateReady || deletes(base, out) {
+// clockOf is the clock of an object after a pass. read is the object as it was read.
+func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
+	if r.config.timeout == nil || out.State() == flow.StateReady || deletes(read, out) {
 		return clock{}
 	}
 	now := r.opt.now()
-	c := clock{timeout: w.timeout, inputs: inputsOf(base, w.read)}
-	was := meta.FindStatusCondition(r.conditions.get(base), ConditionProcessing)
+	c := clock{timeout: p.timeout, inputs: inputsOf(read, p.seen)}
+	was := meta.FindStatusCondition(r.conditions.get(read), ConditionProcessing)
 	switch {
 	case was != nil && c.inputs.goOn(was.Message):
 		c.since = was.LastTransitionTime.Time
@@ -99,9 +98,8 @@ func shortened(message string) string {
 	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }
 
-// keep gives conditions with the clock among them, or without it.
+// keep writes the clock into conditions, or takes it away.
 func (c *clock) keep(all []metav1.Condition, generation int64) []metav1.Condition {
-	all = slices.Clone(all)
 	if !c.runs() {
 		meta.RemoveStatusCondition(&all, ConditionProcessing)
 		return all

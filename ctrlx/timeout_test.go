@@ -121,6 +121,17 @@ func TestTimeout(t *testing.T) {
 			start,
 			{later(10*time.Minute, func(d *desk) { d.update(d.cluster()) }), "False Timeout Stalled Processing", time.Minute},
 		}},
+		"Polled": {"a pass that polls reads no references, which is no change of them", AppSpec{Timeout: minutes(10), User: "c"}, []step{
+			start,
+			{later(10 * time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"PolledAndChanged": {"nor are they forgotten meanwhile", AppSpec{Timeout: minutes(10), User: "c"}, []step{
+			start,
+			{later(5 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(4*time.Minute, resize, (*desk).forgetToken), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
 		"OwnerGone": {"so does its end; what then blocks keeps its own reason", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
 			{later(5*time.Minute, func(d *desk) { d.delete(d.cluster()); d.forgetToken() }), "False OwnerNotFound Reconciling", time.Hour},
@@ -283,8 +294,13 @@ func (d *desk) held() flow.Extensions[*App] {
 	}
 	return flow.Extensions[*App]{
 		OwnerCheck: chain.New(checks.OwnerReady()),
-		PreCheck:   chain.New(at(flow.PointPreCheck)),
-		PostCheck:  chain.New(at(flow.PointPostCheck)),
+		PreCheck: chain.New(at(flow.PointPreCheck), checks.ReferenceReady("user", func(a *App) []checks.Ref {
+			if a.Spec.User != "c" {
+				return nil
+			}
+			return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
+		})),
+		PostCheck: chain.New(at(flow.PointPostCheck)),
 	}
 }
 
