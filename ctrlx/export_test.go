@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
@@ -15,3 +17,8 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 
 // MaxIdentities is of how many identities the clients are remembered.
 const MaxIdentities = maxIdentities
+
+// ClientsOf gives the clients of identities.
+func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Client, error) {
+	return identitiesOf(mgr).client
+}

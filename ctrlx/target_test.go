@@ -3,7 +3,9 @@ package ctrlx_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -164,6 +166,24 @@ func TestIdentities(t *testing.T) {
 	if ask(jane) == first {
 		t.Error("clients are remembered of more identities than there is room for")
 	}
+}
+
+// Many passes ask for clients at once, and get those of their own identities.
+func TestIdentitiesAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.manager.config = &rest.Config{Host: "https://localhost:1"}
+	clients := ctrlx.ClientsOf(d.manager)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 2 * ctrlx.MaxIdentities / 8 {
+				if _, err := clients(rest.ImpersonationConfig{UserName: strconv.Itoa(i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // There is one client for the target.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -120,6 +121,17 @@ func TestTimeout(t *testing.T) {
 			start,
 			{later(10*time.Minute, func(d *desk) { d.update(d.cluster()) }), "False Timeout Stalled Processing", time.Minute},
 		}},
+		"Polled": {"a pass that polls reads no references, which is no change of them", AppSpec{Timeout: minutes(10), User: "c"}, []step{
+			start,
+			{later(10 * time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"PolledAndChanged": {"nor are they forgotten meanwhile", AppSpec{Timeout: minutes(10), User: "c"}, []step{
+			start,
+			{later(5 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(4*time.Minute, resize, (*desk).forgetToken), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
 		"OwnerGone": {"so does its end; what then blocks keeps its own reason", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
 			{later(5*time.Minute, func(d *desk) { d.delete(d.cluster()); d.forgetToken() }), "False OwnerNotFound Reconciling", time.Hour},
@@ -210,7 +222,7 @@ func TestTimeoutMessage(t *testing.T) {
 	}
 }
 
-// The clock is a condition that the object has: what others wrote there starts it again, and who has no time-out keeps off.
+// The clock is a condition that the object has: what others wrote there starts it again.
 func TestTimeoutCondition(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -248,6 +260,28 @@ func TestTimeoutCondition(t *testing.T) {
 	}
 }
 
+// Where there is no time-out a condition of that name is somebody else's.
+func TestNoTimeout(t *testing.T) {
+	db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "db"}}
+	db.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionProcessing, Status: "True", Reason: "Elsewhere"}}
+	d := newDesk(t, db)
+	r := ctrlx.New("Database", databases{Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		return flow.InProgress("token", time.Minute), nil
+	}}, extensions{}, d.clock()[:2]...)
+	if err := r.SetupWithManager(d.manager); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(db)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.api.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil {
+		t.Fatal(err)
+	}
+	if c := meta.FindStatusCondition(db.Status.Conditions, ctrlx.ConditionProcessing); c == nil || c.Reason != "Elsewhere" || len(db.Status.Conditions) != 3 {
+		t.Errorf("conditions: %+v", db.Status.Conditions)
+	}
+}
+
 // held are extensions that block where the desk says.
 func (d *desk) held() flow.Extensions[*App] {
 	at := func(point string) checks.Middleware[*App] {
@@ -260,8 +294,13 @@ func (d *desk) held() flow.Extensions[*App] {
 	}
 	return flow.Extensions[*App]{
 		OwnerCheck: chain.New(checks.OwnerReady()),
-		PreCheck:   chain.New(at(flow.PointPreCheck)),
-		PostCheck:  chain.New(at(flow.PointPostCheck)),
+		PreCheck: chain.New(at(flow.PointPreCheck), checks.ReferenceReady("user", func(a *App) []checks.Ref {
+			if a.Spec.User != "c" {
+				return nil
+			}
+			return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
+		})),
+		PostCheck: chain.New(at(flow.PointPostCheck)),
 	}
 }
 
