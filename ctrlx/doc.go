@@ -29,6 +29,14 @@
 // argument. Kinds are watched when they are first read. One whose definition is not installed yet is watched from then on.
 // Resources that wait for each other in a circle say so in their condition, with the path.
 //
+// A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until it
+// is there again; the cache is as old as its watch. So each object that is waited for is read live every three minutes
+// ([PollEvery]), once for all of its waiters and twenty in a second at most, and whoever has not seen what is read is woken,
+// and sees that. After an outage that is noticed so, all are read.
+//
+// A thousand resources of one owner that becomes ready go on as fast as the controller has workers. [WakeAtMost] spares the
+// cloud that.
+//
 // How ready an object is its Ready condition says, for the generation that it has; of Azure Service Operator's and of
 // Crossplane's objects, too. What says nothing is not ready. For kinds without that condition there is [WithReadiness].
 //

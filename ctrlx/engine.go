@@ -32,6 +32,7 @@ type engine struct {
 	mapper  meta.RESTMapper
 	scheme  *runtime.Scheme
 	index   *index.Index
+	behind  behind
 	blocked blocked
 
 	mu          sync.Mutex
@@ -40,8 +41,9 @@ type engine struct {
 	definitions bool           // it is watched which kinds are installed
 	installs    map[string]int // how often it is still looked for the missing kinds of a group
 	names       map[kindOf]string
+	every       time.Duration // how often what is waited for is read live
 
-	queues  sync.Map      // of queue, by kindOf
+	wakers  sync.Map      // of *waker, by kindOf
 	stopped chan struct{} // closed when the manager stops
 }
 
@@ -89,8 +91,9 @@ func engineOf(mgr manager.Manager) (*engine, error) {
 	e.index = index.New(e.wake)
 	// A manager that has stopped is not started again.
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		<-ctx.Done()
+		e.poll(ctx)
 		close(e.stopped)
+		e.blocked.stop()
 		engines.Lock()
 		defer engines.Unlock()
 		delete(engines.of, mgr)
@@ -103,23 +106,26 @@ func engineOf(mgr manager.Manager) (*engine, error) {
 	return e, nil
 }
 
-// add registers a kind whose objects wait.
-func (e *engine) add(k kindOf, name string) error {
+// add registers a kind whose objects wait, and are looked after so often.
+func (e *engine) add(k kindOf, name string, every time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if other, ok := e.names[k]; ok {
 		return fmt.Errorf("ctrlx: %s: the kind %s has the reconciler %s already", name, k.kind, other)
 	}
 	e.names[k] = name
+	if e.every == 0 || every < e.every {
+		e.every = every
+	}
 	return nil
 }
 
 // waker says where the waiters of a kind are woken.
-func (e *engine) waker(k kindOf, q queue) { e.queues.Store(k, q) }
+func (e *engine) waker(k kindOf, w *waker) { e.wakers.Store(k, w) }
 
 func (e *engine) wake(waiter index.ID) {
-	if q, ok := e.queues.Load(kindOf{waiter.Group, waiter.Kind}); ok {
-		enqueue(q.(queue), waiter)
+	if w, ok := e.wakers.Load(kindOf{waiter.Group, waiter.Kind}); ok {
+		w.(*waker).wake(waiter)
 	}
 }
 
@@ -143,7 +149,11 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		return checks.Object{Ref: ref}, nil
 	}
 	obj := e.newObject(k.gvk)
-	err = e.cache.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)
+	var from client.Reader = e.cache
+	if e.behind.has(id) {
+		from = e.live
+	}
+	err = from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)
 	switch {
 	case apierrors.IsNotFound(err):
 		seen.Saw(digest.NotFound)
@@ -276,10 +286,11 @@ func (e *engine) handler(k *kind) toolscache.ResourceEventHandler {
 			return
 		}
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-		d := digest.NotFound
+		d, version := digest.NotFound, ""
 		if !gone {
-			d = digest.Of(obj)
+			d, version = digest.Of(obj), obj.GetResourceVersion()
 		}
+		e.behind.caughtUp(id, version)
 		e.index.Changed(id, d)
 	}
 	return toolscache.ResourceEventHandlerFuncs{

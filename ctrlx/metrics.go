@@ -21,8 +21,9 @@ func init() { metrics.Registry.MustRegister(blockedGauge) }
 
 // blocked is why each resource is blocked that is.
 type blocked struct {
-	mu  sync.Mutex
-	why map[resource]string
+	mu      sync.Mutex
+	why     map[resource]string
+	stopped bool
 }
 
 type resource struct{ reconciler, key string }
@@ -41,7 +42,7 @@ func (b *blocked) set(reconciler, key, reason string) {
 	defer b.mu.Unlock()
 	r := resource{reconciler, key}
 	before := b.why[r]
-	if before == reason {
+	if before == reason || b.stopped {
 		return
 	}
 	if before != "" {
@@ -55,4 +56,15 @@ func (b *blocked) set(reconciler, key, reason string) {
 		}
 		b.why[r] = reason
 	}
+}
+
+// stop takes what is counted out of the gauge for good: a manager that has stopped knows nothing any more.
+func (b *blocked) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	for r, reason := range b.why {
+		blockedGauge.WithLabelValues(r.reconciler, reason).Dec()
+	}
+	clear(b.why)
 }

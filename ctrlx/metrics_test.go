@@ -23,6 +23,9 @@ func TestBlockedGauge(t *testing.T) {
 		{"nor was it", func() { b.set("T", "a/2", "") }, 0, 1},
 		{"the same name of another reconciler", func() { b.set("U", "a/1", "NotFound") }, 0, 1},
 		{"gone", func() { b.set("T", "a/1", "") }, 0, 0},
+		{"two more", func() { b.set("T", "a/3", "NotFound"); b.set("T", "a/4", "NotReady") }, 1, 1},
+		{"the manager stops", func() { b.stop() }, 0, 0},
+		{"a pass ends after that", func() { b.set("T", "a/3", "NotReady"); b.set("T", "a/5", "NotReady") }, 0, 0},
 	}
 	for _, s := range steps {
 		s.do()
@@ -30,9 +33,8 @@ func TestBlockedGauge(t *testing.T) {
 			t.Errorf("%s: %v not ready and %v not found", s.reason, not, gone)
 		}
 	}
-	b.set("U", "a/1", "")
 	if len(b.why) > 0 {
-		t.Errorf("what is not blocked is forgotten: %v", b.why)
+		t.Errorf("nothing is left: %v", b.why)
 	}
 }
 

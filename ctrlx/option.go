@@ -26,6 +26,8 @@ type options struct {
 	controller controller.Options
 	sync       time.Duration
 	readiness  map[schema.GroupKind]ready.Func
+	poll       time.Duration
+	wakes      wakes
 }
 
 // OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.
@@ -87,4 +89,17 @@ func SyncTimeout(d time.Duration) Option {
 		panic(fmt.Sprintf("ctrlx: SyncTimeout(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.sync = d }
+}
+
+// DefaultPollEvery is how often what is waited for is read past the cache, without [PollEvery].
+const DefaultPollEvery = 3 * time.Minute
+
+// PollEvery sets how often each object that is waited for is read past the cache, once for all of its waiters, for the case that
+// its watch is broken and nobody has noticed; see the package. The reconcilers of a manager share these reads, and the shortest
+// time counts. A duration that is not positive panics.
+func PollEvery(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("ctrlx: PollEvery(%s): give a positive duration", d))
+	}
+	return func(o *options) { o.poll = d }
 }

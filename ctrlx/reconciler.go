@@ -28,12 +28,14 @@ type Reconciler[T client.Object] struct {
 	flow       *flow.Reconciler[T]
 	opt        options
 	finalizes  bool
+	key        func(T) string
 	owner      func(T) checks.Ref
 	conditions func(T) conditioned
 	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
 
 	// What SetupWithManager gives.
 	engine   *engine
+	waker    *waker
 	client   client.Client
 	recorder events.EventRecorder
 	self     kindOf
@@ -47,7 +49,7 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, finalizes: ops.Delete != nil}
 	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
-	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout}
+	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("ctrlx: New: %s: option %d is nil", name, i+1))
@@ -84,6 +86,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Key == nil {
 		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID()) }
 	}
+	r.key = ops.Key
 	if ops.Deleting == nil {
 		ops.Deleting = func(obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 	}
@@ -98,7 +101,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	}
 }
 
-// Flow is the flow that passes go through, to print it or to explain a resource.
+// Flow is the flow that passes go through, to print it.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
 // again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
@@ -109,8 +112,9 @@ const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
 // conditions.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if r.engine == nil {
-		return reconcile.Result{}, fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
+		return reconcile.Result{}, r.notSetUp()
 	}
+	r.waker.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
 	if apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
@@ -120,6 +124,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		r.conflicts.Forget(req)
 	}
 	return result, err
+}
+
+func (r *Reconciler[T]) notSetUp() error {
+	return fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {

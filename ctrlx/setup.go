@@ -6,20 +6,16 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // SetupWithManager adds a controller for the kind to a manager. It is called once, before the manager is started. An error
@@ -40,15 +36,16 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	if err := e.add(r.self, r.name); err != nil {
+	if err := e.add(r.self, r.name, r.opt.poll); err != nil {
 		return err
 	}
-	r.engine = e
+	r.engine, r.waker = e, newWaker(r.opt.wakes)
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
 		For(obj, builder.WithPredicates(asked)).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			e.waker(r.self, queue)
+			r.waker.queue = queue
+			e.waker(r.self, r.waker)
 			return nil
 		})).
 		WithOptions(r.opt.controller).
@@ -95,17 +92,4 @@ func sameAnnotations(a, b map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// queue is where waiters of a kind are woken.
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// enqueue adds a waiter in front of what is only looked at again.
-func enqueue(q queue, id index.ID) {
-	req := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: id.Namespace, Name: id.Name}}
-	if p, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		p.AddWithOpts(priorityqueue.AddOpts{}, req)
-		return
-	}
-	q.Add(req)
 }

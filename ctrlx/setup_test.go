@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,6 +61,9 @@ func TestSetUpPanics(t *testing.T) {
 		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.SyncTimeout(0) }, "ctrlx: SyncTimeout(0s): give a positive duration"},
+		"PollEvery":       {"it would do nothing else", func() { ctrlx.PollEvery(0) }, "ctrlx: PollEvery(0s): give a positive duration"},
+		"WakeNone":        {"nobody would ever go on", func() { ctrlx.WakeAtMost(0, time.Second) }, "ctrlx: WakeAtMost(0, 1s): give at least 1"},
+		"WakeNever":       {"a rate without a time", func() { ctrlx.WakeAtMost(1, 0) }, "and a positive duration"},
 		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: HandlerOf: the reconciler is nil"},
 		"WrapNilLink":     {"chain says so", func() { ctrlx.Wrap(reconcile.Func(nil), nil) }, "nil"},
 		"WrapNilFunc":     {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: HandlerOf: the reconciler is nil"},

@@ -132,8 +132,9 @@ func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.S
 	if len(note) > maxNote {
 		note = strings.ToValidUTF8(note[:maxNote-3], "") + "..."
 	}
-	r.recorder.Eventf(obj, nil, kind, ready.Reason, "Reconcile", "%s", note)
+	reason := ready.Reason[:min(len(ready.Reason), maxReason)]
+	r.recorder.Eventf(obj, nil, kind, reason, "Reconcile", "%s", note)
 }
 
-// maxNote is how long the note of an event may be.
-const maxNote = 1024
+// How long the note and the reason of an event may be, which is less than those of a condition.
+const maxNote, maxReason = 1024, 128

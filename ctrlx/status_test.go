@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -139,6 +141,7 @@ func (o *operator) called(n int) {
 func TestEvents(t *testing.T) {
 	o := newOperator(t)
 	var n atomic.Int64
+	long := strings.Repeat("Reason", 50)
 	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
 		Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
 			_ = o.note("put")
@@ -147,13 +150,18 @@ func TestEvents(t *testing.T) {
 			}
 			return flow.Done(), nil
 		},
-	}, flow.Extensions[*testv1.Database]{}, ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
+	}, flow.Extensions[*testv1.Database]{PostCheck: chain.New(checks.Check("long", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+		if n.Load() == 4 {
+			return checks.Block(long, "a reason that is none for an event", checks.RetryIn(time.Millisecond)), nil
+		}
+		return checks.Proceed(), nil
+	}))}, ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
 	o.database("db", "")
 	o.until("db", "True Succeeded")
 	list := &eventsv1.EventList{}
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx ctxt) (bool, error) {
 		err := api.List(ctx, list, client.InNamespace(o.namespace))
-		return len(list.Items) >= 2, err
+		return len(list.Items) >= 3, err
 	}); err != nil {
 		t.Fatal(err, list.Items)
 	}
@@ -164,10 +172,10 @@ func TestEvents(t *testing.T) {
 			t.Errorf("the note of %s has %d bytes", e.Reason, len(e.Note))
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", long[:128]: "Warning of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
 		t.Errorf("the events: -want, +got:\n%s", diff)
 	}
-	if got := len(o.asked()); got != 4 || len(list.Items) != 2 {
+	if got := len(o.asked()); got != 5 || len(list.Items) != 3 {
 		t.Errorf("%d attempts and %d events", got, len(list.Items))
 	}
 }

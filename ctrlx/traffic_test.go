@@ -19,6 +19,8 @@ type traffic struct {
 	last   time.Time
 	// answer may answer in place of the API server; nil goes there.
 	answer func(what string, req *http.Request) *http.Response
+	// deaf are the watches that have broken, and nobody has noticed: what they tell does not arrive.
+	deaf chan struct{} // nil: none; closed: they work again
 }
 
 type wire struct {
@@ -41,7 +43,42 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 	}
-	return w.next.RoundTrip(req)
+	resp, err := w.next.RoundTrip(req)
+	if err == nil && what == "WATCH clusters" {
+		resp.Body = &deafBody{w.traffic, resp.Body}
+	}
+	return resp, err
+}
+
+// deafBody is what a watch of clusters tells.
+type deafBody struct {
+	*traffic
+	io.ReadCloser
+}
+
+func (b *deafBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	deaf := b.deaf
+	b.mu.Unlock()
+	if deaf != nil {
+		<-deaf
+	}
+	return n, err
+}
+
+// breakWatches makes the watches of clusters deaf until it is told to mend them.
+func (t *traffic) breakWatches() (mend func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	deaf := make(chan struct{})
+	t.deaf = deaf
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.deaf = nil
+		close(deaf)
+	})
 }
 
 // describe says what a request asks for, without the names.

@@ -23,7 +23,7 @@ const (
 )
 
 // Extensions is how a kind of resource differs from what [Operations] do: one chain for each extension point. The zero
-// Extensions changes nothing.
+// Extensions changes nothing. A pass goes one way: a link calls next once at a time, not from several goroutines at once.
 type Extensions[T any] struct {
 	// Pass is around the whole pass: a lock, credentials, a deadline, what has to be done once the resource was read.
 	Pass chain.Chain[T, Outcome]

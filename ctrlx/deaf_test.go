@@ -1,0 +1,45 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// While the watch of clusters is dead a cluster becomes ready, which the cache does not know. All who wait for it go on, for
+// one read in so much time, and what they see of it is not what the cache has.
+func TestDeadWatch(t *testing.T) {
+	const n = 20
+	o := newOperator(t)
+	c := o.cluster("prod", "Creating")
+	for i := range n {
+		o.database(fmt.Sprintf("db-%d", i), "prod")
+	}
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.PollEvery(2*time.Second)))
+	for i := range n {
+		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
+	}
+	mend := o.traffic.breakWatches()
+	defer mend()
+	o.report(c, "Running")
+	for i := range n {
+		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
+	}
+	// It is told of a second time, and nobody looks at it again.
+	mend()
+	asked := o.traffic.take(t)
+	if diff := cmp.Diff(map[string]int{"PATCH databases/status": 2 * n, "PATCH databases": n, "POST events": 2 * n}, asked,
+		cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
+			return what == "GET discovery" || what[:5] == "WATCH" || what == "GET clusters" || what == "GET databases"
+		})); diff != "" {
+		t.Errorf("what was asked of the API server: -want, +got:\n%s", diff)
+	}
+	if got := o.asked(); len(got) != n {
+		t.Errorf("the cloud is asked once for each: %q", got)
+	}
+}

@@ -1,0 +1,46 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// A herd comes to the cloud in turns, all of it, and again when it is woken again.
+func TestHerd(t *testing.T) {
+	const n, atOnce, in = 6, 2, 400 * time.Millisecond
+	o := newOperator(t)
+	c := o.cluster("prod", "Stopped")
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.WakeAtMost(atOnce, in)))
+	for i := range n {
+		o.database(fmt.Sprintf("db-%d", i), "prod")
+	}
+	for round := range 2 {
+		for i := range n {
+			o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
+		}
+		running := time.Now()
+		o.report(c, "Running")
+		for i := range n {
+			o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
+		}
+		if took := time.Since(running); took < (n-atOnce)*in/atOnce {
+			t.Errorf("round %d: all went on within %s", round, took)
+		}
+		o.report(c, "Stopped")
+		for i := range n {
+			name := fmt.Sprintf("db-%d", i)
+			d := o.when(name, func(*testv1.Database) bool { return true })
+			d.Spec.Size++
+			if err := api.Update(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := o.asked(); len(got) != 2*n {
+		t.Errorf("each is put once a round: %q", got)
+	}
+}

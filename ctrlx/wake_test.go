@@ -1,0 +1,99 @@
+package ctrlx
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// line notes who is put into a queue, and when it comes out.
+type line struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	at []string
+}
+
+func (l *line) AddAfter(req reconcile.Request, after time.Duration) {
+	l.at = append(l.at, fmt.Sprint(req.Name, " ", after.Round(time.Millisecond)))
+}
+
+type ranked struct {
+	priorityqueue.PriorityQueue[reconcile.Request]
+	line
+}
+
+func (r *ranked) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Request) {
+	if o.Priority != nil && *o.Priority < 0 || o.RateLimited {
+		r.at = append(r.at, "behind the others")
+	}
+	r.AddAfter(reqs[0], o.After)
+}
+func (r *ranked) AddAfter(req reconcile.Request, after time.Duration) { r.line.AddAfter(req, after) }
+
+func TestWakeAtMost(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		limit  wakes
+		do     func(wake, begins func(names ...string))
+		want   []string
+	}{
+		"NoLimit": {"all at once", wakes{}, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
+		"Herd": {
+			"two at once, and two in ten seconds", wakes{2, 10 * time.Second},
+			func(wake, _ func(...string)) { wake("a", "b", "c", "d", "e") },
+			[]string{"a 0s", "b 0s", "c 5s", "d 10s", "e 15s"},
+		},
+		"Rest": {
+			"who comes later finds the line shorter", wakes{2, 10 * time.Second},
+			func(wake, _ func(...string)) {
+				wake("a", "b", "c")
+				time.Sleep(time.Minute)
+				wake("d", "e", "f")
+			},
+			[]string{"a 0s", "b 0s", "c 5s", "d 0s", "e 0s", "f 5s"},
+		},
+		"Twice": {
+			"an owner that flips makes nobody wait longer", wakes{1, 10 * time.Second},
+			func(wake, _ func(...string)) { wake("a", "b", "a", "b", "a", "b", "c") },
+			[]string{"a 0s", "b 10s", "c 20s"},
+		},
+		"Begun": {
+			"a pass that has begun may have read what was before the change", wakes{1, 10 * time.Second},
+			func(wake, begins func(...string)) { wake("a", "b"); begins("a", "b", "c"); wake("a") },
+			[]string{"a 0s", "b 10s", "a 20s"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, ranking := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					r := &ranked{}
+					w := newWaker(tc.limit)
+					if w.queue = &r.line; ranking {
+						w.queue = r
+					}
+					tc.do(func(names ...string) {
+						for _, n := range names {
+							w.wake(index.ID{Name: n})
+						}
+					}, func(names ...string) {
+						for _, n := range names {
+							w.begins(types.NamespacedName{Name: n})
+						}
+					})
+					if diff := cmp.Diff(tc.want, r.at); diff != "" {
+						t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+					}
+				})
+			}
+		})
+	}
+}
