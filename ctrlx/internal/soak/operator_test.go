@@ -1,6 +1,7 @@
 package soak_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,8 +41,9 @@ type setup struct {
 	Delete    bool // it removes from the cloud what is deleted
 	Defers    bool // a check after the PUT is content at the second time only
 	Workers   int
-	Lease     string // under which it competes with others; empty: it does not
-	Own       bool   // reads of its own writes
+	Lease     string        // under which it competes with others; empty: it does not
+	Own       bool          // reads of its own writes
+	Poll      time.Duration // how often what is waited for is read past the cache; 0: never
 	// For a process of its own:
 	Cloud  string
 	Server reach
@@ -118,6 +120,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 			MaxConcurrentReconciles: o.Workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
 		}),
+		ctrlx.PollEvery(cmp.Or(o.Poll, 24*time.Hour)),
 		// Nothing is looked at again but after a failure: what is lost stays lost.
 		ctrlx.WithBackoff(flow.NewBackoff(
 			flow.BackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
