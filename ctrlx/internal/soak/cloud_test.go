@@ -51,6 +51,7 @@ type thing struct {
 	puts       map[int64]string // which process made the PUT of a generation last
 	generation int64            // of the last PUT
 	deleting   bool
+	history    []string // what was asked about it last
 }
 
 type operation struct {
@@ -156,6 +157,9 @@ func (c *cloud) ask(_ context.Context, q question) (answer, error) {
 		c.things[q.UID] = th
 	}
 	th.catchUp(now)
+	if th.history = append(th.history, fmt.Sprintf("%s %s by %s", now.Format("05.000"), q.Do, q.Process)); len(th.history) > 30 {
+		th.history = th.history[1:]
+	}
 	switch q.Do {
 	case "pass":
 		c.count.Passes++
@@ -266,7 +270,7 @@ func (th *thing) how(op *operation) answer {
 }
 
 func (c *cloud) note(format string, args ...any) {
-	if len(c.wrong) < 20 {
+	if len(c.wrong) < 100 {
 		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 	}
 }

@@ -7,7 +7,7 @@
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
 //	TestWrongOrders  not at all                  two wrong orders in which to register and to read, which TestRaces must notice
 //	TestHerd         200 databases               1,000 databases
-//	TestKilled       5 kills                     100 kills, with a GET before each PUT, and 100 without
+//	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills
 //	TestFaults       20 databases, 5 s           60 databases, 2 times 60 s
@@ -26,5 +26,6 @@
 //   - the wire, between an operator and the API server: a status that is written without saying on which version it is based,
 //     on one that the pass has not read, or to another object; a Ready=True of a pass in which a check has blocked;
 //   - the guard, which watches the databases: a token or a status of another object of that name, a Ready=True for a
-//     generation that is not what the status says, a condition of somebody else that is taken back to what it was before.
+//     generation that is not what the status says, a condition of somebody else that is taken back to what it was before, one that is
+//     gone while the cloud has something of it.
 package soak

@@ -14,7 +14,8 @@ func TestLeader(t *testing.T) {
 	c := newCloud(t, r, 10*time.Millisecond, 300*time.Millisecond)
 	s := setup{Namespace: namespace(t), Get: true, Delete: true, Workers: 4, Own: true, Cloud: c.serve(t), Lease: "soak"}
 	watchOver(t, c, s.Namespace)
-	l := newLoad(t, r, s.Namespace, 12, 2)
+	l := newLoad(t, r, s.Namespace, 24, 4)
+	l.pace = time.Second
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan map[string]bool, 1)

@@ -32,6 +32,7 @@ type load struct {
 	rand      *rand.Rand
 	pace      time.Duration // at most between two things that are done with a name
 	deletes   int           // of a hundred things that are done, how many are deletions
+	calm      bool          // clusters run, and nobody else writes a status
 
 	sizes atomic.Int64 // so that no two specs have the same
 	did   atomic.Int64
@@ -65,6 +66,9 @@ func (l *load) run(ctx context.Context) (there map[string]bool) {
 		})
 	}
 	for i := range l.clusters {
+		if l.calm {
+			break
+		}
 		r := rand.New(rand.NewPCG(l.rand.Uint64(), 4))
 		wg.Go(func() { l.cluster(ctx, r, fmt.Sprintf("c%d", i)) })
 	}
@@ -98,7 +102,7 @@ func (l *load) name(ctx context.Context, r *rand.Rand, name, cluster string) boo
 			l.remove(background, d)
 			l.anew.Add(1)
 			l.create(background, name, cluster)
-		case n < l.deletes+20:
+		case n < l.deletes+20 && !l.calm:
 			l.foreign(background, d)
 		default:
 			patch := fmt.Appendf(nil, `{"spec":{"size":%d}}`, l.sizes.Add(1))
@@ -110,9 +114,7 @@ func (l *load) name(ctx context.Context, r *rand.Rand, name, cluster string) boo
 	if r.IntN(4) > 0 {
 		return true
 	}
-	if err := api.Delete(background, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name}}); err != nil {
-		l.t.Error(err)
-	}
+	l.delete(background, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name}})
 	return false
 }
 
@@ -136,11 +138,28 @@ func (l *load) create(ctx context.Context, name, cluster string) {
 	}
 }
 
+// delete deletes an object as it is now. Without naming its version one would now and then find that something is left in the
+// cloud: the API server looks for finalizers and deletes in two steps, and forgets one that is added in between.
+func (l *load) delete(ctx context.Context, d database) {
+	for {
+		if err := api.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+			l.t.Error(err)
+			return
+		}
+		err := api.Delete(ctx, d, client.Preconditions{UID: &d.UID, ResourceVersion: &d.ResourceVersion})
+		if err == nil {
+			return
+		}
+		if !apierrors.IsConflict(err) {
+			l.t.Error(err)
+			return
+		}
+	}
+}
+
 // remove deletes an object and waits until it is gone.
 func (l *load) remove(ctx context.Context, d database) {
-	if err := api.Delete(ctx, d); err != nil {
-		l.t.Error(err)
-	}
+	l.delete(ctx, d)
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		err := api.Get(ctx, client.ObjectKeyFromObject(d), &testv1.Database{})
 		if apierrors.IsNotFound(err) {
@@ -196,7 +215,7 @@ func tryReport(namespace, name, state string) error {
 // was deleted.
 func (l *load) settle(t *testing.T, c *cloud, there map[string]bool) {
 	t.Helper()
-	until(t, 2*time.Minute, func() error {
+	until(t, *patience, func() error {
 		list := &testv1.DatabaseList{}
 		if err := api.List(t.Context(), list, client.InNamespace(l.namespace)); err != nil {
 			return err
@@ -255,12 +274,30 @@ func (c *cloud) matches(live map[types.UID]database) (missing []error) {
 		case th.op != nil:
 			missing = append(missing, fmt.Errorf("an operation of %s goes on", uid))
 		case d == nil && th.exists && !c.orphans:
-			missing = append(missing, fmt.Errorf("%s was deleted, and is left in the cloud", uid))
+			missing = append(missing, fmt.Errorf("%s was deleted, and is left in the cloud: %q", uid, th.history))
 		case d != nil && (!th.exists || th.size != d.Spec.Size):
 			missing = append(missing, fmt.Errorf("%s is %d in the cloud (there: %t), and should be %d", d.Name, th.size, th.exists, d.Spec.Size))
 		}
 	}
 	return missing
+}
+
+// isGone says what the cloud has of something that ought not to be there any more.
+func (c *cloud) isGone(uid types.UID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	th := c.things[uid]
+	if th == nil || c.orphans {
+		return nil
+	}
+	th.catchUp(time.Now())
+	switch {
+	case th.op != nil:
+		return fmt.Errorf("an operation goes on in the cloud: %q", th.history)
+	case th.exists:
+		return fmt.Errorf("it is left in the cloud: %q", th.history)
+	}
+	return nil
 }
 
 // guard watches the databases of a namespace.
@@ -269,6 +306,8 @@ type guard struct {
 	seen  map[types.UID]*watched
 	kept  int // tokens
 	ready int
+
+	version string // which was seen last
 }
 
 // watched is what was seen of an object.
@@ -282,24 +321,17 @@ type watched struct {
 func watchOver(t *testing.T, c *cloud, namespace string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	w, err := api.Watch(ctx, &testv1.DatabaseList{}, client.InNamespace(namespace))
-	if err != nil {
+	g := &guard{c: c, seen: map[types.UID]*watched{}}
+	list := &testv1.DatabaseList{}
+	if err := api.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
-	g := &guard{c: c, seen: map[types.UID]*watched{}}
+	g.version = list.ResourceVersion
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for e := range w.ResultChan() {
-			switch d, ok := e.Object.(*testv1.Database); {
-			case ok && e.Type != watch.Deleted:
-				g.look(d)
-			case !ok && ctx.Err() == nil:
-				c.saysWrong("the guard cannot watch: %v", e.Object)
-			}
-		}
-		if ctx.Err() == nil {
-			c.saysWrong("the watch of the guard ended early")
+		for ctx.Err() == nil {
+			g.watch(ctx, namespace)
 		}
 	}()
 	t.Cleanup(func() {
@@ -308,6 +340,32 @@ func watchOver(t *testing.T, c *cloud, namespace string) {
 		c.soFar(t)
 		t.Logf("the guard has seen %d objects, tokens %d times, readiness %d times", len(g.seen), g.kept, g.ready)
 	})
+}
+
+// watch goes on where the last watch ended, which the API server may close when it is busy.
+func (g *guard) watch(ctx context.Context, namespace string) {
+	w, err := api.Watch(ctx, &testv1.DatabaseList{}, client.InNamespace(namespace), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: g.version}})
+	if err != nil {
+		return
+	}
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		switch d, ok := e.Object.(*testv1.Database); {
+		case ok:
+			g.version = d.ResourceVersion
+			if e.Type != watch.Deleted {
+				g.look(d)
+			} else if err := g.c.isGone(d.UID); err != nil {
+				g.c.saysWrong("%s is deleted: %v", d.Name, err)
+			}
+		case apierrors.IsGone(apierrors.FromObject(e.Object)) || apierrors.IsResourceExpired(apierrors.FromObject(e.Object)):
+			g.c.saysWrong("the guard has missed something: %v", e.Object)
+			g.version = ""
+			return
+		default:
+			return
+		}
+	}
 }
 
 func (g *guard) look(d database) {

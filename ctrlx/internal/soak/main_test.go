@@ -24,6 +24,7 @@ import (
 var (
 	long       = flag.Bool("soak", false, "run the long forms: make soak")
 	raceRounds = flag.Int("rounds", 25, "how many rounds the long form of TestRaces has")
+	patience   = flag.Duration("patience", 2*time.Minute, "how long it may take until all is as it should be, when nothing disturbs any more")
 	seed       = flag.Uint64("seed", 0, "what random numbers begin with; 0: another one each time")
 )
 
