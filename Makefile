@@ -4,6 +4,7 @@
 #   make envtest builds the API server that the tests of ctrlx need (make test does it)
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make bench-peers  the table of costs beside other libraries, in about a minute
+#   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
@@ -17,7 +18,7 @@ GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy envtest bench bench-peers cover fuzz fuzz-short faults soak fmt clean
+.PHONY: all test check alone tidy envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults soak fmt clean
 all: test
 
 test: check alone tidy fuzz-short
@@ -59,6 +60,11 @@ bench:
 
 bench-peers:
 	@cd benchmarks && $(GO) run ./peers
+
+bench-ctrlx: envtest
+	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \
+		$(GO) test -run '^$$' -bench 'Controller|WakeUp' -benchtime 7x -timeout 30m . && \
+		$(GO) test -run '^$$' -bench 'Memory|Changed' ./internal/index
 
 cover:
 	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...

@@ -135,12 +135,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 	seen := p.Register(id)
 	ref := checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	k, err := e.watch(ctx, gk, id.Namespace)
-	if err == nil && k.informer != nil {
-		err = e.synced(ctx, gk, k, wait)
-	}
+	k, err := e.watched(ctx, gk, id.Namespace, wait)
 	if err != nil {
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
@@ -152,13 +147,15 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 	var from client.Reader = e.cache
 	if e.behind.has(id) {
 		from = e.live
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
 	}
-	err = from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)
-	switch {
-	case apierrors.IsNotFound(err):
-		seen.Saw(digest.NotFound)
-		return checks.Object{Ref: ref}, nil
-	case err != nil:
+	if err := from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj); err != nil {
+		if apierrors.IsNotFound(err) {
+			seen.Saw(digest.NotFound)
+			return checks.Object{Ref: ref}, nil
+		}
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
 	seen.Saw(digest.Of(obj))
@@ -170,6 +167,20 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		of = ready.Of
 	}
 	return ready.Object(obj, ref, of), nil
+}
+
+// watched is a kind whose first list has come, or one that is not installed.
+func (e *engine) watched(ctx context.Context, gk schema.GroupKind, namespace string, wait time.Duration) (*kind, error) {
+	if k := e.kind(gk); k != nil && k.informer != nil && k.informer.HasSynced() { // almost always, without a timer
+		return k, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	k, err := e.watch(ctx, gk, namespace)
+	if err == nil && k.informer != nil {
+		err = e.synced(ctx, gk, k, wait)
+	}
+	return k, err
 }
 
 // watch sees to it that a kind is watched, if it is installed.

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/windlass-go/windlass/flow"
@@ -26,7 +27,10 @@ type blocked struct {
 	stopped bool
 }
 
-type resource struct{ reconciler, key string }
+type resource struct {
+	reconciler string
+	name       types.NamespacedName
+}
 
 // blockedBy is the reason of a block; empty: there is none.
 func blockedBy(out flow.Outcome) string {
@@ -37,10 +41,10 @@ func blockedBy(out flow.Outcome) string {
 }
 
 // set says why a resource is blocked; empty: it is not.
-func (b *blocked) set(reconciler, key, reason string) {
+func (b *blocked) set(reconciler string, name types.NamespacedName, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := resource{reconciler, key}
+	r := resource{reconciler, name}
 	before := b.why[r]
 	if before == reason || b.stopped {
 		return

@@ -1,31 +1,34 @@
 package ctrlx
 
 import (
+	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // The gauge says how many are blocked now and why, however often and in whatever order that is reported.
 func TestBlockedGauge(t *testing.T) {
 	var b blocked
+	named := func(n int) types.NamespacedName { return types.NamespacedName{Namespace: "a", Name: fmt.Sprint(n)} }
 	steps := []struct {
 		reason string
 		do     func()
 		not    float64 // blocked by NotReady
 		gone   float64 // blocked by NotFound
 	}{
-		{"one", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
-		{"the same again", func() { b.set("T", "a/1", "NotReady") }, 1, 0},
-		{"another one", func() { b.set("T", "a/2", "NotReady") }, 2, 0},
-		{"another reason", func() { b.set("T", "a/1", "NotFound") }, 1, 1},
-		{"not blocked any more", func() { b.set("T", "a/2", "") }, 0, 1},
-		{"nor was it", func() { b.set("T", "a/2", "") }, 0, 1},
-		{"the same name of another reconciler", func() { b.set("U", "a/1", "NotFound") }, 0, 1},
-		{"gone", func() { b.set("T", "a/1", "") }, 0, 0},
-		{"two more", func() { b.set("T", "a/3", "NotFound"); b.set("T", "a/4", "NotReady") }, 1, 1},
+		{"one", func() { b.set("T", named(1), "NotReady") }, 1, 0},
+		{"the same again", func() { b.set("T", named(1), "NotReady") }, 1, 0},
+		{"another one", func() { b.set("T", named(2), "NotReady") }, 2, 0},
+		{"another reason", func() { b.set("T", named(1), "NotFound") }, 1, 1},
+		{"not blocked any more", func() { b.set("T", named(2), "") }, 0, 1},
+		{"nor was it", func() { b.set("T", named(2), "") }, 0, 1},
+		{"the same name of another reconciler", func() { b.set("U", named(1), "NotFound") }, 0, 1},
+		{"gone", func() { b.set("T", named(1), "") }, 0, 0},
+		{"two more", func() { b.set("T", named(3), "NotFound"); b.set("T", named(4), "NotReady") }, 1, 1},
 		{"the manager stops", func() { b.stop() }, 0, 0},
-		{"a pass ends after that", func() { b.set("T", "a/3", "NotReady"); b.set("T", "a/5", "NotReady") }, 0, 0},
+		{"a pass ends after that", func() { b.set("T", named(3), "NotReady"); b.set("T", named(5), "NotReady") }, 0, 0},
 	}
 	for _, s := range steps {
 		s.do()

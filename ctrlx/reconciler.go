@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,7 +31,7 @@ type Reconciler[T client.Object] struct {
 	finalizes  bool
 	key        func(T) string
 	owner      func(T) checks.Ref
-	conditions func(T) conditioned
+	conditions conditions[T]
 	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
 
 	// What SetupWithManager gives.
@@ -39,6 +40,7 @@ type Reconciler[T client.Object] struct {
 	client   client.Client
 	recorder events.EventRecorder
 	self     kindOf
+	gvk      schema.GroupVersionKind
 }
 
 // New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
@@ -116,7 +118,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.waker.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
-	if apierrors.IsConflict(err) {
+	if err != nil && apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
 		return reconcile.Result{RequeueAfter: r.conflicts.When(req)}, nil
 	}
@@ -131,15 +133,16 @@ func (r *Reconciler[T]) notSetUp() error {
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	obj := r.newObject()
-	err := r.client.Get(ctx, req.NamespacedName, obj)
-	switch {
-	case apierrors.IsNotFound(err):
-		r.forget(req)
-		return reconcile.Result{}, nil
-	case err != nil:
+	read := r.newObject() // what is in it the cache shares with others, so that it is never changed
+	if err := r.client.Get(ctx, req.NamespacedName, read, uncopied...); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req)
+			return reconcile.Result{}, nil
+		}
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
+	obj := read.DeepCopyObject().(T)
+	obj.GetObjectKind().SetGroupVersionKind(r.gvk) // as the cache does with copies
 	deleting := !obj.GetDeletionTimestamp().IsZero()
 	if r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		if deleting { // it is gone from the cloud, and others hold the object
@@ -149,15 +152,19 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 		if err := r.addFinalizer(ctx, obj); err != nil {
 			return reconcile.Result{}, ignoreGone(err)
 		}
+		read = obj.DeepCopyObject().(T)
 	}
-	return r.pass(ctx, req, obj)
+	return r.pass(ctx, req, read, obj)
 }
 
-// pass takes an object through the flow and does what the outcome says.
-func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) (reconcile.Result, error) {
-	s := &status[T]{r: r, obj: obj, base: obj.DeepCopyObject().(T)}
-	p := r.engine.begin(r.self.id(req.NamespacedName), s.base, &r.opt)
-	out := r.flow.Reconcile(context.WithValue(ctx, passKey{}, p), obj)
+// uncopied reads from a cache without a copy.
+var uncopied = []client.GetOption{client.UnsafeDisableDeepCopy}
+
+// pass takes an object through the flow and does what the outcome says. read is the object as it was read.
+func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
+	s := &status[T]{r: r, obj: obj, read: read}
+	p := r.engine.begin(ctx, r.self.id(req.NamespacedName), read, &r.opt)
+	out := r.flow.Reconcile(p, obj)
 	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
@@ -170,7 +177,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, obj T) 
 		r.forget(req)
 		return reconcile.Result{}, nil
 	}
-	r.engine.blocked.set(r.name, req.String(), blockedBy(out))
+	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 	if err := s.write(ctx, out, circle); err != nil {
 		return reconcile.Result{}, ignoreGone(err)
 	}
@@ -199,7 +206,7 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.index.Forget(r.self.id(req.NamespacedName))
-	r.engine.blocked.set(r.name, req.String(), "")
+	r.engine.blocked.set(r.name, req.NamespacedName, "")
 }
 
 func (r *Reconciler[T]) newObject() T {

@@ -17,8 +17,9 @@ import (
 
 type passKey struct{}
 
-// pass is what is known of a pass under way: what it looked at.
+// pass is what is known of a pass under way: what it looked at. It is in the pass's context, by being it.
 type pass struct {
+	context.Context
 	e         *engine
 	p         index.Pass
 	self      index.ID
@@ -29,8 +30,16 @@ type pass struct {
 	watched   bool // all that the object waits for is watched, so that it is woken
 }
 
-func (e *engine) begin(self index.ID, read client.Object, opt *options) *pass {
-	return &pass{e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: opt.sync, readiness: opt.readiness}
+func (e *engine) begin(ctx context.Context, self index.ID, read client.Object, opt *options) *pass {
+	return &pass{Context: ctx, e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: opt.sync, readiness: opt.readiness}
+}
+
+// Value implements context.Context.
+func (p *pass) Value(key any) any {
+	if key == (passKey{}) {
+		return p
+	}
+	return p.Context.Value(key)
 }
 
 // done ends a pass that waits for nothing.
@@ -103,7 +112,7 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 		}
 		return resolve(ctx, ref)
 	}
-	c := metav1.GetControllerOf(obj)
+	c := metav1.GetControllerOfNoCopy(obj)
 	if c == nil {
 		return checks.Object{}, nil
 	}

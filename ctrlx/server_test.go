@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 }
 
 // namespace makes a namespace for a test.
-func namespace(t *testing.T) string {
+func namespace(t testing.TB) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := api.Create(t.Context(), ns); err != nil {

@@ -29,7 +29,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: add the type to the manager's scheme: %w", r.name, err)
 	}
-	r.self = kindOf{gvk.Group, gvk.Kind}
+	r.self, r.gvk = kindOf{gvk.Group, gvk.Kind}, gvk
 	r.client = mgr.GetClient()
 	r.recorder = mgr.GetEventRecorder("windlass")
 	e, err := engineOf(mgr)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,30 +14,31 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// conditioned is how the conditions of an object are got at.
-type conditioned struct {
-	get func() []metav1.Condition
-	set func([]metav1.Condition)
+// conditions is how the conditions of objects are got at.
+type conditions[T client.Object] struct {
+	get func(T) []metav1.Condition
+	set func(T, []metav1.Condition)
 }
 
 // conditionsOf finds out how the conditions of objects of type T are got at, and panics if nobody knows.
-func conditionsOf[T client.Object](name string, option any) func(T) conditioned {
-	if f := optionFor[func(T) *[]metav1.Condition](name, "WithConditions", option); f != nil {
-		return func(obj T) conditioned {
-			at := f(obj)
-			return conditioned{func() []metav1.Condition { return *at }, func(all []metav1.Condition) { *at = all }}
+func conditionsOf[T client.Object](name string, option any) conditions[T] {
+	if at := optionFor[func(T) *[]metav1.Condition](name, "WithConditions", option); at != nil {
+		return conditions[T]{
+			func(obj T) []metav1.Condition { return *at(obj) },
+			func(obj T, all []metav1.Condition) { *at(obj) = all },
 		}
 	}
 	var zero T
 	if _, ok := any(zero).(Conditioned); !ok {
 		panic(fmt.Sprintf("ctrlx: New: %s: nobody says where %T has its conditions: give it GetConditions and SetConditions, or use WithConditions", name, zero))
 	}
-	return func(obj T) conditioned {
-		c := any(obj).(Conditioned)
-		return conditioned{c.GetConditions, c.SetConditions}
+	return conditions[T]{
+		func(obj T) []metav1.Condition { return any(obj).(Conditioned).GetConditions() },
+		func(obj T, all []metav1.Condition) { any(obj).(Conditioned).SetConditions(all) },
 	}
 }
 
@@ -49,24 +49,26 @@ var ours = []string{"Ready", "Reconciling", "Stalled"}
 type status[T client.Object] struct {
 	r    *Reconciler[T]
 	obj  T
-	base T // as it was read
+	read T // as it was read
 }
 
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref) error {
-	c := s.r.conditions(s.obj)
-	before := meta.FindStatusCondition(c.get(), "Ready")
-	all := merged(c.get(), out.Conditions(), s.obj.GetGeneration(), circle)
-	c.set(all)
-	// Metadata and spec are not part of the status, and operations may not change them.
-	s.base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
-	s.base.SetAnnotations(s.obj.GetAnnotations())
-	if equality.Semantic.DeepEqual(s.base, s.obj) {
+	was := s.r.conditions.get(s.obj)
+	before := meta.FindStatusCondition(was, "Ready")
+	all := merged(was, out.Conditions(), s.obj.GetGeneration(), circle)
+	s.r.conditions.set(s.obj, all)
+	if digest.Status(s.read) == digest.Status(s.obj) {
 		return nil
 	}
-	locked := client.MergeFromWithOptions(s.base, client.MergeFromWithOptimisticLock{})
+	base := s.read.DeepCopyObject().(T)
+	// Metadata and spec are not part of the status, and operations may not change them.
+	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
+	base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
+	base.SetAnnotations(s.obj.GetAnnotations())
+	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
 	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
-		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.base, err) {
+		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.read, err) {
 			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
 		}
 		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
@@ -77,13 +79,17 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	return nil
 }
 
-// merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them.
+// merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them. The old
+// ones are not changed.
 func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, circle []checks.Ref) []metav1.Condition {
-	all := slices.Clone(old)
+	all := old
 	for _, t := range ours {
+		is := meta.FindStatusCondition(all, t)
 		i := slices.IndexFunc(outcome, func(c flow.Condition) bool { return c.Type == t })
 		if i < 0 {
-			meta.RemoveStatusCondition(&all, t)
+			if is != nil {
+				all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == t })
+			}
 			continue
 		}
 		c := metav1.Condition{
@@ -93,9 +99,17 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 		if len(circle) > 0 {
 			c.Message = around(circle)
 		}
-		meta.SetStatusCondition(&all, c)
+		if is == nil || !sameCondition(is, &c) {
+			all = slices.Clone(all)
+			meta.SetStatusCondition(&all, c)
+		}
 	}
 	return all
+}
+
+// sameCondition compares without the time, which is that of the last transition.
+func sameCondition(a, b *metav1.Condition) bool {
+	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
 }
 
 // around says that an object waits in a circle, and nothing else: what a check says of an object quotes what that says of

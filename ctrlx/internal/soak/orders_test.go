@@ -33,9 +33,9 @@ func TestWrongOrders(t *testing.T) {
 			[]snippet{
 				{"seen := p.Register(id)\n", "var seen index.Look\n"},
 				{
-					"err = from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)\n",
+					"if err := from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj); err != nil {\n",
 					"err = from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)\n" +
-						"time.Sleep(2 * time.Millisecond)\nseen = p.Register(id)\n",
+						"time.Sleep(2 * time.Millisecond)\nseen = p.Register(id)\nif err != nil {\n",
 				},
 			},
 			true,

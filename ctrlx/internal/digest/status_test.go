@@ -1,0 +1,50 @@
+package digest_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+)
+
+func TestStatus(t *testing.T) {
+	thing := func() client.Object { return &Thing{Status: ThingStatus{Names: []string{"a"}}} }
+	loose := func() client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(1)}, "status": map[string]any{"a": "1"}}}
+	}
+	cases := map[string]struct {
+		reason string
+		of     func() client.Object
+		change func(client.Object)
+		same   bool
+	}{
+		"Nothing":     {"what did not change is the same", thing, func(client.Object) {}, true},
+		"Status":      {"it is what is asked for", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
+		"Spec":        {"it is not, with a generation or without", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
+		"Annotations": {"nor are they", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
+		"Deleted":     {"nor is that", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},
+		"Late":        {"a status that was not there", func() client.Object { return &Late{} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
+		"NoStatus":    {"where there is none, nobody knows better", func() client.Object { return &Bare{} }, func(o client.Object) { o.(*Bare).Rules = []string{"a"} }, false},
+		"Node":        {"the spec of what has no generation", func() client.Object { return &corev1.Node{} }, func(o client.Object) { o.(*corev1.Node).Spec.PodCIDR = "x" }, true},
+		"Loose": {"as of typed objects", loose, func(o client.Object) {
+			o.(*unstructured.Unstructured).Object["status"].(map[string]any)["a"] = "2"
+		}, false},
+		"LooseSpec": {"as of typed objects", loose, func(o client.Object) {
+			o.(*unstructured.Unstructured).Object["spec"].(map[string]any)["size"] = int64(2)
+		}, true},
+		"LooseNone": {"there was a status", loose, func(o client.Object) { delete(o.(*unstructured.Unstructured).Object, "status") }, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before, o := digest.Status(tc.of()), tc.of()
+			tc.change(o)
+			if same := digest.Status(o) == before; same != tc.same {
+				t.Errorf("%s: same: %v", tc.reason, same)
+			}
+		})
+	}
+}

@@ -1,0 +1,250 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+// bare is what one writes without this package for the same passes: the same reads, the same three conditions, compared
+// by hand.
+type bare struct {
+	client.Client
+	objects func(owner *testv1.Cluster) (reason, message string) // why a database has to wait; nil: they have no owner
+}
+
+func (b *bare) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	d := &testv1.Database{}
+	if err := b.Get(ctx, req.NamespacedName, d); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Succeeded", ObservedGeneration: d.Generation}
+	if b.objects != nil {
+		c := &testv1.Cluster{}
+		if err := b.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: metav1.GetControllerOfNoCopy(d).Name}, c); err != nil {
+			return reconcile.Result{}, err
+		}
+		if reason, message := b.objects(c); reason != "" {
+			ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, reason, message
+		}
+	}
+	waiting := ready
+	waiting.Type, waiting.Status = "Reconciling", metav1.ConditionTrue
+	blocked := ready.Status != metav1.ConditionTrue
+	if has(d.Status.Conditions, &ready) && meta.FindStatusCondition(d.Status.Conditions, "Stalled") == nil &&
+		(blocked && has(d.Status.Conditions, &waiting) || !blocked && meta.FindStatusCondition(d.Status.Conditions, "Reconciling") == nil) {
+		return reconcile.Result{RequeueAfter: time.Hour}, nil
+	}
+	patch := client.MergeFromWithOptions(d.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
+	meta.SetStatusCondition(&d.Status.Conditions, ready)
+	meta.RemoveStatusCondition(&d.Status.Conditions, "Stalled")
+	if blocked {
+		meta.SetStatusCondition(&d.Status.Conditions, waiting)
+	} else {
+		meta.RemoveStatusCondition(&d.Status.Conditions, "Reconciling")
+	}
+	return reconcile.Result{RequeueAfter: time.Hour}, b.Status().Patch(ctx, d, patch)
+}
+
+// notReady is what checks.OwnerReady has against an owner.
+func notReady(c *testv1.Cluster) (reason, message string) {
+	is := meta.FindStatusCondition(c.Status.Conditions, "Ready")
+	if is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration >= c.Generation {
+		return "", ""
+	}
+	message = "owner Cluster " + c.Namespace + "/" + c.Name + " is not ready"
+	if is != nil {
+		message += ": " + is.Reason + ": " + is.Message
+	}
+	return "OwnerNotReady", message
+}
+
+func has(all []metav1.Condition, c *metav1.Condition) bool {
+	is := meta.FindStatusCondition(all, c.Type)
+	return is != nil && is.Status == c.Status && is.Reason == c.Reason && is.Message == c.Message && is.ObservedGeneration == c.ObservedGeneration
+}
+
+// steady are the passes that are measured: nothing has changed, so that nothing is written.
+var steady = map[string]struct {
+	reason string
+	owner  string  // the state of the owner; empty: there is none
+	most   float64 // allocations more than the bare reconciler makes
+	limit  float64 // how many times as long as the bare reconciler it may take, on a quiet machine
+}{
+	"Ready":   {"a resource without an owner and without checks", "", 6, 2.6},
+	"Owner":   {"an owner that is ready", "Running", 17, 2.6},
+	"Blocked": {"an owner that is not ready, and watched", "Creating", 10, 2.6},
+}
+
+// cached is an object as caches have it: with what the API server writes.
+func cached(o client.Object, name string) client.Object {
+	at := metav1.Unix(1_700_000_000, 0)
+	o.SetNamespace("team-a")
+	o.SetName(name)
+	o.SetUID("7d1f1b5e-3f5c-4f5e-9d8b-1a2b3c4d5e6f")
+	o.SetResourceVersion("123456")
+	o.SetGeneration(3)
+	o.SetCreationTimestamp(at)
+	o.SetLabels(map[string]string{"app": "shop", "team": "a"})
+	for _, by := range []string{"kubectl", "operator"} {
+		o.SetManagedFields(append(o.GetManagedFields(), metav1.ManagedFieldsEntry{
+			Manager: by, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: testv1.GroupVersion.String(), Time: &at, FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:status":{".":{},"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{".":{},"f:status":{},"f:type":{}}}}}`),
+		}))
+	}
+	return o
+}
+
+// objects are a database, and its owner if that has a state.
+func objects(state string) []client.Object {
+	d := cached(&testv1.Database{}, "db").(*testv1.Database)
+	if state == "" {
+		return []client.Object{d}
+	}
+	c := cached(&testv1.Cluster{}, "prod").(*testv1.Cluster)
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: state, Message: "it is " + state, ObservedGeneration: c.Generation}
+	if state == "Running" {
+		ready.Status = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&c.Status.Conditions, ready)
+	d.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, testv1.GroupVersion.WithKind("Cluster"))}
+	return []client.Object{d, c}
+}
+
+// measured is a reconciler for databases whose cloud is in sync.
+func measured(owned bool, opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
+	var ext extensions
+	if owned {
+		ext = waitsForCluster
+	}
+	return ctrlx.New("Database", databases{Apply: put, Get: inSync}, ext, opts...)
+}
+
+func inSync(ctxt, *flow.Request[*testv1.Database]) (flow.Observation, error) {
+	return flow.Observation{Exists: true, InSync: true}, nil
+}
+
+// passes are one pass of the adapter and one of the bare reconciler, each over objects of its own, in the state in which
+// neither writes anything any more.
+func passes(tb testing.TB, owner string, manager func(...client.Object) *inMemory) (adapter, byHand func()) {
+	tb.Helper()
+	ours, theirs := manager(objects(owner)...), manager(objects(owner)...)
+	r := measured(owner != "")
+	if err := r.SetupWithManager(ours); err != nil {
+		tb.Fatal(err)
+	}
+	settled := func(r reconcile.Reconciler) func() {
+		ctx, req := context.Background(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "team-a", Name: "db"}}
+		do := func() {
+			if result, err := r.Reconcile(ctx, req); err != nil || result.RequeueAfter < 45*time.Minute {
+				panic(fmt.Sprintf("%T: %+v, %v", r, result, err))
+			}
+		}
+		do()
+		do()
+		return do
+	}
+	b := &bare{Client: theirs.GetClient()}
+	if owner != "" {
+		b.objects = notReady
+	}
+	return settled(r), settled(b)
+}
+
+// TestPassWritesNothing: what is measured is not how to write.
+func TestPassWritesNothing(t *testing.T) {
+	for name, tc := range steady {
+		t.Run(name, func(t *testing.T) {
+			var managers []*inMemory
+			adapter, byHand := passes(t, tc.owner, func(objects ...client.Object) *inMemory {
+				managers = append(managers, newInMemory(objects...))
+				return managers[len(managers)-1]
+			})
+			adapter()
+			byHand()
+			for i, m := range managers {
+				if n := m.writes.Load(); n != 1 {
+					t.Errorf("%s: %d wrote %d times", tc.reason, i, n)
+				}
+			}
+		})
+	}
+}
+
+func TestPassAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	for name, tc := range steady {
+		t.Run(name, func(t *testing.T) {
+			adapter, byHand := passes(t, tc.owner, newInMemory)
+			got, least := testing.AllocsPerRun(500, adapter), testing.AllocsPerRun(500, byHand)
+			t.Logf("%v allocations, %v by hand", got, least)
+			if got > least+tc.most {
+				t.Errorf("%s: %v allocations, %v by hand: at most %v more", tc.reason, got, least, tc.most)
+			}
+		})
+	}
+}
+
+// The limits are those of a quiet machine; what is tested anywhere is half as much again.
+func TestPassCosts(t *testing.T) {
+	if race.Enabled || testing.Short() {
+		t.Skip("times are not measured with -race, nor with -short")
+	}
+	for name, tc := range steady {
+		t.Run(name, func(t *testing.T) {
+			adapter, byHand := passes(t, tc.owner, newInMemory)
+			got := ratio.Of(adapter, byHand, ratio.Options{Samples: 100})
+			t.Logf("%.2fx, the limit is %.2fx", got, tc.limit)
+			if got > 1.5*tc.limit {
+				t.Errorf("%s: %.2fx, the limit is %.2fx", tc.reason, got, tc.limit)
+			}
+		})
+	}
+}
+
+// newFake is a manager with the fake client of controller-runtime, which takes much longer than a cache.
+func newFake(objects ...client.Object) *inMemory {
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&testv1.Database{}, &testv1.Cluster{}).Build()
+	return &inMemory{reader: c, client: c}
+}
+
+// BenchmarkPass tells what a pass takes, beside one by hand in the same run.
+func BenchmarkPass(b *testing.B) {
+	for _, with := range []struct {
+		name    string
+		manager func(...client.Object) *inMemory
+	}{{"memory", newInMemory}, {"fake", newFake}} {
+		for _, name := range []string{"Ready", "Owner", "Blocked"} {
+			b.Run(with.name+"/"+name+"/ctrlx", func(b *testing.B) {
+				adapter, byHand := passes(b, steady[name].owner, with.manager)
+				b.ReportAllocs()
+				for b.Loop() {
+					adapter()
+				}
+				b.ReportMetric(ratio.Of(adapter, byHand, ratio.Options{Samples: 200}), "x-by-hand")
+			})
+			b.Run(with.name+"/"+name+"/by-hand", func(b *testing.B) {
+				_, byHand := passes(b, steady[name].owner, with.manager)
+				b.ReportAllocs()
+				for b.Loop() {
+					byHand()
+				}
+			})
+		}
+	}
+}

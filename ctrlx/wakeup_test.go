@@ -1,0 +1,410 @@
+package ctrlx_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/ratio"
+)
+
+var (
+	manyWaiters = flag.Int("waiters", 1000, "how many databases wait in BenchmarkWakeUp, and are looked at in BenchmarkController")
+	manyWorkers = flag.Int("workers", 4, "how many passes run at once there")
+)
+
+// timed is a queue that notes when requests come, and when passes over them start and end.
+type timed struct {
+	priorityqueue.PriorityQueue[reconcile.Request]
+	mu     sync.Mutex
+	added  time.Time // the last one
+	starts []time.Time
+	ended  int
+	wanted int
+	done   chan struct{} // closed when as many passes have ended as were wanted
+}
+
+func (q *timed) Add(req reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, req) }
+
+func (q *timed) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Request) {
+	if o.After == 0 && !o.RateLimited {
+		q.mu.Lock()
+		q.added = time.Now()
+		q.mu.Unlock()
+	}
+	q.PriorityQueue.AddWithOpts(o, reqs...)
+}
+
+func (q *timed) GetWithPriority() (req reconcile.Request, priority int, shutdown bool) {
+	req, priority, shutdown = q.PriorityQueue.GetWithPriority()
+	if shutdown {
+		return req, priority, shutdown
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.starts = append(q.starts, time.Now())
+	return req, priority, shutdown
+}
+
+func (q *timed) Done(req reconcile.Request) {
+	q.PriorityQueue.Done(req)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ended++; q.ended == q.wanted {
+		close(q.done)
+	}
+}
+
+// expect begins to note n passes.
+func (q *timed) expect(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.starts, q.ended, q.wanted, q.done = make([]time.Time, 0, n), 0, n, make(chan struct{})
+}
+
+// wait waits for them.
+func (q *timed) wait(b *testing.B) {
+	b.Helper()
+	select {
+	case <-q.done:
+	case <-time.After(5 * time.Minute):
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		b.Fatalf("of %d passes %d have come", q.wanted, q.ended)
+	}
+}
+
+// side is a manager with a controller for the databases of a namespace, which have one cluster.
+type side struct {
+	b         *testing.B
+	name      string
+	namespace string
+	queue     *timed
+	requests  []reconcile.Request
+	owner     *testv1.Cluster
+	cached    client.Client
+	passes    reconcile.Reconciler
+	bytes     float64 // of the heap for each database, the cache included
+}
+
+// options are those of the controllers of all sides.
+func (s *side) options() controller.Options {
+	return controller.Options{MaxConcurrentReconciles: *manyWorkers, NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		s.queue.PriorityQueue = priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
+		return s.queue
+	}}
+}
+
+// newSide starts one, and waits until there was a pass over each database.
+func newSide(b *testing.B, name, state string, setUp func(*side, manager.Manager) error) *side {
+	b.Helper()
+	s := &side{b: b, name: name, namespace: namespace(b), queue: &timed{}}
+	s.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "prod"}}
+	s.must(api.Create(b.Context(), s.owner))
+	s.report(state)
+	owners := []metav1.OwnerReference{*metav1.NewControllerRef(s.owner, testv1.GroupVersion.WithKind("Cluster"))}
+	for i := range *manyWaiters {
+		s.requests = append(s.requests, reconcile.Request{NamespacedName: keyOf(s.namespace, fmt.Sprintf("db-%05d", i))})
+	}
+	var wg sync.WaitGroup
+	for part := range 8 {
+		wg.Go(func() {
+			for i := part; i < len(s.requests); i += 8 {
+				d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.requests[i].Name, OwnerReferences: owners}, Spec: testv1.DatabaseSpec{Size: 1}}
+				if err := api.Create(b.Context(), d); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	before := heap()
+	yes := true
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:     scheme,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}},
+		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
+	})
+	s.must(err)
+	s.cached = mgr.GetClient()
+	s.must(setUp(s, mgr))
+	s.queue.expect(len(s.requests))
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			b.Error(err)
+		}
+	})
+	s.queue.wait(b)
+	s.settle()
+	s.bytes = (heap() - before) / float64(len(s.requests))
+	return s
+}
+
+func (s *side) must(err error) {
+	s.b.Helper()
+	if err != nil {
+		s.b.Fatalf("%s: %v", s.name, err)
+	}
+}
+
+func heap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// report writes the status of the cluster, and returns when that is written.
+func (s *side) report(state string) {
+	s.b.Helper()
+	s.owner.Status.State = state
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: state, Message: "it is " + state, ObservedGeneration: s.owner.Generation}
+	if state == "Running" {
+		ready.Status = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&s.owner.Status.Conditions, ready)
+	s.must(api.Status().Update(s.b.Context(), s.owner))
+}
+
+// settle waits until no pass is under way or to come, and the cache has all that was written.
+func (s *side) settle() {
+	s.b.Helper()
+	version := func(r client.Reader) string {
+		list := &testv1.DatabaseList{}
+		s.must(r.List(s.b.Context(), list, client.InNamespace(s.namespace)))
+		slices.SortFunc(list.Items, func(a, b testv1.Database) int { return strings.Compare(a.Name, b.Name) })
+		var all strings.Builder
+		for _, d := range list.Items {
+			all.WriteString(d.ResourceVersion + " ")
+		}
+		return all.String()
+	}
+	s.must(wait.PollUntilContextTimeout(s.b.Context(), 100*time.Millisecond, time.Minute, false, func(context.Context) (bool, error) {
+		s.queue.mu.Lock()
+		idle := s.queue.ended == len(s.queue.starts)
+		s.queue.mu.Unlock()
+		return idle && s.queue.Len() == 0 && version(api) == version(s.cached), nil
+	}))
+}
+
+// woken is when passes came to start, since the write of the owner's status has returned.
+type woken struct{ enqueued, first, median, last time.Duration }
+
+// wake changes the owner, and waits for a pass over each database.
+func (s *side) wake(state string) woken {
+	s.b.Helper()
+	s.queue.expect(len(s.requests))
+	runtime.GC()
+	s.report(state)
+	written := time.Now()
+	s.queue.wait(s.b)
+	s.settle()
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	since := func(i int) time.Duration { return s.queue.starts[i].Sub(written) }
+	n := len(s.requests)
+	return woken{s.queue.added.Sub(written), since(0), since(n / 2), since(n - 1)}
+}
+
+// cpu is what a pass over each database takes of the processor, of this process that is.
+func (s *side) cpu() time.Duration {
+	s.b.Helper()
+	s.queue.expect(len(s.requests))
+	runtime.GC()
+	before := processCPU()
+	s.queue.PriorityQueue.AddWithOpts(priorityqueue.AddOpts{}, s.requests...)
+	s.queue.wait(s.b)
+	return (processCPU() - before) / time.Duration(len(s.requests))
+}
+
+// pass is one over the first database, outside of the controller.
+func (s *side) pass() {
+	if _, err := s.passes.Reconcile(context.Background(), s.requests[0]); err != nil {
+		panic(err)
+	}
+}
+
+func processCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// adapter is the side of this package.
+func adapter(guards checks.OwnerChain) func(*side, manager.Manager) error {
+	return func(s *side, mgr manager.Manager) error {
+		r := ctrlx.New("Database", databases{Apply: put, Get: inSync}, extensions{OwnerCheck: guards}, ctrlx.WithController(s.options()))
+		s.passes = r
+		return r.SetupWithManager(mgr)
+	}
+}
+
+// byHand is a side with the bare reconciler, and whatever else asks for its passes.
+func byHand(objects func(*testv1.Cluster) (reason, message string), also func(*side, manager.Manager, *builder.Builder) error) func(*side, manager.Manager) error {
+	return func(s *side, mgr manager.Manager) error {
+		b := ctrl.NewControllerManagedBy(mgr).Named("bare").For(&testv1.Database{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).WithOptions(s.options())
+		if also != nil {
+			if err := also(s, mgr, b); err != nil {
+				return err
+			}
+		}
+		s.passes = &bare{Client: mgr.GetClient(), objects: objects}
+		return b.Complete(s.passes)
+	}
+}
+
+// atOnce enqueues all databases that there are when the cluster changes, the fastest that there could be.
+func atOnce(s *side, mgr manager.Manager, b *builder.Builder) error {
+	b.WatchesRawSource(source.Kind(mgr.GetCache(), &testv1.Cluster{}, handler.TypedFuncs[*testv1.Cluster, reconcile.Request]{
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[*testv1.Cluster], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			for _, req := range s.requests {
+				q.Add(req)
+			}
+		},
+	}))
+	return nil
+}
+
+// mapped is the usual way: a field index of the cache, and a function that lists by it.
+func mapped(_ *side, mgr manager.Manager, b *builder.Builder) error {
+	const owner = "owner"
+	b.Watches(&testv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, c client.Object) (reqs []reconcile.Request) {
+		list := &testv1.DatabaseList{}
+		if err := mgr.GetClient().List(ctx, list, client.InNamespace(c.GetNamespace()), client.MatchingFields{owner: c.GetName()}); err != nil {
+			panic(err)
+		}
+		for _, d := range list.Items {
+			reqs = append(reqs, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&d)})
+		}
+		return reqs
+	}))
+	return mgr.GetFieldIndexer().IndexField(context.Background(), &testv1.Database{}, owner, func(d client.Object) []string {
+		return []string{metav1.GetControllerOfNoCopy(d).Name}
+	})
+}
+
+// BenchmarkWakeUp tells when the passes over all that wait for an owner start, after the write of its status has returned:
+// here, beside a controller that is told whom to enqueue, and beside the usual way. All run on the same API server, in turn.
+// Give it a number of rounds: -benchtime 7x.
+func BenchmarkWakeUp(b *testing.B) {
+	for _, pass := range []struct {
+		name    string
+		objects func(*testv1.Cluster) (reason, message string)
+	}{
+		{"no-IO", func(*testv1.Cluster) (reason, message string) { return "Never", "for ever" }},
+		{"status-write", func(c *testv1.Cluster) (reason, message string) { return "Never", "it is " + c.Status.State }},
+	} {
+		b.Run(pass.name, func(b *testing.B) {
+			guards := chain.New(checks.Check("Never", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+				reason, message := pass.objects(req.Owner.Value.(*testv1.Cluster))
+				return checks.Block(reason, message, checks.WaitingFor(req.Owner.Ref)), nil
+			}))
+			sides := []*side{
+				newSide(b, "ctrlx", "Creating", adapter(guards)),
+				newSide(b, "all at once", "Creating", byHand(pass.objects, atOnce)),
+				newSide(b, "map function", "Creating", byHand(pass.objects, mapped)),
+			}
+			rounds := make([][]woken, len(sides))
+			for n := 0; b.Loop(); n++ {
+				for i := range sides {
+					i = (i + n) % len(sides) // none is always the first
+					rounds[i] = append(rounds[i], sides[i].wake(fmt.Sprint("Step", n)))
+				}
+			}
+			table := &strings.Builder{}
+			fmt.Fprintf(table, "%d waiters, %d workers, medians of %d rounds, in ms\n%-14s %9s %9s %9s %9s %12s", *manyWaiters, *manyWorkers, b.N, "", "enqueued", "first", "median", "last", "heap/waiter")
+			for i, s := range sides {
+				fmt.Fprintf(table, "\n%-14s", s.name)
+				for _, of := range []func(woken) time.Duration{
+					func(w woken) time.Duration { return w.enqueued }, func(w woken) time.Duration { return w.first },
+					func(w woken) time.Duration { return w.median }, func(w woken) time.Duration { return w.last },
+				} {
+					fmt.Fprintf(table, " %9.1f", median(rounds[i], of).Seconds()*1000)
+				}
+				fmt.Fprintf(table, " %12.0f", s.bytes)
+			}
+			b.Log(table)
+			last := func(w woken) time.Duration { return w.last }
+			of := float64(median(rounds[0], last))
+			b.ReportMetric(of/float64(median(rounds[1], last)), "x-all-at-once")
+			b.ReportMetric(of/float64(median(rounds[2], last)), "x-map-function")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func median(all []woken, of func(woken) time.Duration) time.Duration {
+	var ds []time.Duration
+	for _, w := range all {
+		ds = append(ds, of(w))
+	}
+	slices.Sort(ds)
+	return ds[len(ds)/2]
+}
+
+// BenchmarkController tells what a steady pass takes of the processor with everything around it: queue, worker, cache, logs and
+// metrics; and how long the function alone takes, with the manager's own client. The fastest round counts, since others may be
+// at work on the machine.
+func BenchmarkController(b *testing.B) {
+	for _, name := range []string{"Owner", "Blocked"} {
+		b.Run(name, func(b *testing.B) {
+			sides := []*side{
+				newSide(b, "ctrlx", steady[name].owner, adapter(chain.New(checks.OwnerReady()))),
+				newSide(b, "by hand", steady[name].owner, byHand(notReady, nil)),
+			}
+			var best [2]time.Duration
+			for n := 0; b.Loop(); n++ {
+				for i := range sides {
+					i = (i + n) % len(sides)
+					if took := sides[i].cpu(); best[i] == 0 || took < best[i] {
+						best[i] = took
+					}
+				}
+			}
+			b.ReportMetric(best[0].Seconds()*1e6, "µs-CPU/pass")
+			b.ReportMetric(best[1].Seconds()*1e6, "µs-CPU/pass-by-hand")
+			b.ReportMetric(float64(best[0])/float64(best[1]), "x-by-hand")
+			b.ReportMetric(ratio.Of(sides[0].pass, sides[1].pass, ratio.Options{Samples: 200}), "x-by-hand-function")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
