@@ -49,6 +49,7 @@ func TestOddField(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newCloud(t, random(t), 0, 0)
 			ns := namespace(t)
 			makeCluster(t, ns, "prod", "Running")
