@@ -40,7 +40,7 @@ type load struct {
 }
 
 func newLoad(t *testing.T, r *rand.Rand, namespace string, names, clusters int) *load {
-	l := &load{t: t, namespace: namespace, clusters: clusters, rand: r, pace: 300 * time.Millisecond, deletes: 15}
+	l := &load{t: t, namespace: namespace, clusters: clusters, rand: rand.New(rand.NewPCG(r.Uint64(), 6)), pace: 300 * time.Millisecond, deletes: 15}
 	for i := range names {
 		l.names = append(l.names, fmt.Sprintf("db-%d", i))
 	}
