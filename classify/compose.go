@@ -21,7 +21,8 @@ type (
 //
 // An error that joins several (errors.Join, fmt.Errorf with several %w, however deep) is taken apart: each cause is
 // classified by itself, by all links, and the one that waits longest wins, by Retry and then by After. The After of the
-// result is the longest of all. It is canceled only if every cause is.
+// result is the longest of all. It is canceled only if every cause is. A link that decides about all of them by one asks
+// Failure.Joined for it.
 //
 // The handler fails closed: it gives no error and does not panic. Where a link panics, gives an error or does not decide
 // (the zero Classification), the links in front of it see that failure as [Slow], with the name of the link in the Rule,
@@ -42,7 +43,9 @@ func Compose(c Chain) Handler {
 		}
 		var longest Classification
 		for _, err := range causes {
-			c, _ := handle(ctx, NewFailure(err, f.APIVersion, f.now)) // a guarded handler gives no error
+			cause := NewFailure(err, f.APIVersion, f.now)
+			cause.Joined = f.Err
+			c, _ := handle(ctx, cause) // a guarded handler gives no error
 			longest = later(longest, c)
 		}
 		return longest, nil

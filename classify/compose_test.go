@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -249,6 +250,26 @@ func TestComposeIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Who decides about one cause can see what it was joined with.
+func TestJoined(t *testing.T) {
+	one, other := errors.New("one"), errors.New("other")
+	joined := fmt.Errorf("both: %w", errors.Join(one, other))
+	got := map[string]error{}
+	handle := Compose(chain.New(func(next Handler) Handler {
+		return func(ctx context.Context, f *Failure) (Classification, error) {
+			got[f.Err.Error()] = f.Joined
+			return next(ctx, f)
+		}
+	}))
+	for _, err := range []error{joined, errors.New("alone"), errors.Join(errors.New("lonely"))} {
+		_, _ = handle(t.Context(), NewFailure(err, "", time.Time{}))
+	}
+	want := map[string]error{"one": joined, "other": joined, "alone": nil, "lonely": nil}
+	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
 }
 
 // The result waits as long as the cause that waits longest, however the causes are joined.

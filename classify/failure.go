@@ -12,6 +12,7 @@ import (
 // Links read it and leave it as it is: it is shared by all links of a call.
 type Failure struct {
 	Err        error         // the error as it came, wraps and all; never nil in what NewFailure made
+	Joined     error         // the error that Err is one cause of, if several were joined ([Compose]); else nil
 	APIVersion string        // the API version that was asked, as "2024-05-01" or "2024-05-01-preview"; empty: not known
 	Code       string        // the service's word for the error, as "Conflict"; empty: none was given
 	Status     int           // the HTTP status; 0: no response. Long-running operations fail with 200

@@ -40,6 +40,46 @@
 // How ready an object is its Ready condition says, for the generation that it has; of Azure Service Operator's and of
 // Crossplane's objects, too. What says nothing is not ready. For kinds without that condition there is [WithReadiness].
 //
+// # Hooks
+//
+// [Reconciler.WithPostReadHook] and its four siblings add functions at five places of a pass. They are links like all others,
+// so that [Reconciler.Flow] lists them and observers see them:
+//
+//	post-read        Pass, behind all other links there; also while deleting
+//	pre-reconcile    PreCheck, the last link
+//	post-reconcile   PostCheck, the last link: an error means that the object is not ready
+//	pre-delete       DeleteCheck, the first link
+//	post-delete      Delete, around all other links: an error keeps the finalizer
+//
+// While an operation is under way that operation is called, and nothing in front of it but the links on Pass.
+//
+// # Errors
+//
+// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is looked at again when the
+// object changes, and at the resync. What the API server refuses is named in its own words: a conflict is Fast, and no event is
+// made of it; a request to wait is followed; the rest is Slow, or VerySlow where the request was wrong.
+// Rules on Classify stand in front of all that and may say otherwise. An error that joins several with a retriable or a
+// terminal one among them is classified as one error; of others that are joined the one that waits longest decides.
+//
+// # What objects say of themselves
+//
+// [RequeueConfiguration], [RetryConfiguration], [TimeoutConfiguration] and [SuspendConfiguration] are looked for once, in [New]: on
+// the type itself, and else on its field Spec. A duration that is zero or negative is one that is not given.
+//
+// The clock of a time-out begins with the first pass that applied the object and did not find it ready: an operation goes
+// on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation, an
+// annotation, or anything of what was read as its owner or as a reference changes. When the time is over the
+// object is said to have failed (Timeout, Stalled), but for retriable errors, which still are worked on (Timeout,
+// Reconciling); passes go on as before. What blocks in front of Apply keeps its own reason. The clock is kept in the
+// condition [ConditionProcessing], so that it outlives a restart.
+//
+// An object that says that it is suspended is left alone, but for its deletion and for links of the user on Pass.
+//
+// # Another cluster, another identity
+//
+// With [WithTargetClient] or [WithImpersonation] operations, checks and hooks get from [ClientFromContext] a client that belongs
+// to the resource: of the cluster that it is deployed to, or with the rights of whom it names.
+//
 // # What the manager should have
 //
 // Reads of one's own writes (client.CacheOptions.EnableReadYourWritesConsistency), so that the pass after a status patch does
@@ -49,6 +89,7 @@
 //	their subresource status                               patch
 //	what is waited for                                     get, list, watch
 //	events of events.k8s.io                                create, patch
+//	users, groups, serviceaccounts, for WithImpersonation  impersonate
 //	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them it is asked from time to time for kinds
 //	                                                       that are not installed
 //

@@ -45,7 +45,7 @@ func TestForbidden(t *testing.T) {
 	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.SyncTimeout(time.Second)))
 	started := time.Now()
 	for i := range 30 {
-		d := o.until(fmt.Sprintf("blocked-%d", i), "False Unknown")
+		d := o.until(fmt.Sprintf("blocked-%d", i), "False Forbidden")
 		want := `cannot list resource "clusters" in API group "test.windlass-go.github.io"`
 		if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); !strings.Contains(c.Message, want) {
 			t.Errorf("the condition has the server's words: %s", c.Message)

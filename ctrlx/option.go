@@ -26,6 +26,10 @@ type options struct {
 	controller controller.Options
 	sync       time.Duration
 	readiness  map[schema.GroupKind]ready.Func
+	now        func() time.Time
+	rand       func() float64
+	target     any // what WithTargetClient or WithImpersonation gave
+	targetBy   string
 	poll       time.Duration
 	wakes      wakes
 }
@@ -89,6 +93,27 @@ func SyncTimeout(d time.Duration) Option {
 		panic(fmt.Sprintf("ctrlx: SyncTimeout(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.sync = d }
+}
+
+// WithClock replaces time.Now, for time-outs and for the flow ([flow.WithClock]); that of the delays is the Backoff's own. It
+// is called by several goroutines at once. Nil panics.
+func WithClock(now func() time.Time) Option {
+	if now == nil {
+		panic("ctrlx: WithClock: the function is nil")
+	}
+	return func(o *options) {
+		o.now = now
+		o.flow = append([]flow.Option{flow.WithClock(now)}, o.flow...)
+	}
+}
+
+// WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened
+// ([RequeueConfiguration]). It is called by several goroutines at once. Nil panics.
+func WithRand(random func() float64) Option {
+	if random == nil {
+		panic("ctrlx: WithRand: the function is nil")
+	}
+	return func(o *options) { o.rand = random }
 }
 
 // DefaultPollEvery is how often what is waited for is read past the cache, without [PollEvery].

@@ -2,7 +2,9 @@ package ctrlx
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"time"
 
@@ -26,8 +28,14 @@ const Finalizer = "windlass-go.github.io/finalizer"
 // [Reconciler.SetupWithManager]. It implements reconcile.Reconciler.
 type Reconciler[T client.Object] struct {
 	name       string
-	flow       *flow.Reconciler[T]
+	ops        flow.Operations[T]
+	ext        flow.Extensions[T]
+	hooks      hooks[T]
+	flow       *flow.Reconciler[T] // of them all
 	opt        options
+	config     configuration[T]
+	resync     time.Duration // of the back-off, for time-outs
+	target     targeting[T]  // nil: there is no deployment target but the manager's cluster
 	finalizes  bool
 	key        func(T) string
 	owner      func(T) checks.Ref
@@ -41,6 +49,7 @@ type Reconciler[T client.Object] struct {
 	recorder events.EventRecorder
 	self     kindOf
 	gvk      schema.GroupVersionKind
+	clients  *identities
 }
 
 // New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
@@ -49,9 +58,9 @@ type Reconciler[T client.Object] struct {
 // It panics, saying what to do, where [flow.New] does, if T is no pointer to a struct, if nobody says where its conditions
 // are, and on options that are nil or for another type.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
-	r := &Reconciler[T]{name: name, finalizes: ops.Delete != nil}
+	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
-	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery}
+	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery, now: time.Now, rand: rand.Float64}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("ctrlx: New: %s: option %d is nil", name, i+1))
@@ -63,12 +72,14 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.owner = optionFor[func(T) checks.Ref](name, "OwnedBy", r.opt.owner)
 	r.conditions = conditionsOf[T](name, r.opt.conditions)
+	r.resync = resyncOf(r.opt.backoff)
 	if r.opt.backoff == nil {
 		r.opt.backoff = flow.NewBackoff()
 	}
-	r.fill(&ops)
-	r.flow = flow.New(name, ops, ext, append(r.opt.flow[:len(r.opt.flow):len(r.opt.flow)], flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))...)
-	return r
+	r.config = configurationOf[T]()
+	r.targetsOf()
+	r.fill(&r.ops)
+	return r.composed()
 }
 
 // optionFor is what an option gave, if it is for the right type. Nil if there was none.
@@ -101,9 +112,17 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Token == nil && ops.SetToken == nil {
 		ops.Token, ops.SetToken = tokenOf[T], r.setToken
 	}
+	owner := ops.Owner
+	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
+		found, err := owner(ctx, obj)
+		if err == nil {
+			passOf(ctx).saw(found)
+		}
+		return found, err
+	}
 }
 
-// Flow is the flow that passes go through, to print it.
+// Flow is the flow that passes go through, to print it. Adding a hook makes a new one.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
 // again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
@@ -163,7 +182,7 @@ var uncopied = []client.GetOption{client.UnsafeDisableDeepCopy}
 // pass takes an object through the flow and does what the outcome says. read is the object as it was read.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
 	s := &status[T]{r: r, obj: obj, read: read}
-	p := r.engine.begin(ctx, r.self.id(req.NamespacedName), read, &r.opt)
+	p := r.begin(ctx, req, read)
 	out := r.flow.Reconcile(p, obj)
 	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
 		return reconcile.Result{RequeueAfter: again}, nil
@@ -178,10 +197,11 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, o
 		return reconcile.Result{}, nil
 	}
 	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
-	if err := s.write(ctx, out, circle); err != nil {
+	c := r.clockOf(p, read, out)
+	if err := s.write(ctx, out, circle, c); err != nil {
 		return reconcile.Result{}, ignoreGone(err)
 	}
-	return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
+	return reconcile.Result{RequeueAfter: c.in(r.delay(p, out))}, nil
 }
 
 // wait keeps what the object waits for. If it waits in a circle, that is the path.
@@ -193,12 +213,19 @@ func (r *Reconciler[T]) wait(p *pass, out flow.Outcome) (circle []checks.Ref) {
 	return nil
 }
 
-// delay is after how long to come back. Who is blocked on what is watched is woken, and looks by itself at the resync only;
-// but for a check that said when to look again.
+// delay is after how long to come back. Who is blocked on what is watched is woken, and looks by itself only when nothing
+// happens for long; but for a check that said when to look again.
 func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 	delay, _ := out.Again()
-	if p.watched && out.State() == flow.StateBlocked && out.After() <= 0 {
-		delay = max(delay, r.opt.backoff.Resync())
+	switch {
+	case out.State() == flow.StateReady && p.requeue > 0:
+		return r.idle(p.intervals)
+	case out.Rule() == ruleRetriable: // which may be longer than what a service may ask for
+		if e, ok := errors.AsType[RetriableError](out.Err()); ok {
+			return p.retryAfter(e)
+		}
+	case p.watched && out.State() == flow.StateBlocked && out.After() <= 0:
+		return max(delay, r.idle(p.intervals))
 	}
 	return delay
 }

@@ -4,43 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
-
-type passKey struct{}
-
-// pass is what is known of a pass under way: what it looked at. It is in the pass's context, by being it.
-type pass struct {
-	context.Context
-	e         *engine
-	p         index.Pass
-	self      index.ID
-	read      client.Object // as it was read
-	namespace string
-	sync      time.Duration
-	readiness map[schema.GroupKind]ready.Func
-	watched   bool // all that the object waits for is watched, so that it is woken
-}
-
-func (e *engine) begin(ctx context.Context, self index.ID, read client.Object, opt *options) *pass {
-	return &pass{Context: ctx, e: e, p: e.index.Begin(self), self: self, read: read, namespace: read.GetNamespace(), sync: opt.sync, readiness: opt.readiness}
-}
-
-// Value implements context.Context.
-func (p *pass) Value(key any) any {
-	if key == (passKey{}) {
-		return p
-	}
-	return p.Context.Value(key)
-}
 
 // done ends a pass that waits for nothing.
 func (p *pass) done() { p.p.Done() }
@@ -82,24 +52,28 @@ var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: ha
 
 // resolve is the resolver of all flows.
 func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-	p, ok := ctx.Value(passKey{}).(*pass)
-	if !ok {
+	p := passOf(ctx)
+	if p == nil {
 		return checks.Object{}, errNoPass
 	}
 	if ref.Kind == "" || ref.Name == "" {
 		return checks.Object{Ref: ref}, nil // known by its cloud ID only
 	}
 	obj, err := p.e.look(ctx, &p.p, p.id(ref), "", p.sync, p.readiness)
-	if err == nil && obj.Ref.ID == "" {
+	if err != nil {
+		return obj, err
+	}
+	p.saw(obj)
+	if obj.Ref.ID == "" {
 		obj.Ref.ID = ref.ID
 	}
-	return obj, err
+	return obj, nil
 }
 
 // ownerOf finds the owner of an object.
 func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, error) {
-	p, ok := ctx.Value(passKey{}).(*pass)
-	if !ok {
+	p := passOf(ctx)
+	if p == nil {
 		return checks.Object{}, errNoPass
 	}
 	if r.owner != nil {

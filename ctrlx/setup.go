@@ -31,6 +31,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.self, r.gvk = kindOf{gvk.Group, gvk.Kind}, gvk
 	r.client = mgr.GetClient()
+	if r.target != nil {
+		r.clients = identitiesOf(mgr)
+	}
 	r.recorder = mgr.GetEventRecorder("windlass")
 	e, err := engineOf(mgr)
 	if err != nil {

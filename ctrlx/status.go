@@ -53,10 +53,14 @@ type status[T client.Object] struct {
 }
 
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
-func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref) error {
+func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
 	was := s.r.conditions.get(s.obj)
 	before := meta.FindStatusCondition(was, "Ready")
-	all := merged(was, out.Conditions(), s.obj.GetGeneration(), circle)
+	verdict, severity := timer.judge(out)
+	all := merged(was, verdict, s.obj.GetGeneration(), circle)
+	if s.r.config.timeout != nil {
+		all = timer.keep(all, s.obj.GetGeneration())
+	}
 	s.r.conditions.set(s.obj, all)
 	if digest.Status(s.read) == digest.Status(s.obj) {
 		return nil
@@ -73,8 +77,8 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		}
 		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
 	}
-	if now := meta.FindStatusCondition(all, "Ready"); now != nil && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tell(s.obj, now, out.Severity())
+	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
+		s.r.tell(s.obj, now, severity)
 	}
 	return nil
 }

@@ -1,0 +1,213 @@
+package ctrlx_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// The tests of this file are those where the API server itself matters: finalizers and generations, what a restart finds,
+// whose rights a client has.
+
+var appsInstalled sync.Once
+
+// newApps is an operator of Apps.
+func newApps(t *testing.T) *operator {
+	t.Helper()
+	appsInstalled.Do(func() {
+		install(t, testv1.Definition("App", "apps", apiextensions.NamespaceScoped))
+		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+			return api.List(ctx, &AppList{}) == nil, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return newOperator(t)
+}
+
+func (o *operator) create(spec AppSpec) *App {
+	o.t.Helper()
+	a := &App{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "a"}, Spec: spec}
+	if err := api.Create(o.t.Context(), a); err != nil {
+		o.t.Fatal(err)
+	}
+	return a
+}
+
+// edit changes the App "a" as a person does.
+func (o *operator) edit(do func(*App)) {
+	o.t.Helper()
+	a := &App{}
+	if err := api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a); err != nil {
+		o.t.Fatal(err)
+	}
+	base := a.DeepCopyObject().(*App)
+	do(a)
+	if err := api.Patch(o.t.Context(), a, client.MergeFrom(base)); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// becomes waits until the App "a" is as wanted: "False Timeout" for its present generation, or "gone".
+func (o *operator) becomes(want string) *App {
+	o.t.Helper()
+	a, last := &App{}, ""
+	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		a, last = &App{}, "unset"
+		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: "a"}, a)
+		if client.IgnoreNotFound(err) != nil {
+			return false, err
+		}
+		if err != nil {
+			last = "gone"
+		} else if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); c != nil && c.ObservedGeneration == a.Generation {
+			last = string(c.Status) + " " + c.Reason
+		}
+		return last == want, nil
+	})
+	if err != nil {
+		o.t.Fatalf("it should be %q and is %q: %+v; asked of the cloud: %q", want, last, a.Status, o.asked())
+	}
+	return a
+}
+
+// apps is a reconciler whose apply does what it is told to.
+func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.Progress, error), opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+	return ctrlx.New("App", flow.Operations[*App]{
+		Apply: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			if err := o.note("apply"); err != nil || apply == nil {
+				return flow.Done(), err
+			}
+			return apply(ctx, req)
+		},
+		Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+			return flow.Done(), o.note("delete")
+		},
+	}, flow.Extensions[*App]{}, opts...)
+}
+
+// An App is made, changed and deleted, and every hook runs when it is its turn.
+func TestHooksOverALife(t *testing.T) {
+	o := newApps(t)
+	hook := func(name string) ctrlx.HookFunc[*App] {
+		return func(_ context.Context, _ client.Client, a *App) error { return o.note("%s", name) }
+	}
+	o.start(o.apps(nil).WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
+		WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete")))
+	o.create(AppSpec{})
+	o.becomes("True Succeeded")
+	o.edit(func(a *App) { a.Spec.User = "x" })
+	a := o.becomes("True Succeeded")
+	if err := api.Delete(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	o.becomes("gone")
+	life := "post-read, pre-reconcile, apply, post-reconcile"
+	want := life + ", " + life + ", post-read, pre-delete, delete, post-delete"
+	if diff := cmp.Diff(want, strings.Join(o.asked(), ", ")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// A time-out does not begin anew when the operator does.
+func TestTimeoutOverARestart(t *testing.T) {
+	o := newApps(t)
+	goesOn := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		return flow.InProgress("token", 50*time.Millisecond), nil
+	}
+	var mu sync.Mutex
+	now := time.Now()
+	clock := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}
+	o.start(o.apps(goesOn, ctrlx.WithClock(clock)))
+	o.create(AppSpec{Timeout: minutes(10)})
+	before := meta.FindStatusCondition(o.becomes("False InProgress").Status.Conditions, ctrlx.ConditionProcessing)
+	o.stop()
+	mu.Lock()
+	now = now.Add(10*time.Minute + time.Second)
+	mu.Unlock()
+	o.start(o.apps(goesOn, ctrlx.WithClock(clock)))
+	a := o.becomes("False Timeout")
+	if !meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") || meta.FindStatusCondition(a.Status.Conditions, "Reconciling") != nil {
+		t.Errorf("it has failed: %+v", a.Status.Conditions)
+	}
+	if diff := cmp.Diff(before, meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)); diff != "" {
+		t.Errorf("the clock that was kept goes on: -want, +got:\n%s", diff)
+	}
+	o.edit(func(a *App) { a.Annotations["try"] = "again" })
+	o.becomes("False InProgress")
+}
+
+// An App is suspended and resumed by its spec, and deleted while it is suspended.
+func TestSuspendAndResume(t *testing.T) {
+	o := newApps(t)
+	o.start(o.apps(nil))
+	o.create(AppSpec{Suspended: true})
+	if o.becomes("False Suspended"); len(o.asked()) > 0 {
+		t.Errorf("nothing is done: %q", o.asked())
+	}
+	o.edit(func(a *App) { a.Spec.Suspended = false })
+	o.becomes("True Succeeded")
+	o.edit(func(a *App) { a.Spec.Suspended = true })
+	a := o.becomes("False Suspended")
+	if err := api.Delete(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	o.becomes("gone")
+	if diff := cmp.Diff([]string{"apply", "delete"}, o.asked()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// What is deployed is deployed with the rights of whom the App names: without them it says so, and with them it goes on.
+func TestImpersonation(t *testing.T) {
+	o := newApps(t)
+	user := o.namespace + "-deployer"
+	apply := func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		c, err := ctrlx.ClientFromContext(ctx)
+		if err != nil {
+			return flow.Progress{}, err
+		}
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "made"}}
+		return flow.Done(), client.IgnoreAlreadyExists(c.Create(ctx, cm))
+	}
+	o.start(o.apps(apply, ctrlx.WithImpersonation(func(a *App) rest.ImpersonationConfig { return rest.ImpersonationConfig{UserName: a.Spec.User} })))
+	o.create(AppSpec{User: user})
+	a := o.becomes("False Forbidden")
+	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); !strings.Contains(c.Message, `User "`+user+`" cannot create resource "configmaps"`) {
+		t.Errorf("the condition has the server's words: %s", c.Message)
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}},
+	}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "deployer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		if err := api.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.becomes("True Succeeded")
+}

@@ -1,0 +1,48 @@
+package ctrlx
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/flow"
+)
+
+// composed makes the flow of what was given and what was added. It does so anew for each hook, so that Flow shows them, and what
+// is wrong with the rest panics in New.
+func (r *Reconciler[T]) composed() *Reconciler[T] {
+	ops, ext := r.ops, r.ext
+	if ops.Delete == nil && r.hooks.onDelete() {
+		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
+	}
+	r.finalizes = ops.Delete != nil
+
+	if r.config.suspended != nil {
+		ext.Pass = ext.Pass.Append(suspension(r.config.suspended, ops.Deleting))
+	}
+	ext.Pass = ext.Pass.Append(r.hooks.postRead...)
+	if r.target != nil {
+		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
+	}
+	ext = r.hooks.extended(r.name, ext)
+	ext.Classify = ext.Classify.Append(classified)
+
+	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), inPlace(ops.Apply), inPlace(ops.Delete)
+
+	opts := append(slices.Clip(r.opt.flow), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))
+	r.flow = flow.New(r.name, ops, ext, opts...)
+	return r
+}
+
+// targetsOf finds out by which client resources are deployed.
+func (r *Reconciler[T]) targetsOf() {
+	switch r.opt.targetBy {
+	case "WithTargetClient":
+		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)](r.name, r.opt.targetBy, r.opt.target)
+	case "WithImpersonation":
+		as := optionFor[func(T) rest.ImpersonationConfig](r.name, r.opt.targetBy, r.opt.target)
+		r.target = impersonating(as, func() *identities { return r.clients })
+	}
+}

@@ -1,0 +1,257 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// desk is where passes over an App are run by hand, one at a time, without a manager that runs, an API server or a clock
+// that goes by itself.
+type desk struct {
+	t       testing.TB
+	api     client.Client
+	manager *idleManager
+	now     time.Time
+	random  float64
+	// What the operations do; nil: they are done.
+	apply, remove func(context.Context, *flow.Request[*App]) (flow.Progress, error)
+	insync        bool
+	fails         string // which hook or check of hooked
+	block         string // where a check holds the object, as flow.PointPreCheck
+	asked         []string
+	writes        int // patches of the status
+	refuse        error
+	app           *ctrlx.Reconciler[*App]
+}
+
+// noon is when tests begin.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func newDesk(t testing.TB, objects ...client.Object) *desk {
+	t.Helper()
+	d := &desk{t: t, now: noon}
+	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}).WithObjects(objects...).
+		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			d.writes++
+			if d.refuse != nil {
+				return d.refuse
+			}
+			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+		}}).Build()} // which can be compared
+	d.restart()
+	return d
+}
+
+// restart begins with a manager that knows nothing.
+func (d *desk) restart() {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []string{"App", "Cluster", "Database"} {
+		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	d.manager = &idleManager{client: d.api, mapper: mapper, events: events.NewFakeRecorder(1000)}
+	d.manager.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: d.api}
+}
+
+// clock is that of all reconcilers of the desk.
+func (d *desk) clock() []ctrlx.Option {
+	now := func() time.Time { return d.now }
+	return []ctrlx.Option{
+		ctrlx.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.OwnedBy(clusterOfApp),
+		ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffClock(now), flow.BackoffJitter(0, 0))),
+	}
+}
+
+// reconciler is one whose operations are those of the desk.
+func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+	op := func(name string, do *func(context.Context, *flow.Request[*App]) (flow.Progress, error)) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			d.note("%s", name)
+			if *do == nil {
+				return flow.Done(), nil
+			}
+			return (*do)(ctx, req)
+		}
+	}
+	return ctrlx.New("App", flow.Operations[*App]{
+		Get: func(context.Context, *flow.Request[*App]) (flow.Observation, error) {
+			return flow.Observation{Exists: d.insync, InSync: d.insync}, nil
+		},
+		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
+	}, ext, append(d.clock(), opts...)...)
+}
+
+func (d *desk) note(format string, args ...any) {
+	d.asked = append(d.asked, fmt.Sprintf(format, args...))
+}
+
+// took is what was asked of the operations since it was last called.
+func (d *desk) took() string {
+	s := strings.Join(d.asked, ", ")
+	d.asked = nil
+	return s
+}
+
+// use sets a reconciler up, which is the one of pass from then on.
+func (d *desk) use(r *ctrlx.Reconciler[*App]) *desk {
+	d.t.Helper()
+	if err := r.SetupWithManager(d.manager); err != nil {
+		d.t.Fatal(err)
+	}
+	d.app = r
+	return d
+}
+
+// pass runs one over the App "a". One that returns an error, or an interval that loses the requeue, fails the test.
+func (d *desk) pass() time.Duration {
+	d.t.Helper()
+	return d.passIn(context.Background())
+}
+
+func (d *desk) passIn(ctx context.Context) time.Duration {
+	d.t.Helper()
+	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if res.RequeueAfter < 0 {
+		d.t.Fatalf("the requeue is lost: %s", res.RequeueAfter)
+	}
+	return res.RequeueAfter
+}
+
+// read is the App "a" as it is now.
+func (d *desk) read() *App {
+	d.t.Helper()
+	a := &App{}
+	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
+		d.t.Fatal(err)
+	}
+	return a
+}
+
+// change changes the App "a" as a person does: there is a new generation.
+func (d *desk) change(do func(*App)) {
+	d.t.Helper()
+	a := d.read()
+	do(a)
+	a.Generation++
+	if err := d.api.Update(context.Background(), a); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// says is what the conditions of the App "a" say: "False Timeout Stalled", with a word for each that is True.
+func (d *desk) says() string {
+	d.t.Helper()
+	s := "nothing"
+	a := d.read()
+	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); c != nil {
+		s = string(c.Status) + " " + c.Reason
+	}
+	for _, t := range []string{"Reconciling", "Stalled", ctrlx.ConditionProcessing} {
+		if meta.IsStatusConditionTrue(a.Status.Conditions, t) {
+			s += " " + t
+		}
+	}
+	return s
+}
+
+// message is that of the condition Ready.
+func (d *desk) message() string {
+	d.t.Helper()
+	if c := meta.FindStatusCondition(d.read().Status.Conditions, "Ready"); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// told are the events since it was last called.
+func (d *desk) told() (all []string) {
+	for {
+		select {
+		case e := <-d.manager.events.Events:
+			all = append(all, e)
+		default:
+			return all
+		}
+	}
+}
+
+// anApp is the App "a".
+func anApp(spec AppSpec) *App {
+	return &App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "uid", Generation: 1, Finalizers: []string{ctrlx.Finalizer}}, Spec: spec}
+}
+
+// aCluster is the Cluster "c", which is ready.
+func aCluster() *testv1.Cluster {
+	return &testv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c", UID: "cluster", Generation: 1},
+		Status:     testv1.ClusterStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Running", ObservedGeneration: 1}}},
+	}
+}
+
+func minutes(n int) metav1.Duration { return metav1.Duration{Duration: time.Duration(n) * time.Minute} }
+
+var errBroken = errors.New("the cloud is broken")
+
+// idleManager is a manager that is never started.
+type idleManager struct {
+	manager.Manager
+	client client.Client
+	cache  cache.Cache
+	mapper meta.RESTMapper
+	events *events.FakeRecorder
+	config *rest.Config
+}
+
+func (m *idleManager) GetClient() client.Client                       { return m.client }
+func (m *idleManager) GetAPIReader() client.Reader                    { return m.client }
+func (m *idleManager) GetCache() cache.Cache                          { return m.cache }
+func (m *idleManager) GetRESTMapper() meta.RESTMapper                 { return m.mapper }
+func (m *idleManager) GetScheme() *runtime.Scheme                     { return scheme }
+func (m *idleManager) GetEventRecorder(string) recorder.EventRecorder { return m.events }
+func (m *idleManager) GetLogger() logr.Logger                         { return logr.Discard() }
+func (m *idleManager) GetConfig() *rest.Config                        { return m.config }
+func (m *idleManager) Add(manager.Runnable) error                     { return nil }
+func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
+	skip := true
+	return ctrlconfig.Controller{SkipNameValidation: &skip}
+}
+
+// fakeCache reads from a client what it says it watches.
+type fakeCache struct {
+	*informertest.FakeInformers
+	reader client.Reader
+}
+
+func (c *fakeCache) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.reader.Get(ctx, key, obj, opts...)
+}
+
+func (c *fakeCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.reader.List(ctx, list, opts...)
+}

@@ -1,0 +1,121 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func sourceIsPinned(context.Context, client.Client, *Database) error { return nil }
+
+func noteRevision(context.Context, client.Client, *Database) error { return nil }
+
+// Hooks are links: they are listed where they run, with the checks.
+func ExampleReconciler_WithPostReadHook() {
+	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{}).
+		WithPostReadHook(sourceIsPinned).
+		WithPostReconcileHook(noteRevision)
+
+	ext := databases.Flow().Extensions()
+	fmt.Println("Pass:     ", ext.Pass)
+	fmt.Println("PostCheck:", ext.PostCheck)
+	// Output:
+	// Pass:      PostReadHook(ctrlx_test.sourceIsPinned)
+	// PostCheck: PostReconcileHook(ctrlx_test.noteRevision)
+}
+
+// A hook that comes too early says when to call it again, and why in a word.
+func ExampleNewRetriableError() {
+	credentials := func(ctx context.Context, c client.Client, d *Database) error {
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{Namespace: d.Namespace, Name: "credentials"}
+		if err := c.Get(ctx, key, secret); client.IgnoreNotFound(err) != nil {
+			return err
+		} else if err != nil {
+			return ctrlx.NewRetriableError(err, ptr.To(10*time.Second)).WithReason("CredentialsMissing")
+		}
+		return nil
+	}
+	ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{}).
+		WithPreReconcileHook(credentials)
+
+	var retriable ctrlx.RetriableError
+	err := fmt.Errorf("the source: %w", ctrlx.NewRetriableError(errors.New("no digest yet"), ptr.To(time.Minute)))
+	fmt.Println(errors.As(err, &retriable), retriable.RetryAfter(), err)
+	// Output: true 1m0s the source: no digest yet
+}
+
+// Tuning is embedded in the spec of kinds whose users may say how often and how long to try, and when to stop.
+type Tuning struct {
+	RequeueInterval *metav1.Duration `json:"requeueInterval,omitempty"`
+	RetryInterval   *metav1.Duration `json:"retryInterval,omitempty"`
+	Timeout         *metav1.Duration `json:"timeout,omitempty"`
+	Suspend         bool             `json:"suspend,omitempty"`
+}
+
+func (t *Tuning) GetRequeueInterval() time.Duration {
+	return ptr.Deref(t.RequeueInterval, metav1.Duration{}).Duration
+}
+func (t *Tuning) GetRetryInterval() time.Duration {
+	return ptr.Deref(t.RetryInterval, metav1.Duration{}).Duration
+}
+func (t *Tuning) GetTimeout() time.Duration { return ptr.Deref(t.Timeout, metav1.Duration{}).Duration }
+func (t *Tuning) IsSuspended() bool         { return t.Suspend }
+
+// Tuned is a kind with such a spec. That it has a time-out and can be suspended is found out by New.
+type Tuned struct {
+	Database
+	Spec struct{ Tuning }
+}
+
+func ExampleSuspendConfiguration() {
+	tuned := ctrlx.New("Tuned", flow.Operations[*Tuned]{
+		Apply: func(context.Context, *flow.Request[*Tuned]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*Tuned]{})
+	fmt.Println(tuned.Flow().Extensions().Pass)
+	// Output: Suspended
+}
+
+// What a database is made of is deployed with the rights of the service account of its namespace.
+func ExampleWithImpersonation() {
+	apply := func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+		target, err := ctrlx.ClientFromContext(ctx)
+		if err != nil {
+			return flow.Progress{}, err
+		}
+		settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Resource.Namespace, Name: req.Resource.Name}}
+		return flow.Done(), client.IgnoreAlreadyExists(target.Create(ctx, settings))
+	}
+	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: apply}, flow.Extensions[*Database]{},
+		ctrlx.WithImpersonation(func(d *Database) rest.ImpersonationConfig {
+			return rest.ImpersonationConfig{UserName: "system:serviceaccount:" + d.Namespace + ":deployer"}
+		}))
+	fmt.Println(databases.Flow().Extensions().Pass)
+	// Output: WithImpersonation
+}
+
+// What a database is made of is deployed to the cluster whose kubeconfig is in a secret beside it.
+func ExampleWithTargetClient() {
+	ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{},
+		ctrlx.WithTargetClient(func(ctx context.Context, local client.Client, d *Database) (client.Client, error) {
+			secret := &corev1.Secret{}
+			if err := local.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: "kubeconfig"}, secret); err != nil {
+				return nil, err
+			}
+			return clientOf(secret)
+		}))
+}
+
+func clientOf(*corev1.Secret) (client.Client, error) {
+	return nil, errors.New("see clientcmd.RESTConfigFromKubeConfig")
+}

@@ -1,0 +1,268 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// hooked is a reconciler with links of the user's and two hooks at each place, which note that they run. The hook named by
+// fails gives an error.
+func (d *desk) hooked(fails *string) *ctrlx.Reconciler[*App] {
+	hook := func(name string) ctrlx.HookFunc[*App] {
+		return func(_ context.Context, c client.Client, a *App) error {
+			d.note("%s", name)
+			if c != d.manager.GetClient() || a.Name != "a" {
+				d.t.Errorf("%s is called with %v and %v", name, c, a)
+			}
+			if name == *fails {
+				return ctrlx.NewRetriableError(fmt.Errorf("%s failed", name), nil)
+			}
+			return nil
+		}
+	}
+	check := func(name string) checks.Chain[*App] {
+		return chain.New(checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+			d.note("%s", name)
+			if name == *fails {
+				return checks.Block("Held", "somebody holds it"), nil
+			}
+			return checks.Proceed(), nil
+		}))
+	}
+	around := chain.Named("around", func(next chain.Handler[*flow.Request[*App], flow.Progress]) chain.Handler[*flow.Request[*App], flow.Progress] {
+		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			p, err := next(ctx, req)
+			d.note("around")
+			return p, err
+		}
+	})
+	return d.reconciler(flow.Extensions[*App]{
+		Pass: chain.New(d.noting("pass")), PreCheck: check("pre check"), PostCheck: check("post check"), DeleteCheck: check("delete check"),
+		Delete: chain.New(around),
+	}).
+		WithPostDeleteHook(hook("post-delete 1")).WithPostDeleteHook(hook("post-delete 2")).
+		WithPreDeleteHook(hook("pre-delete 1")).WithPreDeleteHook(hook("pre-delete 2")).
+		WithPostReconcileHook(hook("post-reconcile 1")).WithPostReconcileHook(hook("post-reconcile 2")).
+		WithPreReconcileHook(hook("pre-reconcile 1")).WithPreReconcileHook(hook("pre-reconcile 2")).
+		WithPostReadHook(hook("post-read 1")).WithPostReadHook(hook("post-read 2"))
+}
+
+// Hooks run at their places, in the order in which they were added.
+func TestHookPlaces(t *testing.T) {
+	const reads = "pass, post-read 1, post-read 2, "
+	cases := map[string]struct {
+		reason string
+		fails  string
+		do     func(*desk)
+		asked  string
+		says   string
+	}{
+		"Create": {"all that belong to what is made", "", func(*desk) {}, reads +
+			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		"InSync": {"also where there is nothing to apply", "", func(d *desk) { d.insync = true }, reads +
+			"pre check, pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		"Begun": {"what is not done is not reconciled", "", goesOn, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply", "False InProgress Reconciling Processing"},
+		"Polled": {"while an operation is under way that is all that is asked", "", func(d *desk) {
+			goesOn(d)
+			d.pass()
+			d.took()
+		}, reads + "apply", "False InProgress Reconciling Processing"},
+		"PolledDone": {"and when it is done, what comes after", "", func(d *desk) {
+			goesOn(d)
+			d.pass()
+			d.took()
+			done(d)
+		}, reads + "apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		"PreCheckBlocks":  {"nothing runs behind a check that blocks", "pre check", func(*desk) {}, reads + "pre check", "False Held Reconciling"},
+		"PostCheckBlocks": {"nothing runs behind a check that blocks", "post check", func(*desk) {}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply, post check", "False Held Reconciling Processing"},
+		"PostReadFails":   {"nothing runs behind a hook that fails", "post-read 1", func(*desk) {}, "pass, post-read 1", "False Retrying Reconciling"},
+		"PreReconcileFails": {"nothing runs behind a hook that fails", "pre-reconcile 1", func(*desk) {}, reads +
+			"pre check, pre-reconcile 1", "False Retrying Reconciling"},
+		"PostReconcileFails": {"it is not ready then", "post-reconcile 1", func(*desk) {}, reads +
+			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1", "False Retrying Reconciling"},
+		"PostReconcileFailsAgain": {"and is asked again, although there is nothing to apply any more", "post-reconcile 1", func(d *desk) {
+			d.pass()
+			d.took()
+			d.insync = true
+		}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1", "False Retrying Reconciling"},
+		"Delete": {"all that belong to the end", "", deleted, reads +
+			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "gone"},
+		"DeleteCheckBlocks": {"who is asked first runs although it is blocked", "delete check", deleted, reads +
+			"pre-delete 1, pre-delete 2, delete check", "False Held Reconciling"},
+		"PreDeleteFails": {"nothing runs behind a hook that fails", "pre-delete 1", deleted, reads + "pre-delete 1", "False Retrying Reconciling"},
+		"DeleteBegun":    {"what is not done is not gone", "", func(d *desk) { d.remove = inProgress(d); deleted(d) }, reads + "pre-delete 1, pre-delete 2, delete check, delete, around", "False Deleting Reconciling"},
+		"DeletePolled": {"while a deletion is under way that is all that is asked", "", func(d *desk) {
+			d.remove = inProgress(d)
+			deleted(d)
+			d.pass()
+			d.took()
+			d.remove = nil
+		}, reads + "delete, around, post-delete 1, post-delete 2", "gone"},
+		"PostDeleteFails": {"the finalizer stays", "post-delete 1", deleted, reads +
+			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1", "False Retrying Reconciling"},
+		"PostDeleteFailsAgain": {"and all of it is done again", "post-delete 2", func(d *desk) { deleted(d); d.pass(); d.took() }, reads +
+			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "False Retrying Reconciling"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			d.use(d.hooked(&tc.fails))
+			tc.do(d)
+			d.pass()
+			if diff := cmp.Diff(tc.asked, d.took()); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if got := d.saysOrGone(); got != tc.says {
+				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.says)
+			}
+		})
+	}
+}
+
+func deleted(d *desk) { d.delete(d.read()) }
+
+func (d *desk) saysOrGone() string {
+	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); err != nil {
+		return "gone"
+	}
+	return d.says()
+}
+
+// A hook that failed says when to come back, like everybody else.
+func TestHookRetries(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Retry: minutes(3)}))
+	fails := "post-read 2"
+	d.use(d.hooked(&fails))
+	if after := d.pass(); after != 3*time.Minute || d.message() != "post-read 2 failed" {
+		t.Errorf("it comes back after %s and says %q", after, d.message())
+	}
+}
+
+func check1(context.Context, client.Client, *App) error { return nil }
+
+// Hooks are listed where they run.
+func TestHooksAreListed(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	r := d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(d.checked("mine")), DeleteCheck: chain.New(d.checked("mine"))}).
+		WithPostReadHook(check1).WithPreReconcileHook(check1).WithPostReconcileHook(check1).WithPreDeleteHook(check1).WithPostDeleteHook(check1)
+	ext := r.Flow().Extensions()
+	got := strings.Join([]string{ext.Pass.String(), ext.PreCheck.String(), ext.PostCheck.String(), ext.DeleteCheck.String(), ext.Delete.String()}, "\n")
+	want := strings.ReplaceAll(`Suspended -> PostReadHook(F)
+mine -> PreReconcileHook(F)
+PostReconcileHook(F)
+PreDeleteHook(F) -> mine
+PostDeleteHook(F)`, "F", "ctrlx_test.check1")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	method := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(d.hook)
+	if got := method.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.(*desk).hook)" {
+		t.Errorf("a method: %s", got)
+	}
+	closure := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(hookThat(nil))
+	if got := closure.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.hookThat)" {
+		t.Errorf("a closure: %s", got)
+	}
+}
+
+func hookThat(err error) ctrlx.HookFunc[*App] {
+	return func(context.Context, client.Client, *App) error { return err }
+}
+
+func (d *desk) hook(context.Context, client.Client, *App) error { return nil }
+
+func (d *desk) checked(name string) checks.Middleware[*App] {
+	return checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Proceed(), nil })
+}
+
+// Decorations of the user's stay around the checks and links in front of which hooks are put.
+func TestHooksKeepDecorations(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	noted := chain.New(d.checked("mine")).Decorate(func(l *chain.Link, h checks.Handler[*App]) checks.Handler[*App] {
+		return func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			d.note("decorated %s", l.Name)
+			return h(ctx, req)
+		}
+	})
+	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: noted}).WithPreDeleteHook(check1))
+	deleted(d)
+	d.pass()
+	if got, want := d.took(), "decorated PreDeleteHook(ctrlx_test.check1), decorated mine, delete"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	twice := chain.New(d.checked("mine"), d.checked("mine")).Decorate(func(_ *chain.Link, h checks.Handler[*App]) checks.Handler[*App] { return h })
+	panicsWith(t, "the hooks at DeleteCheck go in front of its first link", func() {
+		d.reconciler(flow.Extensions[*App]{DeleteCheck: twice}).WithPreDeleteHook(check1)
+	})
+}
+
+// Hooks on delete need a finalizer, also where nothing else does.
+func TestDeleteHookWithoutDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		add    func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App])
+		want   []string
+	}{
+		"None":       {"there is nothing to wait for", func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App]) {}, nil},
+		"PreDelete":  {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreDeleteHook(h) }, []string{ctrlx.Finalizer}},
+		"PostDelete": {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostDeleteHook(h) }, []string{ctrlx.Finalizer}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{})
+			a.Finalizers = nil
+			d := newDesk(t, a)
+			r := ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
+				flow.Extensions[*App]{}, d.clock()...)
+			tc.add(r, func(ctxt, client.Client, *App) error { d.note("hook"); return nil })
+			d.use(r)
+			d.pass()
+			if diff := cmp.Diff(tc.want, d.read().Finalizers); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			deleted(d)
+			d.pass()
+			if got := d.saysOrGone(); got != "gone" || len(d.asked) != len(tc.want) {
+				t.Errorf("%s: it is %s, and there ran %q", tc.reason, got, d.asked)
+			}
+		})
+	}
+}
+
+// A hook that cannot be added panics, and says why.
+func TestHookPanics(t *testing.T) {
+	type add = func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App]) *ctrlx.Reconciler[*App]
+	cases := map[string]add{
+		"PostReadHook": (*ctrlx.Reconciler[*App]).WithPostReadHook, "PreReconcileHook": (*ctrlx.Reconciler[*App]).WithPreReconcileHook,
+		"PostReconcileHook": (*ctrlx.Reconciler[*App]).WithPostReconcileHook, "PreDeleteHook": (*ctrlx.Reconciler[*App]).WithPreDeleteHook,
+		"PostDeleteHook": (*ctrlx.Reconciler[*App]).WithPostDeleteHook,
+	}
+	for name, add := range cases {
+		d := newDesk(t, anApp(AppSpec{}))
+		r := d.reconciler(flow.Extensions[*App]{})
+		panicsWith(t, "ctrlx: With"+name+": App: the hook is nil", func() { add(r, nil) })
+		d.use(r)
+		panicsWith(t, "ctrlx: With"+name+": App was set up already", func() { add(r, check1) })
+	}
+}
+
+func panicsWith(t *testing.T, want string, do func()) {
+	t.Helper()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+			t.Errorf("it panics with %q, not %q", got, want)
+		}
+	}()
+	do()
+}

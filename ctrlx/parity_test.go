@@ -1,0 +1,109 @@
+package ctrlx_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// The states that an object of SAP component-operator-runtime goes through, and what becomes of each here. Both say the same of
+// the same trigger in the condition Ready, unless differs says how, and why.
+func TestStatesOfComponents(t *testing.T) {
+	const minute = time.Minute
+	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(3*minute))
+	timed := AppSpec{Timeout: minutes(10), Requeue: minutes(20)}
+	overdue := func(and ...func(*desk)) func(*desk) {
+		return func(d *desk) {
+			goesOn(d)
+			d.pass()
+			d.now = d.now.Add(10 * minute)
+			for _, do := range and {
+				do(d)
+			}
+		}
+	}
+	blocks := func(d *desk) { d.fails = "delete check" }
+	cases := map[string]struct {
+		theirs  string // state, Ready, reason, when to come back
+		differs string
+		do      func(*desk)
+		says    string
+		after   time.Duration
+	}{
+		"FirstSeen": {"Pending, Unknown, FirstSeen, 1ms",
+			"the pass goes on at once: there is nothing that a pass of its own would be for", func(*desk) {}, "True Succeeded", 20 * minute},
+		"FinalizerAdded": {"unchanged, 1ms",
+			"the pass goes on at once, with what the API server answered", func(d *desk) { a := d.read(); a.Finalizers = nil; d.update(a) }, "True Succeeded", 20 * minute},
+		"Suspended": {"Pending, Unknown, Suspended, back-off",
+			"False, as all that is not ready: tools read kstatus; a change wakes it, so that it comes back at the resync only", suspend(true), "False Suspended Stalled", time.Hour},
+		"Restarting": {"Processing, Unknown, Restarting, 1ms",
+			"the pass goes on at once and says what it comes to; the clock starts again all the same",
+			overdue(annotate("changed", "yes")), "False InProgress Reconciling Processing", minute},
+		"Processing": {"Processing, Unknown, Processing, back-off",
+			"InProgress, as all flows say, and False, as all that is not ready; the operation says when to poll it", goesOn, "False InProgress Reconciling Processing", minute},
+		"ProcessingTimeout": {"Error, False, Timeout, back-off",
+			"", overdue(), "False Timeout Stalled Processing", minute},
+		"ReadyAfterProcessing": {"Ready, True, Ready, 1ms for an extra pass",
+			"Succeeded, as all flows say; no extra pass, since one pass sees both", overdue(done), "True Succeeded", 20 * minute},
+		"Ready": {"Ready, True, Ready, requeue interval",
+			"Succeeded, as all flows say", func(*desk) {}, "True Succeeded", 20 * minute},
+		"RetriableError": {"Pending, Unknown, Retrying, retry interval",
+			"False, as all that is not ready", fails(retriable), "False Retrying Reconciling", 3 * minute},
+		"RetriableErrorTimeout": {"Pending, Unknown, Timeout, retry interval",
+			"False, as all that is not ready", overdue(fails(retriable)), "False Timeout Reconciling Processing", 3 * minute},
+		"Error": {"Error, False, Error, the error is returned",
+			"the reason names the error; the back-off is the flow's, and the error is classified before: not every one is final", fails(errBroken), "False Unknown Reconciling", time.Second},
+		"ErrorTimeout": {"Error, False, Timeout, the error is returned",
+			"the back-off is the flow's", overdue(fails(errBroken)), "False Timeout Stalled Processing", time.Second},
+		"DeletionBlocked": {"Deleting, Unknown, DeletionBlocked, 1s and back-off",
+			"the reason is that of the check", func(d *desk) { blocks(d); deleted(d) }, "False Held Reconciling", time.Second},
+		"ForeignFinalizer": {"Deleting, Unknown, DeletionBlocked: nothing is deleted before foreign finalizers are gone",
+			"it is deleted at once, as finalizers mean it; who wants to wait has a check on DeleteCheck", func(d *desk) {
+				a := d.read()
+				a.Finalizers = append(a.Finalizers, "example.com/foreign")
+				d.update(a)
+				deleted(d)
+			}, "nothing", 0},
+		"DeletionProcessing": {"Deleting, Unknown, DeletionProcessing, back-off",
+			"Deleting, as all flows say", func(d *desk) { d.remove = inProgress(d); deleted(d) }, "False Deleting Reconciling", minute},
+		"DeletionRetrying": {"DeletionPending, Unknown, DeletionRetrying, retry interval",
+			"Retrying: that it is deleted everybody can see", func(d *desk) { d.remove = failure(retriable); deleted(d) }, "False Retrying Reconciling", 3 * minute},
+		"DeletionError": {"Error, False, Error, the error is returned",
+			"the reason names the error", func(d *desk) { d.remove = failure(errBroken); deleted(d) }, "False Unknown Reconciling", time.Second},
+		"Deleted": {"nothing is written",
+			"", deleted, "gone", 0},
+
+		"ErrorsFromTheStart": {"errors before anything was applied never reach Timeout",
+			"", func(d *desk) {
+				fails(errBroken)(d)
+				d.pass()
+				d.now = d.now.Add(24 * time.Hour)
+			}, "False Unknown Reconciling", time.Second},
+		"FlickerAfterReady": {"what is not ready any more after it was starts a new time-out",
+			"", func(d *desk) {
+				d.pass()
+				d.now = d.now.Add(24 * time.Hour)
+				goesOn(d)
+			}, "False InProgress Reconciling Processing", minute},
+		"ResumedStartsAgain": {"the clock runs on while suspended, and resuming is a change, which starts it again",
+			"a suspended object has no clock, for the suspension is a change already", overdue(suspend(true), passed, suspend(false)), "False InProgress Reconciling Processing", minute},
+		"NoTimeoutWhileDeleting": {"there is no time-out of a deletion",
+			"", overdue(func(d *desk) { d.remove = inProgress(d) }, deleted), "False Deleting Reconciling", minute},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(timed))
+			d.use(d.hooked(&d.fails))
+			tc.do(d)
+			after := d.pass()
+			if got := d.saysOrGone(); got != tc.says || after != tc.after {
+				t.Errorf("theirs: %s. ours (%s): it says %q and comes back after %s, not %q after %s", tc.theirs, tc.differs, got, after, tc.says, tc.after)
+			}
+		})
+	}
+}
+
+func passed(d *desk) { d.pass() }

@@ -1,0 +1,96 @@
+package ctrlx
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/flow"
+)
+
+type passKey struct{}
+
+// pass is what is known of a pass under way. It is in the pass's context, by being it.
+type pass struct {
+	context.Context
+	e         *engine
+	p         index.Pass
+	self      index.ID
+	read      client.Object // as it was read
+	namespace string
+	sync      time.Duration
+	readiness map[schema.GroupKind]ready.Func
+	watched   bool // all that the object waits for is watched, so that it is woken
+
+	intervals // what the object says
+	backoff   *flow.Backoff
+	resync    time.Duration // what the back-off has said; 0: it was not asked
+
+	local  client.Client // the manager's
+	remote bool          // a link finds the client of the deployment target
+
+	mu   sync.Mutex
+	seen map[checks.Ref]any // the owner and the references that were read; nil: nobody asks
+}
+
+// passOf is the pass under way; nil outside of one.
+func passOf(ctx context.Context) *pass {
+	p, _ := ctx.Value(passKey{}).(*pass)
+	return p
+}
+
+// begin begins a pass over an object. read is the object as it was read.
+func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
+	self := r.self.id(req.NamespacedName)
+	p := &pass{
+		Context: ctx, e: r.engine, p: r.engine.index.Begin(self), self: self, read: read, namespace: req.Namespace,
+		sync: r.opt.sync, readiness: r.opt.readiness,
+		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
+	}
+	if r.config.timeout != nil {
+		p.seen = map[checks.Ref]any{}
+	}
+	return p
+}
+
+// Value implements context.Context.
+func (p *pass) Value(key any) any {
+	if key == (passKey{}) {
+		return p
+	}
+	return p.Context.Value(key)
+}
+
+// retryAfter is after how long to come back after a retriable error; 0 outside of a pass.
+func (p *pass) retryAfter(e RetriableError) time.Duration {
+	switch d := e.RetryAfter(); {
+	case d > 0:
+		return d
+	case p == nil:
+		return 0
+	case p.retry > 0:
+		return p.retry
+	}
+	if p.resync == 0 {
+		p.resync = p.backoff.Resync() // the next time it is another one
+	}
+	return p.resync
+}
+
+// saw notes what was read of an owner or a reference.
+func (p *pass) saw(obj checks.Object) {
+	if p == nil || p.seen == nil || obj.Ref.Kind == "" {
+		return
+	}
+	obj.Ref.ID = "" // which is found out in what was read
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen[obj.Ref] = obj.Value
+}

@@ -1,0 +1,16 @@
+package ctrlx
+
+// Reasons that ctrlx gives to the condition Ready, besides those of checks, errors and package flow. Where the API server
+// refused something it is the server's own word: Conflict, Forbidden, NotFound (metav1.StatusReason).
+const (
+	// ReasonRetrying: there was a [RetriableError], and it carried no reason of its own.
+	ReasonRetrying = "Retrying"
+	// ReasonTimeout: the object was not ready within its time-out ([TimeoutConfiguration]).
+	ReasonTimeout = "Timeout"
+	// ReasonSuspended: the object says that nothing is to be done ([SuspendConfiguration]).
+	ReasonSuspended = "Suspended"
+	// ReasonTerminal: there was a reconcile.TerminalError, about which nothing else is known.
+	ReasonTerminal = "Terminal"
+	// ReasonProcessing is that of the condition [ConditionProcessing].
+	ReasonProcessing = "Processing"
+)

@@ -1,0 +1,28 @@
+package ctrlx_test
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// Reasons, and what else people and programs look for by name, are what they always were.
+func TestNames(t *testing.T) {
+	cases := map[string]struct{ got, want string }{
+		"Retrying":            {ctrlx.ReasonRetrying, "Retrying"},
+		"Timeout":             {ctrlx.ReasonTimeout, "Timeout"},
+		"Suspended":           {ctrlx.ReasonSuspended, "Suspended"},
+		"Terminal":            {ctrlx.ReasonTerminal, "Terminal"},
+		"Processing":          {ctrlx.ReasonProcessing, "Processing"},
+		"ConditionProcessing": {ctrlx.ConditionProcessing, "Processing"},
+	}
+	for name, tc := range cases {
+		if tc.got != tc.want {
+			t.Errorf("%s: %q should be %q", name, tc.got, tc.want)
+		}
+		if !checks.ValidReason(tc.got) {
+			t.Errorf("%s: %q is no valid reason", name, tc.got)
+		}
+	}
+}

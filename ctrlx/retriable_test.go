@@ -1,0 +1,150 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func TestRetriableError(t *testing.T) {
+	e := ctrlx.NewRetriableError(io.EOF, nil)
+	if !errors.Is(e, io.EOF) || errors.Unwrap(e) != io.EOF || e.Error() != "EOF" || e.Reason() != "" || e.RetryAfter() != 0 {
+		t.Errorf("it is the error that it was made of: %v", e)
+	}
+	if with := e.WithReason("Busy"); with.Reason() != "Busy" || e.Reason() != "" {
+		t.Error("a reason is given to a copy")
+	}
+	none := ctrlx.NewRetriableError(nil, ptr.To(-time.Second))
+	if got := none.Error(); got != "retriable error, of which nobody said what it is: give NewRetriableError an error" {
+		t.Errorf("without an error: %s", got)
+	}
+	if none.Unwrap() != nil || none.RetryAfter() != 0 {
+		t.Error("there is nothing in it")
+	}
+}
+
+// What an error says of when to come back holds wherever it stands.
+func TestRetriable(t *testing.T) {
+	invalid := &azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400}
+	soon := func(err error) error { return ctrlx.NewRetriableError(err, ptr.To(90*time.Second)) }
+	cases := map[string]struct {
+		reason string
+		err    error
+		spec   AppSpec
+		says   string
+		after  time.Duration
+	}{
+		"Plain":       {"it is what it says", soon(errBroken), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"Reason":      {"it may have a word for it", ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("SourceMissing"), AppSpec{}, "False SourceMissing Reconciling", time.Minute},
+		"OddReason":   {"the API server would refuse the status", ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("a b!"), AppSpec{}, "False a_b_ Reconciling", time.Minute},
+		"Wrapped":     {"however deep", fmt.Errorf("a: %w", fmt.Errorf("b: %w", soon(errBroken))), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"Joined":      {"it wins over a plain error", errors.Join(errBroken, soon(io.EOF)), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"JoinedDeep":  {"also where the join is wrapped", fmt.Errorf("a: %w", errors.Join(errBroken, fmt.Errorf("b: %w", errors.Join(io.EOF, soon(io.EOF))))), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"JoinedFinal": {"and over an error that would wait for a change of the spec", errors.Join(invalid, soon(io.EOF)), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"AroundJoin":  {"and where it is made of a join", soon(errors.Join(errBroken, invalid)), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"AroundCode":  {"it is said of this error, and the table of codes is for all", soon(invalid), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"Nil":         {"the retry interval", ctrlx.NewRetriableError(errBroken, nil), AppSpec{Retry: minutes(7), Requeue: minutes(8)}, "False Retrying Reconciling", 7 * time.Minute},
+		"Zero":        {"zero is no interval", ctrlx.NewRetriableError(errBroken, ptr.To(time.Duration(0))), AppSpec{Retry: minutes(7)}, "False Retrying Reconciling", 7 * time.Minute},
+		"Negative":    {"the requeue would be lost", ctrlx.NewRetriableError(errBroken, ptr.To(-time.Minute)), AppSpec{Retry: minutes(7)}, "False Retrying Reconciling", 7 * time.Minute},
+		"Requeue":     {"without a retry interval it is the requeue interval", ctrlx.NewRetriableError(errBroken, nil), AppSpec{Retry: minutes(-1), Requeue: minutes(8)}, "False Retrying Reconciling", 8 * time.Minute},
+		"Resync":      {"and without that one the resync", ctrlx.NewRetriableError(errBroken, nil), AppSpec{Requeue: minutes(-1)}, "False Retrying Reconciling", time.Hour},
+		"Long":        {"it may be longer than what a service may ask for", ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)), AppSpec{}, "False Retrying Reconciling", 3 * time.Hour},
+		"Terminal":    {"a terminal error wins", errors.Join(soon(io.EOF), reconcile.TerminalError(errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
+		"TerminalIn":  {"also inside of it", soon(reconcile.TerminalError(errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
+		"TerminalOf":  {"also where it is made of a join", reconcile.TerminalError(errors.Join(soon(io.EOF), errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
+		"TerminalNil": {"nobody said what it is", reconcile.TerminalError(nil), AppSpec{}, "False Terminal Stalled", time.Hour},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for place, ext := range failing(tc.err) {
+				d := newDesk(t, anApp(tc.spec))
+				d.use(d.reconciler(ext))
+				if place == flow.PointApply {
+					fails(tc.err)(d)
+				}
+				if after := d.pass(); after != tc.after || d.says() != tc.says {
+					t.Errorf("%s: at %s it says %q and comes back after %s, not %q after %s", tc.reason, place, d.says(), after, tc.says, tc.after)
+				}
+				if d.message() != tc.err.Error() && name != "AroundCode" {
+					t.Errorf("at %s the message is that of the error: %q", place, d.message())
+				}
+			}
+		})
+	}
+}
+
+// failing are extensions that fail with an error, by where they do so; at Apply it is the operation that has to.
+func failing(err error) map[string]flow.Extensions[*App] {
+	check := chain.New(checks.Check("fails", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return checks.Result{}, err }))
+	owner := chain.New(checks.Check("fails", func(ctxt, *checks.OwnerRequest) (checks.Result, error) { return checks.Result{}, err }))
+	return map[string]flow.Extensions[*App]{
+		flow.PointApply:      {},
+		flow.PointPass:       {Pass: chain.New(chain.Before[flow.Outcome](func(ctxt, *App) error { return err }))},
+		flow.PointOwnerCheck: {OwnerCheck: owner},
+		flow.PointGet:        {Get: chain.New(chain.Before[flow.Observation](func(ctxt, *flow.Request[*App]) error { return err }))},
+		flow.PointPreCheck:   {PreCheck: check},
+		flow.PointPostCheck:  {PostCheck: check},
+	}
+}
+
+// Rules of the user's own stand in front of what ctrlx makes of errors.
+func TestOwnRulesFirst(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.use(d.reconciler(flow.Extensions[*App]{Classify: chain.New(
+		classify.Table{{Name: "ours", Code: "Busy", Retry: classify.OnChange}, {Name: "text", Message: classify.Contains("broken"), Retry: classify.VerySlow}}.Link(),
+	)}))
+	cases := map[string]struct {
+		reason string
+		err    error
+		says   string
+	}{
+		"Code":  {"a code inside of a retriable error", ctrlx.NewRetriableError(&azcore.ResponseError{ErrorCode: "Busy"}, nil), "False Busy Stalled"},
+		"Text":  {"a text of one", ctrlx.NewRetriableError(errBroken, nil), "False Text Reconciling"},
+		"Other": {"what no rule of theirs matches", ctrlx.NewRetriableError(io.EOF, nil), "False Retrying Reconciling"},
+	}
+	for name, tc := range cases {
+		fails(tc.err)(d)
+		d.pass()
+		if got := d.says(); got != tc.says {
+			t.Errorf("%s: %s: %q", name, tc.reason, got)
+		}
+	}
+}
+
+// A panic is a fault, and no wish to try again, whatever it panics with.
+func TestPanicIsNotRetriable(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { panic(ctrlx.NewRetriableError(io.EOF, nil)) }
+	if d.pass(); d.says() != "False Panic Reconciling" {
+		t.Errorf("it says %q", d.says())
+	}
+}
+
+// What fails because the manager stops is nothing to write down.
+func TestShutdownIsNotRetriable(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	ctx, cancel := context.WithCancel(t.Context())
+	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) {
+		cancel()
+		return flow.Progress{}, ctrlx.NewRetriableError(ctx.Err(), nil)
+	}
+	d.passIn(ctx)
+	if d.writes != 0 {
+		t.Errorf("it says %q", d.says())
+	}
+}

@@ -1,0 +1,24 @@
+package ctrlx
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// suspension is the link on Pass that ends the pass of an object that says that nothing is to be done. Its deletion goes on.
+func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) chain.Middleware[T, flow.Outcome] {
+	return chain.Named("Suspended", func(next chain.Handler[T, flow.Outcome]) chain.Handler[T, flow.Outcome] {
+		return func(ctx context.Context, obj T) (flow.Outcome, error) {
+			if deleting(obj) || !suspended(obj) {
+				return next(ctx, obj)
+			}
+			return flow.Stop(checks.Block(ReasonSuspended, "suspended: nothing is done until that is taken back", checks.Retry(classify.OnChange))), nil
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// seen is what ClientFromContext gives, in a word.
+func (d *desk) seen(ctx context.Context, target client.Client) string {
+	c, err := ctrlx.ClientFromContext(ctx)
+	switch {
+	case err != nil:
+		return "error"
+	case c == d.manager.GetClient():
+		return "manager"
+	case c == target:
+		return "target"
+	}
+	return "other"
+}
+
+// Who works on the deployment target has a client for it, and who runs before it is known has an error.
+func TestClientFromContext(t *testing.T) {
+	remote := &struct{ client.Client }{}
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		want   string
+	}{
+		"None": {"the manager's cluster is the target", nil, "Pass manager, post-read manager, OwnerCheck manager, Get manager, PreCheck manager, pre-reconcile manager, " +
+			"Apply manager, PostCheck manager, post-reconcile manager"},
+		"Target": {"it is what the function gives", []ctrlx.Option{ctrlx.WithTargetClient(func(_ context.Context, local client.Client, a *App) (client.Client, error) {
+			if a.Name != "a" || local == nil {
+				t.Errorf("it is called with %v and %v", local, a)
+			}
+			return remote, nil
+		})}, "Pass error, post-read error, OwnerCheck target, Get target, PreCheck target, pre-reconcile target, Apply target, PostCheck target, post-reconcile target"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			note := func(place string) func(ctx context.Context) {
+				return func(ctx context.Context) { d.note("%s %s", place, d.seen(ctx, remote)) }
+			}
+			hook := func(place string) ctrlx.HookFunc[*App] {
+				return func(ctx context.Context, c client.Client, _ *App) error {
+					if c != d.manager.GetClient() {
+						t.Errorf("%s: hooks are called with the manager's client, whatever the target is", place)
+					}
+					note(place)(ctx)
+					return nil
+				}
+			}
+			check := func(place string) checks.Chain[*App] {
+				return chain.New(checks.Check(place, func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
+					note(place)(ctx)
+					return checks.Proceed(), nil
+				}))
+			}
+			d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				d.asked = d.asked[:len(d.asked)-1]
+				note("Apply")(ctx)
+				return flow.Done(), nil
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{
+				Pass: chain.New(chain.Before[flow.Outcome](func(ctx context.Context, _ *App) error { note("Pass")(ctx); return nil })),
+				OwnerCheck: chain.New(checks.Check("o", func(ctx context.Context, _ *checks.OwnerRequest) (checks.Result, error) {
+					note("OwnerCheck")(ctx)
+					return checks.Proceed(), nil
+				})),
+				Get:      chain.New(chain.Before[flow.Observation](func(ctx context.Context, _ *flow.Request[*App]) error { note("Get")(ctx); return nil })),
+				PreCheck: check("PreCheck"), PostCheck: check("PostCheck"),
+			}, tc.opts...).WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")))
+			d.pass()
+			if got := d.took(); got != tc.want {
+				t.Errorf("%s:\n%s\nnot\n%s", tc.reason, got, tc.want)
+			}
+		})
+	}
+	if _, err := ctrlx.ClientFromContext(t.Context()); err == nil || !strings.Contains(err.Error(), "the context is of no pass") {
+		t.Errorf("outside of a pass: %v", err)
+	}
+}
+
+// Without a client for the target nothing is done.
+func TestTargetFails(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		target func(context.Context, client.Client, *App) (client.Client, error)
+		want   string
+	}{
+		"Error": {"it is in the condition", func(context.Context, client.Client, *App) (client.Client, error) { return nil, errors.New("no secret") },
+			"the client of the deployment target: no secret"},
+		"Nil": {"nobody should find out by a panic", func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil },
+			"the client of the deployment target is nil: give a client, or an error"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithTargetClient(tc.target)))
+			d.pass()
+			if got := d.message(); got != tc.want || d.took() != "" {
+				t.Errorf("%s: %q", tc.reason, got)
+			}
+		})
+	}
+}
+
+// Each identity has its client, which is made once.
+func TestIdentities(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.manager.config = &rest.Config{Host: "https://localhost:1"}
+	var as rest.ImpersonationConfig
+	var got []client.Client
+	d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+		c, err := ctrlx.ClientFromContext(ctx)
+		got = append(got, c)
+		return flow.Done(), err
+	}
+	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithImpersonation(func(*App) rest.ImpersonationConfig { return as })))
+	ask := func(identity rest.ImpersonationConfig) client.Client {
+		as = identity
+		d.pass()
+		if len(got) == 0 {
+			return nil
+		}
+		c := got[len(got)-1]
+		got = nil
+		return c
+	}
+	jane := rest.ImpersonationConfig{UserName: "jane"}
+	first := ask(jane)
+	cases := map[string]struct {
+		reason string
+		as     rest.ImpersonationConfig
+		want   func(client.Client) bool
+	}{
+		"Nobody": {"that is the manager itself", rest.ImpersonationConfig{}, func(c client.Client) bool { return c == d.api }},
+		"Empty":  {"so is this", rest.ImpersonationConfig{Groups: []string{}, Extra: map[string][]string{}}, func(c client.Client) bool { return c == d.api }},
+		"Again":  {"it is the same", jane, func(c client.Client) bool { return c == first }},
+		"Group":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"Extra":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Extra: map[string][]string{"a": {"b"}}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"UID":    {"it is another one", rest.ImpersonationConfig{UserName: "jane", UID: "1"}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"NoUser": {"the API server knows no such identity", rest.ImpersonationConfig{Groups: []string{"g"}}, func(c client.Client) bool { return c == nil }},
+	}
+	for name, tc := range cases {
+		if c := ask(tc.as); !tc.want(c) {
+			t.Errorf("%s: %s: %v", name, tc.reason, c)
+		}
+	}
+	for i := range ctrlx.MaxIdentities {
+		ask(rest.ImpersonationConfig{UserName: string(rune('a'+i%26)) + strings.Repeat("x", i)})
+	}
+	if ask(jane) == first {
+		t.Error("clients are remembered of more identities than there is room for")
+	}
+}
+
+// There is one client for the target.
+func TestTargetPanics(t *testing.T) {
+	target := ctrlx.WithTargetClient(func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil })
+	as := ctrlx.WithImpersonation(func(*App) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
+	d := newDesk(t)
+	cases := map[string]struct {
+		opts []ctrlx.Option
+		want string
+	}{
+		"Both":       {[]ctrlx.Option{target, as}, "WithImpersonation is given, and WithTargetClient is, too"},
+		"Twice":      {[]ctrlx.Option{target, target}, "WithTargetClient is given, and WithTargetClient is, too"},
+		"AsTwice":    {[]ctrlx.Option{as, as}, "WithImpersonation is given, and WithImpersonation is, too"},
+		"OtherType":  {[]ctrlx.Option{ctrlx.WithImpersonation(func(*other) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })}, "App: WithImpersonation was given a func"},
+		"OtherType2": {[]ctrlx.Option{ctrlx.WithTargetClient(func(context.Context, client.Client, *other) (client.Client, error) { return nil, nil })}, "App: WithTargetClient was given a func"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			panicsWith(t, tc.want, func() { d.reconciler(flow.Extensions[*App]{}, tc.opts...) })
+		})
+	}
+	panicsWith(t, "ctrlx: WithTargetClient: the function is nil", func() { ctrlx.WithTargetClient[*App](nil) })
+	panicsWith(t, "ctrlx: WithImpersonation: the function is nil", func() { ctrlx.WithImpersonation[*App](nil) })
+	panicsWith(t, "ctrlx: WithClock: the function is nil", func() { ctrlx.WithClock(nil) })
+	panicsWith(t, "ctrlx: WithRand: the function is nil", func() { ctrlx.WithRand(nil) })
+}
+
+// other is another type of object.
+type other struct{ App }

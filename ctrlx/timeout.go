@@ -1,0 +1,130 @@
+package ctrlx
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// ConditionProcessing is the condition by which the time-out of an object is kept, over restarts too ([TimeoutConfiguration]). It
+// is there while the object is not ready although it was applied; its last transition is when the clock began, rounded up
+// to the second, and its message has digests of what the clock runs for.
+const ConditionProcessing = "Processing"
+
+// clock is the clock of an object that is not ready, after a pass. The zero clock does not run.
+type clock struct {
+	since   time.Time
+	inputs  inputs
+	timeout time.Duration
+	due     time.Duration // how long the outcome of the pass may stay before it is a time-out; 0: it cannot become one
+	over    bool          // the outcome is a time-out
+}
+
+// clockOf is the clock of an object after a pass. read is the object as it was read.
+func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
+	if r.config.timeout == nil || out.State() == flow.StateReady || deletes(read, out) {
+		return clock{}
+	}
+	now := r.opt.now()
+	c := clock{timeout: p.timeout, inputs: inputsOf(read, p.seen)}
+	was := meta.FindStatusCondition(r.conditions.get(read), ConditionProcessing)
+	switch {
+	case was != nil && c.inputs.goOn(was.Message):
+		c.since = was.LastTransitionTime.Time
+	case notReady(out):
+		c.since = now.Truncate(time.Second)
+		if c.since.Before(now) {
+			c.since = c.since.Add(time.Second)
+		}
+	default:
+		return clock{}
+	}
+	if notReady(out) || out.State() == flow.StateFailed {
+		c.due = c.timeout - now.Sub(c.since)
+		c.over = c.due <= 0
+	}
+	return c
+}
+
+// notReady tells whether the resource was applied and is not ready.
+func notReady(out flow.Outcome) bool {
+	return out.State() == flow.StateInProgress || out.State() == flow.StateBlocked && out.Point() == flow.PointPostCheck
+}
+
+func (c *clock) runs() bool { return !c.since.IsZero() }
+
+// judge makes a time-out of what a pass came to, if it is one.
+func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
+	conditions, severity := out.Conditions(), out.Severity()
+	if !c.over {
+		return conditions, severity
+	}
+	severity = classify.Error
+	if retried(out) {
+		severity = classify.Warning
+	}
+	// The message is the same in each pass, since one that changes would be written each time.
+	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.since.UTC().Format(time.RFC3339), c.timeout)
+	for i := range conditions {
+		k := &conditions[i]
+		k.Reason, k.Severity = ReasonTimeout, severity
+		k.Message = shortened(since + k.Message)
+		if k.Type != "Ready" && !retried(out) {
+			k.Type = "Stalled"
+		}
+	}
+	return conditions, severity
+}
+
+// retried tells whether the error of an outcome is one that says when to come back.
+func retried(out flow.Outcome) bool {
+	return out.Rule() == ruleRetriable || out.Rule() == ruleConflict || out.Rule() == ruleDelay
+}
+
+// maxMessage is how long the message of a condition may be.
+const maxMessage = 32768
+
+func shortened(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+}
+
+// keep writes the clock into conditions, or takes it away.
+func (c *clock) keep(all []metav1.Condition, generation int64) []metav1.Condition {
+	if !c.runs() {
+		meta.RemoveStatusCondition(&all, ConditionProcessing)
+		return all
+	}
+	now := metav1.Condition{
+		Type: ConditionProcessing, Status: metav1.ConditionTrue, Reason: ReasonProcessing, ObservedGeneration: generation,
+		LastTransitionTime: metav1.NewTime(c.since), Message: c.inputs.String(),
+	}
+	was := meta.FindStatusCondition(all, ConditionProcessing)
+	if was == nil {
+		return append(all, now)
+	}
+	*was = now // also the time of a clock that began anew, which SetStatusCondition would leave
+	return all
+}
+
+// in is within what time to come back at the latest.
+func (c *clock) in(delay time.Duration) time.Duration {
+	if c.runs() && c.due > 0 {
+		return min(delay, c.due)
+	}
+	return delay
+}
+
+// deletes tells whether a pass was about the deletion of an object.
+func deletes(obj client.Object, out flow.Outcome) bool {
+	return !obj.GetDeletionTimestamp().IsZero() || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
+}

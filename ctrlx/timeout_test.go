@@ -1,0 +1,325 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// step is what happens, and what a pass then says.
+type step struct {
+	do    func(*desk)
+	says  string        // as desk.says
+	after time.Duration // until the next pass
+}
+
+func inProgress(*desk) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		return flow.InProgress("token", time.Minute), nil
+	}
+}
+
+func goesOn(d *desk)              { d.apply = inProgress(d) }
+func done(d *desk)                { d.apply = nil }
+func fails(err error) func(*desk) { return func(d *desk) { d.apply = failure(err) } }
+
+func failure(err error) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, err }
+}
+
+func later(by time.Duration, and ...func(*desk)) func(*desk) {
+	return func(d *desk) {
+		d.now = d.now.Add(by)
+		for _, do := range and {
+			do(d)
+		}
+	}
+}
+
+// What a pass comes to depends on how long the object has not been ready.
+func TestTimeout(t *testing.T) {
+	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Minute))
+	start := step{goesOn, "False InProgress Reconciling Processing", time.Minute}
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		steps  []step
+	}{
+		"Boundary": {"the time-out is over when it is reached, and not before; passes go on as before, and no error is returned", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(10*time.Minute - time.Nanosecond), "False InProgress Reconciling Processing", time.Nanosecond},
+			{later(time.Nanosecond), "False Timeout Stalled Processing", time.Minute},
+			{later(time.Hour), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"ReadyLate": {"what becomes ready after all is ready, and the next time-out is a new one", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(10 * time.Minute), "False Timeout Stalled Processing", time.Minute},
+			{done, "True Succeeded", time.Hour},
+			{later(time.Hour, goesOn), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+		}},
+		"ComesBack": {"the pass comes back when the time-out is over, if not before", AppSpec{Timeout: metav1.Duration{Duration: 90 * time.Second}}, []step{
+			start,
+			{later(time.Minute), "False InProgress Reconciling Processing", 30 * time.Second},
+		}},
+		"Retriable": {"a retriable error is a time-out that is worked on", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(5*time.Minute, fails(retriable)), "False Retrying Reconciling Processing", 3 * time.Minute},
+			{later(5 * time.Minute), "False Timeout Reconciling Processing", 3 * time.Minute},
+		}},
+		"Error": {"any other error is one that has failed", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(5*time.Minute, fails(errBroken)), "False Unknown Reconciling Processing", time.Second},
+			{later(5 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
+		}},
+		"ErrorsFirst": {"errors before anything was applied are no time-out, however long they last", AppSpec{Timeout: minutes(10)}, []step{
+			{fails(errBroken), "False Unknown Reconciling", time.Second},
+			{later(time.Hour), "False Unknown Reconciling", 2 * time.Second},
+			{goesOn, "False InProgress Reconciling Processing", time.Minute},
+		}},
+		"NewSpec": {"a change of the spec starts the clock again", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(9*time.Minute, func(d *desk) { d.change(func(a *App) { a.Spec.User = "x" }) }), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"Annotation": {"so does an annotation, but for ours", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(9*time.Minute, annotate("a", "b")), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+		}},
+		"Label": {"a label does not", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(10*time.Minute, func(d *desk) {
+				a := d.read()
+				a.Labels = map[string]string{"a": "b"}
+				d.update(a)
+			}), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"Owner": {"a change of what was read starts it again", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+			start,
+			{later(9*time.Minute, resize), "False InProgress Reconciling Processing", time.Minute},
+			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"OwnerWritten": {"an owner that was written, and is what it was, has not changed", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+			start,
+			{later(10*time.Minute, func(d *desk) { d.update(d.cluster()) }), "False Timeout Stalled Processing", time.Minute},
+		}},
+		"OwnerGone": {"so does its end; what then blocks keeps its own reason", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+			start,
+			{later(5*time.Minute, func(d *desk) { d.delete(d.cluster()); d.forgetToken() }), "False OwnerNotFound Reconciling", time.Hour},
+			{later(time.Hour), "False OwnerNotFound Reconciling", time.Hour},
+		}},
+		"BlockedBefore": {"what blocks in front of the operation keeps its reason, while the clock goes on", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+			start,
+			{later(5*time.Minute, func(d *desk) { d.forgetToken(); d.block = flow.PointPreCheck }), "False Held Reconciling Processing", time.Second},
+			{later(time.Hour), "False Held Reconciling Processing", 2 * time.Second},
+			{func(d *desk) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
+		}},
+		"BlockedAfter": {"what blocks behind it is not ready", AppSpec{Timeout: minutes(10)}, []step{
+			{func(d *desk) { d.block = flow.PointPostCheck }, "False Held Reconciling Processing", time.Second},
+			{later(10 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
+		}},
+		"Deleting": {"there is no time-out of a deletion", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(time.Hour, func(d *desk) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
+			{later(time.Hour), "False Deleting Reconciling", time.Minute},
+		}},
+		"Suspended": {"who is suspended says so; resuming is a change", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(time.Minute, suspend(true)), "False Suspended Stalled", time.Hour},
+			{later(time.Hour, suspend(false)), "False InProgress Reconciling Processing", time.Minute},
+		}},
+		"Requeue":  {"without a time-out of its own it is the requeue interval", AppSpec{Requeue: minutes(5)}, []step{start, {later(5 * time.Minute), "False Timeout Stalled Processing", time.Minute}}},
+		"Negative": {"a negative time-out is none of its own", AppSpec{Timeout: minutes(-1)}, []step{start, {later(time.Hour - time.Second), "False InProgress Reconciling Processing", time.Second}, {later(time.Second), "False Timeout Stalled Processing", time.Minute}}},
+		"Endless":  {"no sum overflows", AppSpec{Timeout: metav1.Duration{Duration: 1<<63 - 1}}, []step{start, {later(87600 * time.Hour), "False InProgress Reconciling Processing", time.Minute}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec), aCluster())
+			d.use(d.reconciler(d.held()))
+			for i, s := range tc.steps {
+				s.do(d)
+				after := d.pass()
+				if got := d.says(); got != s.says || after != s.after {
+					t.Fatalf("%s: step %d: it says %q and comes back after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
+				}
+			}
+		})
+		t.Run(name+"/Restarts", func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec), aCluster())
+			for i, s := range tc.steps {
+				d.restart()
+				d.use(d.reconciler(d.held()))
+				s.do(d)
+				d.pass()
+				if got := d.says(); got != s.says {
+					t.Fatalf("%s: step %d: it says %q, not %q, where each pass is one of a new process", tc.reason, i, got, s.says)
+				}
+				writes := d.writes
+				d.pass()
+				if d.writes != writes {
+					t.Errorf("step %d: a second pass writes what is there already: %+v", i, d.read().Status)
+				}
+			}
+		})
+	}
+}
+
+// A time-out says since when, for how long at most, and what there was.
+func TestTimeoutMessage(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d.now = noon.Add(time.Nanosecond)
+	d.use(d.reconciler(d.held()))
+	goesOn(d)
+	d.pass()
+	d.now = noon.Add(10*time.Minute + 500*time.Millisecond)
+	d.pass()
+	if got := d.says(); got != "False InProgress Reconciling Processing" {
+		t.Errorf("the clock is kept in seconds, and no time-out is early for that: %s", got)
+	}
+	d.told()
+	d.now = noon.Add(10*time.Minute + time.Second)
+	d.pass()
+	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: the operation goes on in the cloud"
+	if got := d.message(); got != want {
+		t.Errorf("the message is %q, not %q", got, want)
+	}
+	if diff := cmp.Diff([]string{"Warning Timeout " + want}, d.told()); diff != "" {
+		t.Errorf("events: -want, +got:\n%s", diff)
+	}
+	fails(errors.New(strings.Repeat("ä", 40000)))(d)
+	d.pass()
+	if got := len(d.message()); got > 32768 || got < 32000 {
+		t.Errorf("a message of %d bytes; the API server allows 32768", got)
+	}
+}
+
+// The clock is a condition that the object has: what others wrote there starts it again, and who has no time-out keeps off.
+func TestTimeoutCondition(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		message string
+		want    string
+	}{
+		"Kept":    {"it is what was written", "", "False Timeout Stalled Processing"},
+		"Rubbish": {"nobody knows what it ran for", "hello world", "False InProgress Reconciling Processing"},
+		"Empty":   {"nobody knows what it ran for", " ", "False InProgress Reconciling Processing"},
+		"Odd":     {"a digest that is none", "not ready yet; the clock runs for x y=z", "False InProgress Reconciling Processing"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+			d.use(d.reconciler(d.held()))
+			goesOn(d)
+			d.pass()
+			a := d.read()
+			c := meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)
+			if c == nil || c.Reason != ctrlx.ReasonProcessing || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) || c.ObservedGeneration != 1 {
+				t.Fatalf("the clock is not kept: %+v", c)
+			}
+			if tc.message != "" {
+				c.Message = tc.message
+				if err := d.api.Status().Update(t.Context(), a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.now = noon.Add(time.Hour)
+			d.pass()
+			if got := d.says(); got != tc.want {
+				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// held are extensions that block where the desk says.
+func (d *desk) held() flow.Extensions[*App] {
+	at := func(point string) checks.Middleware[*App] {
+		return checks.Check("held", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+			if d.block == point {
+				return checks.Block("Held", "somebody holds it"), nil
+			}
+			return checks.Proceed(), nil
+		})
+	}
+	return flow.Extensions[*App]{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PreCheck:   chain.New(at(flow.PointPreCheck)),
+		PostCheck:  chain.New(at(flow.PointPostCheck)),
+	}
+}
+
+func suspend(yes bool) func(*desk) {
+	return func(d *desk) { d.change(func(a *App) { a.Spec.Suspended = yes }) }
+}
+
+func annotate(key, value string) func(*desk) {
+	return func(d *desk) {
+		a := d.read()
+		if a.Annotations == nil {
+			a.Annotations = map[string]string{}
+		}
+		a.Annotations[key] = value
+		d.update(a)
+	}
+}
+
+func (d *desk) update(obj client.Object) {
+	d.t.Helper()
+	if err := d.api.Update(context.Background(), obj); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) delete(obj client.Object) {
+	d.t.Helper()
+	if err := d.api.Delete(context.Background(), obj); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// forgetToken takes the operation under way away, so that the next pass is a whole one.
+func (d *desk) forgetToken() {
+	a := d.read()
+	delete(a.Annotations, ctrlx.OperationAnnotation)
+	d.update(a)
+}
+
+func (d *desk) cluster() *testv1.Cluster {
+	d.t.Helper()
+	c := &testv1.Cluster{}
+	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// resize changes the Cluster.
+func resize(d *desk) {
+	c := d.cluster()
+	c.Spec.Size++
+	c.Generation++
+	c.Status.Conditions[0].ObservedGeneration++
+	status := c.Status
+	d.update(c)
+	c.Status = status
+	if err := d.api.Status().Update(context.Background(), c); err != nil {
+		d.t.Fatal(err)
+	}
+}
