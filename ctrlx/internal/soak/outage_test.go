@@ -20,7 +20,6 @@ import (
 const (
 	pollEvery = 5 * time.Second
 	little    = 5 * time.Second
-	each      = 40 * time.Millisecond
 )
 
 // The API server is killed and comes back, and what is waited for changes before those who wait can see it.
@@ -29,7 +28,7 @@ func TestServerKilled(t *testing.T) {
 		t.Skip("the API server is that of another process")
 	}
 	const owners, busy = 10, 20
-	waiters := size(100, 1000)
+	waiters, each := size(100, 1000), size(40*time.Millisecond, 15*time.Millisecond)
 	outages := size([]time.Duration{0}, []time.Duration{0, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second})
 	r := random(t)
 	c := newCloud(t, r, 10*time.Millisecond, 100*time.Millisecond)
