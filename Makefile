@@ -9,6 +9,7 @@
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
+#   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for half an hour
 #   make fmt     formats
 
 MODULES    := . examples benchmarks ctrlx examples/operator
@@ -18,7 +19,7 @@ GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy generate generated envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults fmt clean
+.PHONY: all test check alone tidy generate generated envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults soak fmt clean
 all: test
 
 test: check alone tidy generated fuzz-short
@@ -37,7 +38,8 @@ check: bin/staticcheck envtest
 # exact allocations and ratios are not tested. What ctrlx and examples/operator do with an API server they have done in check,
 # but for what a pass costs.
 alone: envtest
-	@for m in $(MODULES); do tests=./...; case $$m in ctrlx) tests=./internal/...;; examples/operator) tests=./api/...;; esac; \
+	@for m in $(MODULES); do case $$m in \
+		ctrlx) tests=$$(cd ctrlx && $(GO) list ./internal/... | grep -v /soak);; examples/operator) tests=./api/...;; *) tests=./...;; esac; \
 		( set -x; cd $$m && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test $$tests ) || exit 1; done
 	cd ctrlx && GOWORK=off $(GO) test -run Pass .
 
@@ -99,6 +101,9 @@ fuzz-short:
 
 faults:
 	$(GO) test ./internal/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
+
+soak: envtest
+	cd ctrlx && $(GO) test ./internal/soak -soak -timeout 2h -v
 
 fmt:
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')

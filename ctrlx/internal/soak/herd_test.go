@@ -1,0 +1,108 @@
+package soak_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// finalizedFirst says that a database gets its finalizer before the first pass, and not only when its owner lets work go on.
+const finalizedFirst = true
+
+// Many databases wait for one cluster. It costs what it costs to say so, once, and then nothing; when the cluster runs, all go
+// on, in one pass each.
+func TestHerd(t *testing.T) {
+	const workers = 8
+	n := size(200, 1000)
+	c := newCloud(t, random(t), 0, 0)
+	ns := namespace(t)
+	makeCluster(t, ns, "prod", "Stopped")
+	for i := range n {
+		d := &testv1.Database{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("db-%d", i)},
+			Spec:       testv1.DatabaseSpec{Cluster: "prod", Size: i + 1},
+		}
+		if err := api.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := time.Now()
+	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: workers, Own: true}, c, func(o *operator) { o.wire.events = true })
+	until(t, 2*time.Minute, func() error {
+		if got := c.counts().Passes; got < n {
+			return fmt.Errorf("%d of %d were looked at", got, n)
+		}
+		return nil
+	})
+	o.wire.quiet(t, time.Second)
+	blocked := time.Since(begun)
+	writes := cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
+		return strings.HasPrefix(what, "WATCH") || what == "GET discovery" || what == "GET clusters" || what == "GET databases"
+	})
+	toWait := map[string]int{"PATCH databases/status": n, "POST events": n}
+	toGoOn := map[string]int{"PATCH databases/status": n, "POST events": n}
+	if finalizedFirst {
+		toWait["PATCH databases"] = n
+	} else {
+		toGoOn["PATCH databases"] = n
+	}
+	got := o.wire.take()
+	if diff := cmp.Diff(toWait, got, writes); diff != "" {
+		t.Errorf("what is asked of the API server to wait: -want, +got:\n%s", diff)
+	}
+	if got["GET clusters"] > 20 || got["GET databases"] > 20 {
+		t.Errorf("nothing is read one by one: %v", got)
+	}
+	// The first passes of all begin before it is known which clusters there are, and those are woken when it is.
+	waiting := c.counts()
+	if waiting.Passes > n+workers {
+		t.Errorf("to wait takes %d one pass each: %d", n, waiting.Passes)
+	}
+	if diff := cmp.Diff(counts{Passes: waiting.Passes}, waiting); diff != "" {
+		t.Errorf("what is asked of the cloud to wait: -want, +got:\n%s", diff)
+	}
+
+	// Whoever polled would do it now.
+	time.Sleep(size(2*time.Second, 30*time.Second))
+	if diff := cmp.Diff(map[string]int(nil), o.wire.take()); diff != "" {
+		t.Errorf("what is asked of the API server while they wait: -want, +got:\n%s", diff)
+	}
+
+	begun = time.Now()
+	report(t, ns, "prod", "Running")
+	until(t, 2*time.Minute, func() error {
+		if got := c.counts().Puts; got < n {
+			return fmt.Errorf("%d of %d were made", got, n)
+		}
+		return nil
+	})
+	made := time.Since(begun)
+	o.wire.quiet(t, time.Second)
+	got = o.wire.take()
+	if diff := cmp.Diff(toGoOn, got); diff != "" {
+		t.Errorf("what is asked of the API server to go on: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(counts{Passes: waiting.Passes + n, Gets: n, Puts: n}, c.counts()); diff != "" {
+		t.Errorf("what is asked of the cloud, each once: -want, +got:\n%s", diff)
+	}
+	list := &testv1.DatabaseList{}
+	if err := api.List(t.Context(), list, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		if !readyNow(d) {
+			t.Errorf("%s: %+v", d.Name, d.Status)
+		}
+	}
+	t.Logf("%d blocked in %s, made in %s", n, blocked.Round(time.Millisecond), made.Round(time.Millisecond))
+	c.soFar(t)
+}

@@ -1,0 +1,367 @@
+package soak_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+type database = *testv1.Database
+
+// setup is what an operator for databases is told.
+type setup struct {
+	Process   string // its name
+	Namespace string
+	Get       bool // it looks into the cloud before each PUT
+	Delete    bool // it removes from the cloud what is deleted
+	Defers    bool // a check after the PUT is content at the second time only
+	Workers   int
+	Lease     string        // under which it competes with others; empty: it does not
+	Own       bool          // reads of its own writes
+	Poll      time.Duration // how often what is waited for is read past the cache; 0: never
+	// For a process of its own:
+	Cloud  string
+	Server reach
+}
+
+// operator is one that runs.
+type operator struct {
+	setup
+	ask    asker
+	passes passes
+	wire   *wire
+	checks checks.OwnerChain // besides OwnerReady
+
+	mu       sync.Mutex
+	deferred map[string]bool // by the second check
+}
+
+func newOperator(s setup, ask asker) *operator {
+	o := &operator{setup: s, ask: ask, deferred: map[string]bool{}}
+	o.wire = &wire{passes: &o.passes, says: func(format string, args ...any) {
+		_, _ = ask(context.Background(), question{Do: "wrong", Text: fmt.Sprintf(format, args...)})
+	}}
+	return o
+}
+
+// manager makes the manager with the reconciler in it.
+func (o *operator) manager(opts ...ctrlx.Option) (manager.Manager, error) {
+	config := o.Server.config()
+	config.Wrap(o.wire.wrap)
+	lease, renew, retry := 3*time.Second, 2*time.Second, 500*time.Millisecond
+	yes := true
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:     newScheme(),
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &o.Own}},
+		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
+
+		LeaderElection: o.Lease != "", LeaderElectionID: o.Lease, LeaderElectionNamespace: o.Namespace, LeaderElectionConfig: o.Server.config(),
+		LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mgr, o.reconciler(opts...).SetupWithManager(mgr)
+}
+
+func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] {
+	ops := flow.Operations[database]{Apply: o.apply}
+	ext := flow.Extensions[database]{
+		Pass:       chain.New(chain.Named("count", o.counted)),
+		OwnerCheck: chain.New(chain.Named("note", o.ownerNoted), checks.OwnerReady()).Extend(o.checks),
+		PreCheck:   chain.New(chain.Named("note", o.noted)),
+		PostCheck:  chain.New(chain.Named("note", o.noted)),
+	}
+	if o.Get {
+		ops.Get = o.get
+		ext.PreCheck = ext.PreCheck.Append(checks.Check("settled", o.settled))
+	}
+	if o.Delete {
+		ops.Delete = o.remove
+	}
+	if o.Defers {
+		ext.PostCheck = ext.PostCheck.Append(checks.Check("warm", o.warm))
+	}
+	return ctrlx.New("Database", ops, ext, append([]ctrlx.Option{
+		ctrlx.OwnedBy(func(d database) checks.Ref {
+			if d.Spec.Cluster == "" {
+				return checks.Ref{}
+			}
+			return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+		}),
+		ctrlx.WithController(controller.Options{
+			MaxConcurrentReconciles: o.Workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
+		}),
+		ctrlx.PollEvery(cmp.Or(o.Poll, 24*time.Hour)),
+		// Nothing is looked at again but after a failure: what is lost stays lost.
+		ctrlx.WithBackoff(flow.NewBackoff(
+			flow.BackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
+			flow.BackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
+			flow.BackoffResync(24*time.Hour),
+		)),
+	}, opts...)...)
+}
+
+// counted tells the cloud of each pass, which is one more moment to be killed at, and notes what it is over.
+func (o *operator) counted(next chain.Handler[database, flow.Outcome]) chain.Handler[database, flow.Outcome] {
+	return func(ctx context.Context, d database) (flow.Outcome, error) {
+		if p := o.passes.from(ctx); p != nil {
+			p.mu.Lock()
+			p.uid, p.versions = d.UID, append(p.versions, d.ResourceVersion)
+			p.mu.Unlock()
+		}
+		q := o.about("pass", d)
+		q.Text = d.Spec.Cluster
+		if _, err := o.ask(ctx, q); err != nil {
+			return flow.Outcome{}, err
+		}
+		return next(ctx, d)
+	}
+}
+
+func (o *operator) ownerNoted(next checks.OwnerHandler) checks.OwnerHandler {
+	return func(ctx context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		res, err := next(ctx, req)
+		if p := o.passes.from(ctx); p != nil && (err != nil || !res.Proceeds()) {
+			p.blocks("an owner check")
+		}
+		return res, err
+	}
+}
+
+func (o *operator) noted(next checks.Handler[database]) checks.Handler[database] {
+	return func(ctx context.Context, req *checks.Request[database]) (checks.Result, error) {
+		res, err := next(ctx, req)
+		if p := o.passes.from(ctx); p != nil && (err != nil || !res.Proceeds()) {
+			p.blocks("a check")
+		}
+		return res, err
+	}
+}
+
+func (o *operator) about(do string, d database) question {
+	return question{Process: o.Process, Do: do, UID: d.UID, Generation: d.Generation, Size: d.Spec.Size}
+}
+
+const pollAfter = 20 * time.Millisecond
+
+func (o *operator) progress(ctx context.Context, q question) (answer, flow.Progress, error) {
+	a, err := o.ask(ctx, q)
+	switch {
+	case err != nil:
+		return a, flow.Progress{}, err
+	case a.Refused != "":
+		return a, flow.Progress{}, errors.New(a.Refused)
+	case a.Token != "":
+		return a, flow.InProgress(a.Token, pollAfter), nil
+	}
+	return a, flow.Done(), nil
+}
+
+func (o *operator) apply(ctx context.Context, req *flow.Request[database]) (flow.Progress, error) {
+	q := o.about("put", req.Resource)
+	if req.Token != "" {
+		q.Do, q.Token = "poll", req.Token
+	}
+	a, p, err := o.progress(ctx, q)
+	if err == nil && p.IsDone() {
+		req.Resource.Status.Size = a.Size
+	}
+	return p, err
+}
+
+func (o *operator) remove(ctx context.Context, req *flow.Request[database]) (flow.Progress, error) {
+	q := o.about("delete", req.Resource)
+	if req.Token != "" {
+		q.Do, q.Token = "poll", req.Token
+	}
+	_, p, err := o.progress(ctx, q)
+	return p, err
+}
+
+func (o *operator) get(ctx context.Context, req *flow.Request[database]) (flow.Observation, error) {
+	d := req.Resource
+	a, err := o.ask(ctx, o.about("get", d))
+	if err != nil {
+		return flow.Observation{}, err
+	}
+	if p := o.passes.from(ctx); p != nil {
+		p.mu.Lock()
+		p.busy = a.Busy
+		p.mu.Unlock()
+	}
+	if a.Exists {
+		d.Status.Size = a.Size
+	}
+	return flow.Observation{Exists: a.Exists, InSync: a.Exists && !a.Busy && a.Size == d.Spec.Size}, nil
+}
+
+// settled blocks while an operation is under way that nobody has a token of any more.
+func (o *operator) settled(ctx context.Context, _ *checks.Request[database]) (checks.Result, error) {
+	p := o.passes.from(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy {
+		return checks.Block("Busy", "an operation is under way in the cloud", checks.RetryIn(pollAfter)), nil
+	}
+	return checks.Proceed(), nil
+}
+
+// warm blocks once for each generation.
+func (o *operator) warm(_ context.Context, req *checks.Request[database]) (checks.Result, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := fmt.Sprint(req.Resource.UID, req.Resource.Generation)
+	if !o.deferred[key] {
+		o.deferred[key] = true
+		return checks.Block("Cold", "it has to warm up", checks.RetryIn(pollAfter)), nil
+	}
+	return checks.Proceed(), nil
+}
+
+// start starts an operator in this process; it is stopped when the test ends.
+func start(t *testing.T, s setup, c *cloud, adjust func(*operator), opts ...ctrlx.Option) *operator {
+	t.Helper()
+	s.Server = the.reach
+	o := newOperator(s, c.ask)
+	if adjust != nil {
+		adjust(o)
+	}
+	mgr, err := o.manager(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// process is an operator in a process of its own.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	out  tail
+	stop io.Closer // its standard input; it ends when that is closed
+	over chan struct{}
+}
+
+// launch starts an operator in a process of its own; when the test ends it is killed, if it was not before.
+func launch(t *testing.T, s setup) *process {
+	t.Helper()
+	s.Server = the.reach
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{name: s.Process, cmd: exec.Command(self), over: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), roleVariable+"="+roleOperator)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	in, err := p.cmd.StdinPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stop = in
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.over)
+	}()
+	t.Cleanup(p.kill)
+	if err := json.NewEncoder(in).Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// kill kills a process, which has no time for anything, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.over
+}
+
+// ended tells whether a process has ended.
+func (p *process) ended() bool {
+	select {
+	case <-p.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// operate is what a process of an operator does, until it is killed or the one with the tests is gone.
+func operate() int {
+	var s setup
+	err := json.NewDecoder(os.Stdin).Decode(&s)
+	if err == nil {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
+		var mgr manager.Manager
+		ask := asking(s.Cloud)
+		if mgr, err = newOperator(s, ask).manager(); err == nil {
+			_, _ = ask(context.Background(), question{Process: s.Process, Do: "up"})
+			err = mgr.Start(context.Background())
+		}
+	}
+	fmt.Fprintln(os.Stderr, "the operator ends:", err)
+	return 1
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-4096):]
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

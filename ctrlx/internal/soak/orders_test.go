@@ -1,0 +1,113 @@
+package soak_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// snippet is a piece of a file and what stands in its place.
+type snippet struct{ old, new string }
+
+// TestRaces notices when an engine does things in another order, each of which looks right.
+func TestWrongOrders(t *testing.T) {
+	if !*long {
+		t.Skip("takes minutes: make soak")
+	}
+	const engine = "../../engine.go"
+	cases := map[string]struct {
+		reason   string
+		snippets []snippet
+		lost     bool
+	}{
+		"Control": {"the same way of making it, with nothing changed", nil, false},
+		"ReadFirst": {
+			"what changes between reading and registering wakes nobody",
+			[]snippet{
+				{"seen := p.Register(id)\n", "var seen index.Look\n"},
+				{
+					"if err := from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj); err != nil {\n",
+					"err = from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj)\n" +
+						"time.Sleep(2 * time.Millisecond)\nseen = p.Register(id)\nif err != nil {\n",
+				},
+			},
+			true,
+		},
+		"MetadataWatch": {
+			"what wakes is ahead of what is read",
+			[]snippet{
+				{
+					"informer, err := e.cache.GetInformer(ctx, e.newObject(k.gvk), cache.BlockUntilSynced(false))\n",
+					"partial := &metav1.PartialObjectMetadata{}\npartial.SetGroupVersionKind(k.gvk)\n" +
+						"informer, err := e.cache.GetInformer(ctx, partial, cache.BlockUntilSynced(false))\n",
+				},
+				{"d, version = digest.Of(obj), ", "d, version = digest.Of(obj)^0x9e3779b97f4a7c15, "}, // which no pass has seen
+			},
+			true,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			source, err := os.ReadFile(engine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range tc.snippets {
+				if n := bytes.Count(source, []byte(s.old)); n != 1 {
+					t.Fatalf("what it replaces stands in %s %d times, and must once: bring the case up to date\n%s", engine, n, s.old)
+				}
+				source = bytes.Replace(source, []byte(s.old), []byte(s.new), 1)
+			}
+			out, failed := racesWith(t, engine, source)
+			lines := regexp.MustCompile(`(?m)^.*waiters lost in.*$|^.*waiters were lost.*$`).FindAllString(out, -1)
+			switch {
+			case len(lines) == 0:
+				t.Errorf("TestRaces did not come to its end:\n%s", out)
+			case failed != tc.lost || failed != (len(lines) == 2):
+				t.Errorf("%s: TestRaces fails: %t\n%s", tc.reason, failed, out)
+			default:
+				t.Logf("%s: %s", tc.reason, strings.TrimSpace(lines[0]))
+			}
+		})
+	}
+}
+
+// racesWith runs TestRaces with another file in place of one, and this API server.
+func racesWith(t *testing.T, file string, source []byte) (out string, failed bool) {
+	t.Helper()
+	dir := t.TempDir()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, list, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "soak.test")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{changed: source, list: overlay} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	reach, err := json.Marshal(the.reach)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, binary, "-test.run", "^TestRaces$", "-test.v", "-soak", "-rounds", "2")
+	cmd.Env = append(os.Environ(), serverVariable+"="+string(reach))
+	text, err := cmd.CombinedOutput()
+	return string(text), err != nil
+}

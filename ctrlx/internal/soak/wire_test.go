@@ -1,0 +1,226 @@
+package soak_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// passes are those of an operator, by what controller-runtime calls them.
+type passes struct{ of sync.Map }
+
+// onePass is what is known of a pass over an object.
+type onePass struct {
+	mu       sync.Mutex
+	uid      types.UID
+	versions []string // those that it has read and made
+	blocked  string   // by which check
+	busy     bool     // an operation is under way in the cloud
+}
+
+// from finds the pass that something is done for; nil: it is for none.
+func (p *passes) from(ctx context.Context) *onePass {
+	id := controller.ReconcileIDFromContext(ctx)
+	if id == "" {
+		return nil
+	}
+	v, _ := p.of.LoadOrStore(id, &onePass{})
+	return v.(*onePass)
+}
+
+func (p *onePass) blocks(check string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blocked = check
+}
+
+// wire is between an operator and the API server. It counts what is asked for, and looks at what is written.
+type wire struct {
+	passes *passes
+	says   func(format string, args ...any) // that something is wrong
+	next   http.RoundTripper
+	faults *faults // nil: none
+	events bool    // they get to the API server
+
+	mu     sync.Mutex
+	counts map[string]int
+	last   time.Time
+}
+
+func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
+	w.next = next
+	return w
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	what := describe(req)
+	w.mu.Lock()
+	if w.counts == nil {
+		w.counts = map[string]int{}
+	}
+	w.counts[what]++
+	w.last = time.Now()
+	w.mu.Unlock()
+	if what == "POST events" && !w.events {
+		return taken(req)
+	}
+	if what != "PATCH databases" && what != "PATCH databases/status" {
+		return w.send(what, req)
+	}
+	body, err := io.ReadAll(req.Body)
+	_ = req.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	p := w.passes.from(req.Context())
+	if p == nil {
+		w.says("%s outside of a pass", what)
+		return w.send(what, req)
+	}
+	w.look(p, what, body)
+	return w.send(what, req)
+}
+
+// look looks at what a pass writes.
+func (w *wire) look(p *onePass, what string, body []byte) {
+	var patch testv1.Database
+	if err := json.Unmarshal(body, &patch); err != nil {
+		w.says("%s: %v: %s", what, err, body)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if what != "PATCH databases/status" {
+		return
+	}
+	for _, c := range patch.Status.Conditions {
+		if c.Type == "Ready" && c.Status == metav1.ConditionTrue && p.blocked != "" {
+			w.says("a pass that %s has blocked writes Ready=True", p.blocked)
+		}
+	}
+	switch v := patch.ResourceVersion; {
+	case v == "":
+		w.says("a status is written without the version that it is based on")
+	case !slices.Contains(p.versions, v):
+		w.says("a status is based on version %s, and its pass knows %q", v, p.versions)
+	}
+}
+
+// send sends a request, with what may happen to it on its way.
+func (w *wire) send(what string, req *http.Request) (*http.Response, error) {
+	resp, err := w.faults.send(what, req, w.next)
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(what, "PATCH databases") {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var got testv1.Database
+	if err := json.Unmarshal(body, &got); err != nil {
+		return nil, err
+	}
+	if p := w.passes.from(req.Context()); p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if got.UID != p.uid && p.uid != "" {
+			w.says("%s of a pass over %s gets to %s", what, p.uid, got.UID)
+		}
+		p.versions = append(p.versions, got.ResourceVersion)
+	}
+	return resp, nil
+}
+
+// taken answers an event as if it were kept: it costs the API server as much as a status.
+func taken(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	_ = req.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusCreated, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {req.Header.Get("Content-Type")}},
+		Body:   io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+// describe says what a request asks for, without the names.
+func describe(req *http.Request) string {
+	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	verb := req.Method
+	if req.URL.Query().Get("watch") != "" {
+		verb = "WATCH"
+	}
+	i := 2 // api/v1/...
+	if parts[0] == "apis" {
+		i = 3
+	}
+	if len(parts) > i+2 && parts[i] == "namespaces" {
+		i += 2
+	}
+	if len(parts) <= i {
+		return verb + " discovery"
+	}
+	what := parts[i]
+	if len(parts) > i+2 {
+		what += "/" + parts[i+2]
+	}
+	return verb + " " + what
+}
+
+// take gives what was asked since the last time.
+func (w *wire) take() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	counts := w.counts
+	w.counts = nil
+	return counts
+}
+
+// quiet waits until nothing was asked for some time.
+func (w *wire) quiet(t *testing.T, pause time.Duration) {
+	t.Helper()
+	until(t, time.Minute, func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if idle := time.Since(w.last); idle < pause {
+			return fmt.Errorf("the operator does not stop to ask: %v", w.counts)
+		}
+		return nil
+	})
+}
+
+// until waits until there is nothing missing any more.
+func until(t *testing.T, patience time.Duration, missing func() error) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		err := missing()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %s: %v", patience, err)
+		}
+	}
+}
