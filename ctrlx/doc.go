@@ -18,7 +18,8 @@
 // The conditions Ready, Reconciling and Stalled ([flow.Outcome.Conditions]) with the rest of the status that operations
 // changed, by one merge patch with optimistic lock, and only if something changed; conditions of others stay. A finalizer
 // before the first pass, if there is a Delete. An event when the verdict changes, not at each attempt. What was read of an
-// object is never written to another one that was made anew under its name.
+// object is never written to another one that was made anew under its name. A pass sees what the one before has written: until
+// the cache has that, the object is read live.
 //
 // # Waiting
 //
@@ -80,10 +81,9 @@
 // With [WithTargetClient] or [WithImpersonation] operations, checks and hooks get from [ClientFromContext] a client that belongs
 // to the resource: of the cluster that it is deployed to, or with the rights of whom it names.
 //
-// # What the manager should have
+// # What the manager needs
 //
-// Reads of one's own writes (client.CacheOptions.EnableReadYourWritesConsistency), so that the pass after a status patch does
-// not see the object as it was before. And these rights:
+// Nothing but the scheme, and these rights:
 //
 //	its own kinds                                          get, list, watch, patch
 //	their subresource status                               patch

@@ -144,14 +144,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		return checks.Object{Ref: ref}, nil
 	}
 	obj := e.newObject(k.gvk)
-	var from client.Reader = e.cache
-	if e.behind.has(id) {
-		from = e.live
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, wait)
-		defer cancel()
-	}
-	if err := from.Get(ctx, types.NamespacedName{Namespace: id.Namespace, Name: id.Name}, obj); err != nil {
+	if err := e.read(ctx, id, obj, wait); err != nil {
 		if apierrors.IsNotFound(err) {
 			seen.Saw(digest.NotFound)
 			return checks.Object{Ref: ref}, nil
@@ -167,6 +160,21 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		of = ready.Of
 	}
 	return ready.Object(obj, ref, of), nil
+}
+
+// read reads an object from the cache, unless that is behind of what is known.
+func (e *engine) read(ctx context.Context, id index.ID, obj client.Object, wait time.Duration) error {
+	name := types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
+	if !e.behind.has(id) {
+		return e.cache.Get(ctx, name, obj)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	err := e.live.Get(ctx, name, obj)
+	if client.IgnoreNotFound(err) == nil {
+		e.behind.mark(id, versionOf(obj, err)) // no later pass may see what was before that
+	}
+	return err
 }
 
 // watched is a kind whose first list has come, or one that is not installed.
@@ -297,11 +305,11 @@ func (e *engine) handler(k *kind) toolscache.ResourceEventHandler {
 			return
 		}
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-		d, version := digest.NotFound, ""
+		d := digest.NotFound
 		if !gone {
-			d, version = digest.Of(obj), obj.GetResourceVersion()
+			d = digest.Of(obj)
 		}
-		e.behind.caughtUp(id, version)
+		e.behind.heard(id, obj.GetResourceVersion(), gone)
 		e.index.Changed(id, d)
 	}
 	return toolscache.ResourceEventHandlerFuncs{

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
@@ -16,7 +15,10 @@ import (
 
 // The main function of a kubebuilder project. Database stands for a type of yours whose status has conditions.
 func Example() {
-	mgr := consistentManager()
+	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme})
+	if err != nil {
+		panic(err)
+	}
 	// README:
 	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{
 		OwnerCheck: chain.New(checks.OwnerReady()), // of the cluster that the controlling owner reference names
@@ -31,19 +33,6 @@ func Example() {
 	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
 		panic(err)
 	}
-}
-
-// A manager as ctrlx likes it: it sees what it has written itself.
-func consistentManager() ctrl.Manager {
-	consistent := true
-	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
-		Scheme: scheme,
-		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &consistent}},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return mgr
 }
 
 // Database is a kind of the example's own.

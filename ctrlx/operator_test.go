@@ -88,7 +88,6 @@ func (o *operator) start(reconcilers ...interface {
 		Scheme:     scheme,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &skip}},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
 	for _, r := range reconcilers {

@@ -3,14 +3,11 @@ package ctrlx
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -177,97 +174,6 @@ func get(ctx context.Context, from client.Reader, name types.NamespacedName, int
 		return "", 0, err
 	}
 	return into.GetResourceVersion(), digest.Of(into), nil
-}
-
-// older tells whether the version that the cache has may be behind the live one.
-func older(cached, live string) bool {
-	if cached == "" || live == "" {
-		return cached != live
-	}
-	order, err := resourceversion.CompareResourceVersion(cached, live)
-	return err != nil || order < 0
-}
-
-// behind are the objects of which the cache may have something older than what was read live. Passes read them live until
-// the cache has caught up.
-type behind struct {
-	n  atomic.Int32 // so that to ask costs nothing as long as there are none
-	mu sync.Mutex
-	of map[index.ID]*lag
-}
-
-type lag struct {
-	version string        // what was read live; "": it is not there
-	told    time.Duration // as in index.Due
-}
-
-func (b *behind) mark(id index.ID, version string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.of == nil {
-		b.of = map[index.ID]*lag{}
-	}
-	if l := b.of[id]; l != nil {
-		l.version = version
-		return
-	}
-	b.of[id] = &lag{version: version}
-	b.n.Add(1)
-}
-
-func (b *behind) has(id index.ID) bool {
-	if b.n.Load() == 0 {
-		return false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.of[id] != nil
-}
-
-// caughtUp says what the cache has of an object by now.
-func (b *behind) caughtUp(id index.ID, version string) {
-	if b.n.Load() == 0 {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if l := b.of[id]; l != nil && !older(version, l.version) {
-		b.drop(id)
-	}
-}
-
-func (b *behind) clear(id index.ID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.drop(id)
-}
-
-// drop is called with the lock held.
-func (b *behind) drop(id index.ID) {
-	if b.of[id] != nil {
-		delete(b.of, id)
-		b.n.Add(-1)
-	}
-}
-
-// due are those that were not read for a time, as those of the index. Nobody may wait for them any more, and what the cache
-// has of them may never change, if it was made and deleted again while the watch was broken.
-func (b *behind) due(now, every time.Duration) (ids []index.ID) {
-	if b.n.Load() == 0 {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for id, l := range b.of {
-		switch {
-		case l.told != 0 && now-l.told >= every || every == 0:
-			l.told = now
-			ids = append(ids, id)
-		case l.told == 0:
-			l.told = now
-		}
-	}
-	return ids
 }
 
 // sleep waits, and gives false if there is no time left.

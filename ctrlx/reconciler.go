@@ -49,6 +49,7 @@ type Reconciler[T client.Object] struct {
 	recorder events.EventRecorder
 	self     kindOf
 	gvk      schema.GroupVersionKind
+	own      behind // what was written here and the cache may not have yet
 	clients  *identities
 }
 
@@ -152,8 +153,8 @@ func (r *Reconciler[T]) notSetUp() error {
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	read := r.newObject() // what is in it the cache shares with others, so that it is never changed
-	if err := r.client.Get(ctx, req.NamespacedName, read, uncopied...); err != nil {
+	read, err := r.read(ctx, req)
+	if err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(req)
 			return reconcile.Result{}, nil
@@ -175,9 +176,6 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	return r.pass(ctx, req, read, obj)
 }
-
-// uncopied reads from a cache without a copy.
-var uncopied = []client.GetOption{client.UnsafeDisableDeepCopy}
 
 // pass takes an object through the flow and does what the outcome says. read is the object as it was read.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
@@ -247,7 +245,7 @@ func ignoreGone(err error) error { return client.IgnoreNotFound(err) }
 func (r *Reconciler[T]) addFinalizer(ctx context.Context, obj T) error {
 	base := obj.DeepCopyObject().(T)
 	controllerutil.AddFinalizer(obj, r.opt.finalizer)
-	return r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	return r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }
 
 func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) error {
@@ -258,5 +256,5 @@ func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) error {
 	if !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
 		return nil
 	}
-	return r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	return r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }

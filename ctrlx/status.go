@@ -71,7 +71,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
 	base.SetAnnotations(s.obj.GetAnnotations())
 	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := s.r.client.Status().Patch(ctx, s.obj, locked); err != nil {
+	if err := s.r.wrote(ctx, s.obj, s.r.client.Status().Patch(ctx, s.obj, locked)); err != nil {
 		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.read, err) {
 			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
 		}

@@ -62,7 +62,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		return err
 	}
 	at := obj.DeepCopyObject().(T) // the answer overwrites it, and obj has what operations found out
-	err = r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch))
+	err = r.wrote(ctx, at, r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch)))
 	switch {
 	case err == nil:
 	case r.isGone(ctx, obj, err):

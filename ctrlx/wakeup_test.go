@@ -154,7 +154,6 @@ func newSide(b *testing.B, name, state string, setUp func(*side, manager.Manager
 		Scheme:     scheme,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
 	})
 	s.must(err)

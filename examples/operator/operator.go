@@ -7,7 +7,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
@@ -22,9 +21,6 @@ func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (ctrl.Man
 		return nil, err
 	}
 	opts.Scheme = scheme
-	// The pass after a status patch must not see the object as it was before.
-	readYourWrites := true
-	opts.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}
 	mgr, err := ctrl.NewManager(config, opts)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestMadeAnew(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 		}
 	})
-	start(t, setup{Process: "one", Namespace: ns, Get: true, Defers: true, Workers: 8, Own: true}, c, nil)
+	start(t, setup{Process: "one", Namespace: ns, Get: true, Defers: true, Workers: 8}, c, nil)
 	l := newLoad(t, r, ns, size(12, 40), 2)
 	l.deletes, l.pace = 60, 150*time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), size(5*time.Second, time.Minute))

@@ -10,7 +10,7 @@
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills
-//	TestFaults       20 databases, 5 s           60 databases, 2 times 60 s
+//	TestFaults       20 databases, 5 s           60 databases, 60 s
 //	TestMadeAnew     12 names, 5 s               40 names, 60 s
 //	TestOddField     as it is                    as it is
 //

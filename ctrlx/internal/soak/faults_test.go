@@ -142,39 +142,25 @@ func (s *slowly) Read(b []byte) (int, error) {
 
 // While requests are refused, lost and answered in vain, and caches lag behind, all is made, each once.
 func TestFaults(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		own    bool
-	}{
-		"OwnWrites": {"as the manager should be", true},
-		"Plain":     {"a pass may see the object as it was before its own last write", false},
-	}
-	for name, tc := range cases {
-		if !*long && !tc.own {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			r := random(t)
-			c := newCloud(t, r, 10*time.Millisecond, 200*time.Millisecond)
-			ns := namespace(t)
-			watchOver(t, c, ns)
-			f := &faults{rand: rand.New(rand.NewPCG(r.Uint64(), 5)), share: 0.2, slow: time.Second, count: map[string]int{}}
-			start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Defers: true, Workers: 4, Own: tc.own}, c,
-				func(o *operator) { o.wire.faults = f })
-			l := newLoad(t, r, ns, size(20, 60), 4)
-			l.pace = time.Second
-			ctx, cancel := context.WithTimeout(t.Context(), size(5*time.Second, time.Minute))
-			defer cancel()
-			there := l.run(ctx)
-			f.stop()
-			begun := time.Now()
-			l.settle(t, c, there)
-			got := c.counts()
-			t.Logf("%s: %d things done, %d made anew, faults %v; settled %s after the last fault; the cloud: %+v",
-				tc.reason, l.did.Load(), l.anew.Load(), f.count, time.Since(begun).Round(time.Millisecond), got)
-			if got.Doubled+got.Refused+got.DoubledDeletes > 0 {
-				t.Errorf("with a GET before the PUT and one process nothing is asked for twice: %+v", got)
-			}
-		})
+	r := random(t)
+	c := newCloud(t, r, 10*time.Millisecond, 200*time.Millisecond)
+	ns := namespace(t)
+	watchOver(t, c, ns)
+	f := &faults{rand: rand.New(rand.NewPCG(r.Uint64(), 5)), share: 0.2, slow: time.Second, count: map[string]int{}}
+	start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Defers: true, Workers: 4}, c,
+		func(o *operator) { o.wire.faults = f })
+	l := newLoad(t, r, ns, size(20, 60), 4)
+	l.pace = time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), size(5*time.Second, time.Minute))
+	defer cancel()
+	there := l.run(ctx)
+	f.stop()
+	begun := time.Now()
+	l.settle(t, c, there)
+	got := c.counts()
+	t.Logf("%d things done, %d made anew, faults %v; settled %s after the last fault; the cloud: %+v",
+		l.did.Load(), l.anew.Load(), f.count, time.Since(begun).Round(time.Millisecond), got)
+	if got.Doubled+got.Refused+got.DoubledDeletes > 0 {
+		t.Errorf("with a GET before the PUT and one process nothing is asked for twice: %+v", got)
 	}
 }

@@ -35,7 +35,7 @@ func TestHerd(t *testing.T) {
 		}
 	}
 	begun := time.Now()
-	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: workers, Own: true}, c, func(o *operator) { o.wire.events = true })
+	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: workers}, c, func(o *operator) { o.wire.events = true })
 	until(t, 2*time.Minute, func() error {
 		if got := c.counts().Passes; got < n {
 			return fmt.Errorf("%d of %d were looked at", got, n)

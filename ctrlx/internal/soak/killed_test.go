@@ -22,7 +22,7 @@ func TestKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := random(t)
 			c := newCloud(t, r, 10*time.Millisecond, 300*time.Millisecond)
-			s := setup{Namespace: namespace(t), Get: tc.get, Delete: true, Defers: tc.get, Workers: 4, Own: true, Cloud: c.serve(t)}
+			s := setup{Namespace: namespace(t), Get: tc.get, Delete: true, Defers: tc.get, Workers: 4, Cloud: c.serve(t)}
 			watchOver(t, c, s.Namespace)
 			l := newLoad(t, r, s.Namespace, 24, 4)
 			l.pace, l.calm = time.Second, !tc.get

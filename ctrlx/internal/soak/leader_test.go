@@ -14,7 +14,7 @@ func TestLeader(t *testing.T) {
 	const busy = 3 * time.Second // for a machine that has other things to do now and then
 	r := random(t)
 	c := newCloud(t, r, 10*time.Millisecond, 300*time.Millisecond)
-	s := setup{Namespace: namespace(t), Get: true, Delete: true, Workers: 4, Own: true, Cloud: c.serve(t), Lease: "soak"}
+	s := setup{Namespace: namespace(t), Get: true, Delete: true, Workers: 4, Cloud: c.serve(t), Lease: "soak"}
 	watchOver(t, c, s.Namespace)
 	l := newLoad(t, r, s.Namespace, 24, 4)
 	l.pace = time.Second

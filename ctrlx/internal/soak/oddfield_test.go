@@ -53,7 +53,7 @@ func TestOddField(t *testing.T) {
 			c := newCloud(t, random(t), 0, 0)
 			ns := namespace(t)
 			makeCluster(t, ns, "prod", "Running")
-			o := start(t, setup{Process: "one", Namespace: ns, Workers: 2, Own: true}, c, func(o *operator) {
+			o := start(t, setup{Process: "one", Namespace: ns, Workers: 2}, c, func(o *operator) {
 				o.checks = chain.New(checks.OwnerIs("open", func(c *testv1.Cluster) string {
 					if tc.value(c) != "yes" {
 						return "it is not open"

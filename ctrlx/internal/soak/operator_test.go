@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -42,7 +41,6 @@ type setup struct {
 	Defers    bool // a check after the PUT is content at the second time only
 	Workers   int
 	Lease     string        // under which it competes with others; empty: it does not
-	Own       bool          // reads of its own writes
 	Poll      time.Duration // how often what is waited for is read past the cache; 0: never
 	// For a process of its own:
 	Cloud  string
@@ -79,7 +77,6 @@ func (o *operator) manager(opts ...ctrlx.Option) (manager.Manager, error) {
 		Scheme:     newScheme(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &o.Own}},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
 
 		LeaderElection: o.Lease != "", LeaderElectionID: o.Lease, LeaderElectionNamespace: o.Namespace, LeaderElectionConfig: o.Server.config(),

@@ -37,7 +37,7 @@ func TestServerKilled(t *testing.T) {
 	for i := range owners {
 		makeCluster(t, ns, name(i), "Stopped")
 	}
-	start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: 8, Own: true, Poll: pollEvery}, c, nil)
+	start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: 8, Poll: pollEvery}, c, nil)
 	for i := range waiters {
 		d := &testv1.Database{
 			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("db-%d", i)},

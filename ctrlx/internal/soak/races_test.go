@@ -23,7 +23,7 @@ func TestRaces(t *testing.T) {
 	r := random(t)
 	c := newCloud(t, r, 0, 0)
 	ns := namespace(t)
-	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Workers: 8, Own: true}, c, nil)
+	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Workers: 8}, c, nil)
 	lost, begun := 0, time.Now()
 	for round := range rounds {
 		race(t, c, ns, round, owners, waiters)
