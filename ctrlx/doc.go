@@ -27,7 +27,8 @@
 // blocked: when the object changes in anything that a check can see of it, its waiters are woken at once, and nobody else.
 // Nobody polls: a resource whose refs are all watched comes back by itself only at the resync. No wake-up is lost, since
 // each object is registered before it is read, and compared with what was read when it changes; internal/index has the
-// argument. Kinds are watched when they are first read. One whose definition is not installed yet is watched from then on.
+// argument. Kinds are watched when they are first read, or named by checks.WaitingFor, in the version that the scheme prefers.
+// One whose definition is not installed yet is watched from then on.
 // Resources that wait for each other in a circle say so in their condition, with the path.
 //
 // A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until it

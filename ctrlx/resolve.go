@@ -24,7 +24,11 @@ func (p *pass) wait(refs []checks.Ref) (circle []checks.Ref) {
 			p.watched = false
 			continue
 		}
-		ids = append(ids, p.id(ref))
+		id := p.id(ref)
+		if !p.e.watches(id) { // the check has looked at it by other means; if it cannot be watched, the object comes back by itself
+			_, _ = p.e.watched(p, schema.GroupKind{Group: id.Group, Kind: id.Kind}, id.Namespace, p.sync)
+		}
+		ids = append(ids, id)
 	}
 	p.p.Wait(ids...)
 	for _, id := range ids {

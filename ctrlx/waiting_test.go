@@ -7,10 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // A hundred databases that wait cost two writes and an event each, once. When what they wait for comes, all are woken.
@@ -44,10 +51,14 @@ func TestWaitingCostsNothing(t *testing.T) {
 	if err != nil || result.RequeueAfter < 45*time.Minute {
 		t.Errorf("who waits for what is watched comes back at the resync: %+v, %v", result, err)
 	}
-	// What says nothing new of the cluster wakes nobody.
-	c.ManagedFields = nil
-	if err := api.Status().Update(t.Context(), c); err != nil {
+	// What says nothing new of the cluster wakes nobody: somebody else lays claim to what it says.
+	before := c.ResourceVersion
+	claim := fmt.Appendf(nil, `{"apiVersion":%q,"kind":"Cluster","metadata":{"name":"prod"},"status":{"state":"Creating"}}`, testv1.GroupVersion)
+	if err := api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("somebody-else"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
+	}
+	if c.ResourceVersion == before {
+		t.Error("nothing was written, so that this says nothing")
 	}
 	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
 		t.Errorf("what is asked after a write that changes nothing: -want, +got:\n%s", diff)
@@ -65,4 +76,31 @@ func TestWaitingCostsNothing(t *testing.T) {
 	if got := o.asked(); len(got) != n {
 		t.Errorf("the cloud is asked once for each: %d", len(got))
 	}
+}
+
+// A check may look at what it waits for by means of its own. It is woken all the same, though nobody watched the kind before.
+func TestWaitsForWhatItHasNotRead(t *testing.T) {
+	o := newOperator(t)
+	c := o.cluster("prod", "Stopped")
+	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
+	looks := checks.Check("looks", func(ctx ctxt, _ *checks.Request[*testv1.Database]) (checks.Result, error) {
+		now := &testv1.Cluster{}
+		if err := api.Get(ctx, keyOf(o.namespace, "prod"), now); err != nil {
+			return checks.Result{}, err
+		}
+		if now.Status.State != "Running" {
+			return checks.Block("NotRunning", "", checks.WaitingFor(ref), checks.Retry(classify.OnChange)), nil
+		}
+		return checks.Proceed(), nil
+	})
+	r := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(looks)})
+	o.start(r)
+	o.database("db", "")
+	o.until("db", "False NotRunning")
+	o.traffic.take(t)
+	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
+		t.Errorf("what is asked while it waits: -want, +got:\n%s", diff)
+	}
+	o.report(c, "Running")
+	o.until("db", "True Succeeded")
 }

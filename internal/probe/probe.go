@@ -62,7 +62,7 @@ func Own(function, file string) bool {
 	if !ok {
 		return false
 	}
-	for _, pkg := range [...]string{"chain.", "checks.", "classify.", "flow.", "otelx.", "internal/"} {
+	for _, pkg := range [...]string{"chain.", "checks.", "classify.", "flow.", "otelx.", "ctrlx.", "internal/"} {
 		if strings.HasPrefix(rest, pkg) {
 			return true
 		}
