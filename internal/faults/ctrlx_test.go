@@ -19,4 +19,40 @@ var ctrlxFaults = []fault{
 		new:  `			_ = parts[i].plan`,
 		test: "ctrlx/internal/digest.TestStatusLeaves", why: "an owner that becomes ready looks as before",
 	},
+	{
+		name: "live-read-not-marked", file: "ctrlx/poll.go",
+		old:  `	e.behind.mark(id, live)`,
+		new:  `	_ = live`,
+		test: "ctrlx.TestPoll/DeadWatch", why: "who is woken by a live read looks into the cache, which has what was before, and waits on",
+	},
+	{
+		name: "own-write-not-remembered", file: "ctrlx/own.go",
+		old:  `	r.own.mark(id, version)`,
+		new:  `	r.own.mark(id, "0")`,
+		test: "ctrlx.TestReadsOwnWrites/Behind", why: "a pass does not see the token that the one before has kept, and begins a second operation",
+	},
+	{
+		name: "any-deletion-believed", file: "ctrlx/behind.go",
+		old:  `(l.version == "" || !older(version, l.version))`,
+		new:  `(deleted || l.version == "" || !older(version, l.version))`,
+		test: "ctrlx.TestReadsOwnWrites/Earlier", why: "an object that was made anew is seen as it was before its last change",
+	},
+	{
+		name: "put-off-for-ever", file: "ctrlx/wake.go",
+		old:  `	delete(w.putOff, name)`,
+		new:  `	_ = name`,
+		test: "ctrlx.TestWakeAtMost/Begun", why: "who was woken once in a herd is never woken again",
+	},
+	{
+		name: "retriable-lost-in-a-join", file: "ctrlx/errors.go",
+		old:  `			whole = f.Joined`,
+		new:  `			whole = f.Err`,
+		test: "ctrlx.TestRetriable/JoinedFinal", why: "an error that says when to come back waits for a change of the spec",
+	},
+	{
+		name: "timeout-late", file: "ctrlx/timeout.go",
+		old:  `		c.over = c.due <= 0`,
+		new:  `		c.over = c.due < 0`,
+		test: "ctrlx.TestTimeout/Boundary", why: "what comes back when the time is over finds that it is not, and is not told of",
+	},
 }
