@@ -28,7 +28,7 @@ var ctrlxFaults = []fault{
 	{
 		name: "own-write-not-remembered", file: "ctrlx/own.go",
 		old:  `	r.own.mark(id, version)`,
-		new:  `	r.own.mark(id, "0")`,
+		new:  `	r.own.mark(id, "1")`,
 		test: "ctrlx.TestReadsOwnWrites/Behind", why: "a pass does not see the token that the one before has kept, and begins a second operation",
 	},
 	{
