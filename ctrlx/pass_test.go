@@ -84,9 +84,9 @@ var steady = map[string]struct {
 	most   float64 // allocations more than the bare reconciler makes
 	limit  float64 // how many times as long as the bare reconciler it may take, on a quiet machine
 }{
-	"Ready":   {"a resource without an owner and without checks", "", 6, 2.6},
-	"Owner":   {"an owner that is ready", "Running", 17, 2.6},
-	"Blocked": {"an owner that is not ready, and watched", "Creating", 10, 2.6},
+	"Ready":   {"a resource without an owner and without checks", "", 6, 3},
+	"Owner":   {"an owner that is ready", "Running", 11, 3},
+	"Blocked": {"an owner that is not ready, and watched", "Creating", 10, 3},
 }
 
 // cached is an object as caches have it: with what the API server writes.

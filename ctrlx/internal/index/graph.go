@@ -165,13 +165,17 @@ func (x *Index) sweep(n *node, stays func(*edge) bool) {
 	}
 }
 
+// keptKinds is how many kinds are kept although none of their objects waits or is waited for, since most passes come to
+// that, and the next one would make them anew. What objects refer to may be of any number of kinds.
+const keptKinds = 64
+
 // release forgets a node that has no edges any more.
 func (x *Index) release(n *node) {
 	if n.in != nil || n.out != nil {
 		return
 	}
 	delete(x.nodes, n.key)
-	if n.kind.nodes--; n.kind.nodes == 0 {
+	if n.kind.nodes--; n.kind.nodes == 0 && len(x.kinds) > keptKinds {
 		delete(x.kinds, n.kind.groupKind)
 	}
 }

@@ -251,3 +251,16 @@ func TestAllAtOnce(t *testing.T) {
 		t.Errorf("%d objects and %d kinds are left", nodes, kinds)
 	}
 }
+
+// TestKinds: however many kinds are referred to, few are kept when nobody does any more.
+func TestKinds(t *testing.T) {
+	x := index.New(func(ID) {})
+	for i := range 1000 {
+		p := x.Begin(object("a"))
+		p.Register(ID{Kind: fmt.Sprint("Kind", i), Name: "ref"}).Saw(1)
+		p.Done()
+	}
+	if nodes, _ := x.Sizes(); nodes != 0 || x.Kinds() > 65 {
+		t.Errorf("%d objects and %d kinds are left", nodes, x.Kinds())
+	}
+}
