@@ -84,8 +84,8 @@ var steady = map[string]struct {
 	most   float64 // allocations more than the bare reconciler makes
 	limit  float64 // how many times as long as the bare reconciler it may take, on a quiet machine
 }{
-	"Ready":   {"a resource without an owner and without checks", "", 6, 3},
-	"Owner":   {"an owner that is ready", "Running", 11, 3},
+	"Ready":   {"a resource without an owner and without checks", "", 4, 3},
+	"Owner":   {"an owner that is ready", "Running", 9, 3},
 	"Blocked": {"an owner that is not ready, and watched", "Creating", 10, 3},
 }
 

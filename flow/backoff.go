@@ -156,6 +156,21 @@ func (b *Backoff) Next(key string, o Outcome) (delay time.Duration, again bool) 
 	return b.delay(o, n, b.rand), true
 }
 
+// idle gives an outcome the delay that Next would give it, if that does not depend on the key: nothing has failed, and nothing
+// does. Most passes come to that, and need no key then.
+func (b *Backoff) idle(o *Outcome) bool {
+	if o.State() != StateReady {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.entries) > 0 {
+		return false
+	}
+	o.delay = b.delay(*o, 0, b.rand)
+	return true
+}
+
 // Resync gives the delay after which a resource is looked at although nothing happened, for engines that know better when to
 // look before: what it waits for is watched.
 func (b *Backoff) Resync() time.Duration {

@@ -64,7 +64,7 @@ var passes = map[string]struct {
 	"Owner":    {"an owner and five checks need no more", owning(), fiveChecks(), nil, &pool{}, 1},
 	"Disabled": {"nor does an observer that does not listen", owning(), fiveChecks(), []flow.Option{flow.WithObserver(&listening{off: true})}, &pool{}, 1},
 	"Delete":   {"nor a deletion", idle(), ext{}, nil, &pool{deleting: true}, 1},
-	"Backoff":  {"a back-off needs a key of its own", idle(), ext{}, []flow.Option{flow.WithBackoff(flow.NewBackoff())}, &pool{name: "p"}, 2},
+	"Backoff":  {"a back-off that has nothing to count needs no key", idle(), ext{}, []flow.Option{flow.WithBackoff(flow.NewBackoff())}, &pool{name: "p"}, 1},
 	"Pass":     {"links on Pass need a place for what the pass came to", idle(), ext{Pass: on("through", through)}, nil, &pool{}, 3},
 }
 

@@ -132,8 +132,8 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 		ctx = (&passState{}).with(ctx)
 	}
 	out, _ := p.pass(ctx, resource)
-	if r.opt.backoff != nil {
-		out.delay, _ = r.opt.backoff.Next(r.name+" "+r.key(resource), out)
+	if b := r.opt.backoff; b != nil && !b.idle(&out) {
+		out.delay, _ = b.Next(r.name+" "+r.key(resource), out)
 	}
 	if pass != nil && pass.trace != nil {
 		r.finish(pass, r.key(resource), out)
