@@ -69,9 +69,9 @@
 // the type itself, and else on its field Spec. A duration that is zero or negative is one that is not given.
 //
 // The clock of a time-out begins with the first pass that applied the object and did not find it ready: an operation goes
-// on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation, an
-// annotation, or anything of what was read as its owner or as a reference changes. When the time is over the
-// object is said to have failed (Timeout, Stalled), but for retriable errors, which still are worked on (Timeout,
+// on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation changes, or an
+// annotation, or the generation of what was read as its owner or as a reference (where there is none, as in a Secret, anything
+// of it). When the time is over the object is said to have failed (Timeout, Stalled), but for retriable errors, which still are worked on (Timeout,
 // Reconciling); passes go on as before. What blocks in front of Apply keeps its own reason. The clock is kept in the
 // condition [ConditionProcessing], so that it outlives a restart.
 //

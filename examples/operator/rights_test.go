@@ -14,15 +14,17 @@ import (
 )
 
 // The operator may do what the generated role says and nothing else, and the story goes as told. What the role allows and the
-// operators did not do is listed here, with the reason.
+// operators did not do is listed here, with the reason; and what they only do at times.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	unused := map[string]string{
-		"kusto.example.com get clusters":                       "read live after a write that failed, to tell whether the object is gone",
-		"kusto.example.com get databases":                      "likewise",
 		"events.k8s.io patch events":                           "an event that comes again and again is counted in place",
 		"apiextensions.k8s.io list customresourcedefinitions":  "kinds that are waited for and not installed yet, which those of others may be",
 		"apiextensions.k8s.io watch customresourcedefinitions": "likewise",
+	}
+	rare := map[string]string{
+		"kusto.example.com get clusters":  "read live where the cache does not have yet what was written, or after a write that failed",
+		"kusto.example.com get databases": "likewise",
 	}
 	as := rest.CopyConfig(config)
 	as.Impersonate.UserName = account
@@ -54,7 +56,7 @@ func TestRights(t *testing.T) {
 			for _, verb := range rule.Verbs {
 				right := rule.APIGroups[0] + " " + verb + " " + resource
 				granted[right] = true
-				if !used[right] {
+				if _, ok := rare[right]; !ok && !used[right] {
 					idle = append(idle, right)
 				}
 			}
