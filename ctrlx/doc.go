@@ -19,7 +19,7 @@
 // changed, by one merge patch with optimistic lock, and only if something changed; conditions of others stay. A finalizer
 // before the first pass, if there is a Delete. An event when the verdict changes, not at each attempt. What was read of an
 // object is never written to another one that was made anew under its name. A pass sees what the one before has written: until
-// the cache has that, the object is read live.
+// the cache has that, the object is read live. A status that the definition does not allow is said to be so (StatusInvalid).
 //
 // # Waiting
 //

@@ -35,8 +35,8 @@ type hooks[T client.Object] struct {
 func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) > 0 }
 
 // WithPostReadHook adds a hook that runs in every pass once the object was read, also while it is deleted and while an
-// operation is under way: a link on Pass, inside of all other links there. It runs before the finalizer is set, and not
-// while the object is suspended.
+// operation is under way: a link on Pass, inside of all other links there. The object has its finalizer by then, if it needs
+// one. It does not run while the object is suspended.
 //
 // Hooks run in the order in which they are added. Adding one after SetupWithManager panics, and so does a nil one.
 func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {

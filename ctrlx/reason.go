@@ -11,6 +11,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonTerminal: there was a reconcile.TerminalError, about which nothing else is known.
 	ReasonTerminal = "Terminal"
+	// ReasonStatusInvalid: the API server refused the status that operations have found out, as its definition does not allow it.
+	ReasonStatusInvalid = "StatusInvalid"
 	// ReasonProcessing is that of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

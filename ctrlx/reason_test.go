@@ -14,6 +14,7 @@ func TestNames(t *testing.T) {
 		"Timeout":             {ctrlx.ReasonTimeout, "Timeout"},
 		"Suspended":           {ctrlx.ReasonSuspended, "Suspended"},
 		"Terminal":            {ctrlx.ReasonTerminal, "Terminal"},
+		"StatusInvalid":       {ctrlx.ReasonStatusInvalid, "StatusInvalid"},
 		"Processing":          {ctrlx.ReasonProcessing, "Processing"},
 		"ConditionProcessing": {ctrlx.ConditionProcessing, "Processing"},
 	}

@@ -2,6 +2,7 @@ package ctrlx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,12 +76,33 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.read, err) {
 			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
 		}
-		return fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
+		err = fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
+		if apierrors.IsInvalid(err) {
+			return errors.Join(err, s.refused(ctx, err))
+		}
+		return err
 	}
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		s.r.tell(s.obj, now, severity)
 	}
 	return nil
+}
+
+// refused says in the conditions that the API server takes nothing of what operations have written to the status, and leaves the
+// rest of it as it was.
+func (s *status[T]) refused(ctx context.Context, why error) error {
+	base := s.read.DeepCopyObject().(T)
+	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
+	base.SetResourceVersion(s.obj.GetResourceVersion())
+	obj := base.DeepCopyObject().(T)
+	said := flow.Condition{Type: "Ready", Status: "False", Reason: ReasonStatusInvalid, Message: shortened(why.Error())}
+	stalled := said
+	stalled.Type, stalled.Status = "Stalled", "True"
+	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), []flow.Condition{said, stalled}, obj.GetGeneration(), nil))
+	if digest.Status(s.read) == digest.Status(obj) {
+		return nil
+	}
+	return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }
 
 // merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them. The old

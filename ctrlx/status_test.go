@@ -1,7 +1,10 @@
 package ctrlx_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -225,4 +228,49 @@ func TestNoStatusSubresource(t *testing.T) {
 	}
 	o.traffic.answers(nil)
 	o.until("db", "True Succeeded")
+}
+
+// A status that its definition does not allow is said to be so, once, and what was there stays.
+func TestInvalidStatus(t *testing.T) {
+	o := newOperator(t)
+	ops := o.operations()
+	put := ops.Apply
+	ops.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		p, err := put(ctx, req)
+		if req.Resource.Spec.Size == 2 {
+			req.Resource.Status.Size = 99
+		}
+		return p, err
+	}
+	o.start(ctrlx.New("Database", ops, flow.Extensions[*testv1.Database]{}))
+	d := o.database("db", "")
+	d = o.until("db", "True Succeeded")
+	o.traffic.answers(func(what string, req *http.Request) *http.Response {
+		if what != "PATCH databases/status" {
+			return nil
+		}
+		body, _ := io.ReadAll(req.Body)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if !bytes.Contains(body, []byte(`"size":99`)) {
+			return nil
+		}
+		return refusal(req, 422, metav1.StatusReasonInvalid)
+	})
+	d.Spec.Size = 2
+	if err := api.Update(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	d = o.until("db", "False StatusInvalid")
+	stalled := meta.FindStatusCondition(d.Status.Conditions, "Stalled")
+	if d.Status.Size != 1 || stalled == nil || !strings.Contains(stalled.Message, "refused by the test") || stalled.ObservedGeneration != 2 {
+		t.Errorf("the condition has the server's words, and the rest stays as it was: %+v", d.Status)
+	}
+	o.called(4) // it is tried again, and nothing is written for that
+	if got := o.until("db", "False StatusInvalid"); got.ResourceVersion != d.ResourceVersion {
+		t.Errorf("it is written in each pass: %s, %s", d.ResourceVersion, got.ResourceVersion)
+	}
+	o.traffic.answers(nil)
+	if d = o.until("db", "True Succeeded"); d.Status.Size != 99 {
+		t.Errorf("what is allowed by now is written: %+v", d.Status)
+	}
 }
