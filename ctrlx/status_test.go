@@ -243,8 +243,8 @@ func TestInvalidStatus(t *testing.T) {
 		return p, err
 	}
 	o.start(ctrlx.New("Database", ops, flow.Extensions[*testv1.Database]{}))
-	d := o.database("db", "")
-	d = o.until("db", "True Succeeded")
+	o.database("db", "")
+	d := o.until("db", "True Succeeded")
 	o.traffic.answers(func(what string, req *http.Request) *http.Response {
 		if what != "PATCH databases/status" {
 			return nil
