@@ -5,7 +5,7 @@
 //
 //	                 short                       long
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
-//	TestWrongOrders  not at all                  two wrong orders in which to register and to read, which TestRaces must notice
+//	TestWrongOrders  not run                     two wrong orders in which to register and to read, which TestRaces must notice
 //	TestHerd         200 databases               1,000 databases
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
