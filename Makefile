@@ -9,7 +9,7 @@
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
 #   make faults  makes each mistake listed in internal/faults, and sees a test notice it
-#   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for half an hour
+#   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for twenty minutes
 #   make fmt     formats
 
 MODULES    := . examples benchmarks ctrlx examples/operator

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -60,5 +61,19 @@ func TestReplaced(t *testing.T) {
 			_, err := inPlace(r.ops.Get)(t.Context(), req)
 			check("Get", req, err)
 		})
+	}
+}
+
+// So has a pass over it.
+func TestReplacedInAPass(t *testing.T) {
+	owner := func(context.Context, *testv1.Database) (checks.Object, error) { return checks.Object{}, nil }
+	apply := func(context.Context, *databaseRequest) (flow.Progress, error) { return flow.Done(), nil }
+	get := func(_ context.Context, req *databaseRequest) (flow.Observation, error) {
+		req.Resource = &testv1.Database{}
+		return flow.Observation{}, nil
+	}
+	r := New("Database", flow.Operations[*testv1.Database]{Owner: owner, Get: get, Apply: apply}, flow.Extensions[*testv1.Database]{})
+	if out := r.Flow().Reconcile(t.Context(), &testv1.Database{}); !errors.Is(out.Err(), ErrReplaced) {
+		t.Errorf("what it has found out is lost, and nobody says so: %s", out)
 	}
 }
