@@ -31,6 +31,8 @@ func (r *Reconciler[T]) read(ctx context.Context, req reconcile.Request) (T, err
 		r.own.clear(id)
 		return obj, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
+	defer cancel()
 	obj = r.newObject()
 	if err = r.engine.live.Get(ctx, req.NamespacedName, obj); client.IgnoreNotFound(err) == nil {
 		r.own.mark(id, versionOf(obj, err)) // no later pass may see what was before that

@@ -59,12 +59,12 @@ func (p *poller) round(ctx context.Context) (pause time.Duration) {
 		p.away, every = false, 0 // whatever has changed meanwhile
 	}
 	tried := len(p.failed)
-	for id := range p.failed {
+	for id := range p.e.due(p.now(), every) { // first, so that one that hangs keeps no other one from being read
 		if !p.read(ctx, id) {
 			return p.later()
 		}
 	}
-	for id := range p.e.due(p.now(), every) {
+	for id := range p.failed {
 		if !p.read(ctx, id) {
 			return p.later()
 		}
@@ -92,7 +92,7 @@ func (p *poller) later() time.Duration {
 	return p.again
 }
 
-// read reads one of them. It gives false if there is no use in asking for others, since nobody answers.
+// read reads one of them. It gives false if there is no use in asking for others in this round.
 func (p *poller) read(ctx context.Context, id index.ID) bool {
 	if p.e.index.Waiters(id) == 0 && !p.e.behind.has(id) {
 		delete(p.failed, id)
@@ -104,6 +104,9 @@ func (p *poller) read(ctx context.Context, id index.ID) bool {
 	case err == nil:
 		delete(p.failed, id)
 	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, context.DeadlineExceeded): // the API server, or a webhook that converts this kind only
+		p.failed[id] = true
 		return false
 	case !errors.As(err, &said):
 		p.failed[id], p.away = true, true

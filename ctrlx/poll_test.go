@@ -266,6 +266,22 @@ func TestPoll(t *testing.T) {
 			reads: []string{"a 2m17s"},
 			woken: []string{"v", "w"},
 		},
+		"Hangs": {
+			reason: "one that is not answered in time keeps nobody else from being read",
+			do: func(t *testing.T, p *polling) {
+				p.both("a", "9", "Stopped")
+				p.both("b", "9", "Stopped")
+				p.api.refuse["a"] = context.DeadlineExceeded
+				p.pass(t, "w", "a")
+				p.sleep(90 * time.Second)
+				p.pass(t, "v", "b")
+				p.api.put("b", "10", "Running")
+				p.sleep(70 * time.Second)
+				p.api.reads = slices.DeleteFunc(p.api.reads, func(read string) bool { return read[0] == 'a' })
+			},
+			reads: []string{"b 2m32s"},
+			woken: []string{"v"},
+		},
 		"Forbidden": {
 			reason: "its passes say so; it is asked for as often as any other",
 			do: func(t *testing.T, p *polling) {
