@@ -1,8 +1,12 @@
 # Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
 #
-#   make test    format, vet, lint, all tests, every module in the workspace and alone, tidy, generated files, seconds of fuzzing
+#   make test    format, vet, lint, all tests, every module in the workspace and alone, other systems, tidy, generated files,
+#                a release, seconds of fuzzing
 #   make envtest builds the API server that the tests of ctrlx need (make test does it)
 #   make generate  the generated files of examples/operator; make test fails if they are stale
+#   make release-check  rehearses a release: each module's zip, its exported names, a program that requires it (make test does it)
+#   make api     records the exported names in api/; make test fails if they are stale
+#   make api-released, release-diff BASE=tag, release VERSION=version   steps of RELEASING.md
 #   make bench   all benchmarks; ratios are reported beside the times
 #   make bench-peers  the table of costs beside other libraries, in about a minute
 #   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
@@ -12,17 +16,17 @@
 #   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for twenty minutes
 #   make fmt     formats
 
-MODULES    := . examples benchmarks ctrlx examples/operator
+MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx examples/operator
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone tidy generate generated envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults soak fmt clean
+.PHONY: all test check alone systems tidy generate generated release-check api api-released release-diff release envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults soak fmt clean
 all: test
 
-test: check alone tidy generated fuzz-short
+test: check alone systems tidy generated release-check fuzz-short
 
 # check runs in the workspace.
 check: bin/staticcheck envtest
@@ -34,17 +38,27 @@ check: bin/staticcheck envtest
 		$(CURDIR)/bin/staticcheck ./... && \
 		$(GO) test $(RACE) ./... ) || exit 1; done
 
-# alone runs each module as its users get it, without the workspace, the root first. It does so without -race, under which
-# exact allocations and ratios are not tested. What ctrlx and examples/operator do with an API server they have done in check,
-# but for what a pass costs.
+# alone compiles each module with its tests as users get it, without the workspace, the root first. check ran the tests under
+# the race detector, which allocates and is slow: tests that count or compare skip themselves there, and packages that have
+# such tests run here again. The API server is used for the costs of a pass only.
+RACY := {{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}
 alone: envtest
-	@for m in $(MODULES); do case $$m in \
-		ctrlx) tests=$$(cd ctrlx && $(GO) list ./internal/... | grep -v /soak);; examples/operator) tests=./api/...;; *) tests=./...;; esac; \
-		( set -x; cd $$m && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test $$tests ) || exit 1; done
+	@for m in $(MODULES); do ( cd $$m && export GOWORK=off && \
+		tests=$$($(GO) list -f '$(RACY)' ./... | sed -n 's#.*/internal/race .* ##p' | grep -v '/ctrlx$$'); \
+		set -x; $(GO) vet ./... && { [ -z "$$tests" ] || $(GO) test $$tests; } ) || exit 1; done
 	cd ctrlx && GOWORK=off $(GO) test -run Pass .
 
+# systems compiles the root module and its tests for other systems, and runs them on 32 bits if this machine can. Where the
+# tests run they are not compiled once more.
+SYSTEMS := windows/amd64 darwin/arm64 linux/arm64 linux/386
+systems:
+	@out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && for s in $(SYSTEMS); do ( \
+		export GOOS=$${s%/*} GOARCH=$${s#*/} CGO_ENABLED=0; set -x; : $$s; $(GO) vet ./... && \
+		if [ $$s = linux/386 ] && $(GO) test -run '^$$' ./internal/mono >/dev/null 2>&1; then $(GO) test -vet=off ./...; \
+		else $(GO) test -vet=off -ldflags '-s -w' -c -o "$$out/" ./...; fi ) || exit 1; done
+
 tidy:
-	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
 # generate makes the DeepCopy methods, the definitions and the role of examples/operator of its types and comments.
 GENERATE := object crd rbac:roleName=kusto-operator
@@ -58,6 +72,24 @@ generated: bin/controller-gen
 	diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
 	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "what is generated is not up to date, run make generate"; exit 1; }
 
+# release-check rehearses a release of the working tree, after the tests of the rehearsal itself.
+RELEASE := cd tools/release && GOWORK=off $(GO) run .
+release-check: bin/staticcheck
+	cd tools/release && GOWORK=off $(GO) vet . && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
+	$(RELEASE) check
+
+api:
+	$(RELEASE) api
+
+api-released:
+	$(RELEASE) api -released
+
+release-diff:
+	@$(RELEASE) diff $(BASE)
+
+release:
+	@$(RELEASE) write $(VERSION)
+
 bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
 	cd tools/controller-gen && GOWORK=off $(GO) build -o $(CURDIR)/bin/controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen
 
@@ -67,12 +99,12 @@ bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 # envtest builds the API server and the etcd that the tests of ctrlx run against: some minutes the first time. With
 # KUBEBUILDER_ASSETS those in that folder are taken.
 APISERVER := v1.36.3
-VERSION   := k8s.io/component-base/version
+COMPONENT := k8s.io/component-base/version
 envtest: $(if $(KUBEBUILDER_ASSETS),,bin/envtest/kube-apiserver)
 bin/envtest/kube-apiserver: tools/envtest/go.mod tools/envtest/go.sum
 	cd tools/envtest && GOWORK=off $(GO) build -o $(CURDIR)/bin/envtest/etcd -ldflags "-s -w" go.etcd.io/etcd/server/v3
 	cd tools/envtest && GOWORK=off $(GO) build -o $(CURDIR)/bin/envtest/kube-apiserver \
-		-ldflags "-s -w -X $(VERSION).gitVersion=$(APISERVER) -X $(VERSION).gitMajor=1 -X $(VERSION).gitMinor=36" k8s.io/kubernetes/cmd/kube-apiserver
+		-ldflags "-s -w -X $(COMPONENT).gitVersion=$(APISERVER) -X $(COMPONENT).gitMajor=1 -X $(COMPONENT).gitMinor=36" k8s.io/kubernetes/cmd/kube-apiserver
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -7,44 +7,52 @@ import (
 	"strings"
 )
 
-// Handler does one piece of work: it takes a request and gives a result or an error.
+// Handler does one piece of work: it takes a request and returns a result or an
+// error.
 //
-// A request is best a pointer or small (up to about twelve words travel in registers); a result is best at most four
-// words, since larger ones are copied through memory at every link.
+// Make a request a pointer or a small value: up to about twelve words travel in
+// registers. Make a result at most four words: every link copies a larger
+// result through memory.
 type Handler[Req, Res any] func(ctx context.Context, req Req) (Res, error)
 
-// Middleware wraps a handler into another one: it may act before next, after it, around it, or instead of it. It is
-// called to compose, once for every composition ([Chain.Then]), and the handler that it returns is called for every
-// request, by several goroutines at once. So state that requests share belongs outside of the Middleware.
+// Middleware wraps a handler into another one, which may act before next, after
+// it, around it, or instead of it. [Chain.Then] calls the Middleware once for
+// each composition. Callers may call the returned handler from several
+// goroutines at once, once for each request. State that all requests share
+// therefore belongs outside the Middleware.
 //
-// It is an alias: functions and slices of functions of this shape fit as they are.
+// Middleware is an alias, so functions and slices of functions of this shape
+// need no conversion.
 type Middleware[Req, Res any] = func(next Handler[Req, Res]) Handler[Req, Res]
 
-// Chain is an immutable sequence of links, outermost first. The zero Chain is the identity: it has no links, and its
-// Then returns the handler it was given. Every method returns a new Chain and leaves its receiver and its arguments as
-// they were; chains may be shared and extended freely, by several goroutines too.
+// Chain is an immutable sequence of links, outermost first. The zero Chain is
+// the identity: it has no links, and its Then returns the given handler. Every
+// method returns a new Chain and changes neither its receiver nor its
+// arguments. Several goroutines may share and extend a chain.
 type Chain[Req, Res any] struct {
 	links  []entry[Req, Res]
 	layers []layer[Req, Res]
 }
 
-// entry is a link and what is known of it. Its meta is never changed once the entry is in a chain.
+// entry is a link with its description. Its meta never changes once the entry
+// is in a chain.
 type entry[Req, Res any] struct {
 	link Middleware[Req, Res]
 	meta *Link
-	id   *Link // the first meta of the link, by which it is known wherever it comes to stand
+	id   *Link // the first meta of the link; identifies the link in every chain derived from this one
 }
 
 // New makes a chain of links, outermost first:
 //
 //	New(m1, m2, m3).Then(h) = m1(m2(m3(h)))
 //
-// It composes and calls none of them. A nil link is an error of set-up: New panics and names its position.
+// It neither composes nor calls the links. A nil link is a set-up error: New
+// panics and names its position.
 func New[Req, Res any](links ...Middleware[Req, Res]) Chain[Req, Res] {
 	return Chain[Req, Res]{links: entries("New", links)}
 }
 
-// Append returns a chain with links behind those of c:
+// Append returns a chain with links added as the innermost links of c:
 //
 //	New(m1, m2).Append(m3, m4) = New(m1, m2, m3, m4)
 //
@@ -54,11 +62,13 @@ func (c Chain[Req, Res]) Append(links ...Middleware[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Extend returns a chain with the links of others behind those of c, which is the way to nest chains:
+// Extend nests chains. It returns a chain with the links of others added as the
+// innermost links of c:
 //
 //	New(m1, m2).Extend(New(m3), New(m4)) = New(m1, m2, m3, m4)
 //
-// Decorations and observers of c hold for all links of the result; those of others are dropped.
+// Decorations and observers of c apply to all links of the result. Extend drops
+// the decorations and observers of others.
 func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 	parts := make([][]entry[Req, Res], 0, len(others)+1)
 	parts = append(parts, c.links)
@@ -69,16 +79,19 @@ func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Then composes the chain around end, once; the handler it returns is meant to be called often and may be called
-// concurrently. Then may be called any number of times, with different ends:
+// Then composes the chain around end, once. The returned handler may be called
+// often and concurrently. Then may be called any number of times, with
+// different ends:
 //
 //	New().Then(h) = h
 //	New(a, b).Then(New(c).Then(h)) = New(a, b, c).Then(h)
 //
-// It puts nothing between the links: a call costs what the nested functions cost. c.Then is itself a [Middleware],
-// though one link whose inner names are not seen; [Chain.Extend] keeps them.
+// Then puts nothing between the links: a call costs as much as the nested
+// functions. c.Then is itself a [Middleware]. A chain that contains it lists it
+// as one link, without the names of its links; [Chain.Extend] keeps them.
 //
-// A nil end, and a link that makes a nil handler, panic, naming the chain and the link.
+// Then panics if end is nil, or if a link returns a nil handler. The message
+// names the chain or the link.
 func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
 	if end == nil {
 		panic(fmt.Sprintf("chain: Then: the end of the chain %s is nil: give it the handler that does the work", c))
@@ -86,7 +99,8 @@ func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
 	return c.observed(end)
 }
 
-// compose nests the links around end. The layers given are wrapped around each link's handler, the first outermost.
+// compose nests the links around end. It wraps layers around each link's
+// handler, the first layer outermost.
 func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers []wrap[Req, Res]) Handler[Req, Res] {
 	h := end
 	for i, e := range slices.Backward(c.links) {
@@ -102,8 +116,9 @@ func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers []wrap[Req, Res])
 	return h
 }
 
-// At returns a chain whose links say that they customise point, an extension point of whatever runs the chain. Links
-// added later say it only if At is called again.
+// At returns a chain whose links have [Link.Point] set to point, an extension
+// point of the engine that runs the chain. Links added later have it only if At
+// is called again.
 func (c Chain[Req, Res]) At(point string) Chain[Req, Res] {
 	c.links = slices.Clone(c.links)
 	for i, e := range c.links {
@@ -114,10 +129,11 @@ func (c Chain[Req, Res]) At(point string) Chain[Req, Res] {
 	return c
 }
 
-// Len is the number of links.
+// Len returns the number of links.
 func (c Chain[Req, Res]) Len() int { return len(c.links) }
 
-// Links lists the links, outermost first, which is the order in which they are entered.
+// Links lists the links, outermost first, which is the order in which a call
+// enters them.
 func (c Chain[Req, Res]) Links() []Link {
 	links := make([]Link, len(c.links))
 	for i, e := range c.links {
@@ -126,8 +142,9 @@ func (c Chain[Req, Res]) Links() []Link {
 	return links
 }
 
-// String prints the order, outermost first, as in "OwnerReady -> ReferenceReady(network) -> quota". A name that was
-// derived from a function is followed by the place of that function. An empty chain prints as "(empty)".
+// String prints the order, outermost first, as in "OwnerReady ->
+// ReferenceReady(network) -> quota". The source follows a name that was derived
+// from a function. An empty chain prints as "(empty)".
 func (c Chain[Req, Res]) String() string {
 	if len(c.links) == 0 {
 		return "(empty)"
@@ -142,7 +159,8 @@ func (c Chain[Req, Res]) String() string {
 	return b.String()
 }
 
-// entries finds the name of each link. op is the method that the user called.
+// entries describes each link and panics on a nil one. op is the method that
+// the user called.
 func entries[Req, Res any](op string, links []Middleware[Req, Res]) []entry[Req, Res] {
 	if len(links) == 0 {
 		return nil

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// DeadlineError says which [Deadline] ran out. It is the cause of the context (context.Cause), and wraps errors that
-// the deadline led to. errors.Is finds context.DeadlineExceeded in it.
+// DeadlineError names the [Deadline] that expired. It is the cause of the
+// context (context.Cause), and it wraps the error that the expired deadline led
+// to. errors.Is finds context.DeadlineExceeded in it.
 type DeadlineError struct {
-	Link  string        // the name of the link whose time ran out
-	After time.Duration // the time it was given
-	Err   error         // what the link returned; nil in the cause of the context
+	Link  string        // the name of the link whose time expired
+	After time.Duration // the time that the link had
+	Err   error         // the error that the link returned; nil in the cause of the context
 }
 
 func (e *DeadlineError) Error() string {
@@ -22,7 +25,7 @@ func (e *DeadlineError) Error() string {
 	return fmt.Sprintf("link %s was not done within %s: %v", e.Link, e.After, e.Err)
 }
 
-// Unwrap gives context.DeadlineExceeded, and the error that it led to.
+// Unwrap returns context.DeadlineExceeded, and Err if it is not nil.
 func (e *DeadlineError) Unwrap() []error {
 	if e.Err == nil {
 		return []error{context.DeadlineExceeded}
@@ -30,10 +33,12 @@ func (e *DeadlineError) Unwrap() []error {
 	return []error{context.DeadlineExceeded, e.Err}
 }
 
-// Deadline makes a link that gives link, and all links behind it, the time d by a deadline of the context. Work is not
-// cut off: it ends when it looks at its context. If it then returns an error that is a context.DeadlineExceeded, the
-// error is made a [*DeadlineError], which names the link. Its name is "Deadline(5s, name)". A d that is not positive
-// and a nil link panic.
+// Deadline makes a link that sets a context deadline of d for link and all its
+// inner links. It does not interrupt them: they end when they check their
+// context. If the deadline expires and they return an error that wraps
+// context.DeadlineExceeded, Deadline wraps that error in a [*DeadlineError],
+// which names link. The new link's name is "Deadline(5s, name)". A d that is
+// not positive and a nil link panic.
 func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middleware[Req, Res] {
 	if link == nil {
 		panic("chain: Deadline: the link is nil")
@@ -43,10 +48,10 @@ func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middlewa
 		panic(fmt.Sprintf("chain: Deadline: link %s is given %s: give a positive duration", name, d))
 	}
 	cause := &DeadlineError{Link: name, After: d}
-	return Named(fmt.Sprintf("Deadline(%s, %s)", d, name), func(next Handler[Req, Res]) Handler[Req, Res] {
+	return probe.Derived(fmt.Sprintf("Deadline(%s, %s)", d, name), link, func(next Handler[Req, Res]) Handler[Req, Res] {
 		inner := link(next)
 		if inner == nil {
-			return nil // Then says which link this is
+			return nil // Then panics and names this link
 		}
 		return func(ctx context.Context, req Req) (Res, error) {
 			ctx, cancel := context.WithTimeoutCause(ctx, d, cause)

@@ -1,7 +1,9 @@
-// Package chain composes middleware for reconcilers: typed handlers, and links that are plain functions around them.
+// Package chain composes middleware for reconcilers. It has typed handlers, and
+// links, which are plain functions that wrap handlers.
 //
-// A [Handler] takes a request and gives a result or an error. A [Middleware], also called a link, is a function that
-// takes the next handler and returns one that does something around it:
+// A [Handler] takes a request and returns a result or an error. A [Middleware],
+// also called a link, takes the next handler and returns a handler that wraps
+// it:
 //
 //	func audit(next chain.Handler[*Cluster, Outcome]) chain.Handler[*Cluster, Outcome] {
 //		return func(ctx context.Context, c *Cluster) (Outcome, error) {
@@ -11,8 +13,9 @@
 //		}
 //	}
 //
-// There is nothing to implement and nothing to embed. [New] makes a [Chain] of links, the first one outermost, and
-// [Chain.Then] composes them around the handler that does the work:
+// A link implements no interface and embeds no type. [New] makes a [Chain] of
+// links, the first one outermost. [Chain.Then] composes them around the handler
+// that does the work:
 //
 //	handle := chain.New(lock, audit, quota).Then(apply) // = lock(audit(quota(apply)))
 //
@@ -24,41 +27,51 @@
 //	         │   └───────────────────────────────┘   │
 //	         └───────────────────────────────────────┘
 //
-// A link that does not call next stops everything behind it, and what it returns travels outwards through those in
-// front of it. The chain adds nothing of its own: a composed handler costs what the nested functions cost.
+// A link that does not call next stops the request: no inner link runs. Its
+// result and error return through the outer links. The chain adds nothing of
+// its own: a composed handler costs as much as the nested functions.
 //
 // # Which function do I need
 //
-//   - to compose: [New], [Chain.Append], [Chain.Extend] (for whole chains), [Chain.Then]
-//   - to do something before, after, or in the end whatever happened: [Before], [After], [Finally]
-//   - to have a link only for some requests: [When]
+//   - to compose: [New], [Chain.Append], [Chain.Extend] (for whole chains),
+//     [Chain.Then]
+//   - to act before the inner links, after they succeed, or on every outcome:
+//     [Before], [After], [Finally]
+//   - to apply a link to some requests only: [When]
 //   - to turn panics into errors, to limit time: [Recover], [Deadline]
 //   - to name a link: [Named]
 //   - to see the order: [Chain.String], [Chain.Links]
-//   - to change a chain that somebody else made: [Chain.InsertBefore], [Chain.InsertAfter], [Chain.Replace], [Chain.Without]
-//   - to carry a chain over to other requests or results: [Map]
-//   - to see or time every link: [Chain.Observe], or [Chain.Decorate] if the types matter
+//   - to edit an existing chain: [Chain.InsertBefore], [Chain.InsertAfter],
+//     [Chain.Replace], [Chain.Without]
+//   - to convert a chain to other request or result types: [Map]
+//   - to observe or time every link: [Chain.Observe], or [Chain.Decorate] if
+//     the types matter
 //
 // # Names
 //
-// A link made by [Named] has the name given there; every link of this library has one. Any other is named after the
-// function that made it, which New finds without calling it, and is printed with its place:
+// A link made by [Named] has the name given there. Every link of this library
+// has a name. New names any other link after the function that made it, without
+// calling that function. Such a name is printed with its source:
 //
 //	OwnerReady -> ReferenceReady(network) -> aks.quota (aks/main.go:42)
 //
-// # What is an error, and when
+// # Errors
 //
-// What can be seen while composing is an error of the program: a nil link, an empty name, a nil end make New, Named
-// or Then panic, naming the position, as http.Handle does. Editing by a name that does not occur exactly once returns a
-// [*NameError]. After that the chain never panics by itself, and never hides a panic of a link.
+// Mistakes that show while composing are set-up errors. New, Named and Then
+// panic on a nil link, an empty name or a nil end, as http.Handle does. The
+// message says where the mistake is. Editing by a name that does not occur
+// exactly once returns a [*NameError]. At run time the chain never panics by
+// itself, and never hides a panic of a link.
 //
 // # Inference
 //
-// Generic functions such as [Recover] take their types from the typed links beside them, New(chain.Recover, audit).
-// Where there is no typed link, say them once: chain.Chain[*Cluster, Outcome]{}.Append(chain.Recover).
+// Generic functions such as [Recover] take their types from the typed links in
+// the same call, as in New(chain.Recover, audit). Without a typed link, write
+// the types once: chain.Chain[*Cluster, Outcome]{}.Append(chain.Recover).
 //
 // # Testing
 //
-// Package chaintest tries what every link should keep, and tests the order: chaintest.Laws(t, guards) is a whole test of a
-// chain, with requests and ends drawn at random.
+// Package chaintest checks the laws that every link should keep, and tests the
+// order of links. chaintest.Laws(t, guards) is a complete test of a chain. It
+// draws requests and ends at random.
 package chain

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// NameError is given by the methods that edit a chain by name when the name does not occur exactly once. Test for it
-// with errors.As.
+// NameError is the error of the methods that edit a chain by name when that
+// name does not occur exactly once. Test for it with errors.As.
 type NameError struct {
 	Op    string // the method, as in "InsertBefore"
-	Name  string // the name that was asked for
-	Found int    // how often it occurs: 0, or 2 and more
+	Name  string // the requested name
+	Found int    // how often it occurs: 0, or 2 or more
 	Chain string // the chain, printed
 }
 
@@ -21,28 +21,33 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", e.Op, e.Found, e.Name, e.Chain)
 }
 
-// InsertBefore returns a chain with links in front of the one named name, which must occur exactly once; if not, the
-// error is a [*NameError] and the chain is c. A nil link panics, as in [New].
+// InsertBefore returns a chain with links inserted before the link named name,
+// as its next outer links. If name does not occur exactly once, InsertBefore
+// returns c unchanged and a [*NameError]. A nil link panics, as in [New].
 func (c Chain[Req, Res]) InsertBefore(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
 	return c.edit("InsertBefore", name, 0, 0, links)
 }
 
-// InsertAfter returns a chain with links behind the one named name. Errors are those of [Chain.InsertBefore].
+// InsertAfter returns a chain with links inserted after the link named name, as
+// its next inner links. It returns the same errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) InsertAfter(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
 	return c.edit("InsertAfter", name, 1, 1, links)
 }
 
-// Replace returns a chain with links in place of the one named name. Errors are those of [Chain.InsertBefore].
+// Replace returns a chain with links in place of the link named name. It
+// returns the same errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) Replace(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
 	return c.edit("Replace", name, 0, 1, links)
 }
 
-// Without returns a chain without the link named name. Errors are those of [Chain.InsertBefore].
+// Without returns a chain without the link named name. It returns the same
+// errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
 	return c.edit("Without", name, 0, 1, nil)
 }
 
-// edit puts links in place of the links from from to to, counted from the one named name.
+// edit replaces the links from position from up to, but not including, position
+// to with links. Both positions count from the link named name.
 func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
 	added := entries(op, links)
 	at, found := 0, 0

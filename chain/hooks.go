@@ -6,8 +6,10 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Before makes a link that calls fn first. If fn gives an error, that error is the outcome and nothing behind the link
-// runs. The result type is not shown by fn and has to be given: Before[Outcome](lock). A nil fn panics.
+// Before makes a link that calls fn first. If fn returns an error, the link
+// returns that error with the zero result and runs no inner link. Give the
+// result type, which Go cannot infer from fn: Before[Outcome](lock). A nil fn
+// panics.
 func Before[Res, Req any](fn func(ctx context.Context, req Req) error) Middleware[Req, Res] {
 	return hook("Before", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -20,8 +22,9 @@ func Before[Res, Req any](fn func(ctx context.Context, req Req) error) Middlewar
 	})
 }
 
-// After makes a link that calls fn with the result of the links behind it, if they gave no error. An error of fn is
-// returned together with that result. A nil fn panics.
+// After makes a link that calls fn with the result of the inner links, if they
+// returned no error. The link returns an error of fn together with that result.
+// A nil fn panics.
 func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) Middleware[Req, Res] {
 	return hook("After", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -34,9 +37,11 @@ func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) M
 	})
 }
 
-// Finally makes a link that calls fn on every outcome of the links behind it, with what they returned. Where they
-// panic, fn is given the zero result and a [*PanicError], and the panic goes on; where they end the goroutine,
-// [ErrGoexit]. fn cannot change the outcome, unless it panics itself. A nil fn panics.
+// Finally makes a link that calls fn on every outcome of the inner links, with
+// their result and error. If they panic, fn gets the zero result and a
+// [*PanicError], and then the panic continues. If they end the goroutine, fn
+// gets the zero result and [ErrGoexit]. fn cannot change the outcome, unless it
+// panics itself. A nil fn panics.
 func Finally[Req, Res any](fn func(ctx context.Context, req Req, res Res, err error)) Middleware[Req, Res] {
 	return hook("Finally", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -66,7 +71,8 @@ func finally[Req, Res any](ctx context.Context, req Req, next Handler[Req, Res],
 	return res, err
 }
 
-// hook names a link after what it does and the function it does it with, as in "Before(team.lock)".
+// hook names a link after its kind and the function that it calls, as in
+// "Before(team.lock)".
 func hook[Req, Res any](kind string, fn any, isNil bool, link Middleware[Req, Res]) Middleware[Req, Res] {
 	if isNil {
 		panic("chain: " + kind + ": the function is nil")

@@ -1,8 +1,6 @@
 package chain
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -10,11 +8,11 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// Kind says what a [Link] stands for.
+// Kind is the kind of thing that a [Link] describes.
 type Kind uint8
 
 const (
-	// LinkKind is a link of a chain, which is what chains themselves report.
+	// LinkKind is a link of a chain. Chains report only this kind.
 	LinkKind Kind = iota
 	// Point is a whole extension point: a chain together with its end.
 	Point
@@ -22,7 +20,7 @@ const (
 	Pass
 )
 
-// String is "link", "point" or "pass".
+// String returns "link", "point" or "pass"; for any other value, "Kind(9)".
 func (k Kind) String() string {
 	switch k {
 	case LinkKind:
@@ -35,23 +33,29 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Link describes a link to those who list, print or observe chains.
+// Link describes a link to code that lists, prints or observes chains.
 type Link struct {
-	// Kind is LinkKind for what a chain lists.
+	// Kind is LinkKind for every link that a chain lists.
 	Kind Kind
-	// Point is the extension point that the link customises (see [Chain.At]); empty for a chain that stands alone.
+	// Point is the extension point that the link customises (see [Chain.At]).
+	// It is empty for a link of a chain that no engine runs.
 	Point string
-	// Name is what [Named] gave, or else is derived from the function that made the link, as in "audit.New". It need
-	// not be unique.
+	// Name is the name given to [Named]. Without one it is derived from the
+	// function that made the link, as in "audit.New". Names need not be unique.
 	Name string
-	// Source is where the user made the link, as "folder/file.go:12"; empty if it is not known.
+	// Source is the place where the user made the link, as "folder/file.go:12".
+	// It is empty if unknown.
 	Source string
-	// Derived says that nobody named the link. Such a name may change when the code around it does, even when the
-	// compiler inlines differently; editing by it is possible, but naming the link is better.
+	// Derived reports that Name was derived from a function, not given. A
+	// derived name may change with the code around it, or with the compiler's
+	// inlining. Editing by a derived name works, but a given name is safer.
 	Derived bool
+	// Tag carries facts about the link from the function that made it to
+	// packages that run chains. It is nil for most links.
+	Tag any
 }
 
-// String is the name, followed by the source if the name is a derived one.
+// String returns the name, followed by the source if the name is derived.
 func (l *Link) String() string {
 	if l.Derived && l.Source != "" {
 		return l.Name + " (" + l.Source + ")"
@@ -59,12 +63,10 @@ func (l *Link) String() string {
 	return l.Name
 }
 
-// Named gives a link its name, by which it is listed, printed, observed and edited. Naming a link again replaces the
-// name. A nil link and a blank name are errors of set-up and panic.
-//
-//go:noinline
+// Named gives a link the name under which it is listed, printed, observed and
+// edited. Naming a link again replaces the name. A nil link and a blank name
+// are set-up errors and panic.
 func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req, Res] {
-	// Not inlined, since the closure below is recognised by the name of the function that made it.
 	source := probe.Caller()
 	if strings.TrimSpace(name) == "" {
 		panic(fmt.Sprintf("chain: Named: the name of the link at %s is empty", source))
@@ -72,17 +74,15 @@ func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req,
 	if link == nil {
 		panic(fmt.Sprintf("chain: Named: link %s at %s is nil", name, source))
 	}
-	return func(next Handler[Req, Res]) Handler[Req, Res] {
-		if next == nil {
-			answer := &probe.Answer{Name: name, Source: source, Inner: link}
-			return func(context.Context, Req) (res Res, err error) { return res, answer }
-		}
-		return link(next)
+	answer := probe.Answer{Name: name, Source: source}
+	if inner := probe.Ask(link); inner != nil {
+		answer.Tag = inner.Tag
 	}
+	return probe.Named(answer, link)
 }
 
-// NameOf is the name by which a chain would list link; see [Link.Name]. It is for those who write links that wrap
-// links. A nil link has the name "nil".
+// NameOf returns the name under which a chain would list link; see [Link.Name].
+// It is for functions that wrap links. The name of a nil link is "nil".
 func NameOf[Req, Res any](link Middleware[Req, Res]) string {
 	if link == nil {
 		return "nil"
@@ -90,32 +90,11 @@ func NameOf[Req, Res any](link Middleware[Req, Res]) string {
 	return describe(link).Name
 }
 
-// Unnamed gives the link that [Named] was given, and whether link was made by Named at all. It is for those who look
-// into links, and calls none but named ones.
-func Unnamed[Req, Res any](link Middleware[Req, Res]) (Middleware[Req, Res], bool) {
-	if answer := ask(link); answer != nil {
-		inner, ok := answer.Inner.(Middleware[Req, Res])
-		return inner, ok
-	}
-	return nil, false
-}
-
-// ask asks a link that was made by Named what it is; any other is left alone, and gives nil.
-func ask[Req, Res any](link Middleware[Req, Res]) *probe.Answer {
-	if !probe.MadeBy(link, "chain.Named") {
-		return nil
-	}
-	var req Req
-	var answer *probe.Answer
-	_, err := link(nil)(context.Background(), req)
-	errors.As(err, &answer)
-	return answer
-}
-
-// describe finds the name of a link without composing or calling it, unless it was made by Named.
+// describe returns a description of link. It neither composes nor calls a link,
+// unless Named made it.
 func describe[Req, Res any](link Middleware[Req, Res]) *Link {
-	if answer := ask(link); answer != nil {
-		return &Link{Name: answer.Name, Source: answer.Source}
+	if answer := probe.Ask(link); answer != nil {
+		return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}
 	}
 	name, source := funcName(link)
 	if probe.Is(link, "chain.Recover") {
@@ -124,7 +103,8 @@ func describe[Req, Res any](link Middleware[Req, Res]) *Link {
 	return &Link{Name: name, Source: source, Derived: true}
 }
 
-// funcName derives a name for a function value from the function that made it, and finds the user's line.
+// funcName derives a name for a function value from the function that made it,
+// and finds the user's line.
 func funcName(fn any) (name, source string) {
 	f := probe.Func(fn)
 	if f == nil {
@@ -139,9 +119,10 @@ func funcName(fn any) (name, source string) {
 	return shortName(f.Name(), file), source
 }
 
-// shortName makes "audit.New" of a function's full name and file, however the compiler inlined it: a closure that
-// audit.New made is "x.y/audit.New.func1", and where New was inlined into main "main.main.New.func2", but its file is
-// still the one of New.
+// shortName shortens a function's full name to a name such as "audit.New",
+// however the compiler inlined the function. A closure made by audit.New has
+// the full name "x.y/audit.New.func1". If New was inlined into main, that name
+// is "main.main.New.func2", but its file is still the file of New.
 func shortName(full, file string) string {
 	full = strings.ReplaceAll(full, "[...]", "")
 	pkg, rest, _ := strings.Cut(path.Base(full), ".")
@@ -155,7 +136,7 @@ func shortName(full, file string) string {
 	if n > 1 && (method || strings.HasPrefix(parts[n-2], "(*")) {
 		name = parts[n-2] + "." + name
 	}
-	if file == "<autogenerated>" { // of a method value; its import path says the folder too
+	if file == "<autogenerated>" { // a method value: the import path contains the folder too
 		file = path.Join(path.Dir(full), pkg, "x.go")
 	}
 	if dir := folder(file); dir != "." {
@@ -164,7 +145,8 @@ func shortName(full, file string) string {
 	return pkg + "." + name
 }
 
-// isClosure tells the parts of a name that the compiler makes up: func1, 1, func1-range2, gowrap1, and empty ones.
+// isClosure reports whether the compiler made up this part of a name: func1, 1,
+// func1-range2, gowrap1, or an empty part.
 func isClosure(part string) bool {
 	part, _, _ = strings.Cut(part, "-range")
 	for _, prefix := range [...]string{"func", "gowrap", "deferwrap"} {
@@ -176,8 +158,9 @@ func isClosure(part string) bool {
 	return strings.Trim(part, "0123456789") == ""
 }
 
-// folder is the name of a file's folder without its version, "audit" for both ".../audit@v1.2.0/x.go" and
-// ".../audit/v2/x.go", and "." for a file of no folder, as go run -trimpath makes.
+// folder returns the name of a file's folder without its version: "audit" for
+// both ".../audit@v1.2.0/x.go" and ".../audit/v2/x.go". It returns "." for a
+// file without a folder, as go run -trimpath makes.
 func folder(file string) string {
 	dir := path.Dir(file)
 	name, _, _ := strings.Cut(path.Base(dir), "@")

@@ -294,29 +294,6 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-func TestUnnamed(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		link   link
-		named  bool
-		inner  string // the name of the link inside
-	}{
-		"Named":      {"what was given to Named comes out again", madeNamed(), true, "chain.declared"},
-		"NamedTwice": {"one name is taken off at a time", chain.Named("budget", madeNamed()), true, "quota"},
-		"Raw":        {"a link that nobody named has nothing inside", declared, false, "nil"},
-		"Recover":    {"neither has one that only has a name", chain.Recover[request, string], false, "nil"},
-		"Nil":        {"nor a nil one", nil, false, "nil"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			inner, ok := chain.Unnamed(tc.link)
-			if ok != tc.named || chain.NameOf(inner) != tc.inner {
-				t.Errorf("%s: Unnamed(...) = %s, %t, want %s, %t", tc.reason, chain.NameOf(inner), ok, tc.inner, tc.named)
-			}
-		})
-	}
-}
-
 // Finding names must not run anybody's code: a link may take locks or open files when it is composed.
 func TestNamingCallsNoLink(t *testing.T) {
 	touched := 0

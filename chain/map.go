@@ -1,12 +1,14 @@
 package chain
 
-// Map carries a chain over to other requests and results, link by link:
+// Map converts a chain to other request and result types, link by link:
 //
 //	Map(New(a, b), f) = New(f(a), f(b))    with the names and sources of a and b
 //
-// f is called here, once for each link, and has to turn what the new link is given into what the old one takes, and
-// back. Decorations and observers of c are dropped, as [Chain.Extend] drops those of its arguments. A nil f, and an f
-// that gives a nil link, panic.
+// Map calls f at once, once for each link. The link that f returns must convert
+// its own request, and its next handler's result, to the types of the old link,
+// and back. Map drops the decorations and observers of c, as [Chain.Extend]
+// drops those of its arguments. A nil f, and an f that returns a nil link,
+// panic.
 func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res]) Middleware[Req2, Res2]) Chain[Req2, Res2] {
 	if f == nil {
 		panic("chain: Map: the function is nil")
@@ -25,11 +27,14 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 	return Chain[Req2, Res2]{links: links}
 }
 
-// Decorated tells whether decorations or observers stand around the links of c, which Map and [Chain.Extend] would drop.
+// Decorated reports whether c has decorations or observers, which Map and
+// [Chain.Extend] would drop.
 func (c Chain[Req, Res]) Decorated() bool { return len(c.layers) > 0 }
 
-// Overlaps tells whether a link stands in both chains because one of them was made of the other, or both of a third, by
-// the methods of Chain, [Chain.At] too. It does not see that a link was given to both.
+// Overlaps reports whether c and o share a link because one chain was derived
+// from the other, or both from a third. A derived chain is one that the methods
+// of Chain, including [Chain.At], return. Overlaps does not detect a link that
+// was given to both chains separately.
 func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
 	in := make(map[*Link]bool, len(c.links))
 	for _, e := range c.links {

@@ -10,48 +10,59 @@ import (
 	"github.com/windlass-go/windlass/internal/mono"
 )
 
-// Observer is told of every call of every link. It is not generic, so one value serves every chain. Its methods are
-// called by as many goroutines as call the chain, and should neither block nor panic.
+// Observer is notified of every call of every link. It is not generic, so one
+// value serves every chain. Its methods run on every goroutine that calls the
+// chain, and should neither block nor panic.
 type Observer interface {
-	// Enabled is asked once for each call of a chain. If it says false, that call runs as if the observer was not there.
-	// Where a chain has several observers, they are asked again behind a link that replaces the context by an unrelated one.
+	// Enabled is called once for each call of a chain. If it returns false,
+	// that call runs without the observer. If a chain has several observers and
+	// a link passes an unrelated context to next, Enabled is called again for
+	// each inner link.
 	Enabled(ctx context.Context) bool
-	// Enter is called before a link runs. The context it returns is the one that the link gets; nil means ctx.
+	// Enter is called before a link runs. The link gets the context that Enter
+	// returns; nil means ctx.
 	Enter(ctx context.Context, link *Link) context.Context
-	// Exit is called when the link is left, on every outcome, with the context that Enter returned. It is called for the
-	// innermost link first.
+	// Exit is called when the link ends, on every outcome, with the context
+	// that Enter returned. The innermost link comes first.
 	Exit(ctx context.Context, link *Link, exit Exit)
 }
 
-// Exit is how a link was left.
+// Exit describes how a link ended.
 type Exit struct {
-	// Result is what the link returned, also where it returned an error besides; nil after a panic.
+	// Result is the result that the link returned, even if it also returned an
+	// error. It is nil if the link panicked or ended its goroutine.
 	Result any
-	// Err is the error that the link returned; [ErrGoexit] if it ended its goroutine; nil after a panic.
+	// Err is the error that the link returned, or [ErrGoexit] if the link ended
+	// its goroutine. It is nil after a panic.
 	Err error
-	// Panic is the value of the panic that is passing through the link; nil if there is none.
+	// Panic is the value of a panic that passes through the link. It is nil
+	// without a panic.
 	Panic any
-	// Elapsed is the time between Enter and Exit, that of all links behind this one included.
+	// Elapsed is the time between Enter and Exit, including all inner links.
 	Elapsed time.Duration
 }
 
-// Described is implemented by results that can say in a word what was decided.
+// Described is implemented by results that can describe their decision in a
+// word.
 type Described interface {
-	// Describe says what was decided at link, as a verdict (proceed, block, skip, ...) and a reason, which is empty where
-	// there is nothing to say. A result passes outwards through links that did not decide it: for those the verdict is
-	// "proceed", since that is what they did. Of a link that is a whole [Point] or [Pass], or nil, it says what came out.
+	// Describe returns the decision at link: a verdict (proceed, block, skip,
+	// ...) and a reason, which may be empty. A result passes outwards through
+	// links that did not decide it. For those links the verdict is "proceed",
+	// because they let the request proceed. For a whole [Point] or [Pass], or a
+	// nil link, Describe returns the final outcome.
 	Describe(link *Link) (verdict, reason string)
 }
 
-// The verdicts that are the same for every kind of result.
+// These verdicts are the same for every kind of result.
 const (
 	VerdictProceed = "proceed"
 	VerdictError   = "error"
 	VerdictPanic   = "panic"
 )
 
-// Verdict says in a word how link was left: [VerdictPanic], [VerdictError], or what the result says of itself if it is
-// [Described], or else [VerdictProceed]. An error that a described result does not blame on link is no error of link.
+// Verdict returns the verdict for link: [VerdictPanic], [VerdictError], the
+// verdict of a [Described] result, or else [VerdictProceed]. An error is not an
+// error of link if a described result returns proceed for link.
 func (e Exit) Verdict(link *Link) (verdict, reason string) {
 	if e.Panic != nil {
 		return VerdictPanic, ""
@@ -67,8 +78,8 @@ func (e Exit) Verdict(link *Link) (verdict, reason string) {
 	return verdict, reason
 }
 
-// ErrGoexit is the error that observers and [Finally] are shown when a link ended its goroutine with runtime.Goexit,
-// as a failing test does. No handler returns it.
+// ErrGoexit is the error that observers and [Finally] get when a link ended its
+// goroutine with runtime.Goexit, as a failing test does. No handler returns it.
 var ErrGoexit = errors.New("chain: the goroutine was ended by runtime.Goexit")
 
 // layer is one decoration or one observer of a chain.
@@ -77,12 +88,15 @@ type layer[Req, Res any] struct {
 	observer Observer
 }
 
-// Decorate returns a chain in which decorate is put around each link's handler, of links added later too. The names
-// stay. It is called while composing, once for each link of a composition; several decorations nest, the first outermost:
+// Decorate returns a chain that wraps decorate around each link's handler,
+// including links added later. The names stay. Each composition calls decorate
+// once for each link. Several decorations nest, the first outermost:
 //
 //	New(a, b).Decorate(d).Then(h) = d(a', a(d(b', b(h))))    where a' and b' describe a and b
 //
-// The *Link is the same for every decoration of one chain and must not be changed. A nil decorate panics.
+// The *Link is the same for every decoration of one chain and must not be
+// changed. A nil decorate panics. If decorate returns a nil handler,
+// [Chain.Then] panics.
 func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handler[Req, Res]) Chain[Req, Res] {
 	if decorate == nil {
 		panic("chain: Decorate: the function is nil")
@@ -90,12 +104,14 @@ func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handle
 	return c.with(layer[Req, Res]{decorate: decorate})
 }
 
-// Observe returns a chain that tells o of each call of each of its links, of links added later too. Observing twice
-// means both, the first outermost. A nil observer is none: c itself is returned.
+// Observe returns a chain that notifies o of each call of each of its links,
+// including links added later. Observing twice adds both observers, the first
+// outermost. A nil o returns c itself.
 //
-// An observed chain is composed twice, with and without the observers, and each call takes one of the two. So the
-// constructor of a link runs twice, and a call that no observer is enabled for costs one question more than it would
-// without any.
+// Then composes an observed chain twice, with and without the observers, and
+// each call uses one of the two. So the constructor of a link runs twice. If no
+// observer is enabled, the extra cost of a call is one call of Enabled for each
+// observer.
 func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
 	if o == nil {
 		return c
@@ -108,8 +124,9 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Watch returns h with o told of each call of it, as link; o is not asked whether it is enabled. It is what
-// [Chain.Observe] puts around each link, for those who observe a lone handler. A nil observer panics.
+// Watch returns h with o notified of each call, as link. It does not call
+// o.Enabled. [Chain.Observe] wraps each link in this way; Watch is for code
+// that observes a single handler. A nil o panics.
 func Watch[Req, Res any](o Observer, link *Link, h Handler[Req, Res]) Handler[Req, Res] {
 	if o == nil {
 		panic(fmt.Sprintf("chain: Watch: the observer of %s is nil", link))
@@ -137,7 +154,8 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	return res, err
 }
 
-// abandoned tells o of a link that was left by a panic, or with its goroutine, and goes on with that.
+// abandoned notifies o of a link that panicked or ended its goroutine, and then
+// panics again with the same value.
 func abandoned(ctx context.Context, o Observer, link *Link, start time.Duration, panicked any) {
 	exit := Exit{Panic: panicked, Elapsed: mono.Now() - start}
 	if panicked == nil {
@@ -149,14 +167,16 @@ func abandoned(ctx context.Context, o Observer, link *Link, start time.Duration,
 	}
 }
 
-// wrap is what Decorate takes.
+// wrap is the type of a decoration.
 type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
-// askedKey is the context key, its own for each composition, under which a call with several observers keeps which of
-// them are enabled. It is not of size zero, as pointers to such need not differ.
+// askedKey is a context key; each composition has its own. Under it, a call
+// with several observers stores which of them are enabled. It is not of size
+// zero, because pointers to zero-size values may be equal.
 type askedKey struct{ _ byte }
 
-// observed composes the chain around end: plainly, and if there are observers once more with them.
+// observed composes the chain around end without observers, and a second time
+// with them if there are any.
 func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	var observers []Observer
 	for _, l := range c.layers {
@@ -212,8 +232,9 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	}
 }
 
-// watchIfAsked is the layer of the n-th of several observers: it asks the context whether that one is enabled. Behind a
-// link that handed on a context of its own making only the observer itself can tell.
+// watchIfAsked returns the layer of the n-th of several observers. It reads
+// from the context whether that observer is enabled. If a link passed on an
+// unrelated context, it calls o.Enabled instead.
 func watchIfAsked[Req, Res any](o Observer, key *askedKey, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
 		bound := Bound(o, link)

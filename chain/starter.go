@@ -2,27 +2,33 @@ package chain
 
 import "context"
 
-// Starter is an Observer that begins something with a whole pass and knows only then whether it wants to be told of the
-// rest, as a tracer does that asks its sampler. A reconciler that is observed by one calls Start where it would call
-// Enabled and then Enter of the pass; everything else is as for any Observer.
+// Starter is an Observer that decides, as it starts a whole pass, whether to
+// observe that pass. A tracer that asks its sampler is an example. For a
+// Starter, a reconciler calls Start in place of Enabled and of Enter for the
+// pass. All other calls are as for any Observer.
 type Starter interface {
 	Observer
-	// Start is called once for each pass, before all else. inner is the context of the pass, told of or not; nil means ctx.
-	// If enabled is false, the observer is told no more of this pass, its exit neither.
+	// Start is called once for each pass, before every other call. inner is the
+	// context of the pass, even if enabled is false; nil means ctx. If enabled
+	// is false, the observer gets no further call for this pass, not even its
+	// Exit.
 	Start(ctx context.Context, pass PassStart) (inner context.Context, enabled bool)
 }
 
-// Binder is an Observer that makes ready, while a chain is composed, what it needs to know of each link, so that nothing of
-// it is made or looked up at each call.
+// Binder is an Observer that prepares its data about each link while a chain is
+// composed. Calls of the link then need not make it or look it up.
 type Binder interface {
 	Observer
-	// Bind gives the observer whose Enter and Exit are called for link, and for no other; nil means the Binder itself.
-	// Enabled is asked of the Binder. The one bound to a pass is asked to start it, if it is a [Starter]. Chains are composed
-	// more than once, so a link may be bound more than once.
+	// Bind returns the observer whose Enter and Exit are called for link, and
+	// for no other link; nil means the Binder itself. Enabled is called on the
+	// Binder. Start is called on the observer bound to the pass, if it is a
+	// [Starter]. A chain may be composed more than once, and then Bind is
+	// called again for each of its links.
 	Bind(link *Link) Observer
 }
 
-// Bound is what o is bound to link, or o itself if there is nothing to bind. It is for those who call observers.
+// Bound returns the observer that o binds to link. It returns o itself if o is
+// not a [Binder] or binds nothing. It is for code that calls observers.
 func Bound(o Observer, link *Link) Observer {
 	if b, ok := o.(Binder); ok {
 		if bound := b.Bind(link); bound != nil {
@@ -32,17 +38,21 @@ func Bound(o Observer, link *Link) Observer {
 	return o
 }
 
-// PassStart is what a [Starter] is told of a pass.
+// PassStart describes a pass to a [Starter].
 type PassStart struct {
-	// Link is of kind [Pass]; its name is that of the reconciler.
+	// Link has the kind [Pass]. Its name is the name of the reconciler.
 	Link *Link
-	// Resource is what is reconciled.
+	// Resource is the resource that the reconciler reconciles.
 	Resource any
-	// KeyOf gives a resource's key. Nil means that it has none.
+	// KeyOf returns a resource's key. Nil means that resources have no key.
 	KeyOf func(resource any) string
+	// ErrorClass returns the class of an error of the pass, for telemetry. Nil
+	// means that the reconciler knows the errors of no service.
+	ErrorClass func(err error) string
 }
 
-// Key is the key of the resource, empty if it has none. It is made when it is asked for.
+// Key returns the key of the resource, or "" if it has none. Each call computes
+// it.
 func (p PassStart) Key() string {
 	if p.KeyOf == nil {
 		return ""

@@ -1,8 +1,13 @@
 package chain
 
-import "context"
+import (
+	"context"
 
-// When makes a link that is link for requests that the predicate holds for, and nothing for all others. Its name is
+	"github.com/windlass-go/windlass/internal/probe"
+)
+
+// When makes a link that applies link to requests for which predicate returns
+// true. Other requests go directly to the next handler. The new link's name is
 // "When(name)". A nil predicate and a nil link panic.
 func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, link Middleware[Req, Res]) Middleware[Req, Res] {
 	if predicate == nil {
@@ -11,10 +16,10 @@ func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, link 
 	if link == nil {
 		panic("chain: When: the link is nil")
 	}
-	return Named("When("+NameOf(link)+")", func(next Handler[Req, Res]) Handler[Req, Res] {
+	return probe.Derived("When("+NameOf(link)+")", link, func(next Handler[Req, Res]) Handler[Req, Res] {
 		with := link(next)
 		if with == nil {
-			return nil // Then says which link this is
+			return nil // Then panics and names this link
 		}
 		return func(ctx context.Context, req Req) (Res, error) {
 			if predicate(ctx, req) {

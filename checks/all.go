@@ -6,28 +6,37 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// All makes one check of several: all of them are asked, also when one blocks, so that a person sees every blocker at
-// once. It blocks if any does: with the reason of the one that waits longest (the first of such), the messages of all,
-// and everything that any of them waits for. Errors are joined ([*AllError]), with what else blocks in the text. It skips
-// if none blocks and any skips.
+// All makes one check from several checks. It runs all of them, even after one blocks, so that a
+// person sees every blocker at once. The results are combined:
 //
-// Each link must be made by [Check], as all checks of this package are but [Gate]: a raw link could act around next,
-// which here is not what follows. Any other link panics, naming it, as do no links at all.
+//   - If any check fails, All fails with an [*AllError], which joins the errors. Its text includes
+//     the messages of the checks that block.
+//   - If any check blocks, All blocks. The block has the messages, up to a bound, and all awaited
+//     objects. It takes its reason from the first block with the longest [Retry]. Its delay is the
+//     longest [RetryIn].
+//   - If no check blocks and any skips, All skips.
+//
+// [Check] must make each link, because a raw link could act around next. It makes all checks of
+// this package except [Gate]. Any other link panics with its name, and so does a call without
+// links.
 func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result] {
 	if len(links) == 0 {
 		panic("checks: All: there are no links")
 	}
 	checks := make([]chain.Handler[R, Result], len(links))
 	names := make([]string, len(links))
+	tag := linktag.Check{OwnerOnly: true} // until a check of the resource is found
 	for i, link := range links {
 		if link == nil {
 			panic(fmt.Sprintf("checks: All: link %d of %d is nil", i+1, len(links)))
 		}
-		checks[i], names[i] = alone("All", link), chain.NameOf(link)
+		check, its := alone("All", link)
+		checks[i], names[i], tag = check, chain.NameOf(link), tag.With(its)
 	}
-	return Check("All("+strings.Join(names, ", ")+")", func(ctx context.Context, req R) (Result, error) {
+	return newCheck("All("+strings.Join(names, ", ")+")", tag, func(ctx context.Context, req R) (Result, error) {
 		var sum gathered
 		for i, check := range checks {
 			res, err := check(ctx, req)
@@ -39,15 +48,17 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 	})
 }
 
-// alone makes a handler of a single check, with an end of its own. by is who asks.
-func alone[R any](by string, link chain.Middleware[R, Result]) chain.Handler[R, Result] {
-	if !madeByCheck(link) {
+// alone returns a handler that runs one check only, and the check's tag. by is the caller's name
+// for the text of a panic.
+func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Handler[R, Result], linktag.Check) {
+	tag, ok := tagOf(link)
+	if !ok || tag.Acts {
 		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself", by, chain.NameOf(link)))
 	}
-	return Compose(chain.New(link))
+	return Compose(chain.New(link)), tag
 }
 
-// gathered is what several checks came to. One block alone is kept without allocating.
+// gathered collects the results of several checks. It keeps a single block without allocating.
 type gathered struct {
 	first   Result // the first block
 	name    string
@@ -61,7 +72,8 @@ type named struct {
 	res  Result
 }
 
-// add adds what the check called name came to. An empty name is for one whose texts say who speaks.
+// add adds the result of the check called name. name is empty if the texts of the check already
+// name their subject.
 func (g *gathered) add(name string, res Result, err error) {
 	switch {
 	case err != nil && name == "":
@@ -77,60 +89,80 @@ func (g *gathered) add(name string, res Result, err error) {
 	}
 }
 
+// result combines the results. It never proceeds with an error.
 func (g *gathered) result() (Result, error) {
-	res := Proceed()
+	var res Result
 	switch {
 	case len(g.further) > 0:
 		res = g.union()
 	case !g.first.IsZero():
 		res = g.first
-	case !g.skipped.IsZero():
-		res = g.skipped
 	}
-	if len(g.errs) == 0 {
+	if len(g.errs) > 0 {
+		return res, &AllError{Errs: g.errs, Blocked: res.Message()}
+	}
+	switch {
+	case !res.IsZero():
 		return res, nil
+	case !g.skipped.IsZero():
+		return g.skipped, nil
 	}
-	return res, &AllError{Errs: g.errs, Blocked: res.Message()}
+	return Proceed(), nil
 }
 
-// union is one block that stands for all.
+// union returns one block that combines all blocks.
 func (g *gathered) union() Result {
 	sum := &decision{verdict: blocks}
-	var messages []string
-	for _, block := range append([]named{{g.name, g.first}}, g.further...) {
+	var texts listing
+	var unique refSet
+	add := func(block named) {
 		d := block.res.d
 		if d.retry > sum.retry {
 			sum.retry, sum.reason = d.retry, d.reason
 		}
 		sum.after = max(sum.after, d.after)
-		sum.refs = append(sum.refs, d.refs...)
-		message := d.message
-		if block.name != "" {
-			message = block.name + ": " + message
+		sum.negative = min(sum.negative, d.negative)
+		for _, ref := range d.refs {
+			unique.add(ref)
 		}
-		messages = append(messages, message)
+		switch {
+		case texts.full() || block.name == "":
+			texts.add(d.message)
+		default:
+			texts.add(block.name + ": " + d.message)
+		}
 	}
-	sum.refs = uniqueRefs(sum.refs)
-	sum.message = strings.Join(messages, "; ")
+	add(named{g.name, g.first})
+	for _, block := range g.further {
+		add(block)
+	}
+	sum.refs, sum.message = unique.refs, texts.String()
 	return Result{d: sum}
 }
 
-// AllError joins the errors of the checks that [All] asked; errors.Is and errors.As see each.
+// AllError joins the errors of the checks in [All], or of the references of [ReferenceReady].
+// errors.Is and errors.As find each of them.
 type AllError struct {
 	Errs    []error
-	Blocked string // what blocked besides; empty if nothing did
+	Blocked string // the message of the checks that blocked; empty if none did
 }
 
+// Error joins the texts of the errors, up to a bound, and adds the message of the checks that
+// blocked.
 func (e *AllError) Error() string {
-	texts := make([]string, len(e.Errs), len(e.Errs)+1)
-	for i, err := range e.Errs {
-		texts[i] = err.Error()
+	var texts listing
+	for _, err := range e.Errs {
+		if texts.full() {
+			texts.add("")
+			continue
+		}
+		texts.add(err.Error())
 	}
 	if e.Blocked != "" {
-		texts = append(texts, "and blocked: "+e.Blocked)
+		return texts.String() + "; and blocked: " + e.Blocked
 	}
-	return strings.Join(texts, "; ")
+	return texts.String()
 }
 
-// Unwrap gives the errors that were joined.
+// Unwrap returns the joined errors.
 func (e *AllError) Unwrap() []error { return e.Errs }

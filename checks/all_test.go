@@ -43,7 +43,7 @@ func TestAll(t *testing.T) {
 		"SkipBlocked": {"a block is stronger, in both orders", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
 
 		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.RetryIn(time.Minute), checks.WaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
-		"Errors": {"all errors are kept", []link{fail, pass, other}, checks.Proceed(), "fail: the test says so; other: another error", []error{errTest, errOther}},
+		"Errors": {"all errors are kept, and no proceed beside them", []link{fail, pass, other, skip}, checks.Result{}, "fail: the test says so; other: another error", []error{errTest, errOther}},
 		"Zero":   {"no decision is an error, and the others are asked all the same", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
 		"Panic":  {"so is a panic", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: the test says so; and blocked: three", []error{errTest}},
 	}
@@ -159,9 +159,22 @@ func TestAllSetUp(t *testing.T) {
 			},
 			"checks: All: link OnOwner(Gate(backup))" + rawRefused,
 		},
-		"When": {"a check that is asked sometimes is a link around it", func() {
-			checks.All(chain.Named("when", chain.When(func(context.Context, request) bool { return true }, a)))
-		}, "checks: All: link when" + rawRefused},
-		"Request": {"no chain of checks has such requests", func() { checks.All(says[string]("a", checks.Proceed(), nil)) }, "checks: Compose: the request of the chain a is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
+		"Request": {"no chain of checks has such requests", func() { checks.All(says[string]("a", checks.Proceed(), nil)) }, "checks: Check: the request of \"a\" is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
 	})
+}
+
+// TestAllTakesDerived: a link that either asks a check or leaves it out is a check itself.
+func TestAllTakesDerived(t *testing.T) {
+	blocked := checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
+		return checks.Block("Quota", "no room"), nil
+	})
+	asked := true
+	sometimes := chain.When(func(context.Context, *checks.OwnerRequest) bool { return asked }, blocked)
+	handle := checks.Compose(chain.New(checks.All(chain.Named("quota", chain.Deadline(time.Hour, sometimes)))))
+	for _, asked = range []bool{true, false} {
+		res, err := handle(t.Context(), &checks.OwnerRequest{})
+		if err != nil || res.Blocked() != asked {
+			t.Errorf("asked %t: got %v, %v", asked, res, err)
+		}
+	}
 }

@@ -4,105 +4,131 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Approval is the state of one thing that a person has to approve, a private endpoint connection for instance.
+// Approval is the state of one thing that a person has to approve, for instance a private endpoint
+// connection.
 type Approval struct {
-	Name string // what is to be approved, for the message
-	// Status is what the cloud says, in any case: Approved, Pending, Rejected or Disconnected. Empty: nothing is said yet.
+	Name string // the name of the thing to approve, for the message
+	// Status is the cloud's word for the state ([Vocabulary]). Azure's words are Approved, Pending,
+	// Rejected and Disconnected, in any case. An empty Status is not reported.
 	Status string
-	// Description is what the person or the cloud wrote about it; may be empty.
+	// Description is the text that the person or the cloud added. It may be empty.
 	Description string
 }
 
-// approvals says of each status what it comes to. The order is that of their weight: of several the first is the reason.
-var approvals = []approvalRow{
-	{"Rejected", ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange},
-	{"Disconnected", ReasonApprovalDisconnected, " was disconnected: a person has to connect it anew", classify.OnChange},
-	{"", ReasonApprovalAbsent, " has nothing said of its approval yet", classify.Slow},
-	{"Pending", ReasonApprovalPending, " waits for a person to approve it", classify.Slow},
+// approvals lists the reason, message and retry of each status that is not approved. The most
+// severe comes first: if several are open, the first in this order gives the reason and the retry.
+var approvals = [...]approvalRow{
+	{ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange, (*Vocabulary).rejected},
+	{ReasonApprovalDisconnected, " was disconnected: a person has to connect it anew", classify.OnChange, (*Vocabulary).disconnected},
+	{ReasonApprovalAbsent, " has no approval status yet", classify.Slow, nil},
+	{ReasonApprovalPending, " must be approved by a person", classify.Slow, (*Vocabulary).pending},
+	{ReasonApprovalUnknown, ` has an approval status that is not known: `, classify.Slow, nil},
 }
+
+// notReported and notInTheList are the indexes of the rows of approvals without words.
+const (
+	notReported  = 2
+	notInTheList = len(approvals) - 1
+)
 
 type approvalRow struct {
-	status, reason, text string
-	retry                classify.Retry
+	reason, text string
+	retry        classify.Retry
+	words        func(*Vocabulary) []string
 }
 
-// ApprovalPending lets the work go on if all of a list have been approved by a person. If not it says of each what it
-// waits for. It is looked at again at [classify.Slow], but if one was rejected or disconnected at [classify.OnChange]:
-// no retry helps until a person acts.
+// ApprovalPending proceeds if a person has approved each element of a list. Otherwise it blocks,
+// and the message names each element that is not approved, up to a bound. A block is retried at
+// [classify.Slow]. If a person rejected or disconnected an element, it is retried at
+// [classify.OnChange], because only a person can help.
 //
-// An empty list goes on ([AtLeast]). A nil pointer met in list means an empty one, in approval that nothing is said. A
-// nil function panics.
+// An empty list proceeds ([AtLeast]). If list dereferences nil, the list is not reported. The check
+// then blocks, unless the resource is known to be absent and was not applied ([UnknownProceeds]).
+// AtLeast counts a list that is not reported as empty. If approval dereferences nil, the status of
+// that element is not reported, and the check blocks. A nil function panics.
 func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Approval, opts ...Option) Middleware[T] {
 	if list == nil || approval == nil {
 		panic("checks: ApprovalPending: a function is nil")
 	}
 	s := configure("ApprovalPending", forApproval, opts)
-	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
-		all := read(list, req.Resource)
-		var open unapproved
-		for i, c := range all {
-			a := read(approval, c)
-			if approved(a.Status) {
-				continue
-			}
+	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
+		all, reported := reads(ctx, list, req.Resource)
+		if !reported && (req.Presence != Absent || req.Applied) && !s.unknownProceeds {
+			return s.blocked(ReasonApprovalAbsent, classify.Slow, Ref{}, "the list of approvals is not reported yet"), nil
+		}
+		approved := req.Vocabulary.approved()
+		i, first := firstOpen(ctx, all, 0, approval, approved)
+		if i == len(all) && i >= s.atLeast {
+			return Proceed(), nil
+		}
+		open := unapproved{worst: len(approvals)}
+		for a := first; i < len(all); i, a = firstOpen(ctx, all, i+1, approval, approved) {
 			if a.Name == "" {
 				a.Name = fmt.Sprintf("connection %d of %d", i+1, len(all))
 			}
-			open.add(a)
+			open.add(req.Vocabulary, a)
 		}
 		if n := len(all); n < s.atLeast {
-			open.note(approvalRow{"", ReasonApprovalAbsent, fmt.Sprintf("%d of at least %d are there to be approved", n, s.atLeast), classify.Slow}, "", "", "")
+			open.note(notReported, fmt.Sprintf("%d of at least %d are there to be approved", n, s.atLeast))
 		}
-		if open.text == "" {
-			return Proceed(), nil
-		}
-		return s.blocked(open.worst.reason, open.worst.retry, Ref{}, open.text), nil
+		worst := &approvals[open.worst]
+		return s.blocked(worst.reason, worst.retry, Ref{}, open.texts.String()), nil
 	})
 }
 
-func approved(status string) bool {
-	return status == "Approved" || strings.EqualFold(strings.TrimSpace(status), "Approved")
+// firstOpen returns the index and the approval of the first element from i on that is not approved.
+// The index is len(all) if there is none. If approval dereferences nil, the status of the element
+// is not reported.
+func firstOpen[C any](ctx context.Context, all []C, i int, approval func(C) Approval, approved []string) (at int, a Approval) {
+	returned := false
+	defer func() {
+		if !returned {
+			a = Approval{}
+			if nilMet(recover()) {
+				chain.NoteFunc(ctx, nilPlace)
+			}
+		}
+	}()
+	for at = i; at < len(all); at++ {
+		if a = approval(all[at]); !says(approved, a.Status) {
+			break
+		}
+	}
+	returned = true
+	return at, a
 }
 
-// unapproved gathers what is not approved. The worst of it gives reason and retry.
+// unapproved collects the elements that are not approved.
 type unapproved struct {
-	worst approvalRow
-	text  string
+	worst int // the index in approvals of the most severe status
+	texts listing
 }
 
-func (u *unapproved) add(a Approval) {
-	status := strings.TrimSpace(a.Status)
-	i := slices.IndexFunc(approvals, func(r approvalRow) bool { return strings.EqualFold(r.status, status) })
-	if i >= 0 {
-		u.note(approvals[i], a.Name, "", a.Description)
+func (u *unapproved) add(words *Vocabulary, a Approval) {
+	place, status := notReported, ""
+	if !blank(a.Status) {
+		place = slices.IndexFunc(approvals[:], func(r approvalRow) bool { return r.words != nil && says(r.words(words), a.Status) })
+		if place < 0 {
+			place, status = notInTheList, printable(a.Status)
+		}
+	}
+	if u.texts.full() {
+		u.note(place, "")
 		return
 	}
-	u.note(approvalRow{"", ReasonApprovalUnknown, ` is in a state that is none of an approval: `, classify.Slow}, a.Name, printable(a.Status), a.Description)
-}
-
-func (u *unapproved) note(row approvalRow, name, status, description string) {
-	if u.text == "" || weight(row) < weight(u.worst) {
-		u.worst = row
-	}
-	var between, left, right string
-	if u.text != "" {
-		between = "; "
-	}
-	if description != "" {
+	var left, right string
+	if a.Description != "" {
 		left, right = " (", ")"
 	}
-	u.text += between + name + row.text + status + left + description + right
+	u.note(place, a.Name+approvals[place].text+status+left+a.Description+right)
 }
 
-// weight is where a row stands in the order of approvals; an unknown status is the lightest.
-func weight(row approvalRow) int {
-	if i := slices.IndexFunc(approvals, func(r approvalRow) bool { return r.reason == row.reason }); i >= 0 {
-		return i
-	}
-	return len(approvals)
+func (u *unapproved) note(place int, text string) {
+	u.worst = min(u.worst, place)
+	u.texts.add(text)
 }

@@ -1,7 +1,9 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -9,10 +11,10 @@ import (
 
 func TestApprovalPending(t *testing.T) {
 	const (
-		pending      = " waits for a person to approve it"
+		pending      = " must be approved by a person"
 		rejected     = " was rejected: a person has to approve it or to remove it"
 		disconnected = " was disconnected: a person has to connect it anew"
-		absent       = " has nothing said of its approval yet"
+		absent       = " has no approval status yet"
 	)
 	of := func(status string) checks.Approval { return checks.Approval{Name: status, Status: status} }
 	list := func(a ...checks.Approval) []checks.Approval { return a }
@@ -31,7 +33,7 @@ func TestApprovalPending(t *testing.T) {
 		"Disconnected": {"nor against what was taken apart again", list(of("Disconnected")), nil, blocks("ApprovalDisconnected", classify.OnChange, "Disconnected"+disconnected)},
 		"Absent":       {"nothing said is not approved", list(checks.Approval{Name: "backup"}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
 		"Blank":        {"nor is white space", list(checks.Approval{Name: "backup", Status: " "}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
-		"Unknown":      {"nor is what nobody knows", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup is in a state that is none of an approval: Approved?\n`)},
+		"Unknown":      {"nor is an unknown status", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup has an approval status that is not known: Approved?\n`)},
 		"Described":    {"what was written about it is repeated", list(checks.Approval{Name: "backup", Status: "Rejected", Description: "not in my house"}), nil, blocks("ApprovalRejected", classify.OnChange, "backup"+rejected+" (not in my house)")},
 		"Nameless":     {"one without a name is named by its place", list(of("Approved"), checks.Approval{Status: "Pending"}, of("Approved")), nil, blocks("ApprovalPending", classify.Slow, "connection 2 of 3"+pending)},
 
@@ -42,9 +44,9 @@ func TestApprovalPending(t *testing.T) {
 			blocks("ApprovalDisconnected", classify.OnChange, "Pending"+pending+"; a"+absent+"; Disconnected"+disconnected),
 		},
 		"AbsentWins":  {"then one that nothing is said of", list(of("Pending"), checks.Approval{Name: "a"}), nil, blocks("ApprovalAbsent", classify.Slow, "Pending"+pending+"; a"+absent)},
-		"PendingWins": {"last one that is in a state of its own", list(of("Odd"), of("Pending")), nil, blocks("ApprovalPending", classify.Slow, `Odd is in a state that is none of an approval: Odd; Pending`+pending)},
-		"OddLast":     {"in both orders", list(of("Pending"), of("Odd")), nil, blocks("ApprovalPending", classify.Slow, "Pending"+pending+`; Odd is in a state that is none of an approval: Odd`)},
-		"First":       {"of two alike the first", list(of("Odd"), of("Other")), nil, blocks("ApprovalUnknown", classify.Slow, `Odd is in a state that is none of an approval: Odd; Other is in a state that is none of an approval: Other`)},
+		"PendingWins": {"last one that is in a state of its own", list(of("Odd"), of("Pending")), nil, blocks("ApprovalPending", classify.Slow, `Odd has an approval status that is not known: Odd; Pending`+pending)},
+		"OddLast":     {"in both orders", list(of("Pending"), of("Odd")), nil, blocks("ApprovalPending", classify.Slow, "Pending"+pending+`; Odd has an approval status that is not known: Odd`)},
+		"First":       {"of two alike the first", list(of("Odd"), of("Other")), nil, blocks("ApprovalUnknown", classify.Slow, `Odd has an approval status that is not known: Odd; Other has an approval status that is not known: Other`)},
 
 		"AtLeast":         {"enough approvals let the work go on", list(of("Approved"), of("Approved")), []checks.Option{checks.AtLeast(2)}, passes()},
 		"TooFew":          {"too few do not", list(of("Approved")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalAbsent", classify.Slow, "1 of at least 2 are there to be approved")},
@@ -52,8 +54,8 @@ func TestApprovalPending(t *testing.T) {
 		"TooFewRejected":  {"those that are there are told of, too", list(of("Rejected")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalRejected", classify.OnChange, "Rejected"+rejected+"; 1 of at least 2 are there to be approved")},
 		"TooFewPending":   {"there being too few weighs more than waiting", list(of("Pending")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalAbsent", classify.Slow, "Pending"+pending+"; 1 of at least 2 are there to be approved")},
 		"Replaced":        {"reason and wait can be replaced, for each block", list(of("Rejected")), []checks.Option{checks.Reason("NotApproved"), checks.Retry(classify.VerySlow)}, blocks("NotApproved", classify.VerySlow, "Rejected"+rejected)},
-		"NilInSelector":   {"a nil pointer met on the way to a status is nothing said", list(checks.Approval{Name: "nil"}), nil, blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent)},
-		"NilAmongOthers":  {"also among others", list(of("Approved"), checks.Approval{Name: "nil"}), nil, blocks("ApprovalAbsent", classify.Slow, "connection 2 of 2"+absent)},
+		"NilInSelector":   {"a nil pointer met on the way to a status is nothing said", list(checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent), nilHere("approval_test.go"))},
+		"NilAmongOthers":  {"also among others", list(of("Approved"), checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 2 of 2"+absent), nilHere("approval_test.go"))},
 		"DescribedAbsent": {"a description alone approves nothing", list(checks.Approval{Name: "a", Description: "Approved"}), nil, blocks("ApprovalAbsent", classify.Slow, "a"+absent+" (Approved)")},
 	}
 	for name, tc := range cases {
@@ -67,12 +69,55 @@ func TestApprovalPending(t *testing.T) {
 			mustAnswer(t, tc.reason, tc.want, check, &checks.Request[[]checks.Approval]{Resource: tc.list})
 		})
 	}
+}
 
-	check := func(opts ...checks.Option) checks.Middleware[*Database] {
-		return checks.ApprovalPending(func(d *Database) []Connection { return d.Status.Connections }, func(c Connection) checks.Approval { return checks.Approval{} }, opts...)
+// A list that is not reported is unknown. It is no empty list.
+func TestApprovalPendingNotReported(t *testing.T) {
+	nilList := nilHere("approval_test.go")
+	unknown := noting(blocks("ApprovalAbsent", classify.Slow, "the list of approvals is not reported yet"), nilList)
+	cases := map[string]struct {
+		reason string
+		req    checks.Request[*Database]
+		opts   []checks.Option
+		want   answer
+	}{
+		"Present":         {"a resource that is there may have approvals", checks.Request[*Database]{Presence: checks.Present}, nil, unknown},
+		"Unknown":         {"so may one of unknown presence", checks.Request[*Database]{}, nil, unknown},
+		"AtLeast":         {"a bound changes nothing", checks.Request[*Database]{}, []checks.Option{checks.AtLeast(1)}, unknown},
+		"Absent":          {"an absent resource has nothing to approve", checks.Request[*Database]{Presence: checks.Absent}, nil, passes(nilList)},
+		"AbsentAtLeast":   {"unless there must be something", checks.Request[*Database]{Presence: checks.Absent}, []checks.Option{checks.AtLeast(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved"), nilList)},
+		"AbsentApplied":   {"before Ready absence is no excuse", checks.Request[*Database]{Presence: checks.Absent, OwnerRequest: checks.OwnerRequest{Applied: true}}, nil, unknown},
+		"UnknownProceeds": {"an option lets it proceed", checks.Request[*Database]{Presence: checks.Present}, []checks.Option{checks.UnknownProceeds()}, passes(nilList)},
 	}
-	mustAnswer(t, "a nil on the way to the list is an empty one", passes(), check(), &checks.Request[*Database]{Resource: &Database{}})
-	mustAnswer(t, "which may be too short", blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved"), check(checks.AtLeast(1)), &checks.Request[*Database]{})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.req.Resource = &Database{}
+			check := checks.ApprovalPending(connections, func(c Connection) checks.Approval { return checks.Approval{} }, tc.opts...)
+			mustAnswer(t, tc.reason, tc.want, check, &tc.req)
+		})
+	}
+}
+
+// The message of many open approvals is bounded, and not slow to make.
+func TestApprovalPendingMany(t *testing.T) {
+	all := make([]checks.Approval, 8000)
+	for i := range all {
+		all[i] = checks.Approval{Status: "Pending", Description: strings.Repeat("ä", 4000)}
+	}
+	all[7999].Status = "Rejected"
+	check := checks.ApprovalPending(func(a []checks.Approval) []checks.Approval { return a }, func(a checks.Approval) checks.Approval { return a })
+	got, _ := ask(t, check, &checks.Request[[]checks.Approval]{Resource: all})
+	message := got.Result.Message()
+	if len(message) > 11_000 || !strings.HasSuffix(message, "...; and 7,990 more") || !utf8.ValidString(message) {
+		t.Errorf("a message of %d bytes that ends with %q, want a bounded one that counts the rest", len(message), message[max(0, len(message)-40):])
+	}
+	if got.Result.Reason() != checks.ReasonApprovalRejected {
+		t.Errorf("the reason is %s, want that of the last one, which weighs most", got.Result.Reason())
+	}
+}
+
+func connections(d *Database) []Connection {
+	return d.Status.Connections
 }
 
 func TestApprovalPendingSetUp(t *testing.T) {

@@ -82,7 +82,7 @@ func fiveByHand() handler {
 		}),
 		condition(func(_ context.Context, req request) string {
 			switch {
-			case !req.Exists:
+			case req.Presence != checks.Present:
 				return ""
 			case req.Resource.Status == nil:
 				return "no state is reported"
@@ -228,6 +228,10 @@ func TestAllocations(t *testing.T) {
 		return checks.LiveState(func(context.Context, request) (string, error) { return state, nil })
 	}
 	noState := pass(func(r in) { r.Resource.Status.ProvisioningState = nil })
+	other := pass(func(r in) {
+		r.Vocabulary = words
+		r.Resource.Status.Connections[0].Status = "ACCEPTED"
+	})
 	byID := pass(func(r in) { r.Owner = checks.Object{Ref: arm} })
 
 	cases := map[string]struct {
@@ -250,22 +254,25 @@ func TestAllocations(t *testing.T) {
 		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
 		"All":                    {"what lets pass costs nothing", checks.All(reference, approvals), passing(), "", 0},
 
-		"OwnerReady/NotFound": {"a block is itself and its text", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
-		"OwnerReady/NotReady": {"a block is itself and its text", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}), "OwnerNotReady", 2},
-		"OwnerReady/Unknown":  {"a block is itself and its text", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "nothing said"}), "OwnerReadinessUnknown", 2},
-		"OwnerReady/Stale":    {"numbers of any length", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 2},
-		"OwnerReady/Deleting": {"a block is itself and its text", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 2},
-		"OwnerReady/ByID":     {"a block is itself and its text", on(checks.OwnerReady(checks.ByIDBlocks())), byID, "OwnerKnownByIDOnly", 2},
+		"Vocabulary":         {"the words of another cloud cost nothing either", live("READY"), other, "", 0},
+		"VocabularyApproval": {"nor do those of approvals", approvals, other, "", 0},
 
-		"OwnerProvisioningState/State":     {"a block is itself and its text", on(checks.OwnerProvisioningState(state, checks.Allow("Ready", "Stopped"))), passing(), "OwnerState", 2},
-		"OwnerProvisioningState/Unknown":   {"a block is itself and its text", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 2},
-		"OwnerProvisioningState/NotFound":  {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
-		"OwnerProvisioningState/None":      {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotFound", 2},
-		"OwnerProvisioningState/ByID":      {"a block is itself and its text", on(checks.OwnerProvisioningState(state)), byID, "OwnerKnownByIDOnly", 2},
-		"OwnerProvisioningState/WrongKind": {"a block is itself and its text", on(checks.OwnerProvisioningState(deepState)), passing(), "OwnerWrongKind", 2},
+		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
+		"OwnerReady/NotReady": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}), "OwnerNotReady", 3},
+		"OwnerReady/Unknown":  {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "nothing said"}), "OwnerReadinessUnknown", 3},
+		"OwnerReady/Stale":    {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 3},
+		"OwnerReady/Deleting": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 3},
+		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.ByIDBlocks())), byID, "OwnerKnownByIDOnly", 3},
 
-		"OwnerIs/Objection":   {"a block is itself and its text", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 2},
-		"OwnerIs/WrongKind":   {"a block is itself and its text", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 2},
+		"OwnerProvisioningState/State":     {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.Allow("Ready", "Stopped"))), passing(), "OwnerState", 3},
+		"OwnerProvisioningState/Unknown":   {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 3},
+		"OwnerProvisioningState/NotFound":  {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
+		"OwnerProvisioningState/None":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotFound", 3},
+		"OwnerProvisioningState/ByID":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), byID, "OwnerKnownByIDOnly", 3},
+		"OwnerProvisioningState/WrongKind": {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(deepState)), passing(), "OwnerWrongKind", 3},
+
+		"OwnerIs/Objection":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
+		"OwnerIs/WrongKind":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
 		"WithOwner/Objection": {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
 		"WithOwner/NotFound":  {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
 		"State":               {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},

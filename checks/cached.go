@@ -10,14 +10,14 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Cached makes check remember for ttl that it let a key pass, and not ask again meanwhile. It remembers passes only: a
-// block is asked again each time, so nothing stays blocked longer than it must; skips and errors are not remembered
-// either. The key must tell apart all that the check looks at, the generation of the spec for instance; the zero key
-// is not remembered.
+// Cached remembers for ttl that check proceeded for a key, and does not run check for that key
+// meanwhile. It remembers nothing else: after a block, a skip or an error check runs again. So a
+// resource is not blocked longer than necessary. The key must cover everything that check reads,
+// for instance the generation of the spec. The zero key is not remembered.
 //
-// It remembers up to 1,024 keys, the oldest are dropped first ([Size]); [Clock] replaces the clock. The links behind it
-// run every time. The check must be made by [Check]; any other link, a nil key function and a ttl that is not positive
-// panic.
+// Cached remembers up to 1,024 keys and drops the oldest first ([Size]). [Clock] replaces the
+// clock. The inner links run in every pass. check must be made by [Check]. Any other link, a nil
+// key function, and a ttl that is not positive panic.
 func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.Middleware[R, Result], opts ...Option) chain.Middleware[R, Result] {
 	name := "Cached(" + chain.NameOf(check) + ")"
 	if key == nil {
@@ -26,10 +26,10 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 	if ttl <= 0 {
 		panic(fmt.Sprintf("checks: %s: the time to remember is %s: give a positive duration", name, ttl))
 	}
-	decide := alone("Cached", check)
+	decide, tag := alone("Cached", check)
 	s := configure(name, forCached, opts)
 	passes := &passed[K]{at: make(map[K]*list.Element), size: s.size}
-	return Check(name, func(ctx context.Context, req R) (Result, error) {
+	return newCheck(name, tag, func(ctx context.Context, req R) (Result, error) {
 		var zero K
 		k := key(req)
 		if k != zero && passes.has(k, s.now()) {
@@ -44,7 +44,8 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 	})
 }
 
-// passed remembers keys for a time. All are remembered equally long, so the first in order is the first to expire.
+// passed remembers keys. All keys are remembered for the same time, so the first in order is the
+// first to expire.
 type passed[K comparable] struct {
 	mu    sync.Mutex
 	at    map[K]*list.Element

@@ -6,25 +6,33 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// Check makes a link of a function that decides. It never sees next, so it cannot forget it: after [Proceed] the links
-// behind it run, after anything else they do not. An error means that it could not be found out; the result beside it
-// is shown in the trace and otherwise ignored.
+// Check makes a link from a function that decides. The function never sees next, so it cannot
+// forget it. The inner links run only after [Proceed]. An error means that the check could not
+// decide. If a block is returned with an error, the trace shows its reason. The result is otherwise
+// ignored.
 //
-// R is *Request[T] or *OwnerRequest, inferred from decide. decide must not change the request and is called by several
-// goroutines at once. A nil decide and an empty name panic.
+// R is *Request[T] or *OwnerRequest, inferred from decide. Any other type panics. decide must not
+// change the request, and must be safe for concurrent use. A nil decide and an empty name panic.
+//
+// The link refuses a request that no [Compose] opened, with [ErrNotComposed]. So a chain that is
+// run in another way does not proceed past a link that forgets next.
 func Check[R any](name string, decide func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
 	if decide == nil {
 		panic(fmt.Sprintf("checks: Check: the function of %q is nil", name))
 	}
-	return chain.Named(name, decider(decide))
+	return newCheck(name, linktag.Check{}, decide)
 }
 
-// Gate makes a link of a function that acts and then waits: it starts what is missing and blocks until that is there.
-// It is a [Check] that admits to a side effect: it is listed as "Gate(name)", and [All] and [Cached] do not take it,
-// since they may run a check that is not needed, or not run one that is. A nil act and an empty name panic.
+// Gate makes a link from a function that acts and then waits. act starts the work that is missing
+// and blocks until the work is done. A Gate is a [Check] with a side effect. A chain lists it as
+// "Gate(name)".
+//
+// [All] and [Cached] refuse a Gate: All could run it too often, and Cached too rarely. A nil act
+// and an empty name panic.
 func Gate[R any](name string, act func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
 	if act == nil {
 		panic(fmt.Sprintf("checks: Gate: the function of %q is nil", name))
@@ -32,52 +40,28 @@ func Gate[R any](name string, act func(ctx context.Context, req R) (Result, erro
 	if strings.TrimSpace(name) == "" {
 		panic("checks: Gate: the name is empty")
 	}
-	return chain.Named("Gate("+name+")", gate(act))
+	return newCheck("Gate("+name+")", linktag.Check{Acts: true}, act)
 }
 
-// decider is not inlined, since what it makes is recognised by its name; see madeByCheck.
-//
-//go:noinline
-func decider[R any](decide func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
-	return func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
-		return func(ctx context.Context, req R) (Result, error) {
-			res, err := decide(ctx, req)
-			if err != nil || res.d != proceed {
-				return res, err
-			}
-			return next(ctx, req)
-		}
+// newCheck makes a link from a function that never sees next.
+func newCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	source := probe.Caller()
+	if strings.TrimSpace(name) == "" {
+		panic(fmt.Sprintf("checks: Check: the name of the link at %s is empty", source))
 	}
-}
-
-// gate is not inlined, for the same reason; see madeBy.
-//
-//go:noinline
-func gate[R any](act func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
-	link := decider(act)
-	return func(next chain.Handler[R, Result]) chain.Handler[R, Result] { return link(next) }
-}
-
-func actor[R any](act func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
-	link := decider(act)
-	return func(next chain.Handler[R, Result]) chain.Handler[R, Result] { return link(next) }
-}
-
-// madeByCheck tells whether link is what [Check] made, under whatever name.
-func madeByCheck[R any](link chain.Middleware[R, Result]) bool { return madeBy(link, "checks.decider") }
-
-// madeByGate tells whether link is what [Gate] made, under whatever name.
-func madeByGate[R any](link chain.Middleware[R, Result]) bool { return madeBy(link, "checks.gate") }
-
-func madeBy[R any](link chain.Middleware[R, Result], maker string) bool {
-	for {
-		if probe.MadeBy(link, maker) {
-			return true
-		}
-		inner, ok := chain.Unnamed(link)
-		if !ok {
-			return false
-		}
-		link = inner
+	var req R
+	g, ok := any(req).(guarder[R])
+	if !ok {
+		panic(fmt.Sprintf("checks: Check: the request of %q is a %T: it must be a *checks.Request[T] or *checks.OwnerRequest", name, req))
 	}
+	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide}, g.checked(name, decide))
+}
+
+// tagOf returns the tag of a link made by [Check] or [Gate], whatever its name. ok is false for any
+// other link.
+func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
+	if answer := probe.Ask(link); answer != nil {
+		tag, ok = answer.Tag.(linktag.Check)
+	}
+	return tag, ok
 }

@@ -26,7 +26,7 @@ func TestCheckAndGate(t *testing.T) {
 		"Block":        {"after a block they do not", block, nil, block, nil, false},
 		"Skip":         {"after a skip they do not either, and the work goes on", skip, nil, skip, nil, false},
 		"Error":        {"after an error they do not", checks.Result{}, errTest, checks.Result{}, errTest, false},
-		"ProceedError": {"an error wins over what is said beside it; both are there for the trace", checks.Proceed(), errTest, checks.Proceed(), errTest, false},
+		"ProceedError": {"an error wins over what is said beside it, and no proceed is left", checks.Proceed(), errTest, checks.Result{}, errTest, false},
 		"BlockError":   {"whatever that is", block, errTest, block, errTest, false},
 		"Zero":         {"no decision is an error", checks.Result{}, nil, checks.Result{}, checks.ErrNoDecision, false},
 	}

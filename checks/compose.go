@@ -6,47 +6,130 @@ import (
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Errors that [Compose] gives for faults of a link. Test for them with errors.Is; the text names the link.
+// Errors that [Compose] returns for faults of a link. Test for them with errors.Is. The text names
+// the link.
 var (
 	// ErrNoDecision: a link returned the zero Result and no error.
 	ErrNoDecision = errors.New("the zero Result is no decision: return checks.Proceed, Skip or Block")
-	// ErrEndNotReached: a link said proceed, but the links behind it did not when it last called them, or never ran in this
-	// call.
-	ErrEndNotReached = errors.New("it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip")
-	// ErrNilRequest: a link handed on a nil request, or the chain was called with one.
+	// ErrEndNotReached: a link returned Proceed, but the inner links did not proceed in its last
+	// call of next, or it did not call next.
+	ErrEndNotReached = errors.New("it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip")
+	// ErrNilRequest: a link called next with a nil request, or the chain was called with one.
 	ErrNilRequest = errors.New("the request is nil")
-	// ErrForeignRequest: a link handed on a request that it made itself.
-	ErrForeignRequest = errors.New("the request is none that this call began with: hand on the one that was given, or a copy of it")
+	// ErrForeignRequest: a link called next with a request that it made itself.
+	ErrForeignRequest = errors.New("the request is not the one that this call began with: hand on that request, or a copy of it")
+	// ErrNotComposed: a link made by [Check] or [Gate] was called with a request that no Compose
+	// opened.
+	ErrNotComposed = errors.New("the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then")
 )
 
-// Compose makes a handler of a chain of checks. It is the only way in which such a chain should be run, since it fails
-// closed: [Proceed] comes out only if all links were asked and the end of the chain was reached in this very call, or
-// [Skip] if a link said so. The zero result, a proceed of a link that did not call the links behind it (it forgot, or
-// remembers an earlier verdict) or that makes it of something else that they said, a request that is nil or made up, and
-// a panic are errors that name the link; a panic is a [*chain.PanicError].
+// Compose makes a handler from a chain of checks. Run a chain in this way only, because Compose
+// fails closed. Its handler returns [Proceed] only if all links ran and the end of the chain was
+// reached in this call. It returns [Skip] if a link did.
 //
-// R is *Request[T] or *OwnerRequest; anything else panics.
+// These faults are errors that name the link:
+//
+//   - A link returns the zero Result.
+//   - A link returns Proceed, but it did not call next in this call, or the inner links did not
+//     proceed. A link that remembers an earlier verdict is such a link.
+//   - A link calls next with a nil request, or with one that it made itself.
+//   - A link panics. The error is a [*chain.PanicError].
+//
+// No result with an error proceeds. R is *Request[T] or *OwnerRequest; any other type panics.
 func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 	var req R
 	g, ok := any(req).(guarder[R])
 	if !ok {
 		panic(fmt.Sprintf("checks: Compose: the request of the chain %s is a %T: it must be a *checks.Request[T] or *checks.OwnerRequest", c, req))
 	}
+	if c.Len() == 0 { // without links there is no fault to detect
+		var none R
+		return func(_ context.Context, req R) (Result, error) {
+			if any(req) == any(none) {
+				return Result{}, errNilCall
+			}
+			return Result{d: proceed}, nil
+		}
+	}
 	return g.guarded(c)
 }
 
-// guarder is implemented by the nil pointers of both requests. Through it the guards below are compiled for the type of
-// the request, where an interface at every link would cost more than the guard.
+// guarder is implemented by the nil pointers of both request types. It lets the compiler specialize
+// the guards below for the type of the request. An interface call at every link would cost more
+// than the guard itself.
 type guarder[R any] interface {
+	// guarded implements Compose.
 	guarded(c chain.Chain[R, Result]) chain.Handler[R, Result]
+	// checked makes a link from a function that never sees next.
+	checked(name string, decide func(context.Context, R) (Result, error)) chain.Middleware[R, Result]
 }
 
-// The types are spelled out: with the aliases in a method of Request, Go 1.26's compiler deadlocks in packages that import
-// this one.
+// only holds the functions of a chain without decorations in which [Check] or [Gate] made each
+// link. Such a chain runs in one loop, because none of its links can forget next or replace the
+// request.
+type only[R any] struct {
+	links   []chain.Link
+	decides []func(context.Context, R) (Result, error)
+}
+
+// onlyChecks returns the functions of the chain's links. ok is false if the chain has any other
+// link, a decoration, or no links.
+func onlyChecks[R any](c chain.Chain[R, Result]) (o only[R], ok bool) {
+	if c.Len() == 0 || c.Decorated() {
+		return o, false
+	}
+	chain.Map(c, func(link chain.Middleware[R, Result]) chain.Middleware[R, Result] {
+		if answer := probe.Ask(link); answer != nil {
+			if decide, made := answer.Func.(func(context.Context, R) (Result, error)); made {
+				o.decides = append(o.decides, decide)
+			}
+		}
+		return link
+	})
+	o.links = c.Links()
+	return o, len(o.decides) == len(o.links)
+}
+
+// end returns the result of the loop if check i did not proceed, or if the request lost its mark.
+func (o *only[R]) end(ctx context.Context, i int, res Result, err error) (Result, error) {
+	l := &o.links[i]
+	switch {
+	case err == nil && res.d == proceed: // the mark is lost
+		var next *chain.Link
+		if i+1 < len(o.links) {
+			next = &o.links[i+1]
+		}
+		res, err = stray(next, false)
+	case err == nil && res.d == nil:
+		err = noDecision(l)
+	case err != nil && res.Proceeds():
+		res.d = nil
+	}
+	res.at = l
+	res.noteFaults(ctx)
+	return res, err
+}
+
+// panicked makes an error from a panic of check i. v is nil for runtime.Goexit, which cannot be
+// stopped.
+func (o *only[R]) panicked(i int, v any) (Result, error) {
+	if v == nil {
+		return Result{}, chain.ErrGoexit
+	}
+	l := &o.links[i]
+	return Result{at: l}, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: l.Name}
+}
+
+// The methods below spell their types out. With the aliases in a method of Request, the compiler of
+// Go 1.26 deadlocks in packages that import this one.
 func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Request[T], Result] {
+	if o, ok := onlyChecks(c); ok {
+		return (*Request[T])(nil).looped(o)
+	}
 	var ls guards
 	inner := c.Decorate(func(l *chain.Link, h chain.Handler[*Request[T], Result]) chain.Handler[*Request[T], Result] {
 		n, parent := ls.add(l, c.Len())
@@ -61,7 +144,7 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 				*m = parent | reached
 				return res, nil
 			}
-			return m.judge(l, n, parent, res, err)
+			return m.verify(ctx, l, n, parent, res, err)
 		}
 	}).Then(func(_ context.Context, req *Request[T]) (Result, error) {
 		if req == nil || req.mark == nil {
@@ -78,7 +161,50 @@ func (*Request[T]) guarded(c chain.Chain[*Request[T], Result]) chain.Handler[*Re
 	}
 }
 
+func (*Request[T]) checked(name string, decide func(context.Context, *Request[T]) (Result, error)) chain.Middleware[*Request[T], Result] {
+	return func(next chain.Handler[*Request[T], Result]) chain.Handler[*Request[T], Result] {
+		return func(ctx context.Context, req *Request[T]) (Result, error) {
+			if req == nil || req.mark == nil {
+				return notComposed(name, req == nil)
+			}
+			res, err := decide(ctx, req)
+			if err != nil || res.d != proceed {
+				return res, err
+			}
+			return next(ctx, req)
+		}
+	}
+}
+
+func (*Request[T]) looped(o only[*Request[T]]) chain.Handler[*Request[T], Result] {
+	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err != nil || res.d != proceed || req.mark != outer.mine {
+				done = true
+				return o.end(ctx, i, res, err)
+			}
+		}
+		done = true
+		return Result{d: proceed}, nil
+	}
+}
+
 func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
+	if o, ok := onlyChecks(c); ok {
+		return (*OwnerRequest)(nil).looped(o)
+	}
 	var ls guards
 	inner := c.Decorate(func(l *chain.Link, h OwnerHandler) OwnerHandler {
 		n, parent := ls.add(l, c.Len())
@@ -93,7 +219,7 @@ func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 				*m = parent | reached
 				return res, nil
 			}
-			return m.judge(l, n, parent, res, err)
+			return m.verify(ctx, l, n, parent, res, err)
 		}
 	}).Then(func(_ context.Context, req *OwnerRequest) (Result, error) {
 		if req == nil || req.mark == nil {
@@ -110,7 +236,48 @@ func (*OwnerRequest) guarded(c OwnerChain) OwnerHandler {
 	}
 }
 
-// call runs the guarded links: it gives the request, which is or holds owner, a mark, and makes an error of a panic.
+func (*OwnerRequest) checked(name string, decide func(context.Context, *OwnerRequest) (Result, error)) chain.Middleware[*OwnerRequest, Result] {
+	return func(next chain.Handler[*OwnerRequest, Result]) chain.Handler[*OwnerRequest, Result] {
+		return func(ctx context.Context, req *OwnerRequest) (Result, error) {
+			if req == nil || req.mark == nil {
+				return notComposed(name, req == nil)
+			}
+			res, err := decide(ctx, req)
+			if err != nil || res.d != proceed {
+				return res, err
+			}
+			return next(ctx, req)
+		}
+	}
+}
+
+func (*OwnerRequest) looped(o only[*OwnerRequest]) chain.Handler[*OwnerRequest, Result] {
+	return func(ctx context.Context, req *OwnerRequest) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err != nil || res.d != proceed || req.mark != outer.mine {
+				done = true
+				return o.end(ctx, i, res, err)
+			}
+		}
+		done = true
+		return Result{d: proceed}, nil
+	}
+}
+
+// call runs the guarded links. It gives the request a mark and makes an error from a panic. owner
+// is the request itself or the OwnerRequest in it.
 func call[R any](ctx context.Context, req R, owner *OwnerRequest, inner chain.Handler[R, Result], ls *guards) (res Result, err error) {
 	outer := owner.open()
 	done := false
@@ -123,14 +290,15 @@ func call[R any](ctx context.Context, req R, owner *OwnerRequest, inner chain.Ha
 	res, err = inner(ctx, req)
 	done = true
 	if err != nil || res.d != proceed || *outer.mine != reached {
-		return outer.mine.judge(ls.outermost(), 0, 0, res, err)
+		return outer.mine.verify(ctx, ls.outermost(), 0, 0, res, err)
 	}
 	return res, nil
 }
 
 var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)
 
-// open begins a call: it gives the request a mark, and returns that and what it held, if the call is one inside another.
+// open begins a call. It gives the request a mark if it has none, clears the mark, and returns the
+// state that close restores.
 func (r *OwnerRequest) open() (outer opened) {
 	if r.mark == nil {
 		outer.first = true
@@ -141,17 +309,20 @@ func (r *OwnerRequest) open() (outer opened) {
 	return outer
 }
 
-// opened is what a call has to put back. It keeps the mark, since a link may overwrite the request.
+// opened is the state that close restores at the end of a call. It keeps the mark, because a link
+// may overwrite the request.
 type opened struct {
 	mine  *mark
 	was   mark
-	first bool // the call is not inside another
+	first bool // the call is not nested in another one
 }
 
-// guards are the links of one chain, from the last to the first; if it is observed, twice. A mark counts them from 1.
+// guards are the links of one chain, from the innermost to the outermost. An observed chain lists
+// them twice. A mark holds an index into guards plus 1.
 type guards []*chain.Link
 
-// add gives the mark of a link, and that of the one in front of it.
+// add adds link l and returns its mark and the mark of the next outer link. parent is 0 for the
+// outermost link. links is the length of the chain.
 func (g *guards) add(l *chain.Link, links int) (n, parent mark) {
 	*g = append(*g, l)
 	n = mark(len(*g))
@@ -161,10 +332,11 @@ func (g *guards) add(l *chain.Link, links int) (n, parent mark) {
 	return n, n + 1
 }
 
-// outermost is the first link: what is in front of its guard are decorations of the user's, which belong to it.
+// outermost returns the first link of the chain. The user's decorations outside its guard count as
+// part of it.
 func (g guards) outermost() *chain.Link { return g[len(g)-1] }
 
-// close ends a call.
+// close ends the call that open began.
 func (r *OwnerRequest) close(outer opened) {
 	*outer.mine = outer.was
 	if outer.first {
@@ -172,7 +344,7 @@ func (r *OwnerRequest) close(outer opened) {
 	}
 }
 
-// panicked makes an error of a panic, nil for one of runtime.Goexit, which cannot be stopped.
+// panicked makes an error from a panic. v is nil for runtime.Goexit, which cannot be stopped.
 func (g guards) panicked(m *mark, v any) (res Result, err error) {
 	if v == nil {
 		return res, chain.ErrGoexit
@@ -185,28 +357,41 @@ func (g guards) panicked(m *mark, v any) (res Result, err error) {
 	return res, p
 }
 
-// judge is what a guard does about everything but a plain proceed: it refuses what must not pass as a decision of link l,
-// whose mark is n, and notes that l decided if no link behind it just did. It gives control back to parent, for which the
-// links behind it did not proceed.
-func (m *mark) judge(l *chain.Link, n, parent mark, res Result, err error) (Result, error) {
+// verify handles every result of link l except a plain proceed. n is the mark of l, and parent is
+// the mark of the next outer link. verify makes an error from a result that is not a valid
+// decision. It records l as the deciding link unless an inner link has just decided. It returns
+// control to parent, for which the inner links did not proceed.
+func (m *mark) verify(ctx context.Context, l *chain.Link, n, parent mark, res Result, err error) (Result, error) {
 	passed, behind := *m == n|reached, *m == n|decided
 	*m = parent | decided
-	if err == nil {
-		switch {
-		case res.d == nil:
-			res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision)
-		case res.d.verdict == proceeds && !passed:
-			res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrEndNotReached)
-		}
+	switch {
+	case err == nil && res.d == nil:
+		res, err = Result{}, noDecision(l)
+	case err == nil && res.d.verdict == proceeds && !passed:
+		res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrEndNotReached)
+	case err != nil && res.Proceeds():
+		res.d = nil
 	}
-	if res.at == nil || !behind { // not behind: of another chain, or of an earlier call
+	if res.at == nil || !behind { // res.at may come from another chain, or from an earlier call
 		res.at = l
+		res.noteFaults(ctx)
 	}
 	return res, err
 }
 
-// stray is the error for a request that lost its mark on the way to link l or, if nil, to the end. It notes no link: the
-// guard of the one that handed the request on does.
+func noDecision(l *chain.Link) error { return fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision) }
+
+// notComposed returns the error of a check that was called with a request that no Compose opened.
+func notComposed(name string, isNil bool) (Result, error) {
+	if isNil {
+		return Result{}, fmt.Errorf("checks: link %s: %w", name, ErrNilRequest)
+	}
+	return Result{}, fmt.Errorf("checks: link %s: %w", name, ErrNotComposed)
+}
+
+// stray returns the error for a request that lost its mark on the way to link l. A nil l means the
+// end of the chain. stray records no deciding link, because the guard of the link that called next
+// does so.
 func stray(l *chain.Link, isNil bool) (Result, error) {
 	cause, to := ErrForeignRequest, "the end of the chain"
 	if isNil {
@@ -215,5 +400,5 @@ func stray(l *chain.Link, isNil bool) (Result, error) {
 	if l != nil {
 		to = "link " + l.Name
 	}
-	return Result{}, fmt.Errorf("checks: what was handed on to %s: %w", to, cause)
+	return Result{}, fmt.Errorf("checks: the request handed on to %s: %w", to, cause)
 }

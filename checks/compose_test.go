@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
@@ -22,9 +23,9 @@ func composeFailsClosed[R any](t *testing.T, k kind[R]) {
 	type handler = chain.Handler[R, checks.Result]
 	type do = func(ctx context.Context, req R, next handler) (checks.Result, error)
 	const (
-		notReached = "it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip"
+		notReached = "it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip"
 		noDecision = "the zero Result is no decision: return checks.Proceed, Skip or Block"
-		foreign    = "the request is none that this call began with: hand on the one that was given, or a copy of it"
+		foreign    = "the request is not the one that this call began with: hand on that request, or a copy of it"
 		isNil      = "the request is nil"
 	)
 	var none R
@@ -90,10 +91,10 @@ func composeFailsClosed[R any](t *testing.T, k kind[R]) {
 		"ZeroAfterNext":    {reason: "not even when all links behind it did", x: instead(checks.Result{}, nil), err: "checks: link x: " + noDecision, is: checks.ErrNoDecision, at: "x", entered: 1},
 		"ZeroBehind":       {reason: "the link that gave it is named", x: on(func(r R) R { return r }), c: []answer{{}}, err: "checks: link c: " + noDecision, is: checks.ErrNoDecision, at: "c", entered: 1},
 		"Error":            {reason: "an error comes out as it is", x: always(checks.Result{}, errTest), err: "the test says so", is: errTest, at: "x"},
-		"ErrorAndProceed":  {reason: "an error wins, and both are there for the trace", x: always(checks.Proceed(), errTest), want: checks.Proceed(), err: "the test says so", is: errTest, at: "x"},
+		"ErrorAndProceed":  {reason: "an error wins, and no proceed stands beside it", x: always(checks.Proceed(), errTest), err: "the test says so", is: errTest, at: "x"},
 		"ErrorAndBlock":    {reason: "beside a block as well", x: always(block("X"), errTest), want: block("X"), err: "the test says so", is: errTest, at: "x"},
-		"ErrorAfterNext":   {reason: "also when all links behind it let pass", x: instead(checks.Proceed(), errTest), want: checks.Proceed(), err: "the test says so", is: errTest, at: "x", entered: 1},
-		"ErrorBehind":      {reason: "an error from behind is that of the link that gave it", x: on(func(r R) R { return r }), c: []answer{{checks.Proceed(), errTest}}, want: checks.Proceed(), err: "the test says so", is: errTest, at: "c", entered: 1},
+		"ErrorAfterNext":   {reason: "also when all links behind it let pass", x: instead(checks.Proceed(), errTest), err: "the test says so", is: errTest, at: "x", entered: 1},
+		"ErrorBehind":      {reason: "an error from behind is that of the link that gave it", x: on(func(r R) R { return r }), c: []answer{{checks.Proceed(), errTest}}, err: "the test says so", is: errTest, at: "c", entered: 1},
 		"ForgetsNext":      {reason: "proceed without next would drop the checks behind it", x: always(checks.Proceed(), nil), c: []answer{blocked}, err: "checks: link x: " + notReached, is: checks.ErrEndNotReached, at: "x"},
 		"BlockToProceed":   {reason: "a block cannot be made a proceed", x: instead(checks.Proceed(), nil), c: []answer{blocked}, err: "checks: link x: " + notReached, is: checks.ErrEndNotReached, at: "x", entered: 1},
 		"SkipToProceed":    {reason: "nor can a skip: the trace would not show it", x: instead(checks.Proceed(), nil), c: []answer{{checks.Skip("why"), nil}}, err: "checks: link x: " + notReached, is: checks.ErrEndNotReached, at: "x", entered: 1},
@@ -117,8 +118,8 @@ func composeFailsClosed[R any](t *testing.T, k kind[R]) {
 				return next(ctx, req)
 			},
 		},
-		"Nil":     {reason: "a nil request is refused at the link that it is handed to", x: on(func(R) R { return none }), err: "checks: what was handed on to link c: " + isNil, is: checks.ErrNilRequest, at: "x"},
-		"Foreign": {reason: "so is one that the link made itself: it may say anything", x: on(func(R) R { return k.fresh() }), err: "checks: what was handed on to link c: " + foreign, is: checks.ErrForeignRequest, at: "x"},
+		"Nil":     {reason: "a nil request is refused at the link that it is handed to", x: on(func(R) R { return none }), err: "checks: the request handed on to link c: " + isNil, is: checks.ErrNilRequest, at: "x"},
+		"Foreign": {reason: "so is one that the link made itself: it may say anything", x: on(func(R) R { return k.fresh() }), err: "checks: the request handed on to link c: " + foreign, is: checks.ErrForeignRequest, at: "x"},
 		"Swallowed": {reason: "that it was refused cannot be made a proceed", x: func(ctx context.Context, _ R, next handler) (checks.Result, error) {
 			_, _ = next(ctx, none)
 			return checks.Proceed(), nil
@@ -130,7 +131,7 @@ func composeFailsClosed[R any](t *testing.T, k kind[R]) {
 			_, _ = next(ctx, k.copied(req))
 			return checks.Proceed(), nil
 		}, c: []answer{blocked}, err: "checks: link x: " + notReached, is: checks.ErrEndNotReached, at: "x", entered: 1},
-		"Wiped": {reason: "a request that was overwritten is none of this call", x: on(func(r R) R { k.wipe(r); return r }), err: "checks: what was handed on to link c: " + foreign, is: checks.ErrForeignRequest, at: "x"},
+		"Wiped": {reason: "a request that was overwritten is none of this call", x: on(func(r R) R { k.wipe(r); return r }), err: "checks: the request handed on to link c: " + foreign, is: checks.ErrForeignRequest, at: "x"},
 		"WipedAndProceeds": {reason: "whatever is said about it", x: func(_ context.Context, req R, _ handler) (checks.Result, error) {
 			k.wipe(req)
 			return checks.Proceed(), nil
@@ -283,8 +284,8 @@ func composeAtTheEnd[R any](t *testing.T, k kind[R]) {
 		"Empty":      {"nothing is in the way", nil, k.fresh(), "", nil},
 		"EmptyNil":   {"a nil request is none even there", nil, none, "checks: the request is nil", checks.ErrNilRequest},
 		"CalledNil":  {"nor is it shown to a link", []chain.Middleware[R, checks.Result]{hands(func(R) R { t.Error("x was entered"); return none })}, none, "checks: the request is nil", checks.ErrNilRequest},
-		"HandedNil":  {"the end does not take one either", []chain.Middleware[R, checks.Result]{hands(func(R) R { return none })}, k.fresh(), "checks: what was handed on to the end of the chain: the request is nil", checks.ErrNilRequest},
-		"HandedFake": {"nor one that was made up", []chain.Middleware[R, checks.Result]{hands(func(R) R { return k.fresh() })}, k.fresh(), "checks: what was handed on to the end of the chain: the request is none that this call began with: hand on the one that was given, or a copy of it", checks.ErrForeignRequest},
+		"HandedNil":  {"the end does not take one either", []chain.Middleware[R, checks.Result]{hands(func(R) R { return none })}, k.fresh(), "checks: the request handed on to the end of the chain: the request is nil", checks.ErrNilRequest},
+		"HandedFake": {"nor one that was made up", []chain.Middleware[R, checks.Result]{hands(func(R) R { return k.fresh() })}, k.fresh(), "checks: the request handed on to the end of the chain: the request is not the one that this call began with: hand on that request, or a copy of it", checks.ErrForeignRequest},
 		"HandedCopy": {"a copy will do", []chain.Middleware[R, checks.Result]{hands(k.copied)}, k.fresh(), "", nil},
 	}
 	for name, tc := range cases {
@@ -380,7 +381,7 @@ func composeDecorated[R any](t *testing.T, k kind[R]) {
 		}, "panic: the test says so", errTest},
 		"Foreign": {"a request that was made up is refused", func(_ *chain.Link, h handler) handler {
 			return func(ctx context.Context, _ R) (checks.Result, error) { return h(ctx, k.fresh()) }
-		}, "checks: what was handed on to link a: " + checks.ErrForeignRequest.Error(), checks.ErrForeignRequest},
+		}, "checks: the request handed on to link a: " + checks.ErrForeignRequest.Error(), checks.ErrForeignRequest},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -487,11 +488,104 @@ func TestComposeSetUp(t *testing.T) {
 	type own struct{ checks.Request[*Database] }
 	const must = ": it must be a *checks.Request[T] or *checks.OwnerRequest"
 	mustPanic(t, map[string]setUp{
-		"String":   {"a chain about something else has no guards", func() { checks.Compose(chain.New(says[string]("a", checks.Proceed(), nil))) }, "checks: Compose: the request of the chain a is a string" + must},
-		"Value":    {"a request by value could not be marked", func() { checks.Compose(chain.New(says[checks.OwnerRequest]("a", checks.Proceed(), nil))) }, "checks: Compose: the request of the chain a is a checks.OwnerRequest" + must},
+		"String":   {"a chain about something else has no guards", func() { checks.Compose(chain.New(open[string]("a"))) }, "checks: Compose: the request of the chain a is a string" + must},
+		"Value":    {"a request by value could not be marked", func() { checks.Compose(chain.New(open[checks.OwnerRequest]("a"))) }, "checks: Compose: the request of the chain a is a checks.OwnerRequest" + must},
 		"Any":      {"nor could one that may be anything", func() { checks.Compose(chain.Chain[any, checks.Result]{}) }, "checks: Compose: the request of the chain (empty) is a <nil>" + must},
-		"Embedded": {"a type around a request is not the request that the checks see", func() { checks.Compose(chain.New(says[*own]("a", checks.Proceed(), nil))) }, "checks: Compose: the request of the chain a is a *checks_test.own" + must},
+		"Embedded": {"a type around a request is not the request that the checks see", func() { checks.Compose(chain.New(open[*own]("a"))) }, "checks: Compose: the request of the chain a is a *checks_test.own" + must},
 	})
+}
+
+// open is a link that calls next.
+func open[R any](name string) chain.Middleware[R, checks.Result] {
+	return raw(name, func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (checks.Result, error) {
+		return next(ctx, req)
+	})
+}
+
+// A check refuses a request that no Compose opened: a chain run by Then would proceed past a link that forgets next.
+func TestNotComposed(t *testing.T) { both(t, notComposed, notComposed) }
+
+func notComposed[R any](t *testing.T, k kind[R]) {
+	proceed := func(context.Context, R) (checks.Result, error) { return checks.Proceed(), nil }
+	var none R
+	cases := map[string]struct {
+		reason string
+		link   chain.Middleware[R, checks.Result]
+		req    R
+		err    string
+		is     error
+	}{
+		"Check": {"a check", checks.Check("a", proceed), k.fresh(), "checks: link a: the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then", checks.ErrNotComposed},
+		"Gate":  {"a gate must not act either", checks.Gate("a", proceed), k.fresh(), "checks: link Gate(a): the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then", checks.ErrNotComposed},
+		"Named": {"under any name", chain.Named("b", checks.Check("a", proceed)), k.fresh(), "checks: link a: the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then", checks.ErrNotComposed},
+		"Nil":   {"a nil request is an error, and no panic", checks.Check("a", proceed), none, "checks: link a: the request is nil", checks.ErrNilRequest},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := chain.New(tc.link).Then(proceed)
+			for range 2 {
+				res, err := h(t.Context(), tc.req)
+				if err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) || !res.IsZero() {
+					t.Errorf("%s: %v, %v, want the error %q", tc.reason, res, err, tc.err)
+				}
+			}
+		})
+	}
+	req := k.fresh()
+	if _, err := checks.Compose(chain.New(checks.Check("a", proceed)))(t.Context(), req); err != nil {
+		t.Error(err)
+	}
+	if _, err := chain.New(checks.Check("a", proceed)).Then(proceed)(t.Context(), req); !errors.Is(err, checks.ErrNotComposed) {
+		t.Errorf("after a call of Compose the request is not open any more, got %v", err)
+	}
+}
+
+// A chain of checks alone is asked in a loop, which keeps what the guards keep.
+func TestLoop(t *testing.T) { both(t, loop, loop) }
+
+func loop[R any](t *testing.T, k kind[R]) {
+	proceed := says[R]("proceed", checks.Proceed(), nil)
+	check := func(decide func(R) (checks.Result, error)) chain.Middleware[R, checks.Result] {
+		return checks.Check("x", func(_ context.Context, req R) (checks.Result, error) { return decide(req) })
+	}
+	cases := map[string]struct {
+		reason string
+		x      chain.Middleware[R, checks.Result]
+	}{
+		"Proceed":     {"a proceed", proceed},
+		"Block":       {"a block", says[R]("x", checks.Block("A", "a"), nil)},
+		"Skip":        {"a skip", says[R]("x", checks.Skip("a"), nil)},
+		"Zero":        {"no decision", says[R]("x", checks.Result{}, nil)},
+		"Error":       {"an error", says[R]("x", checks.Result{}, errTest)},
+		"ErrorBeside": {"an error beside a proceed", says[R]("x", checks.Proceed(), errTest)},
+		"ErrorBlock":  {"an error beside a block", says[R]("x", checks.Block("A", "a"), errTest)},
+		"Panic":       {"a panic", check(func(R) (checks.Result, error) { panic(errTest) })},
+		"Wiped":       {"a check that overwrites the request", check(func(req R) (checks.Result, error) { k.wipe(req); return checks.Proceed(), nil })},
+		"Nested": {"a check that runs a chain of its own", check(func(req R) (checks.Result, error) {
+			return checks.Compose(chain.New(says[R]("inner", checks.Block("A", "a"), nil)))(t.Context(), req)
+		})},
+		"Negative": {"a negative delay", says[R]("x", checks.Block("A", "a", checks.RetryIn(-time.Second)), nil)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			type seen struct {
+				Result, Err, By string
+				Notes           []string
+			}
+			look := func(c chain.Chain[R, checks.Result]) (s seen) {
+				ctx := chain.WithNotes(t.Context(), func(text string) { s.Notes = append(s.Notes, text) })
+				res, err := checks.Compose(c)(ctx, k.fresh())
+				s.Result, s.Err, s.By = res.String(), fmt.Sprint(err), nameOf(res.Link())
+				return s
+			}
+			for place, c := range map[string]chain.Chain[R, checks.Result]{"first": chain.New(tc.x, proceed), "last": chain.New(proceed, tc.x)} {
+				guarded := look(c.Decorate(func(_ *chain.Link, h chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] { return h }))
+				if diff := cmp.Diff(guarded, look(c)); diff != "" {
+					t.Errorf("%s, %s: -guarded, +looped:\n%s", tc.reason, place, diff)
+				}
+			}
+		})
+	}
 }
 
 // journal is an observer that writes down what it is told.
@@ -527,7 +621,7 @@ func TestComposeObserved(t *testing.T) { both(t, composeObserved, composeObserve
 // composeObserved compares what observers see of a chain a, b, c, where a and c proceed.
 func composeObserved[R any](t *testing.T, k kind[R]) {
 	type handler = chain.Handler[R, checks.Result]
-	const forgot = "checks: link b: it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip"
+	const forgot = "checks: link b: it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip"
 	whatever := func(res checks.Result, err error) func(context.Context, R, handler) (checks.Result, error) {
 		return func(context.Context, R, handler) (checks.Result, error) { return res, err }
 	}
@@ -548,8 +642,8 @@ func composeObserved[R any](t *testing.T, k kind[R]) {
 		"Error": {"an error is that of one link", whatever(checks.Result{}, errTest), []string{
 			"a>", "b>", "<b error | undecided | the test says so", "<a proceed | undecided | the test says so",
 		}},
-		"ErrorAndProceed": {"what is said beside an error is shown, and is no proceed", whatever(checks.Proceed(), errTest), []string{
-			"a>", "b>", "<b error | proceed | the test says so", "<a proceed | proceed | the test says so",
+		"ErrorAndProceed": {"a proceed beside an error is dropped", whatever(checks.Proceed(), errTest), []string{
+			"a>", "b>", "<b error | undecided | the test says so", "<a proceed | undecided | the test says so",
 		}},
 		"ErrorAndBlock": {"nor is it a block", whatever(checks.Block("B", "text"), errTest), []string{
 			"a>", "b>", "<b error B | block B: text [slow] | the test says so", "<a proceed | block B: text [slow] | the test says so",

@@ -106,7 +106,7 @@ func TestChecksConform(t *testing.T) {
 		converted := checks.Convert(chain.New(owner, network, checks.ProvisioningState(state)), func(n *newer) (*Database, error) { return n.Old, nil })
 		checkstest.Conforms(t, converted, rapid.Custom(func(t *rapid.T) *checks.Request[*newer] {
 			old := requests().Draw(t, "old")
-			return &checks.Request[*newer]{OwnerRequest: old.OwnerRequest, Resource: &newer{old.Resource}, Exists: old.Exists}
+			return &checks.Request[*newer]{OwnerRequest: old.OwnerRequest, Resource: &newer{old.Resource}, Presence: old.Presence}
 		}))
 	})
 }

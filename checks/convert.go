@@ -10,15 +10,17 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// ErrNoConversion is in a [ConversionError]: the conversion gave nil and no error. Test for it with errors.Is.
+// ErrNoConversion is in a [ConversionError] if the conversion returned nil and no error. Test for
+// it with errors.Is.
 var ErrNoConversion = errors.New("the conversion gave nil: give the converted resource, or an error")
 
-// ConversionError says that a resource could not be made one of the type that was asked for. Test for it with errors.As;
-// Unwrap gives what went wrong, a [*chain.PanicError] for a panic.
+// ConversionError reports that [Convert] could not convert a resource. Test for it with errors.As.
+// Unwrap returns the cause, which is a [*chain.PanicError] for a panic.
 type ConversionError struct {
-	// Kind is that of the resource; empty if the request did not say.
+	// Kind is the kind of the resource. It is empty if the request has no Kind.
 	Kind string
-	// From and To are the types, as in "*v2.Database"; From is "nothing" where there was not even a nil pointer.
+	// From and To name the types, for instance "*v2.Database". From is "nothing" if the resource is
+	// a nil interface.
 	From, To string
 	Err      error
 }
@@ -31,17 +33,21 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("%scannot make %s of %s: %v", kind, e.To, e.From, e.Err)
 }
 
-// Unwrap gives what went wrong.
+// Unwrap returns the cause.
 func (e *ConversionError) Unwrap() error { return e.Err }
 
-// Convert makes a chain of checks that were written for one type, mostly a version of an API, serve another one. It keeps
-// the names of the links. convert is called for each link that is asked, with the resource as it is then; links behind it
-// see the resource of their own type again. What a link changes in the request is handed on, but not what it changes in a
-// converted resource: checks do not change it. A [Gate] may, to note what it has begun, and would begin it again each time;
-// so gates are refused, and are written for the new type.
+// Convert makes a chain of checks for one type, usually a version of an API, accept requests for
+// another type. It keeps the names of the links.
 //
-// If convert gives an error, or nil, or panics, the check that was asked has failed with a [*ConversionError]. A nil
-// convert, a gate, and a chain with decorations or observers, which would be lost, panic here.
+// Each link of c calls convert when it runs, with the resource as it is then. The inner links
+// receive the unconverted resource. If a link of c changes the request, the inner links see the
+// change. Changes to a converted resource are lost, so checks must not make any. A [Gate] may
+// change the resource to record the work that it started. Without that record it would start the
+// work again in each pass. So Convert refuses gates: write them for the new type.
+//
+// If convert returns an error or nil, or panics, the check fails with a [*ConversionError]. A nil
+// convert and a gate panic when Convert is called. So does a chain with decorations or observers,
+// because they would be lost.
 func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[From] {
 	if convert == nil {
 		panic(fmt.Sprintf("checks: Convert: the function for the chain %s is nil", c))
@@ -50,7 +56,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 		panic(fmt.Sprintf("checks: Convert: the chain %s has decorations or observers, which would be lost: put them around the converted chain", c))
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
-		if madeByGate(link) {
+		if tag, ok := tagOf(link); ok && tag.Acts {
 			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for %s", chain.NameOf(link), reflect.TypeFor[From]()))
 		}
 		return func(next Handler[From]) Handler[From] {
@@ -63,7 +69,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 					return stray(nil, false)
 				}
 				back := *origin
-				back.OwnerRequest, back.Exists = req.OwnerRequest, req.Exists
+				back.OwnerRequest, back.Presence = req.OwnerRequest, req.Presence
 				back.origin = origin.origin
 				return next(ctx, &back)
 			})
@@ -75,7 +81,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				if err != nil {
 					return Result{}, &ConversionError{Kind: req.Kind, From: typeOf(req.Resource), To: reflect.TypeFor[To]().String(), Err: err}
 				}
-				to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Exists: req.Exists}
+				to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
 				to.origin = req
 				return inner(ctx, to)
 			}
@@ -83,7 +89,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	})
 }
 
-// converted calls convert, which is the user's and may fail in every way.
+// converted calls convert, and returns an error if convert panics or returns nil.
 func converted[From, To any](from From, convert func(From) (To, error)) (to To, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -96,7 +102,7 @@ func converted[From, To any](from From, convert func(From) (To, error)) (to To, 
 	return to, err
 }
 
-// typeOf is the name of the type of what v holds.
+// typeOf returns the name of the type of the value in v, or "nothing" for a nil interface.
 func typeOf(v any) string {
 	if v == nil {
 		return "nothing"

@@ -29,7 +29,7 @@ func TestConvertKeepsLaws(t *testing.T) {
 		}
 		h := checks.Compose(checks.Convert(chain.New(links...), (*newer).older))
 		return func(ctx context.Context, req request) (checks.Result, string, error) {
-			res, err := h(ctx, &checks.Request[*newer]{OwnerRequest: req.OwnerRequest, Resource: &newer{spec: &Database{}}, Exists: req.Exists})
+			res, err := h(ctx, &checks.Request[*newer]{OwnerRequest: req.OwnerRequest, Resource: &newer{spec: &Database{}}, Presence: req.Presence})
 			return res, nameOf(res.Link()), err
 		}
 	}
@@ -70,7 +70,7 @@ func TestConvert(t *testing.T) {
 
 	ask := func(d *Database) (checks.Result, error) {
 		log = nil
-		req := &checks.Request[*newer]{Resource: &newer{spec: d}, Exists: true}
+		req := &checks.Request[*newer]{Resource: &newer{spec: d}, Presence: checks.Present}
 		req.Kind, req.Owner.Ref = "Database", owner
 		return checks.Compose(c)(t.Context(), req)
 	}
@@ -93,7 +93,7 @@ func TestConvertTwice(t *testing.T) {
 	var log []string
 	made := raw("made", func(ctx context.Context, req request, next handler) (checks.Result, error) {
 		log = append(log, "oldest "+req.Resource.Network.Name)
-		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Exists: req.Exists})
+		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Presence: req.Presence})
 	})
 	seen := func(name string) checks.Middleware[*newer] {
 		return checks.Check(name, func(_ context.Context, req *checks.Request[*newer]) (checks.Result, error) {

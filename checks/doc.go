@@ -1,5 +1,6 @@
-// Package checks holds the guards of a reconciler: whether the owner is ready, whether the resource is in a state that
-// allows work, whether what it refers to is there, whether a person approved. Each is a link of a chain and one line:
+// Package checks holds the checks that a reconciler runs before it works on a resource. A check
+// decides, for instance, whether the owner is ready or whether a person has approved. Each check is
+// one link of a chain and one line of code:
 //
 //	guards := chain.New(
 //		checks.OnOwner[*Database](checks.OwnerReady()),
@@ -7,52 +8,94 @@
 //		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Spec.Network} }),
 //	)
 //
-// # What a check sees
+// # Two kinds of checks
 //
-// There are two kinds, told apart by their request. An owner check, an [OwnerMiddleware], sees an [OwnerRequest]: the
-// owner and nothing of the resource, so that it can run before the first call to the cloud. A check of the resource, a
-// [Middleware], sees a [Request] with the owner in it. That an owner check cannot reach the resource is a compile error,
-// not a rule to remember; [OnOwner] carries owner checks into a chain about the resource.
+// The type of the request separates the two kinds:
 //
-// # What a check says
+//   - An owner check is an [OwnerMiddleware]. It receives an [OwnerRequest], which holds the owner
+//     and nothing of the resource. So it can run before the first call to the cloud.
+//   - A check of the resource is a [Middleware]. It receives a [Request], which holds the resource
+//     and its owner.
 //
-// A [Result] is made by [Proceed], [Block] or [Skip], and by nothing else. A block is not an error: it says not yet, why
-// (a reason for machines, a message for people), how soon to look again ([Retry], [RetryIn]) and what it waits for
-// ([WaitingFor]). An error says that the check could not find out.
+// An owner check that uses the resource does not compile. [OnOwner] puts owner checks into a chain
+// of resource checks.
+//
+// # Results
+//
+// Only [Proceed], [Block] and [Skip] make a [Result]. A block is not an error: the work has to
+// wait. It states:
+//
+//   - why: a reason for machines and a message for people
+//   - how soon to retry ([Retry], [RetryIn])
+//   - the awaited objects ([WaitingFor])
+//
+// An error means that the check could not decide. A negative delay is ignored, and the trace shows
+// it.
 //
 // # The prebuilt checks
 //
 //	OwnerReady               the owner is ready for its own generation
 //	OwnerProvisioningState   the owner is in a state that allows work: any field, an allow or a deny set
-//	OwnerIs, WithOwner       an objection in words against the owner, alone or beside the resource
+//	OwnerIs, WithOwner       the user's function has no objection to the owner, alone or with the resource
 //	ProvisioningState        the resource itself is in a state that allows work, as last seen
-//	LiveState                the same, asked from the cloud just now
+//	LiveState                the same, but the check reads the state from the cloud
 //	ReferenceReady           all objects that the resource refers to are found and ready
 //	ApprovalPending          a person has approved
 //	Valid                    the spec keeps a rule that admission cannot check
-//	Paused                   nobody said stop
+//	Paused                   no person has paused the resource
 //
-// What is not known never counts as good: an owner that is not found, a state that nobody reported, readiness of an
-// older generation block, each with a reason of its own. The options that let such a case pass are named after it, as
-// [UnknownProceeds], and what passes because of them is noted in the trace. OwnerReady and ReferenceReady let go on what
-// can never be known: no owner at all, and an object of which only the cloud ID is known ([ByIDBlocks]).
+// Unknown is never treated as ready. An owner that is not found, a state that is not reported, and
+// stale readiness block, each with its own reason. Each option that relaxes this names the case it
+// allows, as [UnknownProceeds] does. The trace shows each pass that proceeded because of such an
+// option.
 //
-// Selectors may follow pointers without asking: a nil on the way to a field means that nobody has reported it.
+// OwnerReady and ReferenceReady proceed in two cases in which readiness can never be determined: a
+// resource without an owner ([Required]), and an object known only by its cloud ID ([ByIDBlocks]).
 //
-// # Writing one
+// # States of the resource
 //
-// [Check] makes a link of a function that decides and never sees next, [Gate] one of a function that acts and then waits.
-// [All] asks several at once and reports every blocker, [Cached] remembers a pass. A raw link, a func(next) Handler, is
-// possible where the checks behind it matter to the decision; it has to call next, and to hand on the request it was
-// given.
+// The [Presence] in the [Request] says whether the resource is in the cloud: unknown, absent or
+// present. Before Apply, ProvisioningState and LiveState decide by a reported state, whatever the
+// presence is. If no state is reported:
 //
-// Package checkstest tests what you wrote: with the cases that you know, and for the rules that every check has to keep, in the
-// cases that nobody thinks of.
+//	absent             proceed: no operation can be under way
+//	present, unknown   block
 //
-// [Convert] makes a chain that was written for one version of an API serve the next one.
+// Once Apply has succeeded ([OwnerRequest.Applied]), a check guards Ready. An absent resource then
+// always blocks, because it is missing. Without [Allow] and [Deny] only a final good state
+// proceeds, so that a failed resource does not become Ready.
+//
+// The words for states and approvals are Azure's unless the kind has a [Vocabulary].
+//
+// # Nil pointers
+//
+// A selector of a state may dereference nil. The state is then not reported. The trace shows where,
+// so that a bug in the selector is visible.
+//
+// A function that returns a list of references or a boolean must not dereference nil. The check
+// fails with [ErrNilPointer], because one nil would hide the other references. [OptionalRefs] takes
+// references that may be nil.
+//
+// If the list function of ApprovalPending dereferences nil, the approvals are not reported.
+//
+// # Writing a check
+//
+// [Check] makes a link from a function that decides and never sees next. [Gate] makes a link from a
+// function that acts and then waits. [All] runs several checks and reports every blocker. [Cached]
+// remembers that a check proceeded.
+//
+// Write a raw link, a func(next) Handler, only if the decision depends on the inner checks. A raw
+// link must call next with the request that it received.
+//
+// Package checkstest tests your checks. It runs your own cases, and it tests the rules that every
+// check has to keep.
+//
+// [Convert] reuses a chain written for one version of an API for another version.
 //
 // # Running a chain
 //
-// [Compose] makes a handler of a chain. It fails closed: a link that forgets next, the zero Result, a panic are errors
-// that name the link, and never let the work through.
+// [Compose] makes a handler from a chain. It fails closed: a link that forgets next, the zero
+// Result and a panic are errors that name the link. No result with an error proceeds. Links made by
+// Check and Gate refuse a request that no Compose opened. So a chain of checks that Then runs fails
+// ([ErrNotComposed]).
 package checks

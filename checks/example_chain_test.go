@@ -65,6 +65,7 @@ func Example() {
 			},
 		},
 		Resource: &Database{Network: checks.Ref{Kind: "Network", Name: "lan"}},
+		Presence: checks.Absent, // looked for and not there
 	})
 	fmt.Println("goes on:    ", res.Proceeds(), err)
 	fmt.Println("stopped by: ", res.Link())

@@ -27,7 +27,7 @@ func ofCluster(c *Cluster) *checks.OwnerRequest {
 
 // ofDatabase is a request about d, which is there in the cloud and belongs to a cluster.
 func ofDatabase(d *Database) *checks.Request[*Database] {
-	return &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{}), Resource: d, Exists: true}
+	return &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{}), Resource: d, Presence: checks.Present}
 }
 
 func ExampleOwnerReady() {
@@ -128,7 +128,7 @@ func ExampleProvisioningState() {
 	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})
 	fmt.Println(check(ctx, req))
 
-	req.Exists = false // nothing is in its way if it is not in the cloud yet
+	req.Resource.Status, req.Presence = nil, checks.Absent // not in the cloud yet, so no state is reported
 	fmt.Println(check(ctx, req))
 	// Output:
 	// block ResourceState: the resource is in state "Upgrading": it must be Succeeded, Failed, Canceled or Ready [slow] <nil>
@@ -191,7 +191,7 @@ func ExampleApprovalPending() {
 	req.Resource.Status.Connections[1].Status = "Approved"
 	fmt.Println(check(ctx, req))
 	// Output:
-	// block ApprovalPending: backup waits for a person to approve it [slow] <nil>
+	// block ApprovalPending: backup must be approved by a person [slow] <nil>
 	// block ApprovalRejected: backup was rejected: a person has to approve it or to remove it [on change] <nil>
 	// proceed <nil>
 }
@@ -221,7 +221,7 @@ func ExamplePaused() {
 	fmt.Println(check(ctx, ofDatabase(&Database{Paused: true})))
 	fmt.Println(check(ctx, ofDatabase(&Database{})))
 	// Output:
-	// block Paused: paused by a person: nothing is done until that is taken back [on change] <nil>
+	// block Paused: paused; resume it to continue [on change] <nil>
 	// proceed <nil>
 }
 
@@ -285,7 +285,7 @@ func ExampleAll() {
 	fmt.Println(res.Retry())
 	// Output:
 	// Paused
-	// Paused: paused by a person: nothing is done until that is taken back; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
+	// Paused: paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
 	// on change
 }
 
@@ -345,7 +345,7 @@ func ExampleCompose() {
 	fmt.Println(err)
 	// Output:
 	// false true
-	// checks: link audit: it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip
+	// checks: link audit: it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip
 }
 
 func ExampleBlock() {

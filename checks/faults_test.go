@@ -29,7 +29,17 @@ type toy struct {
 }
 
 func (f toy) implementation() implementation[request] {
-	return implementation[request]{compose: f.compose, all: f.all, cached: f.cached}
+	return implementation[request]{check: plain, gate: plain, compose: f.compose, all: f.all, cached: f.cached}
+}
+
+// plain is a check that any composition may call, where that of the package refuses all but Compose.
+func plain(name string, decide func(context.Context, request) (checks.Result, error)) link {
+	return raw(name, func(ctx context.Context, req request, next handler) (checks.Result, error) {
+		if res, err := decide(ctx, req); err != nil || !res.Equal(checks.Proceed()) {
+			return res, err
+		}
+		return next(ctx, req)
+	})
 }
 
 // toyMark is what a call of a toy has come to: the link that has control, counted from 1, and what its last call of the
@@ -81,6 +91,8 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 				res, passed = checks.Proceed(), true
 			}
 			switch {
+			case err != nil && res.Proceeds():
+				res = checks.Result{}
 			case err != nil:
 			case res.IsZero():
 				err = checks.ErrNoDecision
@@ -128,7 +140,7 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 func single(l link) handler { return checks.Compose(chain.New(l)) }
 
 func (f toy) all(links ...link) link {
-	return checks.Check("all", func(ctx context.Context, req request) (checks.Result, error) {
+	return plain("all", func(ctx context.Context, req request) (checks.Result, error) {
 		res, blocks, errs := checks.Proceed(), []checks.Result(nil), []error(nil)
 		var messages []string
 		for _, l := range links {
@@ -161,6 +173,9 @@ func (f toy) all(links ...link) link {
 			}
 			res = checks.Block(worst.Reason(), strings.Join(messages, "; "), checks.Retry(worst.Retry()), checks.RetryIn(after), checks.WaitingFor(refs...))
 		}
+		if len(errs) > 0 && !res.Blocked() {
+			res = checks.Result{}
+		}
 		return res, errors.Join(errs...)
 	})
 }
@@ -172,7 +187,7 @@ func (f toy) cached(m memory, key func(request) int, check link) link {
 		res   checks.Result
 	}
 	var passes []pass
-	return checks.Check("cached", func(ctx context.Context, req request) (checks.Result, error) {
+	return plain("cached", func(ctx context.Context, req request) (checks.Result, error) {
 		k, now := key(req), m.now()
 		if i := slices.IndexFunc(passes, func(p pass) bool {
 			return (p.key == k || f.cachesAllTheSame) && (now.Before(p.until) || f.cachesForEver)

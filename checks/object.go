@@ -6,20 +6,22 @@ import (
 	"strings"
 )
 
-// Ref names an object in the engine that runs the checks: a Kubernetes object, a row of a database, or something known
-// by its cloud ID only. It is comparable, so that it can be the key of those who wait for it. The zero Ref names nothing.
+// Ref names an object in the engine that runs the checks. The object may be a Kubernetes object, a
+// row of a database, or a resource known only by its cloud ID. A Ref is comparable, so it can be
+// the key under which an engine stores waiters. The zero Ref names nothing.
 type Ref struct {
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
-	ID        string `json:"id,omitempty"` // the ID in the cloud; alone if that is all that is known
+	ID        string `json:"id,omitempty"` // the ID in the cloud; may be the only field that is set
 }
 
-// String is "Kind namespace/name" with the parts that are set, or the ID if there is nothing else. The zero Ref is "nothing".
+// String returns "Kind namespace/name" with the parts that are set. The ID replaces an empty name.
+// The zero Ref is "nothing".
 func (r Ref) String() string { return sentence("", r) }
 
-// sentence puts texts around a Ref. It allocates the result only.
+// sentence joins before, ref and the texts after it. It allocates only the result.
 func sentence(before string, ref Ref, after ...string) string {
 	name := ref.Name
 	switch {
@@ -50,22 +52,22 @@ func sentence(before string, ref Ref, after ...string) string {
 	return b.String()
 }
 
-// ByIDOnly tells whether the object is known by its cloud ID and nothing else. The zero Ref is not.
+// ByIDOnly reports whether only the cloud ID of the object is known. It is false for the zero Ref.
 func (r Ref) ByIDOnly() bool { return r.ID != "" && r == Ref{ID: r.ID} }
 
-// State is whether an object is ready.
+// State says whether an object is ready.
 type State uint8
 
 const (
-	// Unknown is the zero State: nobody reported. It never counts as ready.
+	// Unknown is the zero State: no state was reported. It is never treated as ready.
 	Unknown State = iota
-	// NotReady was reported.
+	// NotReady: the object was reported not ready.
 	NotReady
-	// Ready was reported; whether for the present generation, [Readiness] tells.
+	// Ready: the object was reported ready. [Readiness] says for which generation.
 	Ready
 )
 
-// String is "unknown", "not ready" or "ready".
+// String returns "unknown", "not ready" or "ready".
 func (s State) String() string {
 	switch s {
 	case Ready:
@@ -76,32 +78,35 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Readiness is what an object's owner of record says of it: in Kubernetes its Ready condition. The zero Readiness is
-// unknown.
+// Readiness is the reported readiness of an object. In Kubernetes it is the object's Ready
+// condition. The zero Readiness is unknown.
 type Readiness struct {
 	State   State
-	Reason  string // the reason given with it, one word
-	Message string // the message given with it, for a person
-	// Generation is the generation of the object's spec, Observed the one that State was reported for. Readiness of an
-	// older generation is stale: it does not count as ready. Both zero: the object has no generations.
+	Reason  string // the reported reason, one word
+	Message string // the reported message, for people
+	// Generation is the generation of the object's spec. Observed is the generation for which State
+	// was reported. If Observed is the older one, the readiness is stale and does not count as
+	// ready. Both are zero if the object has no generations.
 	Generation, Observed int64
 }
 
-// stale tells that State was reported for an older spec.
-func (r Readiness) stale() bool { return r.Observed < r.Generation }
+// stale reports whether State was reported for an older spec.
+func (r *Readiness) stale() bool { return r.Observed < r.Generation }
 
-// Object is an object that a check looks at: an owner, or what a reference names. The zero Object is none at all. With
-// Ref and no Value it was looked for and not found, and with nothing but Ref.ID it is known by its cloud ID only.
+// Object is an object that a check reads: an owner, or the object that a reference names. The zero
+// Object means that there is none. An Object with a Ref and no Value was looked up and not found.
+// If only Ref.ID is set, only the cloud ID of the object is known.
 type Object struct {
 	Ref Ref
-	// Value is the object itself, usually a pointer to a struct. A nil pointer in it counts as no Value.
+	// Value is the object itself, usually a pointer to a struct. A nil pointer in it counts as no
+	// Value.
 	Value     any
 	Readiness Readiness
-	// Deleting says that its deletion was asked for.
+	// Deleting reports that the deletion of the object was requested.
 	Deleting bool
 }
 
-// Found tells whether there is a Value.
+// Found reports whether the object has a Value.
 func (o *Object) Found() bool {
 	if o.Value == nil {
 		return false
@@ -110,9 +115,14 @@ func (o *Object) Found() bool {
 	return v.Kind() != reflect.Pointer || !v.IsNil()
 }
 
-// none tells whether it is the zero Object, or as good as that.
+// ready reports whether an object that was found is ready for its own generation.
+func (o *Object) ready() bool {
+	return !o.Deleting && o.Readiness.State == Ready && !o.Readiness.stale()
+}
+
+// none reports whether there is no object: no Ref and no Value.
 func (o *Object) none() bool { return o.Ref == Ref{} && !o.Found() }
 
-// Resolver finds the object that ref names. An object that is not there is no error: the answer is an Object with Ref
-// and without Value. An error means that it could not be found out.
+// Resolver finds the object that ref names. If the object does not exist, it returns an Object with
+// Ref and without Value, and no error. An error means that it could not find out.
 type Resolver func(ctx context.Context, ref Ref) (Object, error)

@@ -3,36 +3,43 @@ package checks
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// OnOwner makes a check of a resource out of owner checks, for where the owner is asked after the resource was read. It
-// stops with what the first of them stops with; an error names that one. Its name is "OnOwner(OwnerReady, ...)". No
-// links, and nil links, panic. [All] and [Cached] take it if all its links are made by [Check].
+// OnOwner makes a check of the resource from owner checks. Use it after the resource was read. It
+// returns the result of the first owner check that blocks, skips or fails. [Result.Link] of a block
+// and the text of an error name that owner check.
+//
+// The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached] accept it if [Check] made
+// all its links. No links and a nil link panic.
 func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 	if len(links) == 0 {
 		panic("checks: OnOwner: there are no links")
 	}
 	c := chain.New(links...)
 	names := make([]string, c.Len())
+	tag := linktag.Check{NeedsOwner: true, OwnerOnly: true}
 	for i, l := range c.Links() {
 		names[i] = l.Name
+		its, ok := l.Tag.(linktag.Check)
+		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act, too
 	}
 	ask := Compose(c)
 	decide := func(ctx context.Context, req *Request[T]) (Result, error) {
 		res, err := ask(ctx, &req.OwnerRequest)
-		if err != nil && res.at != nil {
+		switch {
+		case res.at == nil:
+		case err != nil:
 			err = fmt.Errorf("%s: %w", res.at.Name, err)
+		case res.Blocked():
+			d := *res.d
+			d.inner = res.at
+			res.d = &d
 		}
 		return res, err
 	}
-	// A gate among them must not get into an All by way of this.
-	link := actor(decide)
-	if !slices.ContainsFunc(links, func(l OwnerMiddleware) bool { return !madeByCheck(l) }) {
-		link = decider(decide)
-	}
-	return chain.Named("OnOwner("+strings.Join(names, ", ")+")", link)
+	return newCheck("OnOwner("+strings.Join(names, ", ")+")", tag, decide)
 }

@@ -19,15 +19,16 @@ func TestOnOwner(t *testing.T) {
 		links  []ownerLink
 		want   answer
 		is     error
+		by     string // the link that the result names; empty: the group
 	}{
-		"Pass":    {"all let the work go on", []ownerLink{pass, pass}, passes(), nil},
-		"Block":   {"a block is that of the whole", []ownerLink{pass, says[ownerRequest]("b", block, nil), says[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil},
-		"Skip":    {"so is a skip", []ownerLink{says[ownerRequest]("s", checks.Skip("why"), nil), says[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil},
-		"Error":   {"an error says which of them it is", []ownerLink{pass, says[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: the test says so"), errTest},
-		"Zero":    {"the guards are inside, too", []ownerLink{pass, says[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision},
-		"Forgets": {"a raw link that forgets next does not drop the others", []ownerLink{forgets, says[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it said proceed, but the links behind it did not: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached},
-		"Panic":   {"a panic names the one that did", []ownerLink{pass, panics("p")}, fails("p: panic in link p: the test says so"), errTest},
-		"Gate":    {"a gate may be among them", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil},
+		"Pass":    {"all let the work go on", []ownerLink{pass, pass}, passes(), nil, ""},
+		"Block":   {"the block names the check inside", []ownerLink{pass, says[ownerRequest]("b", block, nil), says[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil, "b"},
+		"Skip":    {"so is a skip", []ownerLink{says[ownerRequest]("s", checks.Skip("why"), nil), says[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil, ""},
+		"Error":   {"an error says which of them it is", []ownerLink{pass, says[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: the test says so"), errTest, ""},
+		"Zero":    {"the guards are inside, too", []ownerLink{pass, says[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision, ""},
+		"Forgets": {"a raw link that forgets next does not drop the others", []ownerLink{forgets, says[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached, ""},
+		"Panic":   {"a panic names the one that did", []ownerLink{pass, panics("p")}, fails("p: panic in link p: the test says so"), errTest, ""},
+		"Gate":    {"a gate may be among them", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil, "Gate(g)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +42,8 @@ func TestOnOwner(t *testing.T) {
 			}
 			// Around it stands a chain whose link it is.
 			res, _ := checks.Compose(chain.New(link))(t.Context(), ofDatabase(nil))
-			if at := res.Link(); got.Result.Equal(checks.Proceed()) != (at == nil) || at != nil && at.Name != chain.NameOf(link) {
-				t.Errorf("%s: decided by %v, want %s", tc.reason, at, chain.NameOf(link))
+			if at := res.Link(); got.Result.Equal(checks.Proceed()) != (at == nil) || at != nil && at.Name != orElse(tc.by, chain.NameOf(link)) {
+				t.Errorf("%s: decided by %v, want %s", tc.reason, at, orElse(tc.by, chain.NameOf(link)))
 			}
 		})
 	}
@@ -88,4 +89,11 @@ func TestOnOwnerSetUp(t *testing.T) {
 		"None": {"without links it is a mistake", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
 		"Nil":  {"a nil link is named by its place", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
 	})
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }

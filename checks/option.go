@@ -2,35 +2,37 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Option sets how a prebuilt check decides. Each option says which checks it is for; given to another one it panics
-// there, as does a value that makes no sense. A [BlockOption] is one too, for every prebuilt check.
+// Option sets how a prebuilt check decides. The comment of each option names the checks that take
+// it. An option panics when another check receives it, or when its value makes no sense. A
+// [BlockOption] is also an Option, for every prebuilt check except [Cached].
 type Option interface {
 	set(s *settings)
 }
 
-// settings is what the options of one check come to.
+// settings holds the values that the options of one check set.
 type settings struct {
 	check string // the check's name, for the texts of panics
 	is    checkKind
 
-	states                                              []string // those that are allowed, or denied
-	denies                                              bool
-	wanted                                              string // the same in words, to end a sentence with
-	exact, unknownProceeds, wrongKindProceeds, idBlocks bool
-	atLeast                                             int
-	reason                                              string
-	size                                                int
-	now                                                 func() time.Time
-	block                                               []BlockOption
+	states                                                        []string // the states given to Allow or Deny; nil: the Vocabulary decides
+	denies                                                        bool
+	words                                                         string // the end of a message, which lists the states
+	exact, unknownProceeds, wrongKindProceeds, idBlocks, required bool
+	atLeast                                                       int
+	reason                                                        string
+	size                                                          int
+	now                                                           func() time.Time
+	block                                                         []BlockOption
 }
 
-// checkKind tells the prebuilt checks apart by the options that they take.
+// checkKind groups the prebuilt checks that take the same options.
 type checkKind uint8
 
 const (
@@ -72,17 +74,17 @@ func configure(check string, is checkKind, opts []Option) *settings {
 		}
 		o.set(s)
 	}
-	if s.states == nil {
-		s.states = Settled()
-	}
-	s.wanted = ": it must be " + either(s.states)
-	if s.denies {
-		s.wanted = ": it must not be " + either(s.states)
+	switch {
+	case s.denies:
+		s.words = ": it must not be " + either(s.states)
+	case s.states != nil:
+		s.words = ": it must be " + either(s.states)
 	}
 	return s
 }
 
-// blocked is the block of a prebuilt check, with what its options say. A zero ref is nothing to wait for.
+// blocked returns the block of a prebuilt check, changed by the options of the check. A zero ref
+// names no awaited object.
 func (s *settings) blocked(reason string, retry classify.Retry, ref Ref, message string) Result {
 	if s.reason != "" {
 		reason = s.reason
@@ -103,13 +105,15 @@ func (s *settings) blocked(reason string, retry classify.Retry, ref Ref, message
 
 const forStates = forOwnerState | forState
 
-// Allow names the states that let the work go on, in place of [Settled]; all others block. For the checks of states.
-// Case and white space around a state make no difference, unless [Exact] is given. No states, and an empty one, panic.
+// Allow lets a check proceed in these states, in place of the states of the [Vocabulary]. All other
+// states block. It is for the checks of states. Case and white space around a state make no
+// difference, unless [Exact] is given. No states and an empty state panic.
 func Allow[S ~string](states ...S) Option {
 	return option{"Allow", forStates, func(s *settings) { addStates(s, "Allow", false, states) }}
 }
 
-// Deny names the states that block; all others let the work go on. For the checks of states; as [Allow] otherwise.
+// Deny makes a check block in these states. All other states proceed. It is for the checks of
+// states. Case, white space and panics are as for [Allow].
 func Deny[S ~string](states ...S) Option {
 	return option{"Deny", forStates, func(s *settings) { addStates(s, "Deny", true, states) }}
 }
@@ -130,33 +134,44 @@ func addStates[S ~string](s *settings, option string, denies bool, states []S) {
 	}
 }
 
-// Settled lists the states in which Azure works on nothing: Succeeded, Failed and Canceled. They are what the checks of
-// states allow if nothing else is said. The slice is the caller's: Allow(append(checks.Settled(), "Ready")...).
-func Settled() []string { return []string{"Succeeded", "Failed", "Canceled"} }
+// Settled returns Azure's states without an operation under way: Succeeded, Failed and Canceled.
+// Checks of states allow them if the request has no [Vocabulary]. After Apply, checks of the
+// resource's state allow Succeeded only. The caller owns the slice: Allow(append(checks.Settled(),
+// "Ready")...).
+func Settled() []string { return slices.Clone(azureSettled) }
 
-// Exact compares states as the cloud writes them, for the checks of states: case and white space make a difference. White
-// space around a state that Allow or Deny names is still no part of it.
+// Exact makes case and white space matter when states are compared. It is for the checks of states.
+// White space around a state given to Allow or Deny is still removed.
 func Exact() Option {
 	return option{"Exact", forStates, func(s *settings) { s.exact = true }}
 }
 
-// UnknownProceeds lets the work go on while a state is not reported, and where of the owner only the cloud ID is known,
-// for the checks of states, OwnerIs and WithOwner.
+// UnknownProceeds lets a check proceed while a state or a list of approvals is not reported. It
+// also lets a check of the owner proceed while only the owner's cloud ID is known. It is for the
+// checks of states, OwnerIs, WithOwner and ApprovalPending.
 func UnknownProceeds() Option {
-	return option{"UnknownProceeds", forStates | forOwner, func(s *settings) { s.unknownProceeds = true }}
+	return option{"UnknownProceeds", forStates | forOwner | forApproval, func(s *settings) { s.unknownProceeds = true }}
 }
 
-// WrongKindProceeds lets the work go on if the owner is of another kind than the check is for, for the checks of owners.
+// WrongKindProceeds lets a check proceed if the owner has another Go type than the check expects.
+// It is for OwnerProvisioningState, OwnerIs and WithOwner.
 func WrongKindProceeds() Option {
 	return option{"WrongKindProceeds", forOwnerState | forOwner, func(s *settings) { s.wrongKindProceeds = true }}
 }
 
-// ByIDBlocks blocks if of an owner or reference only the cloud ID is known, for OwnerReady and ReferenceReady.
+// ByIDBlocks makes a check block if only the cloud ID of the owner or reference is known. It is for
+// OwnerReady and ReferenceReady.
 func ByIDBlocks() Option {
 	return option{"ByIDBlocks", forOwnerReady | forReference, func(s *settings) { s.idBlocks = true }}
 }
 
-// AtLeast blocks while there are fewer than n approvals to look at, for ApprovalPending. An n below 1 panics.
+// Required makes a check block if the resource has no owner. It is for OwnerReady.
+func Required() Option {
+	return option{"Required", forOwnerReady, func(s *settings) { s.required = true }}
+}
+
+// AtLeast makes a check block while the list has fewer than n approvals. It is for ApprovalPending.
+// An n below 1 panics.
 func AtLeast(n int) Option {
 	return option{"AtLeast", forApproval, func(s *settings) {
 		if n < 1 {
@@ -166,8 +181,8 @@ func AtLeast(n int) Option {
 	}}
 }
 
-// Reason is the reason that a prebuilt check blocks with, in place of its own. One that is not valid ([ValidReason])
-// panics.
+// Reason replaces the reason of every block of a prebuilt check. It is for every prebuilt check
+// except [Cached]. A reason that is not valid ([ValidReason]) panics.
 func Reason(reason string) Option {
 	return option{"Reason", ^forCached, func(s *settings) {
 		if !ValidReason(reason) {
@@ -187,7 +202,7 @@ func Clock(now func() time.Time) Option {
 	}}
 }
 
-// Size is how many keys [Cached] remembers. An n below 1 panics.
+// Size sets how many keys [Cached] remembers. An n below 1 panics.
 func Size(n int) Option {
 	return option{"Size", forCached, func(s *settings) {
 		if n < 1 {

@@ -56,9 +56,10 @@ func TestOptionsFit(t *testing.T) {
 		"Allow":             {"states are what the checks of states are about", checks.Allow("a"), states},
 		"Deny":              {"both ways", checks.Deny("a"), states},
 		"Exact":             {"and how they are compared", checks.Exact(), states},
-		"UnknownProceeds":   {"what may not be reported", checks.UnknownProceeds(), []string{"LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
+		"UnknownProceeds":   {"what may not be reported", checks.UnknownProceeds(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
 		"WrongKindProceeds": {"only owners are of a kind that can be wrong", checks.WrongKindProceeds(), []string{"OwnerProvisioningState", "fits", "suits"}},
 		"ByIDBlocks":        {"only where being known by ID only passes", checks.ByIDBlocks(), []string{"OwnerReady", "ReferenceReady(network)"}},
+		"Required":          {"only where no owner proceeds", checks.Required(), []string{"OwnerReady"}},
 		"AtLeast":           {"only approvals are counted", checks.AtLeast(1), []string{"ApprovalPending"}},
 		"Reason":            {"everything that blocks has a reason", checks.Reason("Other"), but("Cached(a)")},
 		"Retry":             {"and is looked at again", checks.Retry(classify.Fast), but("Cached(a)")},
@@ -117,7 +118,7 @@ func TestOptionsSetUp(t *testing.T) {
 // TestOptionsAreReused uses one value for several checks: none may leave something in it.
 func TestOptionsAreReused(t *testing.T) {
 	allow, waiting := checks.Allow("a"), checks.WaitingFor(prod)
-	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Exists: true}
+	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Presence: checks.Present}
 	for _, more := range [][]checks.Option{{checks.Allow("b")}, {checks.Allow("c")}, {}} {
 		wanted := []string{"it must be a", "it must be a or b", "it must be a or c"}
 		got, _ := ask(t, checks.ProvisioningState(deepState, append([]checks.Option{allow, waiting}, more...)...), req)

@@ -6,10 +6,11 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// ownerGone tells, for a resource that is to be deleted, whether its owner is not there or on its way out, and so must not
-// hold up the deletion.
+// ownerGone reports whether the owner does not exist or is being deleted. Such an owner must not
+// delay the deletion of the resource.
 func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
 	gone := r.Owner.Deleting || !r.Owner.Found()
 	if gone && !r.Owner.none() {
@@ -22,7 +23,7 @@ func (s *settings) ownerNotFound(owner Ref) Result {
 	return s.blocked(ReasonOwnerNotFound, classify.Fast, owner, sentence("owner ", owner, " was not found: waiting until it is created"))
 }
 
-// wrongKind is for an owner that is no W.
+// wrongKind returns the result for an owner that is not a W.
 func wrongKind[W any](ctx context.Context, s *settings, owner *Object) Result {
 	if s.wrongKindProceeds {
 		chain.Note(ctx, "the owner is of another kind")
@@ -32,7 +33,8 @@ func wrongKind[W any](ctx context.Context, s *settings, owner *Object) Result {
 		" is a ", reflect.TypeOf(owner.Value).String(), ", and ", s.check, " is for a ", reflect.TypeFor[W]().String(), ": name an owner of that kind"))
 }
 
-// ownerAs gives the owner as a W. If it cannot, the result says what that comes to.
+// ownerAs returns the owner as a W. If ok is false, the owner cannot be used, and res is the result
+// of the check.
 func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner W, res Result, ok bool) {
 	o := &req.Owner
 	if req.Deleting && req.ownerGone(ctx) {
@@ -55,12 +57,19 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 	return owner, s.ownerNotFound(o.Ref), false
 }
 
-// OwnerIs blocks while objection has something to say against the owner, in words for a person; "" lets the work go on.
-// W is the owner's type, usually a pointer. Listed as name.
+// OwnerIs blocks while objection returns a text for people that says why the owner is unsuitable.
+// If it returns "", the check proceeds. W is the type of the owner, usually a pointer. name is the
+// name of the link.
 //
-// No owner, one not found, and one that is no W block ([WrongKindProceeds]). So do one known by its cloud ID only, and
-// one in which a nil pointer is met on the way to a field, as nobody has reported it yet ([UnknownProceeds]). It is
-// looked at again at [classify.Slow]. A nil objection and an empty name panic.
+// The check also blocks in these cases:
+//
+//   - There is no owner, or the owner is not found.
+//   - The owner is not a W ([WrongKindProceeds]).
+//   - Only the cloud ID of the owner is known ([UnknownProceeds]).
+//   - objection dereferences nil: the owner has not reported the field yet ([UnknownProceeds]).
+//
+// A block is retried at [classify.Slow], unless the owner is missing or of another type. A nil
+// objection and an empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
 	if objection == nil {
 		panic("checks: OwnerIs: the function of " + name + " is nil")
@@ -71,28 +80,31 @@ func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option)
 		if !ok {
 			return res, nil
 		}
-		text, known := objected(objection, owner)
+		text, known := reads(ctx, objection, owner)
 		return s.object(ctx, &req.Owner, text, known), nil
 	})
 }
 
-// WithOwner is [OwnerIs] for what lies between a resource and its owner: a version that is ahead of the owner's, say.
+// WithOwner is [OwnerIs] for an objection that compares the resource with its owner, for instance a
+// version newer than the owner's.
 func WithOwner[T, W any](name string, objection func(resource T, owner W) string, opts ...Option) Middleware[T] {
 	if objection == nil {
 		panic("checks: WithOwner: the function of " + name + " is nil")
 	}
 	s := configure(name, forOwner, opts)
-	return Check(name, func(ctx context.Context, req *Request[T]) (Result, error) {
+	between := func(p pair[T, W]) string { return objection(p.resource, p.owner) }
+	return newCheck(name, linktag.Check{NeedsOwner: true}, func(ctx context.Context, req *Request[T]) (Result, error) {
 		owner, res, ok := ownerAs[W](ctx, s, &req.OwnerRequest)
 		if !ok {
 			return res, nil
 		}
-		text, known := objectedBetween(objection, req.Resource, owner)
+		text, known := reads(ctx, between, pair[T, W]{req.Resource, owner})
 		return s.object(ctx, &req.Owner, text, known), nil
 	})
 }
 
-// object makes a result of an objection.
+// object makes a result from the text of an objection. known is false if the objection dereferenced
+// nil.
 func (s *settings) object(ctx context.Context, owner *Object, text string, known bool) Result {
 	switch {
 	case known && text == "":
@@ -106,25 +118,8 @@ func (s *settings) object(ctx context.Context, owner *Object, text string, known
 	return s.blocked(ReasonOwnerStateUnknown, classify.Slow, owner.Ref, sentence("owner ", owner.Ref, " has not reported what ", s.check, " asks for yet"))
 }
 
-// objected gives what an objection says; known is false if it met a nil on the way.
-func objected[W any](objection func(W) string, owner W) (text string, known bool) {
-	defer func() {
-		if !known {
-			passNil(recover())
-		}
-	}()
-	text = objection(owner)
-	known = true
-	return text, known
-}
-
-func objectedBetween[T, W any](objection func(T, W) string, resource T, owner W) (text string, known bool) {
-	defer func() {
-		if !known {
-			passNil(recover())
-		}
-	}()
-	text = objection(resource, owner)
-	known = true
-	return text, known
+// pair holds a resource and its owner, for an objection that compares them.
+type pair[T, W any] struct {
+	resource T
+	owner    W
 }

@@ -103,6 +103,7 @@ func TestOwnerToLookInto(t *testing.T) {
 
 func TestObjections(t *testing.T) {
 	const unknown = "owner Cluster prod has not reported what fits asks for yet"
+	inSelector := nilHere("state_test.go")
 	cases := map[string]struct {
 		reason string
 		owner  *Deep
@@ -111,10 +112,10 @@ func TestObjections(t *testing.T) {
 	}{
 		"None":            {"no objection lets the work go on", deep(ptr(State(""))), nil, passes()},
 		"One":             {"an objection is the message, behind the name of the owner", deep(ptr(State("too old"))), nil, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
-		"NilStatus":       {"what the objection cannot look at is not reported", &Deep{}, nil, blocks("OwnerStateUnknown", classify.Slow, unknown, prod)},
-		"NilProperties":   {"at each level", &Deep{Status: &DeepStatus{}}, nil, blocks("OwnerStateUnknown", classify.Slow, unknown, prod)},
-		"NilState":        {"the last one included", deep(nil), nil, blocks("OwnerStateUnknown", classify.Slow, unknown, prod)},
-		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.UnknownProceeds()}, passes("not reported by the owner")},
+		"NilStatus":       {"what the objection cannot look at is not reported", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
+		"NilProperties":   {"at each level", &Deep{Status: &DeepStatus{}}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
+		"NilState":        {"the last one included", deep(nil), nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), nilHere("owner_test.go"))},
+		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.UnknownProceeds()}, passes(inSelector, "not reported by the owner")},
 		"KnownObjection":  {"but no objection", deep(ptr(State("too old"))), []checks.Option{checks.UnknownProceeds()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
 		"Replaced":        {"reason and wait can be replaced", deep(ptr(State("too old"))), []checks.Option{checks.Reason("VersionAhead"), checks.Retry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
 	}

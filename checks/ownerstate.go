@@ -7,14 +7,22 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// OwnerProvisioningState lets the work go on if the owner is in a state that allows it: one that nothing else is going
-// on in ([Settled]) unless [Allow] or [Deny] say otherwise. selector is any field of the owner that holds a state:
+// OwnerProvisioningState proceeds if the owner is in a state that allows the work. These are the
+// settled states of the [Vocabulary], unless [Allow] or [Deny] is given. selector returns any field
+// of the owner that holds a state:
 //
 //	checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState })
 //
-// No owner, one not found or known by its cloud ID only, a state that is not reported ([UnknownProceeds]) and an owner that is no W
-// ([WrongKindProceeds]) block. A nil pointer on the selector's way to the field means that it is not reported. It is
-// looked at again at [classify.Slow]. A nil selector panics.
+// The check blocks in these cases:
+//
+//   - There is no owner, the owner is not found, or only its cloud ID is known ([UnknownProceeds]).
+//   - The state is not reported ([UnknownProceeds]). A nil dereferenced by the selector means the
+//     same.
+//   - The owner is not a W ([WrongKindProceeds]).
+//   - The state does not allow the work.
+//
+// A block is retried at [classify.Slow], unless the owner is missing or of another type. A nil
+// selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
 	const name = "OwnerProvisioningState"
 	if selector == nil {
@@ -26,17 +34,17 @@ func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ..
 		if !ok {
 			return res, nil
 		}
-		state := known(selector, owner)
+		state := known(ctx, selector, owner)
 		if blank(state) {
 			if s.unknownProceeds {
 				chain.Note(ctx, "the owner has not reported a state")
 				return Proceed(), nil
 			}
-			return s.blocked(ReasonOwnerStateUnknown, classify.Slow, req.Owner.Ref, sentence("owner ", req.Owner.Ref, " has not reported a state yet", s.wanted)), nil
+			return s.blocked(ReasonOwnerStateUnknown, classify.Slow, req.Owner.Ref, sentence("owner ", req.Owner.Ref, " has not reported a state yet", s.wanted(req, false))), nil
 		}
-		if s.lets(state) {
+		if s.lets(req, false, state) {
 			return Proceed(), nil
 		}
-		return s.blocked(ReasonOwnerState, classify.Slow, req.Owner.Ref, sentence("owner ", req.Owner.Ref, ` is in state "`, printable(state), `"`, s.wanted)), nil
+		return s.blocked(ReasonOwnerState, classify.Slow, req.Owner.Ref, sentence("owner ", req.Owner.Ref, ` is in state "`, printable(state), `"`, s.wanted(req, false))), nil
 	})
 }

@@ -1,6 +1,8 @@
 package checks_test
 
 import (
+	"errors"
+	"regexp"
 	"testing"
 
 	"github.com/windlass-go/windlass/checks"
@@ -8,7 +10,7 @@ import (
 )
 
 func TestPaused(t *testing.T) {
-	const text = "paused by a person: nothing is done until that is taken back"
+	const text = "paused; resume it to continue"
 	cases := map[string]struct {
 		reason string
 		d      *Database
@@ -18,12 +20,22 @@ func TestPaused(t *testing.T) {
 		"Not":     {"nobody said stop", &Database{}, nil, passes()},
 		"Paused":  {"somebody did, and has to take it back", &Database{Paused: true}, nil, blocks("Paused", classify.OnChange, text)},
 		"Options": {"reason and wait can be replaced", &Database{Paused: true}, []checks.Option{checks.Reason("OnHold"), checks.Retry(classify.Slow)}, blocks("OnHold", classify.Slow, text)},
-		"Nil":     {"where nobody can have said it, nobody did", nil, nil, passes()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			mustAnswer(t, tc.reason, tc.want, checks.Paused(func(d *Database) bool { return d.Paused }, tc.opts...), &checks.Request[*Database]{Resource: tc.d})
 		})
+	}
+	_, err := ask(t, checks.Paused(func(d *Database) bool { return d.Paused }), &checks.Request[*Database]{})
+	mustNameNil(t, err, "Paused", "paused_test.go", "return false where a field that may be nil is unset")
+}
+
+// mustNameNil fails the test if an error does not say where a function dereferenced nil, and what to do.
+func mustNameNil(t *testing.T, err error, check, file, remedy string) {
+	t.Helper()
+	want := regexp.MustCompile("^" + regexp.QuoteMeta(check+": the function dereferenced nil at checks/"+file) + ":[0-9]+: " + regexp.QuoteMeta(remedy) + "$")
+	if !errors.Is(err, checks.ErrNilPointer) || !want.MatchString(err.Error()) {
+		t.Errorf("a nil that is no answer gives the error %v, want %s", err, want)
 	}
 }
 

@@ -95,6 +95,8 @@ func note(ctx context.Context, id string) {
 
 // implementation is what the laws are about: the one of this package, or one with a fault.
 type implementation[R any] struct {
+	check   func(name string, decide func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
+	gate    func(name string, act func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
 	compose func(links ...chain.Middleware[R, checks.Result]) func(ctx context.Context, req R) (res checks.Result, by string, err error)
 	all     func(links ...chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
 	cached  func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
@@ -110,6 +112,7 @@ type memory struct {
 // windlass is the implementation of this package.
 func windlass[R any]() implementation[R] {
 	return implementation[R]{
+		check: checks.Check[R], gate: checks.Gate[R],
 		compose: func(links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
 			h := checks.Compose(chain.New(links...))
 			return func(ctx context.Context, req R) (checks.Result, string, error) {
@@ -140,14 +143,14 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 	}
 	switch s.Op {
 	case proceed, block, skip, fail, beside, zero, panicky:
-		return checks.Check(s.ID, decide)
+		return i.check(s.ID, decide)
 	case gate:
-		return chain.Named(s.ID, checks.Gate(s.ID, decide))
+		return chain.Named(s.ID, i.gate(s.ID, decide))
 	case all:
 		return chain.Named(s.ID, i.all(linksOf(s.Parts, i, k)...))
 	case hidden:
 		inner := checks.Compose(chain.New(checks.Check("inner of "+s.ID, func(context.Context, R) (checks.Result, error) { return s.decides() })))
-		return checks.Check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
+		return i.check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
 			note(ctx, s.ID)
 			return inner(ctx, req)
 		})
@@ -281,7 +284,7 @@ func (o *oracle) run(p []step) answered {
 	case fail:
 		return fault("failure " + s.ID)
 	case beside:
-		return own(checks.Proceed(), "failure "+s.ID)
+		return fault("failure " + s.ID)
 	case zero:
 		return fault("no decision")
 	case panicky:
@@ -362,6 +365,9 @@ func (o *oracle) all(parts []step) answered {
 	}
 	switch len(blocks) {
 	case 0:
+		if errs != "" {
+			res = checks.Result{}
+		}
 	case 1:
 		res, _ = blocks[0].decides()
 	default:

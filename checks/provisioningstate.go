@@ -2,20 +2,24 @@ package checks
 
 import (
 	"context"
-	"errors"
-	"net/http"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 )
 
-// ProvisioningState lets the work go on if the resource itself is in a state that allows it, as it was last seen in the
-// cloud: [Settled] unless [Allow] or [Deny] say otherwise. selector is any field of the resource that holds a state.
+// ProvisioningState proceeds if the resource itself is in a state that allows the work, as last
+// seen in the cloud. selector returns any field of the resource that holds a state. If it returns
+// or dereferences nil, the state is not reported. A nil selector panics.
 //
-// A resource that is not in the cloud yet goes on. One that is there and has no state reported blocks
-// ([UnknownProceeds]). It is looked at again at [classify.Slow]. A nil selector panics.
+//   - A reported state must be one that the [Vocabulary] lists as settled, unless [Allow] or [Deny]
+//     is given.
+//   - If no state is reported, an absent resource proceeds. If the resource is present, or its
+//     presence is unknown, the check blocks ([UnknownProceeds]).
+//   - After Apply ([OwnerRequest.Applied]) an absent resource always blocks. Without Allow and Deny
+//     the state must then be a final good one: Succeeded in Azure's words. So a failed resource
+//     does not become Ready.
+//
+// A block is retried at [classify.Slow].
 func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...Option) Middleware[T] {
 	const name = "ProvisioningState"
 	if selector == nil {
@@ -23,16 +27,14 @@ func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...O
 	}
 	s := configure(name, forState, opts)
 	return Check(name, func(ctx context.Context, req *Request[T]) (Result, error) {
-		if !req.Exists {
-			return Proceed(), nil
-		}
-		return s.ofResource(ctx, known(selector, req.Resource)), nil
+		return s.ofResource(ctx, &req.OwnerRequest, req.Presence, known(ctx, selector, req.Resource)), nil
 	})
 }
 
-// LiveState is [ProvisioningState] for a state that has to be asked for just now: fetch gets it from the cloud. It is
-// not called for a resource that is not in the cloud yet, and an *azcore.ResponseError of status 404 from it means the
-// same. Any other error of it is an error of the check. A nil fetch panics.
+// LiveState is [ProvisioningState] for a state that fetch reads from the cloud when the check runs.
+// The check calls fetch unless the resource is known to be absent. If the error of fetch means "not
+// found" ([OwnerRequest.Errors]), the resource is absent. Any other error is the error of the
+// check. A nil fetch panics.
 func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]) (S, error), opts ...Option) Middleware[T] {
 	const name = "LiveState"
 	if fetch == nil {
@@ -40,39 +42,45 @@ func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]
 	}
 	s := configure(name, forState, opts)
 	return Check(name, func(ctx context.Context, req *Request[T]) (Result, error) {
-		if !req.Exists {
-			return Proceed(), nil
+		presence := req.Presence
+		var state S
+		if presence != Absent {
+			found, err := fetch(ctx, req)
+			switch {
+			case req.Errors.NotFound(err):
+				chain.Note(ctx, "not found")
+				presence = Absent
+			case err != nil:
+				return Result{}, err
+			default:
+				state = found
+			}
 		}
-		state, err := fetch(ctx, req)
-		if notFound(err) {
-			chain.Note(ctx, "not there")
-			return Proceed(), nil
-		}
-		if err != nil {
-			return Result{}, err
-		}
-		return s.ofResource(ctx, string(state)), nil
+		return s.ofResource(ctx, &req.OwnerRequest, presence, string(state)), nil
 	})
 }
 
-func notFound(err error) bool {
-	if err == nil {
-		return false // without the allocation below
-	}
-	var response *azcore.ResponseError
-	return errors.As(err, &response) && response != nil && response.StatusCode == http.StatusNotFound
-}
-
 // ofResource decides about a state of the resource itself.
-func (s *settings) ofResource(ctx context.Context, state string) Result {
+func (s *settings) ofResource(ctx context.Context, req *OwnerRequest, presence Presence, state string) Result {
 	switch {
-	case blank(state) && s.unknownProceeds:
+	case presence == Absent && req.Applied:
+		return s.blocked(ReasonResourceAbsent, classify.Slow, Ref{}, "the resource was not found in the cloud after Apply had succeeded"+s.wanted(req, true))
+	case !blank(state) && s.lets(req, req.Applied, state):
+		return Proceed()
+	case !blank(state):
+		after := ""
+		if presence == Absent {
+			after = "; the resource was not found in the cloud, so Get should clear the reported state"
+		}
+		return s.blocked(ReasonState, classify.Slow, Ref{}, `the resource is in state "`+printable(state)+`"`+s.wanted(req, req.Applied)+after)
+	case presence == Absent:
+		return Proceed()
+	case s.unknownProceeds:
 		chain.Note(ctx, "no state is reported")
 		return Proceed()
-	case blank(state):
-		return s.blocked(ReasonStateUnknown, classify.Slow, Ref{}, "the resource is there and has not reported a state yet"+s.wanted)
-	case s.lets(state):
-		return Proceed()
+	case presence == Present:
+		return s.blocked(ReasonStateUnknown, classify.Slow, Ref{}, "the resource is in the cloud and has not reported a state yet"+s.wanted(req, req.Applied))
 	}
-	return s.blocked(ReasonState, classify.Slow, Ref{}, `the resource is in state "`+printable(state)+`"`+s.wanted)
+	return s.blocked(ReasonStateUnknown, classify.Slow, Ref{}, "no state is reported, and it is unknown whether the resource is in the cloud: "+
+		"give the reconciler a Get, or the check the option UnknownProceeds")
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 )
 
 // live is a LiveState that is told what s holds, and nothing if there is a nil on the way.
@@ -22,34 +24,79 @@ func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
 	}, opts...)
 }
 
+const (
+	settledWanted = ": it must be Succeeded, Failed or Canceled"
+	notReported   = "the resource is in the cloud and has not reported a state yet" + settledWanted
+	presenceOpen  = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option UnknownProceeds"
+	goneMissing   = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
+)
+
 func TestProvisioningState(t *testing.T) {
+	state := func(s State) *Deep { return deep(&s) }
+	busy := func(s string) answer {
+		return blocks("ResourceState", classify.Slow, `the resource is in state "`+s+`"`+settledWanted)
+	}
 	cases := map[string]struct {
-		reason string
-		exists bool
-		d      *Deep
-		opts   []checks.Option
-		want   answer
+		reason   string
+		presence checks.Presence
+		applied  bool
+		d        *Deep
+		opts     []checks.Option
+		want     answer
 	}{
-		"NotThere":     {"what is not in the cloud yet is to be created", false, deep(ptr(State("Creating"))), nil, passes()},
-		"NotReported":  {"nor does it have a state", false, nil, nil, passes()},
-		"NilResource":  {"a nil resource has reported nothing", true, nil, nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is there and has not reported a state yet: it must be Succeeded, Failed or Canceled")},
-		"Reason":       {"the reason can be replaced", true, deep(ptr(State("x"))), []checks.Option{checks.Allow("y"), checks.Reason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
-		"BlockOptions": {"so can how soon to look again", true, deep(ptr(State("x"))), []checks.Option{checks.Allow("y"), checks.Retry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
+		"UnknownBusy":    {"a reported state is judged although nothing has looked for the resource", checks.PresenceUnknown, false, state("Updating"), nil, busy("Updating")},
+		"UnknownSettled": {"also if it is good", checks.PresenceUnknown, false, state("Failed"), nil, passes()},
+		"AbsentBusy": {
+			"also if the resource is absent: then Get has to clear the state", checks.Absent, false, state("Creating"), nil,
+			blocks("ResourceState", classify.Slow, `the resource is in state "Creating"`+settledWanted+"; the resource was not found in the cloud, so Get should clear the reported state"),
+		},
+		"AbsentSettled": {"an absent resource in a good state proceeds", checks.Absent, false, state("Succeeded"), nil, passes()},
+		"Absent":        {"an absent resource has no state", checks.Absent, false, deep(nil), nil, passes()},
+		"Present":       {"a resource that is there has one, which is unknown", checks.Present, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
+		"Unknown":       {"unknown presence is not absence", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
+		"Invalid":       {"nor is a presence without a meaning", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
+		"UnknownMay":    {"an option lets unknown proceed", checks.PresenceUnknown, false, deep(nil), []checks.Option{checks.UnknownProceeds()}, passes("no state is reported")},
+		"NilResource":   {"a nil resource has reported nothing", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("state_test.go"))},
+		"Reason":        {"the reason can be replaced", checks.Present, false, state("x"), []checks.Option{checks.Allow("y"), checks.Reason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
+		"BlockOptions":  {"so can how soon to retry", checks.Present, false, state("x"), []checks.Option{checks.Allow("y"), checks.Retry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
+
+		"AppliedGood":    {"before Ready a good state proceeds", checks.Present, true, state("Succeeded"), nil, passes()},
+		"AppliedFailed":  {"a failed resource does not become Ready", checks.Present, true, state("Failed"), nil, blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
+		"AppliedNone":    {"nor does one without a state", checks.Present, true, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is in the cloud and has not reported a state yet: it must be Succeeded")},
+		"AppliedAbsent":  {"nor a missing one", checks.Absent, true, deep(nil), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
+		"AppliedMissing": {"whatever state it reported before", checks.Absent, true, state("Succeeded"), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
+		"AppliedMay":     {"UnknownProceeds is not about missing resources", checks.Absent, true, deep(nil), []checks.Option{checks.UnknownProceeds()}, blocks("ResourceAbsent", classify.Slow, goneMissing)},
+		"AppliedAllow":   {"Allow says what is good here", checks.Present, true, state("Failed"), []checks.Option{checks.Allow("Failed")}, passes()},
+		"AppliedDeny":    {"so does Deny", checks.Present, true, state("Failed"), []checks.Option{checks.Deny("Updating")}, passes()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &checks.Request[*Deep]{Resource: tc.d, Exists: tc.exists}
+			req := &checks.Request[*Deep]{Resource: tc.d, Presence: tc.presence, OwnerRequest: checks.OwnerRequest{Applied: tc.applied}}
 			mustAnswer(t, tc.reason, tc.want, checks.ProvisioningState(deepState, tc.opts...), req)
+			if tc.presence == checks.Absent { // LiveState does not ask then
+				return
+			}
+			tc.want.Notes = slices.DeleteFunc(tc.want.Notes, func(note string) bool { return note == nilHere("state_test.go") })
+			if len(tc.want.Notes) == 0 {
+				tc.want.Notes = nil
+			}
+			d := tc.d
+			if d == nil {
+				d = &Deep{}
+			}
+			mustAnswer(t, "LiveState: "+tc.reason, tc.want, live(d, tc.opts...), req)
 		})
 	}
 }
 
 func TestLiveState(t *testing.T) {
 	status := func(code int) error { return &azcore.ResponseError{StatusCode: code, ErrorCode: "Code"} }
-	const unknown = "the resource is there and has not reported a state yet: it must be Succeeded, Failed or Canceled"
+	const unknown = notReported
 	cases := map[string]struct {
 		reason string
 		absent bool
+		unseen bool
+		after  bool
 		state  string
 		err    error
 		opts   []checks.Option
@@ -58,9 +105,15 @@ func TestLiveState(t *testing.T) {
 	}{
 		"Settled":      {reason: "a settled state lets the work go on", state: "Succeeded", want: passes()},
 		"Busy":         {reason: "any other blocks", state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating": it must be Succeeded, Failed or Canceled`)},
+		"Unseen":       {reason: "one that nothing has looked for is asked for", unseen: true, state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating"`+settledWanted)},
+		"UnseenGone":   {reason: "and may be absent", unseen: true, err: status(http.StatusNotFound), want: passes("not found")},
+		"After":        {reason: "before Ready it must be in a good state", after: true, state: "Failed", want: blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
+		"AfterGone":    {reason: "and there", after: true, err: status(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, goneMissing), "not found")},
+		"AfterAbsent":  {reason: "one that is known to be absent is not asked for", after: true, absent: true, err: errors.New("asked"), want: blocks("ResourceAbsent", classify.Slow, goneMissing)},
 		"NotThere":     {reason: "a resource that is not there is not asked for", absent: true, err: errors.New("asked"), want: passes()},
-		"Gone":         {reason: "404 is an answer: it is not there", err: status(http.StatusNotFound), want: passes("not there")},
-		"GoneWrapped":  {reason: "however deep", err: fmt.Errorf("get: %w", errors.Join(errors.New("other"), status(http.StatusNotFound))), want: passes("not there")},
+		"Gone":         {reason: "404 is an answer: it is not there", err: status(http.StatusNotFound), want: passes("not found")},
+		"GoneWrapped":  {reason: "however deep", err: fmt.Errorf("get: %w", status(http.StatusNotFound)), want: passes("not found")},
+		"GoneJoined":   {reason: "beside another error it is no answer", err: errors.Join(errDown, azcoreLike{}), want: fails("the index is down\nlike azcore"), is: errDown},
 		"Conflict":     {reason: "any other status is an error", err: fmt.Errorf("get: %w", azcoreLike{}), want: fails("get: like azcore"), is: azcoreLike{}},
 		"Canceled":     {reason: "an error stays the one it was", err: context.Canceled, want: fails("context canceled"), is: context.Canceled},
 		"NilResponse":  {reason: "a nil *ResponseError is an error with nothing in it, and no 404", err: nilResponse{}, want: fails("nil response"), is: nilResponse{}},
@@ -71,7 +124,10 @@ func TestLiveState(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &checks.Request[*Deep]{Exists: !tc.absent}
+			req := &checks.Request[*Deep]{Presence: checks.PresenceOf(!tc.absent), OwnerRequest: checks.OwnerRequest{Applied: tc.after, Errors: azure.Errors()}}
+			if tc.unseen {
+				req.Presence = checks.PresenceUnknown
+			}
 			check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (string, error) {
 				if r != req {
 					t.Errorf("the function was given another request")
@@ -86,7 +142,8 @@ func TestLiveState(t *testing.T) {
 	}
 
 	for code, want := range map[int]bool{http.StatusNotFound: true, http.StatusForbidden: false, http.StatusConflict: false, http.StatusGone: false} {
-		_, err := ask(t, checks.LiveState(func(context.Context, request) (string, error) { return "", status(code) }), &checks.Request[*Database]{Exists: true})
+		_, err := ask(t, checks.LiveState(func(context.Context, request) (string, error) { return "", status(code) }),
+			&checks.Request[*Database]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
 		if got := err == nil; got != want {
 			t.Errorf("status %d lets the work go on: %t, want %t", code, got, want)
 		}
@@ -113,7 +170,7 @@ func (nilResponse) As(target any) bool {
 func TestLiveStatePanics(t *testing.T) {
 	check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (State, error) { return *deepState(r.Resource), nil })
 	mustAnswer(t, "a nil pointer in fetch is a fault", fails("panic in link LiveState: runtime error: invalid memory address or nil pointer dereference"),
-		check, &checks.Request[*Deep]{Exists: true})
+		check, &checks.Request[*Deep]{Presence: checks.Present})
 }
 
 func TestStateChecksSetUp(t *testing.T) {

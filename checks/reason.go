@@ -2,57 +2,62 @@ package checks
 
 import "github.com/windlass-go/windlass/internal/reason"
 
-// Reasons that the prebuilt checks block with. [Reason] replaces them.
+// The reasons of the blocks of the prebuilt checks. The option [Reason] replaces them.
 const (
-	// ReasonOwnerNotFound: the owner was looked for and is not there.
+	// ReasonOwnerNotFound: the owner does not exist.
 	ReasonOwnerNotFound = "OwnerNotFound"
-	// ReasonOwnerNotReady: the owner is there and says that it is not ready.
+	// ReasonOwnerNotReady: the owner exists and reports that it is not ready.
 	ReasonOwnerNotReady = "OwnerNotReady"
-	// ReasonOwnerUnknown: the owner is there and nobody reported whether it is ready.
+	// ReasonOwnerUnknown: the owner exists and has not reported whether it is ready.
 	ReasonOwnerUnknown = "OwnerReadinessUnknown"
 	// ReasonOwnerStale: the owner was ready, but for an older generation of its spec.
 	ReasonOwnerStale = "OwnerReadinessStale"
 	// ReasonOwnerDeleting: the owner is being deleted.
 	ReasonOwnerDeleting = "OwnerDeleting"
-	// ReasonOwnerByID: only the owner's cloud ID is known, and that is not enough: for OwnerReady with [ByIDBlocks], and
-	// for the checks that look into the owner.
+	// ReasonOwnerByID: only the owner's cloud ID is known, and the check needs more. It is for
+	// OwnerReady with [ByIDBlocks], and for the checks that read fields of the owner.
 	ReasonOwnerByID = "OwnerKnownByIDOnly"
 	// ReasonOwnerState: the owner is in a state that does not allow the work.
 	ReasonOwnerState = "OwnerState"
-	// ReasonOwnerStateUnknown: the owner has not reported the state that is asked for.
+	// ReasonOwnerStateUnknown: the owner has not reported the state that the check reads.
 	ReasonOwnerStateUnknown = "OwnerStateUnknown"
-	// ReasonOwnerWrongKind: the owner is of another kind than the check is for.
+	// ReasonOwnerWrongKind: the owner has another Go type than the check expects.
 	ReasonOwnerWrongKind = "OwnerWrongKind"
-	// ReasonOwnerUnsuitable: the owner does not suit the resource, the message says why.
+	// ReasonOwnerUnsuitable: the owner does not suit the resource. The message says why.
 	ReasonOwnerUnsuitable = "OwnerUnsuitable"
 	// ReasonState: the resource is in a state that does not allow the work.
 	ReasonState = "ResourceState"
-	// ReasonStateUnknown: the resource is there and has not reported the state that is asked for.
+	// ReasonStateUnknown: the resource has not reported the state that the check needs, and is not known to be absent.
 	ReasonStateUnknown = "ResourceStateUnknown"
-	// ReasonReferenceNotFound: an object that the resource refers to is not there.
+	// ReasonResourceAbsent: the resource is not in the cloud although Apply has succeeded.
+	ReasonResourceAbsent = "ResourceAbsent"
+	// ReasonReferenceNotFound: an object that the resource refers to does not exist.
 	ReasonReferenceNotFound = "ReferenceNotFound"
-	// ReasonReferenceNotReady: an object that the resource refers to is there and not known to be ready.
+	// ReasonReferenceNotReady: an object that the resource refers to exists and is not known to be
+	// ready.
 	ReasonReferenceNotReady = "ReferenceNotReady"
-	// ReasonReferenceByID: of what the resource refers to only the cloud ID is known, and that is not enough ([ByIDBlocks]).
+	// ReasonReferenceByID: only the cloud ID of a referenced object is known, and the check needs
+	// more ([ByIDBlocks]).
 	ReasonReferenceByID = "ReferenceKnownByIDOnly"
 	// ReasonApprovalPending: a person has to approve.
 	ReasonApprovalPending = "ApprovalPending"
-	// ReasonApprovalRejected: a person said no.
+	// ReasonApprovalRejected: a person rejected the request for approval.
 	ReasonApprovalRejected = "ApprovalRejected"
-	// ReasonApprovalDisconnected: what was approved was taken apart again.
+	// ReasonApprovalDisconnected: the approved thing was disconnected.
 	ReasonApprovalDisconnected = "ApprovalDisconnected"
-	// ReasonApprovalAbsent: what is to be approved is not there yet, or nothing is said of its approval.
+	// ReasonApprovalAbsent: the thing to approve, or its approval status, is not reported yet.
 	ReasonApprovalAbsent = "ApprovalAbsent"
-	// ReasonApprovalUnknown: the state of the approval is none that is known.
+	// ReasonApprovalUnknown: the approval has a status that is not in the [Vocabulary].
 	ReasonApprovalUnknown = "ApprovalUnknown"
 	// ReasonSpecInvalid: the spec breaks a rule.
 	ReasonSpecInvalid = "SpecInvalid"
-	// ReasonPaused: a person said stop.
+	// ReasonPaused: a person paused the resource.
 	ReasonPaused = "Paused"
-	// ReasonInvalid stands in for a reason that is none; see [Block].
+	// ReasonInvalid replaces a reason that is not valid; see [Block].
 	ReasonInvalid = "InvalidReason"
 )
 
-// ValidReason tells whether s can be the reason of a Kubernetes condition: 1 to 1,024 characters that match
-// ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$, as metav1.Condition says.
+// ValidReason reports whether s can be the reason of a Kubernetes condition. As for
+// metav1.Condition, it must have 1 to 1,024 characters and match
+// ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$.
 func ValidReason(s string) bool { return reason.Valid(s) }

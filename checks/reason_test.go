@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 	"pgregory.net/rapid"
 )
@@ -131,7 +132,7 @@ func FuzzReason(f *testing.F) {
 				return next(ctx, f)
 			}
 		}),
-	})
+	}, flow.WithErrors(azure.Errors()))
 	f.Fuzz(func(t *testing.T, said string) {
 		valid := validByKubernetes(said)
 		if got := checks.ValidReason(said); got != valid {

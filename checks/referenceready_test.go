@@ -3,6 +3,8 @@ package checks_test
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,14 +69,14 @@ func TestReferenceReady(t *testing.T) {
 		"NotFound":  {reason: "one that is not there is waited for", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 		"TypedNil":  {reason: "a nil pointer is not there", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
 		"NotReady":  {reason: "one that is there is not said to be missing", refs: refs(creating), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), asked: refs(creating)},
-		"Unknown":   {reason: "what nobody reported is not ready", refs: refs(silent), want: blocks("ReferenceNotReady", classify.Fast, "network Network silent has not said yet whether it is ready", silent), asked: refs(silent)},
+		"Unknown":   {reason: "an unreported readiness is not ready", refs: refs(silent), want: blocks("ReferenceNotReady", classify.Fast, "network Network silent has not reported yet whether it is ready", silent), asked: refs(silent)},
 		"Stale":     {reason: "readiness of an older generation is none", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec, which is at 2 now", stale), asked: refs(stale)},
 		"Deleting":  {reason: "what goes away cannot be built on", refs: refs(going), want: blocks("ReferenceNotReady", classify.Fast, "network Network going is being deleted", going), asked: refs(going)},
 		"EveryOne":  {reason: "each that is missing is named, and waited for", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
 		"SameTwice": {reason: "one that is referred to twice is waited for once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
 
 		"ByID":       {reason: "of one known by its ID only nobody could ever say more", refs: refs(arm), want: passes("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
-		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.ByIDBlocks()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so that nobody can tell whether it is ready", arm), asked: refs(arm)},
+		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.ByIDBlocks()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm), asked: refs(arm)},
 		"ByIDKnown":  {reason: "one that the resolver knows all the same is asked", refs: refs(known), opts: []checks.Option{checks.ByIDBlocks()}, want: passes(), asked: refs(known)},
 		"ByIDAlone":  {reason: "it needs no resolver", refs: refs(arm), noResolver: true, want: passes("network " + arm.ID + " is known by its ID only")},
 
@@ -108,8 +110,37 @@ func TestReferenceReady(t *testing.T) {
 	}
 
 	t.Run("NilOnTheWay", func(t *testing.T) {
-		check := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} })
-		mustAnswer(t, "a nil on the way to a reference means that it is not set", passes(), check, &checks.Request[*Database]{})
+		type pair struct{ a, b *checks.Ref }
+		check := checks.ReferenceReady("network", func(p pair) []checks.Ref { return []checks.Ref{*p.a, *p.b} })
+		_, err := ask(t, check, &checks.Request[pair]{Resource: pair{b: &nothing}})
+		mustNameNil(t, err, "ReferenceReady(network)", "referenceready_test.go", "return checks.OptionalRefs(...) for references that may be nil")
+
+		var asked []checks.Ref
+		optional := checks.ReferenceReady("network", func(p pair) []checks.Ref { return checks.OptionalRefs(p.a, p.b) })
+		mustAnswer(t, "one that is not set does not hide the others", blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing),
+			optional, &checks.Request[pair]{Resource: pair{b: &nothing}, OwnerRequest: checks.OwnerRequest{Resolver: w.resolver(&asked)}})
+		mustAnswer(t, "none has to be set", passes(), optional, &checks.Request[pair]{})
+	})
+	t.Run("Many", func(t *testing.T) {
+		many := make([]checks.Ref, 32_000)
+		for i := range many {
+			many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
+		}
+		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many })
+		finds := func(o checks.Object, err error) answer {
+			a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) { return o, err }}})
+			return a
+		}
+		got := finds(checks.Object{}, nil)
+		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 31,990 more") {
+			t.Errorf("a message of %d bytes that ends with %q, want ten references and the number of the others", len(message), message[max(0, len(message)-80):])
+		}
+		if n := len(got.Result.WaitingFor()); n != len(many) {
+			t.Errorf("it waits for %d objects, want all %d", n, len(many))
+		}
+		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 31,990 more") {
+			t.Errorf("an error of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
+		}
 	})
 	t.Run("NilInResolver", func(t *testing.T) {
 		check := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{lan} })

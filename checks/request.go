@@ -1,45 +1,58 @@
 package checks
 
-import "github.com/windlass-go/windlass/chain"
+import (
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
+)
 
-// OwnerRequest is all that an owner check can see: the owner, and nothing of the resource, so that it can be asked
-// before anything is known of the resource.
+// OwnerRequest is the request of an owner check. It holds the owner and nothing of the resource, so
+// that owner checks can run before the resource is read.
 //
-// A request, like an http.Request, serves one call at a time. It may be copied, and the copy be handed on.
+// A request, like an http.Request, serves one call at a time. A link may copy it and call next with
+// the copy.
 type OwnerRequest struct {
-	// Kind is what the resource's kind is called, for texts; empty if that is of no concern.
+	// Kind is the name of the resource's kind, for messages. It may be empty.
 	Kind string
-	// Owner is the resource's owner. The zero Object: it has none, it is a root resource.
+	// Owner is the resource's owner. It is the zero Object for a root resource, which has no owner.
 	Owner Object
-	// APIVersion is the version of the API that the resource is written for; empty if that is of no concern.
+	// APIVersion is the version of the API in which the resource is written. It may be empty.
 	APIVersion string
-	// Deleting says that the resource is about to be deleted. An owner that is gone or going itself then does not block.
+	// Deleting reports that the resource is about to be deleted. An owner that is gone or being
+	// deleted then does not block.
 	Deleting bool
-	// Resolver finds other objects; nil if there is none to be had.
+	// Applied reports that Apply has succeeded: the check guards Ready. Checks of the resource's
+	// state then block if the resource is missing. They proceed only in a final good state, unless
+	// [Allow] or [Deny] is given.
+	Applied bool
+	// Resolver finds other objects. It is nil if there is none.
 	Resolver Resolver
+	// Errors classifies the errors of the cloud, for [LiveState]. The zero Errors knows no service.
+	Errors classify.Errors
+	// Vocabulary holds the cloud's words for states and approvals. Nil means Azure's words.
+	Vocabulary *Vocabulary
 
 	mark *mark // set while Compose runs a chain; copies share it
-	own  mark  // where mark points to, so that it costs no allocation
+	own  mark  // the target of mark, stored here to avoid an allocation
 
-	origin any // the request of which Convert made this one
+	origin any // the request that Convert converted into this one
 }
 
-// mark is what Compose notes of the call under way: the link that has control, see guards, 0 for none; and what that
-// link's last call of the links behind it came to.
+// mark is the state of the call that Compose runs. It holds the index plus 1 in guards of the link
+// in control, or 0 for none. Its flags hold the result of that link's last call of next.
 type mark uint32
 
 const (
-	reached mark = 1 << 31 // all of them proceeded, up to the end
-	decided mark = 1 << 30 // one of them decided otherwise
+	reached mark = 1 << 31 // all inner links proceeded, up to the end of the chain
+	decided mark = 1 << 30 // an inner link did not proceed
 )
 
-// Request is what a check of a resource sees.
+// Request is the request of a check of a resource.
 type Request[T any] struct {
 	OwnerRequest
 	// Resource is the resource as the engine read it. Checks do not change it.
 	Resource T
-	// Exists says that the resource was seen in the cloud.
-	Exists bool
+	// Presence says whether the resource is in the cloud. The zero Presence is unknown.
+	Presence Presence
 }
 
 // Handler decides about a resource.
@@ -48,7 +61,7 @@ type Handler[T any] = chain.Handler[*Request[T], Result]
 // Middleware is a link of a chain of checks about a resource.
 type Middleware[T any] = chain.Middleware[*Request[T], Result]
 
-// Chain is a chain of checks about a resource. It is run by [Compose].
+// Chain is a chain of checks about a resource. [Compose] runs it.
 type Chain[T any] = chain.Chain[*Request[T], Result]
 
 // OwnerHandler decides about an owner.
@@ -57,5 +70,5 @@ type OwnerHandler = chain.Handler[*OwnerRequest, Result]
 // OwnerMiddleware is a link of a chain of owner checks.
 type OwnerMiddleware = chain.Middleware[*OwnerRequest, Result]
 
-// OwnerChain is a chain of owner checks. It is run by [Compose].
+// OwnerChain is a chain of owner checks. [Compose] runs it.
 type OwnerChain = chain.Chain[*OwnerRequest, Result]

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,11 +11,11 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Result is what a check decided. It is made by [Proceed], [Skip] and [Block] only; the zero Result is no decision, and
-// a chain that is run by [Compose] makes an error of it.
+// Result is the decision of a check. Only [Proceed], [Skip] and [Block] make one. The zero Result
+// is no decision: [Compose] returns an error for it.
 type Result struct {
 	d  *decision
-	at *chain.Link // the link that decided, noted by Compose
+	at *chain.Link // the link that decided, set by Compose
 }
 
 type decision struct {
@@ -22,8 +23,10 @@ type decision struct {
 	retry           classify.Retry
 	reason, message string
 	after           time.Duration
+	negative        time.Duration // a negative delay, which only the trace shows
 	refs            []Ref
-	ref             [1]Ref // room for the usual number of refs
+	ref             [1]Ref      // the storage for one ref, the usual number
+	inner           *chain.Link // the link of OnOwner that blocked
 }
 
 type verdict uint8
@@ -41,21 +44,24 @@ func (v verdict) String() string {
 
 var proceed = &decision{verdict: proceeds}
 
-// Proceed lets the work go on: to the next link, and behind the last one to what the checks stand in front of.
+// Proceed continues with the next inner link. After the last link the guarded work starts.
 func Proceed() Result { return Result{d: proceed} }
 
-// Skip lets the work go on without asking the links behind this one, on purpose: "not managed by us". The trace shows
-// why. In a raw link it is what says that next was left out knowingly, where Proceed without calling next is an error.
+// Skip lets the guarded work start without running the inner links, on purpose: "not managed by
+// us". The trace shows why. A raw link that does not call next must return Skip to proceed, because
+// Proceed is then an error.
 func Skip(why string) Result {
 	return Result{d: &decision{verdict: skips, message: why}}
 }
 
-// Block stops the work: not an error, only not yet. reason is one word for machines, a reason of a Kubernetes condition
-// (a letter, then letters, digits and "_,:", at most 1,024); message is for the person who asks why, and should say what
-// is waited for. Without options it is looked at again at [classify.Slow].
+// Block stops the work of this pass. It is not an error: the work has to wait. Without options it
+// is retried at [classify.Slow].
 //
-// A reason that is not valid still blocks; it becomes [ReasonInvalid], and the message says what was wrong with it. An
-// empty message becomes the reason.
+// reason is one word for machines, in the form of a reason of a Kubernetes condition: a letter,
+// then letters, digits and "_,:", at most 1,024 characters ([ValidReason]). A reason that is not
+// valid still blocks. It becomes [ReasonInvalid], and the message then names the fault.
+//
+// message is for people and should name the awaited object. An empty message becomes the reason.
 func Block(reason, message string, opts ...BlockOption) Result {
 	d := &decision{verdict: blocks, reason: reason, message: message, retry: classify.Slow}
 	for i := range opts {
@@ -70,7 +76,8 @@ func Block(reason, message string, opts ...BlockOption) Result {
 	return Result{d: d}
 }
 
-// BlockOption says more about a [Block]. As an [Option] of a prebuilt check it holds for every block of that check.
+// BlockOption adds to a [Block]. As an [Option] of a prebuilt check it applies to every block of
+// that check.
 type BlockOption struct {
 	retry classify.Retry
 	after time.Duration
@@ -81,8 +88,11 @@ func (o *BlockOption) to(d *decision) {
 	if o.retry > classify.Unset && o.retry <= classify.OnChange {
 		d.retry = o.retry
 	}
-	if o.after > 0 {
+	switch {
+	case o.after > 0:
 		d.after = o.after
+	case o.after < 0:
+		d.negative = o.after
 	}
 	switch {
 	case len(o.refs) == 0:
@@ -90,35 +100,42 @@ func (o *BlockOption) to(d *decision) {
 		d.ref[0] = o.refs[0]
 		d.refs = d.ref[:]
 	default:
-		d.refs = uniqueRefs(slices.Concat(d.refs, o.refs))
+		var unique refSet
+		for _, refs := range [][]Ref{d.refs, o.refs} {
+			for _, ref := range refs {
+				unique.add(ref)
+			}
+		}
+		d.refs = unique.refs
 	}
 }
 
-// Retry says how soon to look again. [classify.Unset], and what is no Retry, leave it as it was.
+// Retry sets how soon to retry. [classify.Unset] and an invalid Retry change nothing.
 func Retry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 
-// RetryIn says to look again once in d, in place of the back-off. Zero and less leave it as it was.
+// RetryIn requests one retry after d, in place of the back-off. Zero and a negative d change
+// nothing. The trace shows a negative d.
 func RetryIn(d time.Duration) BlockOption { return BlockOption{after: d} }
 
-// WaitingFor says which objects the work waits for, so that an engine can come back when they change. A zero Ref names
-// nothing and is left out.
+// WaitingFor adds awaited objects, so that an engine can requeue the resource when they change. A
+// zero Ref names nothing and is left out.
 func WaitingFor(refs ...Ref) BlockOption {
 	return BlockOption{refs: slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r == Ref{} })}
 }
 
-// IsZero tells whether it is the zero Result, which is no decision.
+// IsZero reports whether r is the zero Result, which is no decision.
 func (r Result) IsZero() bool { return r.d == nil }
 
-// Proceeds tells whether the work goes on, after [Proceed] and after [Skip].
+// Proceeds reports whether the work may start: r was made by [Proceed] or [Skip].
 func (r Result) Proceeds() bool { return r.d != nil && r.d.verdict != blocks }
 
-// Skipped tells whether it was made by [Skip].
+// Skipped reports whether r was made by [Skip].
 func (r Result) Skipped() bool { return r.d != nil && r.d.verdict == skips }
 
-// Blocked tells whether it was made by [Block].
+// Blocked reports whether r was made by [Block].
 func (r Result) Blocked() bool { return r.d != nil && r.d.verdict == blocks }
 
-// Reason is the reason of a block; else empty.
+// Reason returns the reason of a block, or else an empty string.
 func (r Result) Reason() string {
 	if r.d == nil {
 		return ""
@@ -126,7 +143,7 @@ func (r Result) Reason() string {
 	return r.d.reason
 }
 
-// Message is the message of a block, or the why of a skip; else empty.
+// Message returns the message of a block or the explanation of a skip, or else an empty string.
 func (r Result) Message() string {
 	if r.d == nil {
 		return ""
@@ -134,7 +151,7 @@ func (r Result) Message() string {
 	return r.d.message
 }
 
-// Retry is how soon to look again after a block; else [classify.Unset].
+// Retry returns how soon to retry after a block, or else [classify.Unset].
 func (r Result) Retry() classify.Retry {
 	if r.d == nil {
 		return classify.Unset
@@ -142,7 +159,7 @@ func (r Result) Retry() classify.Retry {
 	return r.d.retry
 }
 
-// After is the delay given by [RetryIn]; zero if there is none.
+// After returns the delay set by [RetryIn], or zero if there is none.
 func (r Result) After() time.Duration {
 	if r.d == nil {
 		return 0
@@ -150,7 +167,7 @@ func (r Result) After() time.Duration {
 	return r.d.after
 }
 
-// WaitingFor lists what a block waits for, each once.
+// WaitingFor returns the awaited objects of a block, each once.
 func (r Result) WaitingFor() []Ref {
 	if r.d == nil {
 		return nil
@@ -158,10 +175,16 @@ func (r Result) WaitingFor() []Ref {
 	return slices.Clone(r.d.refs)
 }
 
-// Link is the link that decided, for results, and for errors, that come from [Compose]; nil where no link did.
-func (r Result) Link() *chain.Link { return r.at }
+// Link returns the link that decided, for a result of [Compose], also if it came with an error. It
+// is nil if no link decided. If a check in [OnOwner] blocked, Link returns the link of that check.
+func (r Result) Link() *chain.Link {
+	if r.at != nil && r.d != nil && r.d.inner != nil {
+		return r.d.inner
+	}
+	return r.at
+}
 
-// Equal tells whether two results say the same, no matter which link decided.
+// Equal reports whether r and o are the same decision. It ignores which links decided.
 func (r Result) Equal(o Result) bool {
 	if r.d == nil || o.d == nil {
 		return r.d == o.d
@@ -171,7 +194,7 @@ func (r Result) Equal(o Result) bool {
 		a.after == b.after && slices.Equal(a.refs, b.refs)
 }
 
-// String is one line for a log or a test.
+// String returns one line for a log or a test.
 func (r Result) String() string {
 	if r.d == nil {
 		return undecided.String()
@@ -202,18 +225,18 @@ func (r Result) String() string {
 	return b.String()
 }
 
-// Describe implements [chain.Described]: the verdict is proceed, skip, block or error.
+// Describe implements [chain.Described]. The verdict is proceed, skip, block or error.
 func (r Result) Describe(link *chain.Link) (verdict, reason string) {
 	switch {
 	case r.at != nil && r.at != link && link != nil && link.Kind == chain.LinkKind:
 		return chain.VerdictProceed, ""
-	case r.d == nil, r.at != nil && r.d.verdict == proceeds: // a link is noted beside these only for an error
+	case r.d == nil, r.at != nil && r.d.verdict == proceeds: // Compose sets at on these results only with an error
 		return chain.VerdictError, ""
 	}
 	return r.d.verdict.String(), r.d.reason
 }
 
-// shorten keeps an absurd text from being repeated whole in an error.
+// shorten cuts a long text, so that an error does not repeat all of it.
 func shorten(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."
@@ -221,12 +244,37 @@ func shorten(s string) string {
 	return s
 }
 
-func uniqueRefs(refs []Ref) []Ref {
-	out := refs[:0]
-	for _, r := range refs {
-		if !slices.Contains(out, r) {
-			out = append(out, r)
+// fewRefs is the largest number of refs for which a search in the list is cheaper than a map.
+const fewRefs = 16
+
+// refSet is a list of refs without duplicates. The zero refSet is empty.
+type refSet struct {
+	refs []Ref
+	has  map[Ref]bool
+}
+
+func (s *refSet) add(ref Ref) {
+	switch {
+	case s.has != nil:
+		if s.has[ref] {
+			return
 		}
+		s.has[ref] = true
+	case slices.Contains(s.refs, ref):
+		return
+	case len(s.refs) == fewRefs:
+		s.has = make(map[Ref]bool, 2*fewRefs)
+		for _, r := range s.refs {
+			s.has[r] = true
+		}
+		s.has[ref] = true
 	}
-	return out
+	s.refs = append(s.refs, ref)
+}
+
+// noteFaults adds the faults of the result of the current link to the trace.
+func (r Result) noteFaults(ctx context.Context) {
+	if r.d != nil && r.d.negative < 0 {
+		chain.Note(ctx, "RetryIn("+r.d.negative.String()+") is negative and was ignored")
+	}
 }

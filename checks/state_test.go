@@ -92,33 +92,59 @@ func TestStates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			want := func(unknown, state, unknownText, text, note string, refs ...checks.Ref) answer {
+				notes := nilNotes(tc.state)
 				switch tc.want {
 				case "":
 					return passes()
 				case "noted":
-					return passes(note)
+					return passes(append(notes, note)...)
 				case "unknown":
 					all := settled
 					if len(tc.opts) > 0 {
 						all = ": it must not be Deleting"
 					}
-					return blocks(unknown, classify.Slow, unknownText+all, refs...)
+					return noting(blocks(unknown, classify.Slow, unknownText+all, refs...), notes...)
 				}
 				return blocks(state, classify.Slow, text+" is in state"+tc.want, refs...)
 			}
-			req := &checks.Request[*Deep]{Resource: tc.state, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.state}}}
+			req := &checks.Request[*Deep]{Resource: tc.state, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.state}}}
 
 			mustAnswer(t, "OwnerProvisioningState: "+tc.reason,
 				want("OwnerStateUnknown", "OwnerState", "owner Cluster prod has not reported a state yet", "owner Cluster prod", "the owner has not reported a state", prod),
 				checks.OwnerProvisioningState(deepState, tc.opts...), &req.OwnerRequest)
 
-			ofResource := want("ResourceStateUnknown", "ResourceState", "the resource is there and has not reported a state yet", "the resource", "no state is reported")
+			ofResource := want("ResourceStateUnknown", "ResourceState", "the resource is in the cloud and has not reported a state yet", "the resource", "no state is reported")
 			mustAnswer(t, "ProvisioningState: "+tc.reason, ofResource, checks.ProvisioningState(deepState, tc.opts...), req)
+			ofResource.Notes = slices.DeleteFunc(ofResource.Notes, func(note string) bool { return note == nilHere("state_test.go") })
+			if len(ofResource.Notes) == 0 {
+				ofResource.Notes = nil
+			}
 			mustAnswer(t, "LiveState: "+tc.reason, ofResource, live(tc.state, tc.opts...), req)
 			if res, _ := ask(t, checks.ProvisioningState(deepState, tc.opts...), req); !utf8.ValidString(res.Result.Message()) {
 				t.Errorf("%s: the message %q is no valid text", tc.reason, res.Result.Message())
 			}
 		})
+	}
+}
+
+// nilNotes returns the notes that deepState leaves in the trace.
+func nilNotes(d *Deep) []string {
+	if d.Status == nil || d.Status.Properties == nil {
+		return []string{nilHere("state_test.go")}
+	}
+	return nil
+}
+
+// TestNilPlace finds the line of a selector that dereferences nil.
+func TestNilPlace(t *testing.T) {
+	_, _, line, _ := runtime.Caller(0)
+	selector := func(d *Deep) *State { return d.Status.Properties.State }
+	var notes []string
+	ctx := chain.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
+	_, _ = checks.Compose(chain.New(checks.ProvisioningState(selector)))(ctx, &checks.Request[*Deep]{})
+	want := []string{fmt.Sprintf("nil dereferenced at checks/state_test.go:%d", line+1)}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("a bug in a selector is visible: -want, +got:\n%s", diff)
 	}
 }
 
@@ -150,7 +176,7 @@ func TestSelectorsPanic(t *testing.T) {
 	}
 	req := func() *checks.Request[*Deep] {
 		d := deep(ptr(State("Succeeded")))
-		return &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		return &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +218,7 @@ func blind(do func(*Deep)) []checks.Middleware[*Deep] {
 func TestSelectorsGoexit(t *testing.T) {
 	for _, link := range blind(func(*Deep) { runtime.Goexit() }) {
 		d := &Deep{}
-		req := &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 		returned, done := false, make(chan struct{})
 		go func() {
 			defer close(done)
@@ -225,7 +251,7 @@ func FuzzState(f *testing.F) {
 		})
 		reported := trimmed(state) != ""
 		d := deep(ptr(State(state)))
-		req := &checks.Request[*Deep]{Resource: d, Exists: true, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 		for name, tc := range map[string]struct {
 			set  checks.Option
 			lets bool

@@ -6,8 +6,9 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Valid blocks while rule gives an error for the resource: for rules of the spec that admission cannot check. The
-// error's text is the message. It is looked at again when the spec changes, [classify.OnChange]. A nil rule panics.
+// Valid blocks while rule returns an error for the resource. Use it for rules of the spec that
+// admission cannot check. The text of the error is the message. The block is retried when the spec
+// changes ([classify.OnChange]). A nil rule panics.
 func Valid[T any](rule func(resource T) error, opts ...Option) Middleware[T] {
 	if rule == nil {
 		panic("checks: Valid: the function is nil")

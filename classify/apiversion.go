@@ -10,7 +10,7 @@ import (
 // apiVersion is a version such as "2024-05-01" or "2024-05-01-preview".
 type apiVersion struct{ date, suffix string }
 
-// parseAPIVersion allocates only for what is no version.
+// parseAPIVersion allocates only if s is no version.
 func parseAPIVersion(s string) (apiVersion, bool) {
 	const layout = time.DateOnly
 	if len(s) < len(layout) {
@@ -95,7 +95,7 @@ func parseAPIVersions(s string) (*apiVersions, error) {
 	return vs, nil
 }
 
-// match tells whether version, that of a request, fulfils the condition. What is no version fulfils none.
+// match reports whether the version of a request fulfils the condition. A text that is no version fulfils none.
 func (vs *apiVersions) match(version string) bool {
 	if vs == nil {
 		return true

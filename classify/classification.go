@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ type decision struct {
 	fault         error
 }
 
-// zero is what the zero Classification answers with.
+// zero holds the answers of the zero Classification.
 var zero decision
 
 func (c Classification) decision() *decision {
@@ -36,7 +37,7 @@ func (c Classification) decision() *decision {
 	return c.d
 }
 
-// IsZero tells whether it is the zero Classification, which is no decision.
+// IsZero reports whether c is the zero Classification, which is no decision.
 func (c Classification) IsZero() bool { return c.d == nil }
 
 // Retry is how soon to try again; [Unset] only for the zero Classification.
@@ -51,7 +52,7 @@ func (c Classification) Code() string { return c.decision().code }
 // Rule is the name of the row, the link or the part of [Default] that decided.
 func (c Classification) Rule() string { return c.decision().rule }
 
-// Message is what the service said, or the text of the error, for people. It is empty only for the zero Classification.
+// Message is the text of the service or of the error, for people. It is empty only for the zero Classification.
 func (c Classification) Message() string {
 	d := c.decision()
 	switch {
@@ -65,7 +66,7 @@ func (c Classification) Message() string {
 	return "the error has no text"
 }
 
-// Severity is that of the Retry; [None] for a canceled pass, about which there is nothing to tell.
+// Severity returns the severity of the Retry, and [None] for a canceled pass.
 func (c Classification) Severity() Severity {
 	if c.Canceled() {
 		return None
@@ -73,16 +74,16 @@ func (c Classification) Severity() Severity {
 	return c.Retry().Severity()
 }
 
-// Canceled tells whether nothing failed: the pass was called off by its own context, as at a shutdown. Nothing should
-// be written about it. Its Retry is [Fast], for those who do not ask.
+// Canceled reports whether nothing failed: the pass was canceled by its own context, as at a shutdown. Nothing should be
+// written about it. Its Retry is [Fast], for callers that do not ask.
 func (c Classification) Canceled() bool { return c.decision().canceled }
 
-// Fault is what went wrong while classifying, for logs: a link that panicked (a *chain.PanicError), gave an error, or
-// did not decide. It is nil as a rule. The Retry is [Slow] then, and Rule names the link.
+// Fault is a mistake that was made while classifying, for logs; usually nil. If a link panicked (a *chain.PanicError),
+// returned an error or did not decide, the Retry is [Slow] and Rule names the link. A negative delay changes neither.
 func (c Classification) Fault() error { return c.decision().fault }
 
-// With gives c with another Retry, for links that adjust what next said; all else stays. [Unset], what is no Retry, and
-// a zero c change nothing.
+// With returns c with another Retry, for links that adjust the decision of next. [Unset], an invalid Retry and a zero c
+// change nothing.
 func (c Classification) With(r Retry) Classification {
 	if c.d == nil || !r.decided() {
 		return c
@@ -92,13 +93,17 @@ func (c Classification) With(r Retry) Classification {
 	return Classification{d: &d}
 }
 
-// WithAfter gives c with another delay, cut to between 0 (none) and an hour; all else stays. A zero c stays zero.
+// WithAfter returns c with another delay, cut to between 0 (none) and an hour; all else stays. A negative delay is a
+// mistake: it counts as none, and [Classification.Fault] says so. A zero c stays zero.
 func (c Classification) WithAfter(after time.Duration) Classification {
 	if c.d == nil {
 		return c
 	}
 	d := *c.d
 	d.after = min(max(after, 0), maxAfter)
+	if after < 0 && d.fault == nil {
+		d.fault = fmt.Errorf("the delay %s is negative and counts as none", after)
+	}
 	return Classification{d: &d}
 }
 
@@ -134,9 +139,9 @@ func (c Classification) String() string {
 	return b.String()
 }
 
-// Reason is one word for machines, always valid as the reason of a Kubernetes condition: the code if it is valid; else
-// the code with what is not valid replaced by "_", and "Code" in front where it does not start with a letter; where
-// there is no code, the words of the Rule; and "Failed" where nothing else is left.
+// Reason is one word for machines, always valid as the reason of a Kubernetes condition. It is the code if that is valid.
+// Otherwise it is the code with "_" for each invalid character, and with the prefix "Code" if it does not start with a
+// letter. Without a code it is made of the words of the Rule, and "Failed" is the last resort.
 func (c Classification) Reason() string {
 	if reason.Valid(c.Code()) {
 		return c.Code()

@@ -172,7 +172,7 @@ func TestDescribe(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			clear(got)
-			res, _ := handle(t.Context(), &Failure{Code: c.code})
+			res, _ := handle(t.Context(), ofService(c.code))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}

@@ -16,34 +16,39 @@ type (
 	Chain      = chain.Chain[*Failure, Classification]
 )
 
-// Compose makes the handler that classifies by the links of c and, behind them, [Default]. It is meant to be made once
-// and called often, by several goroutines at once. The zero Chain is Default alone.
+// Compose makes the handler that classifies by the links of c and, after them, by [Default]. Make it once and call it often,
+// by several goroutines at once. The zero Chain is Default alone.
 //
 // An error that joins several (errors.Join, fmt.Errorf with several %w, however deep) is taken apart: each cause is
 // classified by itself, by all links, and the one that waits longest wins, by Retry and then by After. The After of the
 // result is the longest of all. It is canceled only if every cause is. A link that decides about all of them by one asks
 // Failure.Joined for it.
 //
-// The handler fails closed: it gives no error and does not panic. Where a link panics, gives an error or does not decide
-// (the zero Classification), the links in front of it see that failure as [Slow], with the name of the link in the Rule,
-// the code and message of the failure, and what went wrong as the Fault. So it is for a nil *Failure.
+// The handler fails closed: it returns no error and does not panic. If a link panics, returns an error or does not decide
+// (the zero Classification), the outer links see the failure as [Slow]. The Rule names the link, the code and the message
+// are those of the failure, and the Fault is the error of the link. A nil *Failure is Slow, too.
 func Compose(c Chain) Handler {
 	handle := c.Decorate(guard).Then(func(ctx context.Context, f *Failure) (Classification, error) {
 		return run(ctx, f, end, decide)
 	})
-	// Decorations and observers of c are in front of the guards of its links.
+	// Decorations and observers of c are outside of the guards of its links.
 	handle = guard(&chain.Link{Name: "Compose"}, handle)
 	return func(ctx context.Context, f *Failure) (Classification, error) {
 		if f == nil {
 			return f.failed(noFailure, errNoFailure), nil
 		}
-		causes := causesOf(f.Err)
+		causes, _, ok := causesOf(f.Err)
+		if !ok { // a literal; NewFailure replaces such an error
+			safe := *f
+			safe.Err = newUnreadable(f.Err)
+			f = &safe
+		}
 		if len(causes) < 2 {
 			return handle(ctx, f)
 		}
 		var longest Classification
 		for _, err := range causes {
-			cause := NewFailure(err, f.APIVersion, f.now)
+			cause := NewFailure(err, f.APIVersion, f.now, f.errors)
 			cause.Joined = f.Err
 			c, _ := handle(ctx, cause) // a guarded handler gives no error
 			longest = later(longest, c)
@@ -52,7 +57,7 @@ func Compose(c Chain) Handler {
 	}
 }
 
-// later gives the one that waits longer, with the longer After of both. a may be zero.
+// later returns the classification that waits longer, with the longer After of both. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
@@ -108,7 +113,7 @@ func guard(link *chain.Link, h Handler) Handler {
 	}
 }
 
-// run calls h and makes a decision of whatever comes back.
+// run calls h and makes a decision of its results, or of its panic.
 func run(ctx context.Context, f *Failure, p *point, h Handler) (c Classification, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -127,43 +132,4 @@ func run(ctx context.Context, f *Failure, p *point, h Handler) (c Classification
 		c.at = p.link
 	}
 	return c, nil
-}
-
-// causesOf takes a joined error apart. For one that is not joined, and for one whose methods panic, it gives nil.
-func causesOf(err error) (causes []error) {
-	defer func() {
-		if recover() != nil {
-			causes = nil
-		}
-	}()
-	return split(err)
-}
-
-func split(err error) []error {
-	for err != nil {
-		switch x := err.(type) {
-		case *chain.PanicError:
-			return nil // what panicked is one cause, whatever it panicked with
-		case *chain.DeadlineError:
-			err = x.Err // it joins, too, but what it names is the one cause
-		case interface{ Unwrap() error }:
-			err = x.Unwrap()
-		case interface{ Unwrap() []error }:
-			var causes []error
-			for _, branch := range x.Unwrap() {
-				if branch == nil {
-					continue
-				}
-				if inner := split(branch); inner != nil {
-					causes = append(causes, inner...)
-				} else {
-					causes = append(causes, branch)
-				}
-			}
-			return causes
-		default:
-			return nil
-		}
-	}
-	return nil
 }

@@ -14,9 +14,10 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 )
 
-// conflict is an error as the clients of the Azure SDK give it.
+// conflict returns an error of a client of the Azure SDK.
 func conflict(message string) error {
 	return &azcore.ResponseError{
 		ErrorCode:  "Conflict",
@@ -34,8 +35,8 @@ func Example() {
 	}
 	handle := classify.Compose(chain.New(redis.Link()))
 
-	err := fmt.Errorf("creating the cache: %w", conflict("The cache is busy. Try again later."))
-	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}))
+	err := fmt.Errorf("creating the cache: %w", conflict("The cache is busy, try again later."))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors()))
 
 	fmt.Println(c.Retry(), "after", c.After())
 	fmt.Println(c.Severity(), c.Reason())
@@ -44,7 +45,7 @@ func Example() {
 	// Output:
 	// fast after 15s
 	// Warning Conflict
-	// The cache is busy. Try again later.
+	// The cache is busy, try again later.
 	// decided by: Redis is busy
 }
 
@@ -63,7 +64,7 @@ func ExampleTable() {
 	}
 	handle := classify.Compose(chain.New(table.Link()))
 	for _, version := range []string{"2023-06-01", "2024-05-01"} {
-		c, _ := handle(context.Background(), classify.NewFailure(conflict("busy"), version, time.Time{}))
+		c, _ := handle(context.Background(), classify.NewFailure(conflict("busy"), version, time.Time{}, azure.Errors()))
 		fmt.Println(version, c.Retry(), "-", c.Rule())
 	}
 	// Output:
@@ -75,10 +76,11 @@ func ExampleTable_String() {
 	table := classify.Table{
 		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
 		{Code: "Conflict NotFound", Retry: classify.VerySlow},
-		{Code: "NotFound", Status: 404, Retry: classify.Slow},
+		{Code: "NotFound", Status: 404, Retry: classify.VerySlow},
 	}
-	for line := range strings.Lines(table.String()) {
-		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") {
+	// The table of the service comes after that of the chain, and the general part of Default last.
+	for line := range strings.Lines(append(table, azure.Codes()...).String()) {
+		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") || strings.Contains(line, "Unknown") {
 			fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
 		}
 	}
@@ -86,17 +88,19 @@ func ExampleTable_String() {
 	// # RULE CODE STATUS MESSAGE API VERSIONS RETRY
 	// 1 Redis is busy Conflict - contains "try again later" - fast
 	// 2 - Conflict NotFound - - - very slow
-	// 3 - NotFound 404 - - slow never reached, see row 2
-	// default - Conflict - - - slow never reached, see row 2
-	// default - NotFound - - - slow never reached, see row 2
-	// default - ParentResourceNotFound - - - slow
-	// default - PrincipalNotFound - - - slow
-	// default - ResourceGroupNotFound - - - slow
-	// default - ResourceNotFound - - - slow
-	// default - SubscriptionNotFound - - - very slow
+	// 3 - NotFound 404 - - very slow never reached, see row 2
+	// 7 - Conflict - - - slow never reached, see row 2
+	// 15 - NotFound - - - slow never reached, see row 2
+	// 16 - ParentResourceNotFound - - - slow
+	// 17 - PrincipalNotFound - - - slow
+	// 19 - ResourceGroupNotFound - - - slow
+	// 20 - ResourceNotFound - - - slow
+	// 33 - SubscriptionNotFound - - - very slow
+	// default UnknownBadRequest - 400 - - very slow
+	// default Unknown - - (anything else) - slow
 }
 
-// A link decides by itself what is not in the code or the message.
+// A link decides by more than code and message.
 func ExampleFailure_As() {
 	missingFile := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -108,12 +112,12 @@ func ExampleFailure_As() {
 	}
 	handle := classify.Compose(chain.New(missingFile))
 	_, err := os.Open("/no/such/file")
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c)
 	// Output: on change, rule FileMissing: open /no/such/file: no such file or directory
 }
 
-// A link adjusts what the links behind it said: here nothing of this kind is given up.
+// A link adjusts the decision of the inner links. This one gives up on nothing.
 func ExampleClassification_With() {
 	patient := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -126,24 +130,24 @@ func ExampleClassification_With() {
 	}
 	handle := classify.Compose(chain.New(patient))
 	err := &azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400}
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c.Retry(), "-", c.Rule())
 	// Output: very slow - InvalidTemplate
 }
 
-// Of an error that joins several, the cause that waits longest counts.
+// The longest wait decides about an error that joins several.
 func ExampleCompose_joined() {
 	handle := classify.Compose(classify.Chain{})
 	err := errors.Join(
 		conflict("busy"),
 		&azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400},
 	)
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c.Retry(), c.Code(), c.After())
 	// Output: on change InvalidTemplate 15s
 }
 
-// What goes wrong while classifying is tried again slowly, and says where.
+// A link that does not decide makes the failure Slow, and the rule names the link.
 func ExampleCompose_failing() {
 	forgetful := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -151,7 +155,7 @@ func ExampleCompose_failing() {
 		}
 	}
 	handle := classify.Compose(chain.New(chain.Named("forgetful", forgetful)))
-	c, err := handle(context.Background(), classify.NewFailure(conflict("busy"), "", time.Time{}))
+	c, err := handle(context.Background(), classify.NewFailure(conflict("busy"), "", time.Time{}, azure.Errors()))
 	fmt.Println(c.Retry(), err)
 	fmt.Println(c.Rule())
 	fmt.Println(c.Fault())
@@ -163,8 +167,8 @@ func ExampleCompose_failing() {
 
 func ExampleContains() {
 	m := classify.Contains("originGroup is created", "origin is created")
+	fmt.Println(m.Match("Make sure that the originGroup is created and at least one enabled origin is created."))
 	fmt.Println(m.Match("Make sure that the OriginGroup is created and at least one enabled origin is created."))
-	fmt.Println(m.Match("The originGroup is created."))
 	fmt.Println(m)
 	// Output:
 	// true
@@ -187,9 +191,9 @@ func ExampleRetryAfter() {
 	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the service's clock is the one that counts
 	fmt.Println(classify.RetryAfter(h, time.Time{}))
 
-	h.Set("Retry-After-Ms", "2500") // wins over Retry-After
+	h.Set("Retry-After", "7")
 	fmt.Println(classify.RetryAfter(h, time.Time{}))
 	// Output:
 	// 30s
-	// 2.5s
+	// 7s
 }

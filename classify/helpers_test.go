@@ -2,28 +2,68 @@ package classify
 
 import (
 	"context"
-	"io"
+	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// respErr is an error as a client gives it, with its body not read yet. The body may be empty.
-func respErr(code string, status int, body string, header ...string) *azcore.ResponseError {
+// reply is the error of a service that these tests invent.
+type reply struct {
+	code    string
+	status  int
+	message string
+	header  http.Header
+	inner   []InnerError
+	ended   bool
+}
+
+func (r *reply) Error() string { return "reply " + r.code }
+
+// respErr returns an error of the invented service.
+func respErr(code string, status int, message string, header ...string) *reply {
 	h := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	resp := &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
-	return &azcore.ResponseError{ErrorCode: code, StatusCode: status, RawResponse: resp}
+	return &reply{code: code, status: status, message: message, header: h}
 }
+
+// readReply is the Reader of the invented service.
+func readReply(f *Failure) bool {
+	r, ok := errors.AsType[*reply](f.Err)
+	if !ok || r == nil {
+		return false
+	}
+	f.Code, f.Status, f.Message, f.Inner, f.Ended = r.code, r.status, r.message, r.inner, r.ended
+	f.After = f.RetryAfter(r.header)
+	f.ReadStatus()
+	return true
+}
+
+// serviceCodes are the codes of the invented service.
+var serviceCodes = Table{
+	{Code: "Conflict", Retry: Slow},
+	{Code: "NotFound", Retry: Slow},
+	{Code: "BadRequest", Retry: VerySlow},
+	{Code: "ScopeLocked", Retry: VerySlow},
+	{Code: "InvalidTemplate", Retry: OnChange},
+}
+
+// theService knows the errors of the invented service.
+var theService = NewErrors("service", readReply, serviceCodes)
+
+// newFailure reads an error of the invented service.
+func newFailure(err error, apiVersion string, now time.Time) *Failure {
+	return NewFailure(err, apiVersion, now, theService)
+}
+
+// ofService is a failure with a code of the invented service.
+func ofService(code string) *Failure { return newFailure(respErr(code, 0, ""), "", noon) }
 
 // classifyBy classifies f by the links and the default.
 func classifyBy(t testing.TB, f *Failure, links ...Middleware) Classification {
@@ -35,10 +75,10 @@ func classifyIn(t testing.TB, ctx context.Context, f *Failure, links ...Middlewa
 	t.Helper()
 	c, err := Compose(chain.New(links...))(ctx, f)
 	if err != nil {
-		t.Fatalf("a composed handler gave an error: %v", err)
+		t.Fatalf("a composed handler returned an error: %v", err)
 	}
 	if c.IsZero() {
-		t.Fatal("a composed handler gave the zero Classification")
+		t.Fatal("a composed handler returned the zero Classification")
 	}
 	return c
 }
@@ -69,7 +109,7 @@ func factsOf(c Classification) facts {
 
 type ctx = context.Context
 
-// observer is told of each link that is left.
+// observer is called for each link that is left.
 type observer func(*chain.Link, chain.Exit)
 
 func (observer) Enabled(context.Context) bool                                { return true }

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Matcher is a condition on the message of a failure. It is made by [Contains], [AnyOf] and [Regexp]; the zero Matcher
@@ -18,7 +16,7 @@ type matcher interface {
 	String() string
 }
 
-// Match tells whether message fulfils the condition.
+// Match reports whether message fulfils the condition.
 func (m Matcher) Match(message string) bool { return m.m == nil || m.m.match(message) }
 
 // String is the condition in words, as in `contains "try again later"`; "any" for the zero Matcher.
@@ -31,8 +29,8 @@ func (m Matcher) String() string {
 
 func (m Matcher) isZero() bool { return m.m == nil }
 
-// Contains matches messages that contain each of the texts. It folds case as strings.EqualFold does, and does not
-// allocate. No text, and an empty one, panic.
+// Contains matches messages that contain each of the texts, exactly as they are written. Use [Regexp] with (?i) to ignore
+// case. No text, and an empty one, panic.
 func Contains(all ...string) Matcher {
 	if len(all) == 0 {
 		panic("classify: Contains: give at least one text")
@@ -49,7 +47,7 @@ type contains []string
 
 func (c contains) match(message string) bool {
 	for _, text := range c {
-		if !containsFold(message, text) {
+		if !strings.Contains(message, text) {
 			return false
 		}
 	}
@@ -64,7 +62,7 @@ func (c contains) String() string {
 	return "contains " + strings.Join(quoted, " and ")
 }
 
-// AnyOf matches what at least one of the matchers does. None, and a zero Matcher among them, panic.
+// AnyOf matches messages that at least one of the matchers matches. None, and a zero Matcher among them, panic.
 func AnyOf(matchers ...Matcher) Matcher {
 	if len(matchers) == 0 {
 		panic("classify: AnyOf: give at least one matcher")
@@ -113,53 +111,3 @@ type expression regexp.Regexp
 
 func (e *expression) match(message string) bool { return (*regexp.Regexp)(e).MatchString(message) }
 func (e *expression) String() string            { return "matches " + strconv.Quote((*regexp.Regexp)(e).String()) }
-
-// containsFold is strings.Contains under the folding of strings.EqualFold. text is not empty.
-func containsFold(s, text string) bool {
-	for s != "" {
-		if hasPrefixFold(s, text) {
-			return true
-		}
-		size := 1
-		if s[0] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(s)
-		}
-		s = s[size:]
-	}
-	return false
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	for prefix != "" {
-		if s == "" {
-			return false
-		}
-		a, b, n, m := rune(s[0]), rune(prefix[0]), 1, 1
-		if a >= utf8.RuneSelf {
-			a, n = utf8.DecodeRuneInString(s)
-		}
-		if b >= utf8.RuneSelf {
-			b, m = utf8.DecodeRuneInString(prefix)
-		}
-		if !equalFold(a, b) {
-			return false
-		}
-		s, prefix = s[n:], prefix[m:]
-	}
-	return true
-}
-
-func equalFold(a, b rune) bool {
-	if a == b {
-		return true
-	}
-	if a < utf8.RuneSelf && b < utf8.RuneSelf {
-		return a|0x20 == b|0x20 && letter(byte(a))
-	}
-	for r := unicode.SimpleFold(a); r != a; r = unicode.SimpleFold(r) {
-		if r == b {
-			return true
-		}
-	}
-	return false
-}

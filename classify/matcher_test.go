@@ -1,11 +1,7 @@
 package classify
 
 import (
-	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"pgregory.net/rapid"
 )
 
 func TestMatcher(t *testing.T) {
@@ -15,13 +11,12 @@ func TestMatcher(t *testing.T) {
 		hit, miss []string
 	}{
 		"zero":           {Matcher{}, "any", []string{"", "x"}, nil},
-		"contains":       {Contains("try again"), `contains "try again"`, []string{"Try Again later", "please TRY AGAIN", "try again"}, []string{"", "try", "try  again", "retry agai"}},
-		"contains all":   {Contains("a b", "C"), `contains "a b" and "C"`, []string{"c A B", "a bc"}, []string{"a b", "c", "ab c"}},
+		"contains":       {Contains("try again"), `contains "try again"`, []string{"please try again later", "try again"}, []string{"", "try", "try  again", "retry agai", "Try again", "TRY AGAIN"}},
+		"contains all":   {Contains("a b", "C"), `contains "a b" and "C"`, []string{"C a b", "a bC"}, []string{"a b", "C", "ab C", "a b c"}},
 		"overlap":        {Contains("aab"), `contains "aab"`, []string{"aaab"}, []string{"aa", "aba"}},
-		"not ASCII":      {Contains("größe"), `contains "größe"`, []string{"die GRÖßE"}, []string{"die GROSSE", "größ"}},
-		"folds to ASCII": {Contains("kelvin"), `contains "kelvin"`, []string{"\u212aELVIN"}, []string{"elvin"}},
+		"not ASCII":      {Contains("größe"), `contains "größe"`, []string{"die größe"}, []string{"die GRÖßE", "größ"}},
 		"no character":   {Contains("\uFFFD"), "contains \"\uFFFD\"", []string{"a\uFFFD"}, []string{"é", "x"}},
-		"punctuation":    {Contains("[x]"), `contains "[x]"`, []string{"[X]"}, []string{"{x}", ";x="}},
+		"punctuation":    {Contains("[x]"), `contains "[x]"`, []string{"a[x]"}, []string{"[X]", "{x}", ";x="}},
 		"any of":         {AnyOf(Contains("a"), Regexp("^b$")), `contains "a" or matches "^b$"`, []string{"xa", "b"}, []string{"xb", ""}},
 		"regexp":         {Regexp(`DiskAccess.*not found`), `matches "DiskAccess.*not found"`, []string{"the DiskAccess x was not found"}, []string{"the diskaccess x was not found", "DiskAccess"}},
 		"regexp folding": {Regexp(`(?i)ab+c`), `matches "(?i)ab+c"`, []string{"xABBCx"}, []string{"ac"}},
@@ -73,24 +68,4 @@ func TestMatchersKeepNoSlices(t *testing.T) {
 	if !contains.Match("a") || !any.Match("a") {
 		t.Error("a matcher changed with the slice that it was made of")
 	}
-}
-
-// Contains agrees with strings.EqualFold on some part of the text.
-func TestContainsFoldsAsEqualFold(t *testing.T) {
-	letters := rapid.StringOfN(rapid.RuneFrom([]rune("aAbBkK\u212asSſßéÉσςΣ. \uFFFD")), 0, 12, -1)
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(letters, rapid.String()).Draw(t, "s")
-		text := rapid.OneOf(letters, rapid.String()).Filter(func(s string) bool { return s != "" }).Draw(t, "text")
-		want := false
-		for i := range s {
-			for j := i; j <= len(s); j++ {
-				if (j == len(s) || utf8.RuneStart(s[j])) && strings.EqualFold(s[i:j], text) {
-					want = true
-				}
-			}
-		}
-		if got := Contains(text).Match(s); got != want {
-			t.Fatalf("got %t, want %t", got, want)
-		}
-	})
 }

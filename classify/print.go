@@ -7,17 +7,20 @@ import (
 	"text/tabwriter"
 )
 
-// String prints the effective table, in the order in which it is asked: its own rows, numbered as Link's errors number
-// them, and behind them what [Default] goes by. A rule without a name is known by its conditions and shown as "-", as is
-// a condition that is not set. Rows that are never reached, because rows in front of them match all that they would,
-// say so.
+// String prints the table in the order in which its rows are asked, and then the general part of [Default]. Rows have the
+// numbers that Link's errors give them. "-" stands for a condition that is not set, and for a rule without a name. A row
+// that is never reached, because earlier rows match every failure that it would match, says so.
+//
+// The table of a service is not part of it. To see that too, print both:
+//
+//	fmt.Print(append(mine, azure.Codes()...))
 //
 // The text is for people and may change.
 func (t Table) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "#\tRULE\tCODE\tSTATUS\tMESSAGE\tAPI VERSIONS\tRETRY")
-	all := slices.Concat(t, AzureCodes())
+	all := slices.Concat(t, statuses)
 	shadows := shadowed(all)
 	for i, r := range all {
 		if i == len(t) {
@@ -35,7 +38,7 @@ func (t Table) String() string {
 		if !r.Message.isZero() {
 			message = r.Message.String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s", number, dash(r.Name), dash(r.Code), dash(status), dash(message), dash(r.APIVersions), r.Retry)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s", number, dash(r.Name), dash(r.codes()), dash(status), dash(message), dash(r.APIVersions), r.Retry)
 		if by := shadows[i]; len(by) > 0 {
 			fmt.Fprintf(w, "\tnever reached, see %s", rowNumbers(by, len(t)))
 		}
@@ -54,6 +57,18 @@ func printConditions(w *tabwriter.Writer, conditions []condition) {
 		}
 		fmt.Fprintf(w, "default\t%s\t-\t-\t(%s)\t-\t%s\n", c.name, c.when, retry)
 	}
+}
+
+// codes is the condition on codes in words.
+func (r Rule) codes() string {
+	text := r.Code
+	if r.AnyCase {
+		text += " (any case)"
+	}
+	if r.InnerCode != "" {
+		text += " (inner " + r.InnerCode + ")"
+	}
+	return text
 }
 
 func dash(s string) string {
@@ -77,19 +92,25 @@ func rowNumbers(rows []int, own int) string {
 	return strings.Join(texts, " and ")
 }
 
-// shadowed finds, for each row that can never be reached, the rows in front of it that match all that it would.
+// shadowed finds, for each row that never decides, the earlier rows that together match every failure it would match.
 func shadowed(rows []Rule) map[int][]int {
 	shadows := make(map[int][]int)
-	byCode := make(map[string][]int) // the rows so far; "" for those that take any code
+	byCode := make(map[string][]int) // the rows so far by code in lower case; "" for those that take any code
 	for i, r := range rows {
-		codes := strings.Fields(lowerString(r.Code))
+		codes := strings.Fields(r.Code)
 		if len(codes) == 0 {
 			codes = []string{""}
 		}
 		var by []int
 		for _, code := range codes {
-			if j, ok := firstCovering(rows, r, byCode[code], byCode[""]); ok {
-				by = append(by, j)
+			candidates := byCode[lowerString(code)]
+			if code != "" {
+				candidates = slices.Concat(candidates, byCode[""])
+				slices.Sort(candidates)
+			}
+			j := slices.IndexFunc(candidates, func(j int) bool { return rows[j].covers(r, code) })
+			if j >= 0 {
+				by = append(by, candidates[j])
 			}
 		}
 		if len(by) == len(codes) {
@@ -97,27 +118,18 @@ func shadowed(rows []Rule) map[int][]int {
 			shadows[i] = slices.Compact(by)
 		}
 		for _, code := range codes {
+			code = lowerString(code)
 			byCode[code] = append(byCode[code], i)
 		}
 	}
 	return shadows
 }
 
-func firstCovering(rows []Rule, r Rule, candidates ...[]int) (int, bool) {
-	found, ok := 0, false
-	for _, list := range candidates {
-		for _, i := range list {
-			if (!ok || i < found) && rows[i].covers(r) {
-				found, ok = i, true
-			}
-		}
-	}
-	return found, ok
-}
-
-// covers tells whether r's conditions hold wherever those of o do, their codes aside.
-func (r Rule) covers(o Rule) bool {
-	return (r.Status == 0 || r.Status == o.Status) &&
+// covers reports whether r decides about every failure with this code that o would decide about.
+func (r Rule) covers(o Rule, code string) bool {
+	return (r.Code == "" || r.AnyCase || !o.AnyCase && slices.Contains(strings.Fields(r.Code), code)) &&
+		(r.InnerCode == "" || dash(r.InnerCode) == dash(o.InnerCode)) &&
+		(r.Status == 0 || r.Status == o.Status) &&
 		(r.Message.isZero() || r.Message.String() == o.Message.String()) &&
 		(strings.TrimSpace(r.APIVersions) == "" || dash(r.APIVersions) == dash(o.APIVersions))
 }

@@ -25,8 +25,8 @@ func printed(t Table) (own, rest []string) {
 func TestTableString(t *testing.T) {
 	table := Table{
 		{Name: "busy", Code: "Conflict", Message: Contains("busy"), Retry: Fast},
-		{Code: "conflict Mine", Retry: VerySlow},
-		{Code: "CONFLICT", Status: 409, Retry: Slow},
+		{Code: "Conflict Mine", Retry: VerySlow},
+		{Code: "Conflict", Status: 409, Retry: Slow},
 		{Code: "Mine  Yours", Retry: Slow},
 		{Status: 423, APIVersions: ">=2023-01-01  <2024-01-01", Retry: OnChange},
 		{Code: "Locked", Status: 423, APIVersions: ">=2023-01-01 <2024-01-01", Retry: Slow},
@@ -36,12 +36,19 @@ func TestTableString(t *testing.T) {
 		{Message: Contains("X"), Retry: Fast},
 		{Code: "Conflict Conflict", Retry: Fast},
 		{Code: "Mine", Message: Contains("z"), Retry: Fast},
+		{Code: "MINE", Retry: Slow},
+		{Code: "mine", AnyCase: true, Retry: Slow},
+		{Code: "minE", Retry: Slow},
+		{InnerCode: "A  B", Retry: Slow},
+		{Code: "Other", InnerCode: "A B", Retry: Slow},
+		{Code: "Other", InnerCode: "A", Retry: Slow},
+		{Name: "ours", Status: 429, Retry: Slow},
 	}
 	own, rest := printed(table)
 	want := []string{
 		`1 busy Conflict - contains "busy" - fast`,
-		`2 - conflict Mine - - - very slow`,
-		`3 - CONFLICT 409 - - slow never reached, see row 2`,
+		`2 - Conflict Mine - - - very slow`,
+		`3 - Conflict 409 - - slow never reached, see row 2`,
 		`4 - Mine Yours - - - slow`,
 		`5 - - 423 - >=2023-01-01 <2024-01-01 on change`,
 		`6 - Locked 423 - >=2023-01-01 <2024-01-01 slow never reached, see row 5`,
@@ -51,6 +58,13 @@ func TestTableString(t *testing.T) {
 		`10 - - - contains "X" - fast`,
 		`11 - Conflict Conflict - - - fast never reached, see row 2`,
 		`12 - Mine - contains "z" - fast never reached, see row 2`,
+		`13 - MINE - - - slow`,
+		`14 - mine (any case) - - - slow`,
+		`15 - minE - - - slow never reached, see row 14`,
+		`16 - (inner A B) - - - slow`,
+		`17 - Other (inner A B) - - - slow never reached, see row 16`,
+		`18 - Other (inner A) - - - slow`,
+		`19 ours - 429 - - slow`,
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("its own rows (-want +got):\n%s", diff)
@@ -59,11 +73,11 @@ func TestTableString(t *testing.T) {
 		if !strings.HasPrefix(line, "default ") {
 			t.Errorf("%q is not marked as a default", line)
 		}
-		if unreachable, shadowed := strings.Contains(line, " Conflict "), strings.Contains(line, "never reached, see row 2"); unreachable != shadowed {
-			t.Errorf("%q: only Conflict is taken from the default", line)
+		if unreachable, shadowed := strings.Contains(line, " Throttled "), strings.Contains(line, "never reached, see row 19"); unreachable != shadowed {
+			t.Errorf("%q: only 429 is taken from the default", line)
 		}
 	}
-	if want := len(firstConditions) + len(AzureCodes()) + len(lastConditions); len(rest) != want {
+	if want := len(firstConditions) + len(statuses) + len(lastConditions); len(rest) != want {
 		t.Errorf("%d lines of defaults, want %d", len(rest), want)
 	}
 }
@@ -82,10 +96,10 @@ func TestDefaultRowsAreAllReached(t *testing.T) {
 	if strings.Contains(Table(nil).String(), "never reached") {
 		t.Error("a default row is shadowed by another")
 	}
-	own, rest := printed(AzureCodes())
-	for _, line := range append(own[:0:0], rest[len(firstConditions):len(firstConditions)+len(AzureCodes())]...) {
+	own, rest := printed(statuses)
+	for _, line := range append(own[:0:0], rest[len(firstConditions):len(firstConditions)+len(statuses)]...) {
 		if !strings.Contains(line, "never reached") {
-			t.Errorf("%q is decided by the copy in front of it", line)
+			t.Errorf("%q is decided by the copy before it", line)
 		}
 	}
 }

@@ -2,24 +2,24 @@ package classify
 
 import "strconv"
 
-// Retry is how soon a failed pass is worth another try. The values are ordered: a greater one waits longer. What each
-// means in seconds is up to the engine that runs the passes.
+// Retry says how soon to retry a failed pass. The values are ordered: a greater value waits longer. The engine that runs the
+// passes turns them into seconds.
 type Retry uint8
 
 const (
-	// Unset is no decision. Rules refuse it.
+	// Unset means that there is no decision. Rules refuse it.
 	Unset Retry = iota
-	// Fast is for what is over in seconds.
+	// Fast is for errors that end within seconds.
 	Fast
-	// Slow is for what is over in minutes, and for whatever is not known.
+	// Slow is for errors that end within minutes, and for unknown errors.
 	Slow
-	// VerySlow is for what hardly goes away without somebody's help: looked at again at each resync.
+	// VerySlow is for errors that rarely end without help. The engine retries them at each resync.
 	VerySlow
-	// OnChange is for what only a change of the spec can mend. It is not for ever: the resync looks at it, too.
+	// OnChange is for errors that only a change of the spec can end. The resync retries them, too.
 	OnChange
 )
 
-// String is "unset", "fast", "slow", "very slow" or "on change"; for any other value, "Retry(9)".
+// String returns "unset", "fast", "slow", "very slow" or "on change"; for any other value, "Retry(9)".
 func (r Retry) String() string {
 	switch r {
 	case Unset:
@@ -36,8 +36,7 @@ func (r Retry) String() string {
 	return "Retry(" + strconv.Itoa(int(r)) + ")"
 }
 
-// Severity is what a failure that is tried again like this means for the person who looks at it: [Error] for
-// [OnChange], [Warning] for the others, [None] for [Unset].
+// Severity returns [Error] for [OnChange], [None] for [Unset], and [Warning] for the others.
 func (r Retry) Severity() Severity {
 	switch r {
 	case Unset:
@@ -48,15 +47,15 @@ func (r Retry) Severity() Severity {
 	return Warning
 }
 
-// decided tells whether r is one of the values that a rule or a link may decide on.
+// decided reports whether a rule or a link may return r.
 func (r Retry) decided() bool { return Fast <= r && r <= OnChange }
 
-// Severity says how bad a state is for the person who looks at it. Its text is what conditions show.
+// Severity says how bad a state is for an operator. Conditions show its text.
 type Severity string
 
 const (
-	None    Severity = ""        // nothing to tell
-	Info    Severity = "Info"    // work is in progress; no classification has it, but those who show them beside such work do
-	Warning Severity = "Warning" // failed, and tried again without anybody's help
-	Error   Severity = "Error"   // failed, and somebody has to change something
+	None    Severity = ""        // nothing to report
+	Info    Severity = "Info"    // work is in progress; no classification has this severity
+	Warning Severity = "Warning" // the pass failed, and the engine retries it
+	Error   Severity = "Error"   // the pass failed, and a person has to change the spec
 )

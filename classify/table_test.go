@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,41 +16,57 @@ func TestTable(t *testing.T) {
 	long := strings.Repeat("Long", 100)
 	table := Table{
 		{Name: "busy", Code: "Conflict", Message: Contains("busy"), Retry: Fast},
+		{Name: "busy by status", Code: "Conflict", Status: 409, Retry: VerySlow},
 		{Name: "two codes", Code: "First  Second", Retry: VerySlow},
 		{Name: "status and code", Code: "Gone", Status: 410, Retry: OnChange},
 		{Name: "status", Status: 423, Retry: VerySlow},
 		{Name: "any code", Message: Contains("somewhere else"), Retry: OnChange},
 		{Name: "new version", Code: "Old", APIVersions: ">=2024-01-01", Retry: Fast},
-		{Name: "again", Code: "first", Retry: Fast},
+		{Name: "again", Code: "first", AnyCase: true, Retry: Fast},
+		{Name: "any case", Code: "Folded also", AnyCase: true, Retry: Fast},
+		{Name: "inner", Code: "DeploymentFailed", InnerCode: "QuotaExceeded NoCores", Retry: VerySlow},
+		{Name: "inner alone", InnerCode: "ZoneFull", Retry: VerySlow},
 		{Name: "late", Code: "Late", Retry: Fast},
 		{Name: "long", Code: long, Retry: Fast},
-		{Name: "über", Code: "Über", Retry: Fast},
+		{Name: "longest", Code: long + "Est", AnyCase: true, Retry: Fast},
+		{Name: "über", Code: "Über", AnyCase: true, Retry: Fast},
 	}
 	cases := map[string]struct {
 		reason  string
 		failure Failure
 		want    string
 	}{
-		"code and message": {"both hold", Failure{Code: "Conflict", Message: "It is BUSY."}, "busy"},
-		"message missing":  {"the default decides what no row does", Failure{Code: "Conflict", Message: "no"}, "Conflict"},
-		"folded":           {"the case of a code does not matter", Failure{Code: "conflict", Message: "busy"}, "busy"},
-		"first code":       {"one of several codes", Failure{Code: "FIRST"}, "two codes"},
-		"second code":      {"one of several codes", Failure{Code: "second"}, "two codes"},
-		"both codes":       {"the codes are several, not one with a space", Failure{Code: "First  Second"}, "Unknown"},
-		"status and code":  {"both hold", Failure{Code: "Gone", Status: 410}, "status and code"},
-		"code only":        {"only one of both holds", Failure{Code: "Gone", Status: 200}, "Unknown"},
-		"status":           {"any code with this status", Failure{Code: "X", Status: 423}, "status"},
-		"no code":          {"no code with this status", Failure{Status: 423}, "status"},
-		"any code":         {"any code with this message", Failure{Code: "Whatever", Message: "it is somewhere else"}, "any code"},
-		"row order":        {"a row with a code in front of one without", Failure{Code: "First", Message: "somewhere else"}, "two codes"},
-		"row order 2":      {"a row without a code in front of one with", Failure{Code: "Late", Message: "somewhere else"}, "any code"},
-		"version":          {"the version holds", Failure{Code: "Old", APIVersion: "2024-05-01"}, "new version"},
-		"old version":      {"it does not", Failure{Code: "Old", APIVersion: "2023-05-01"}, "Unknown"},
-		"no version":       {"it is not known", Failure{Code: "Old"}, "Unknown"},
-		"long code":        {"a code of any length", Failure{Code: strings.ToUpper(long)}, "long"},
-		"longer code":      {"a code longer than any", Failure{Code: long + "x"}, "Unknown"},
-		"not ASCII":        {"letters beyond ASCII are compared as they are", Failure{Code: "über"}, "Unknown"},
-		"not ASCII either": {"and those of ASCII are folded beside them", Failure{Code: "ÜBER"}, "über"},
+		"code and message":    {"both hold", Failure{Code: "Conflict", Message: "It is busy."}, "busy"},
+		"message missing":     {"the default decides what no row does", Failure{Code: "Conflict", Message: "no"}, "Unknown"},
+		"message's case":      {"a text is compared exactly", Failure{Code: "Conflict", Message: "BUSY"}, "Unknown"},
+		"code's case":         {"a code is compared exactly", Failure{Code: "conflict", Message: "busy"}, "Unknown"},
+		"any case":            {"unless the row says otherwise", Failure{Code: "FOLDED"}, "any case"},
+		"any case, exact":     {"as it is written, too", Failure{Code: "Folded"}, "any case"},
+		"any case, second":    {"for each of its codes", Failure{Code: "aLSO"}, "any case"},
+		"any case, order":     {"rows of both forms are asked in the order of the table", Failure{Code: "First", Status: 1}, "two codes"},
+		"first code":          {"one of several codes", Failure{Code: "First"}, "two codes"},
+		"second code":         {"one of several codes", Failure{Code: "Second"}, "two codes"},
+		"inner":               {"one of the nested errors has the code", Failure{Code: "DeploymentFailed", Inner: []InnerError{{"Other", ""}, {"QuotaExceeded", "x"}}}, "inner"},
+		"inner's case":        {"exactly", Failure{Code: "DeploymentFailed", Inner: []InnerError{{"quotaExceeded", ""}}}, "Unknown"},
+		"no inner":            {"an error without nested ones has none of these codes", Failure{Code: "DeploymentFailed"}, "Unknown"},
+		"inner alone":         {"whatever the code", Failure{Code: "X", Inner: []InnerError{{"ZoneFull", ""}}}, "inner alone"},
+		"both codes":          {"the codes are several, not one with a space", Failure{Code: "First  Second"}, "Unknown"},
+		"status and code":     {"both hold", Failure{Code: "Gone", Status: 410}, "status and code"},
+		"code only":           {"only one of both holds", Failure{Code: "Gone", Status: 200}, "Unknown"},
+		"status":              {"any code with this status", Failure{Code: "X", Status: 423}, "status"},
+		"no code":             {"no code with this status", Failure{Status: 423}, "status"},
+		"any code":            {"any code with this message", Failure{Code: "Whatever", Message: "it is somewhere else"}, "any code"},
+		"row order, one code": {"of two rows of a code the first decides", Failure{Code: "Conflict", Message: "busy", Status: 409}, "busy"},
+		"row order":           {"a row with a code before one without", Failure{Code: "First", Message: "somewhere else"}, "two codes"},
+		"row order 2":         {"a row without a code before one with", Failure{Code: "Late", Message: "somewhere else"}, "any code"},
+		"version":             {"the version holds", Failure{Code: "Old", APIVersion: "2024-05-01"}, "new version"},
+		"old version":         {"it does not", Failure{Code: "Old", APIVersion: "2023-05-01"}, "Unknown"},
+		"no version":          {"it is not known", Failure{Code: "Old"}, "Unknown"},
+		"long code":           {"a code of any length", Failure{Code: long}, "long"},
+		"long, any case":      {"a code of any length", Failure{Code: strings.ToUpper(long + "est")}, "longest"},
+		"longer code":         {"a code longer than any", Failure{Code: long + "longer"}, "Unknown"},
+		"not ASCII":           {"letters outside ASCII are never folded", Failure{Code: "über"}, "Unknown"},
+		"not ASCII either":    {"letters of ASCII next to them are", Failure{Code: "ÜBER"}, "über"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +97,8 @@ func TestTableLinkIsASnapshot(t *testing.T) {
 
 func TestFirstTableWins(t *testing.T) {
 	first, second := Table{{Code: "Mine", Retry: Fast}}, Table{{Code: "Mine Yours", Retry: VerySlow}}
-	for code, want := range map[string]Retry{"Mine": Fast, "Yours": VerySlow, "Conflict": Slow} {
-		if c := classifyBy(t, &Failure{Code: code}, first.Link(), second.Link()); c.Retry() != want {
+	for code, want := range map[string]Retry{"Mine": Fast, "Yours": VerySlow, "Conflict": Slow, "InvalidTemplate": OnChange} {
+		if c := classifyBy(t, ofService(code), first.Link(), second.Link()); c.Retry() != want {
 			t.Errorf("%s: got %v, want %s", code, c, want)
 		}
 	}
@@ -94,18 +111,22 @@ func TestTableLinkOfNilFailure(t *testing.T) {
 	}
 }
 
-// linear is the table as its documentation has it: ask one rule after the other.
+// linear is the table as its documentation describes it: it asks one rule after the other.
 func linear(table Table, f *Failure) (Rule, bool) {
 	for _, r := range table {
 		code := r.Code == ""
 		for _, c := range strings.Fields(r.Code) {
-			code = code || strings.EqualFold(c, f.Code)
+			code = code || c == f.Code || r.AnyCase && strings.EqualFold(c, f.Code)
 		}
 		versions, err := parseAPIVersions(r.APIVersions)
 		if err != nil {
 			panic(err)
 		}
-		if code && (r.Status == 0 || r.Status == f.Status) && r.Message.Match(f.Message) && versions.match(f.APIVersion) {
+		inner := r.InnerCode == ""
+		for _, c := range strings.Fields(r.InnerCode) {
+			inner = inner || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return e.Code == c })
+		}
+		if code && inner && (r.Status == 0 || r.Status == f.Status) && r.Message.Match(f.Message) && versions.match(f.APIVersion) {
 			return r, true
 		}
 	}
@@ -118,6 +139,10 @@ func TestTableFirstMatchWins(t *testing.T) {
 		r := Rule{Retry: rapid.SampledFrom([]Retry{Fast, Slow, VerySlow, OnChange}).Draw(t, "retry")}
 		if rapid.IntRange(0, 4).Draw(t, "has code") > 0 {
 			r.Code = strings.Join(rapid.SliceOfN(code, 1, 3).Draw(t, "codes"), " ")
+			r.AnyCase = rapid.Bool().Draw(t, "any case")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "has inner") == 0 {
+			r.InnerCode = strings.Join(rapid.SliceOfN(code, 1, 2).Draw(t, "inner codes"), " ")
 		}
 		r.Status = rapid.SampledFrom([]int{0, 0, 400, 409}).Draw(t, "status")
 		if rapid.Bool().Draw(t, "has message") {
@@ -127,12 +152,16 @@ func TestTableFirstMatchWins(t *testing.T) {
 		return r
 	}).Filter(func(r Rule) bool { return r.check() == nil })
 	rapid.Check(t, func(t *rapid.T) {
-		table := Table(rapid.SliceOfN(rule, 0, 12).Draw(t, "table"))
-		for i := range table {
-			table[i].Name = fmt.Sprint("row ", i+1)
+		var table Table
+		for _, r := range rapid.SliceOfN(rule, 0, 16).Draw(t, "table") {
+			r.Name = fmt.Sprint("row ", len(table)+1)
+			if _, err := compile(append(table, r)); err == nil { // it contradicts no earlier row
+				table = append(table, r)
+			}
 		}
 		f := &Failure{
 			Code:       rapid.OneOf(code, rapid.Just("")).Draw(t, "code"),
+			Inner:      rapid.SliceOfN(rapid.Custom(func(t *rapid.T) InnerError { return InnerError{Code: code.Draw(t, "code")} }), 0, 2).Draw(t, "inner"),
 			Status:     rapid.SampledFrom([]int{0, 200, 400, 409}).Draw(t, "status"),
 			Message:    rapid.StringMatching(`[xyXY]{0,4}`).Draw(t, "message"),
 			APIVersion: rapid.SampledFrom([]string{"", "2023-01-01", "2024-01-01-preview", "2024-01-01"}).Draw(t, "version"),
@@ -153,4 +182,38 @@ func TestTableFirstMatchWins(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A row that can never decide is an error if the row that decides in its place has another Retry.
+func TestTableContradicts(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		table  Table
+		want   string // the panic, from "row"; empty: none
+	}{
+		"same code": {"the first row always decides", Table{{Code: "A", Retry: Fast}, {Code: "A", Retry: Slow}},
+			"row 2 of 2 (A, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"narrower": {"more conditions do not help a later row", Table{{Code: "A", Retry: Fast}, {Name: "mine", Code: "A", Status: 409, Message: Contains("x"), Retry: OnChange}},
+			"row 2 of 2 (mine, on change) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"second of several": {"one contradiction is enough", Table{{Code: "A", Retry: Slow}, {Code: "B", Retry: Fast}, {Code: "A B", Retry: Slow}},
+			"row 3 of 3 (A or B, slow) never decides: row 2 (B, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"any case": {"a row with AnyCase covers each spelling", Table{{Code: "a", AnyCase: true, Retry: Fast}, {Code: "A", Retry: Slow}},
+			"row 2 of 2 (A, slow) never decides: row 1 (a, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"inner": {"nested codes are conditions like others", Table{{InnerCode: "A B", Retry: Fast}, {Code: "C", InnerCode: " A  B", Retry: Slow}},
+			"row 2 of 2 (C, inner A or B, slow) never decides: row 1 (inner A or B, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"same Retry":     {"a row too many does no harm", Table{{Code: "A", Retry: Fast}, {Code: "A", Status: 409, Retry: Fast}}, ""},
+		"partly":         {"the later row decides about B", Table{{Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}}, ""},
+		"narrower first": {"the later row decides about other states", Table{{Code: "A", Status: 409, Retry: Fast}, {Code: "A", Retry: Slow}}, ""},
+		"other spelling": {"codes are compared exactly", Table{{Code: "A", Retry: Fast}, {Code: "a", Retry: Slow}}, ""},
+		"exact first":    {"the later row decides about other spellings", Table{{Code: "A", Retry: Fast}, {Code: "A", AnyCase: true, Retry: Slow}}, ""},
+		"other inner":    {"the later row decides about other causes", Table{{InnerCode: "A", Retry: Fast}, {InnerCode: "A B", Retry: Slow}}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := panicText(func() { c.table.Link() })
+			if diff := cmp.Diff(c.want, strings.TrimPrefix(got, "classify: Table: ")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
 }

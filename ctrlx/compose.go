@@ -31,7 +31,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), inPlace(ops.Apply), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))
+	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
 }
@@ -40,9 +40,9 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 func (r *Reconciler[T]) targetsOf() {
 	switch r.opt.targetBy {
 	case "WithTargetClient":
-		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)](r.name, r.opt.targetBy, r.opt.target)
+		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)]("New: "+r.name, r.opt.targetBy, r.opt.target)
 	case "WithImpersonation":
-		as := optionFor[func(T) rest.ImpersonationConfig](r.name, r.opt.targetBy, r.opt.target)
+		as := optionFor[func(T) rest.ImpersonationConfig]("New: "+r.name, r.opt.targetBy, r.opt.target)
 		r.target = impersonating(as, func() *identities { return r.clients })
 	}
 }

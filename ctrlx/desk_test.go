@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -40,6 +41,7 @@ type desk struct {
 	// What the operations do; nil: they are done.
 	apply, remove func(context.Context, *flow.Request[*App]) (flow.Progress, error)
 	insync        bool
+	present       bool   // in the cloud, not as the spec says
 	fails         string // which hook or check of hooked
 	block         string // where a check holds the object, as flow.PointPreCheck
 	asked         []string
@@ -98,7 +100,7 @@ func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrl
 	}
 	return ctrlx.New("App", flow.Operations[*App]{
 		Get: func(context.Context, *flow.Request[*App]) (flow.Observation, error) {
-			return flow.Observation{Exists: d.insync, InSync: d.insync}, nil
+			return flow.Observation{Presence: checks.PresenceOf(d.insync || d.present), InSync: d.insync}, nil
 		},
 		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
 	}, ext, append(d.clock(), opts...)...)

@@ -57,11 +57,21 @@
 //
 // # Errors
 //
-// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is looked at again when the
-// object changes, and at the resync. What the API server refuses is named in its own words: a conflict is Fast, and no event is
-// made of it; a request to wait is followed; the rest is Slow, or VerySlow where the request was wrong.
-// Rules on Classify stand in front of all that and may say otherwise. An error that joins several with a retriable or a
+// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is tried again when the
+// object changes, and at the resync. Errors of the Kubernetes API are read by [Errors], after the readers that
+// flow.WithErrors is given: the reason of the condition is the reason of the API server, a conflict is Fast and makes no
+// event, a delay that the API server asks for is followed. [ErrorCodes] is the table.
+// Rules on Classify come before all that and may say otherwise. An error that joins several with a retriable or a
 // terminal one among them is classified as one error; of others that are joined the one that waits longest decides.
+//
+// # A Reconcile that exists already
+//
+// [Guards] run checks in a Reconcile method of the user's own: they find the owner and references, write the conditions
+// that say why the object waits, and requeue it. They wake nothing. A [Resolver] serves chains that the user runs.
+//
+// # Many kinds
+//
+// [SetupAll] sets up all kinds of a flow.Registry with a manager, one line each. Their extensions stay typed.
 //
 // # What objects say of themselves
 //

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +21,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // engine is what the reconcilers of a manager share: who waits for what, and what is watched for them.
@@ -131,7 +129,7 @@ func (e *engine) wake(waiter index.ID) {
 
 // look reads an object for a pass. The order is what loses no wake-up: it is registered, watched, read, and what was read
 // is remembered. A UID says which object of that name is meant.
-func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types.UID, wait time.Duration, readiness map[schema.GroupKind]ready.Func) (checks.Object, error) {
+func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types.UID, wait time.Duration, readiness readinesses) (checks.Object, error) {
 	seen := p.Register(id)
 	ref := checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
@@ -143,7 +141,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		seen.Saw(digest.NotFound)
 		return checks.Object{Ref: ref}, nil
 	}
-	obj := e.newObject(k.gvk)
+	obj := newObject(e.scheme, k.gvk)
 	if err := e.read(ctx, id, obj, wait); err != nil {
 		if apierrors.IsNotFound(err) {
 			seen.Saw(digest.NotFound)
@@ -152,14 +150,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
 	seen.Saw(digest.Of(obj))
-	if uid != "" && obj.GetUID() != uid { // another one of that name
-		return checks.Object{Ref: ref}, nil
-	}
-	of := readiness[gk]
-	if of == nil {
-		of = ready.Of
-	}
-	return ready.Object(obj, ref, of), nil
+	return readiness.object(obj, ref, uid), nil
 }
 
 // read reads an object from the cache, unless that is behind of what is known.
@@ -270,7 +261,7 @@ func (e *engine) kind(gk schema.GroupKind) *kind {
 
 // discover asks the API server for a kind. One that is not installed has no version.
 func (e *engine) discover(gk schema.GroupKind) (*kind, error) {
-	mapping, err := e.mapper.RESTMapping(gk, e.versions(gk)...)
+	mapping, err := e.mapper.RESTMapping(gk, versionsOf(e.scheme, gk)...)
 	switch {
 	case meta.IsNoMatchError(err):
 		return &kind{gvk: gk.WithVersion(""), namespaced: true, asked: time.Now()}, nil
@@ -283,7 +274,7 @@ func (e *engine) discover(gk schema.GroupKind) (*kind, error) {
 // inform starts the informer of a kind, without waiting for it.
 func (e *engine) inform(ctx context.Context, k *kind) error {
 	// The informer lives as long as the manager; the context is for starting it.
-	informer, err := e.cache.GetInformer(ctx, e.newObject(k.gvk), cache.BlockUntilSynced(false))
+	informer, err := e.cache.GetInformer(ctx, newObject(e.scheme, k.gvk), cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching the kind: %w", err)
 	}
@@ -317,28 +308,6 @@ func (e *engine) handler(k *kind) toolscache.ResourceEventHandler {
 		UpdateFunc: func(_, o any) { changed(o, false) },
 		DeleteFunc: func(o any) { changed(o, true) },
 	}
-}
-
-// newObject is an object to read into: a typed one if the scheme knows the type, since that is what checks of users expect.
-func (e *engine) newObject(gvk schema.GroupVersionKind) client.Object {
-	if o, err := e.scheme.New(gvk); err == nil {
-		if obj, ok := o.(client.Object); ok {
-			return obj
-		}
-	}
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(gvk)
-	return obj
-}
-
-// versions are those of a kind that the scheme has types for, the preferred one first; none: any that is served.
-func (e *engine) versions(gk schema.GroupKind) (versions []string) {
-	for _, gv := range e.scheme.PrioritizedVersionsForGroup(gk.Group) {
-		if e.scheme.Recognizes(gv.WithKind(gk.Kind)) {
-			versions = append(versions, gv.Version)
-		}
-	}
-	return versions
 }
 
 // namespaced tells whether a kind has namespaces, if that is known.

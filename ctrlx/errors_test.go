@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,10 +36,10 @@ func TestAPIServerErrors(t *testing.T) {
 		"Invalid":     {"what made the object has to change, which is not the spec only", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "a", nil), "False Invalid Reconciling", time.Hour, 1},
 		"BadRequest":  {"the request is wrong", apierrors.NewBadRequest("no"), "False BadRequest Reconciling", time.Hour, 1},
 		"Internal":    {"it may be over soon", apierrors.NewInternalError(errBroken), "False InternalError Reconciling", slow, 1},
-		"NoReason":    {"it says nothing", &apierrors.StatusError{ErrStatus: metav1.Status{Message: "no"}}, "False Kubernetes Reconciling", slow, 1},
+		"NoReason":    {"it says nothing", &apierrors.StatusError{ErrStatus: metav1.Status{Message: "no"}}, "False Unknown Reconciling", slow, 1},
 		"Joined":      {"the one that waits longest", errors.Join(apierrors.NewConflict(maps, "a", errBroken), apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Reconciling", slow, 1},
 		"Terminal":    {"a terminal error keeps the word", reconcile.TerminalError(apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Stalled", time.Hour, 1},
-		"Cloud":       {"what the cloud says is its own", fmt.Errorf("%w", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 409}), "False Conflict Reconciling", slow, 1},
+		"Cloud":       {"what the cloud says is its own", fmt.Errorf("%w", &cloudError{"Conflict", 409}), "False Conflict Reconciling", slow, 1},
 		"Unknown":     {"what is none of the API server's is as before", errBroken, "False Unknown Reconciling", slow, 1},
 	}
 	for name, tc := range cases {

@@ -4,8 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -33,5 +37,33 @@ func TestExplain(t *testing.T) {
 	o.until("newer", "False OwnerNotFound")
 	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "flow.KeepLast(n)") {
 		t.Errorf("one pass is kept: %v", err)
+	}
+}
+
+// The event of a block names the check that blocked, also inside of a group.
+func TestEventNamesTheCheck(t *testing.T) {
+	busy := aCluster()
+	busy.Status.Conditions[0].Status = "False"
+	cases := map[string]struct {
+		reason string
+		ext    flow.Extensions[*App]
+	}{
+		"OwnerCheck": {"a check", flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady(checks.Reason("Busy")))}},
+		"OnOwner":    {"a check of a group", flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady(checks.Reason("Busy"))))}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{Cluster: "c"}), busy)
+			d.use(d.reconciler(tc.ext, ctrlx.WithFlow(flow.KeepLast(1))))
+			d.pass()
+			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"Warning Busy " + e.Link + ": " + d.message()}
+			if diff := cmp.Diff(want, d.told()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
+				t.Errorf("%s: the check is %q; -want, +got:\n%s", tc.reason, e.Link, diff)
+			}
+		})
 	}
 }

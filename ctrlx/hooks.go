@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -12,7 +14,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/probe"
 )
 
 // HookFunc is called at a certain place of each pass. The client is the manager's, mgr.GetClient(); that of the deployment target
@@ -117,9 +118,9 @@ func (r *Reconciler[T]) adding(place string, hook HookFunc[T]) {
 	}
 }
 
-// hookName is a hook's place with the function that it is, or that made it.
+// hookName returns a hook's place with the name of its function, or of the function that made it. The hook is not nil.
 func hookName(place string, hook any) string {
-	f := probe.Func(hook)
+	f := runtime.FuncForPC(reflect.ValueOf(hook).Pointer())
 	if f == nil {
 		return place + "(unknown)"
 	}

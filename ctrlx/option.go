@@ -2,15 +2,14 @@ package ctrlx
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -25,13 +24,29 @@ type options struct {
 	backoff    *flow.Backoff
 	controller controller.Options
 	sync       time.Duration
-	readiness  map[schema.GroupKind]ready.Func
+	readiness  readinesses
 	now        func() time.Time
 	rand       func() float64
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
 	poll       time.Duration
 	wakes      wakes
+}
+
+// apply applies options. maker is the function that was given them, with the name of the kind.
+func (o *options) apply(maker string, opts []Option) {
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, i+1))
+		}
+		opt(o)
+	}
+}
+
+// needsNew reports whether an option was given that only [New] can follow.
+func (o *options) needsNew() bool {
+	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
+		o.poll != 0 || o.wakes != (wakes{})
 }
 
 // OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.

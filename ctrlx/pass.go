@@ -5,13 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -26,7 +24,7 @@ type pass struct {
 	read      client.Object // as it was read
 	namespace string
 	sync      time.Duration
-	readiness map[schema.GroupKind]ready.Func
+	readiness readinesses
 	watched   bool // all that the object waits for is watched, so that it is woken
 
 	intervals // what the object says

@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
 )
 
 // bare is what one writes without this package for the same passes: the same reads, the same three conditions, compared
@@ -134,7 +135,7 @@ func measured(owned bool, opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Databa
 }
 
 func inSync(ctxt, *flow.Request[*testv1.Database]) (flow.Observation, error) {
-	return flow.Observation{Exists: true, InSync: true}, nil
+	return flow.Observation{Presence: checks.Present, InSync: true}, nil
 }
 
 // passes are one pass of the adapter and one of the bare reconciler, each over objects of its own, in the state in which

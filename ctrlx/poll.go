@@ -111,7 +111,7 @@ func (p *poller) read(ctx context.Context, id index.ID) bool {
 	case !errors.As(err, &said):
 		p.failed[id], p.away = true, true
 		return false
-	case transient(err):
+	case kubernetes.Transient(err):
 		p.failed[id] = true
 	default: // who may not read it is told so by its passes
 		delete(p.failed, id)
@@ -120,12 +120,6 @@ func (p *poller) read(ctx context.Context, id index.ID) bool {
 		log.FromContext(ctx).V(1).Info("what is waited for could not be read live", "object", id.String(), "error", err.Error())
 	}
 	return sleep(ctx, pollGap)
-}
-
-// transient tells whether to ask again soon.
-func transient(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
 }
 
 // due are those whose turn it is, first those of which the cache has something old.
@@ -153,13 +147,13 @@ func (e *engine) readLive(ctx context.Context, id index.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	name := types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
-	live, d, err := get(ctx, e.live, name, e.newObject(k.gvk))
+	live, d, err := get(ctx, e.live, name, newObject(e.scheme, k.gvk))
 	if err != nil {
 		return err
 	}
 	// In this order: an event that comes in between takes the mark away, or was there before the cache is looked at.
 	e.behind.mark(id, live)
-	cached, _, err := get(ctx, e.cache, name, e.newObject(k.gvk))
+	cached, _, err := get(ctx, e.cache, name, newObject(e.scheme, k.gvk))
 	if err == nil && !older(cached, live) {
 		e.behind.clear(id)
 	}

@@ -19,7 +19,7 @@ func WithReadiness(kind schema.GroupKind, of func(obj client.Object) checks.Read
 	}
 	return func(o *options) {
 		if o.readiness == nil {
-			o.readiness = map[schema.GroupKind]ready.Func{}
+			o.readiness = readinesses{}
 		}
 		o.readiness[kind] = of
 	}

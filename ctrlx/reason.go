@@ -13,6 +13,10 @@ const (
 	ReasonTerminal = "Terminal"
 	// ReasonStatusInvalid: the API server refused the status that operations have found out, as its definition does not allow it.
 	ReasonStatusInvalid = "StatusInvalid"
+	// ReasonChecks is that of Reconciling or Stalled while a check of [Guards] does not pass.
+	ReasonChecks = "ChecksNotPassed"
+	// ReasonChecksPassed is that of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
+	ReasonChecksPassed = "ChecksPassed"
 	// ReasonProcessing is that of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

@@ -40,7 +40,7 @@ type Reconciler[T client.Object] struct {
 	key        func(T) string
 	owner      func(T) checks.Ref
 	conditions conditions[T]
-	conflicts  workqueue.TypedRateLimiter[reconcile.Request]
+	conflicts  conflicts
 
 	// What SetupWithManager gives.
 	engine   *engine
@@ -60,19 +60,12 @@ type Reconciler[T client.Object] struct {
 // are, and on options that are nil or for another type.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
-	r.conflicts = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)
+	r.conflicts = newConflicts()
 	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery, now: time.Now, rand: rand.Float64}
-	for i, o := range opts {
-		if o == nil {
-			panic(fmt.Sprintf("ctrlx: New: %s: option %d is nil", name, i+1))
-		}
-		o(&r.opt)
-	}
-	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		panic(fmt.Sprintf("ctrlx: New: %s: %s is no pointer to a struct: give the type that the scheme knows", name, t))
-	}
-	r.owner = optionFor[func(T) checks.Ref](name, "OwnedBy", r.opt.owner)
-	r.conditions = conditionsOf[T](name, r.opt.conditions)
+	r.opt.apply("New: "+name, opts)
+	mustBeStruct[T]("New: " + name)
+	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "OwnedBy", r.opt.owner)
+	r.conditions = conditionsOf[T]("New: "+name, r.opt.conditions)
 	r.resync = resyncOf(r.opt.backoff)
 	if r.opt.backoff == nil {
 		r.opt.backoff = flow.NewBackoff()
@@ -83,26 +76,34 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	return r.composed()
 }
 
-// optionFor is what an option gave, if it is for the right type. Nil if there was none.
-func optionFor[F any](name, option string, given any) (f F) {
+// optionFor returns the function that an option was given, nil without the option. It panics if the function is for
+// another type. maker is the function that is called, with the name of the kind.
+func optionFor[F any](maker, option string, given any) (f F) {
 	if given == nil {
 		return f
 	}
 	f, ok := given.(F)
 	if !ok {
-		panic(fmt.Sprintf("ctrlx: New: %s: %s was given a %T, it takes a %T", name, option, given, f))
+		panic(fmt.Sprintf("ctrlx: %s: %s was given a %T, it takes a %T", maker, option, given, f))
 	}
 	return f
+}
+
+// mustBeStruct panics unless T is a pointer to a struct, which objects can be read into.
+func mustBeStruct[T client.Object](maker string) {
+	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("ctrlx: %s: %s is no pointer to a struct: give the type that the scheme knows", maker, t))
+	}
 }
 
 // fill puts in what is nil.
 func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Key == nil {
-		ops.Key = func(obj T) string { return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID()) }
+		ops.Key = keyOf[T]
 	}
 	r.key = ops.Key
 	if ops.Deleting == nil {
-		ops.Deleting = func(obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
+		ops.Deleting = deleting[T]
 	}
 	if ops.Generation == nil {
 		ops.Generation = T.GetGeneration
@@ -123,6 +124,13 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	}
 }
 
+// keyOf names an object, and not another one that is made under its name.
+func keyOf[T client.Object](obj T) string {
+	return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID())
+}
+
+func deleting[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
+
 // Flow is the flow that passes go through, to print it. Adding a hook makes a new one.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
@@ -138,12 +146,26 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.waker.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
-	if err != nil && apierrors.IsConflict(err) {
-		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; coming back", "conflict", err.Error())
-		return reconcile.Result{RequeueAfter: r.conflicts.When(req)}, nil
-	}
-	if err == nil {
-		r.conflicts.Forget(req)
+	return r.conflicts.settle(ctx, req, result, err)
+}
+
+// conflicts counts the conflicts of objects that were read before their last change.
+type conflicts struct {
+	workqueue.TypedRateLimiter[reconcile.Request]
+}
+
+func newConflicts() conflicts {
+	return conflicts{workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)}
+}
+
+// settle turns a conflict into a requeue without an error.
+func (c conflicts) settle(ctx context.Context, req reconcile.Request, result reconcile.Result, err error) (reconcile.Result, error) {
+	switch {
+	case err == nil:
+		c.Forget(req)
+	case apierrors.IsConflict(err):
+		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; it is read again", "conflict", err.Error())
+		return reconcile.Result{RequeueAfter: c.When(req)}, nil
 	}
 	return result, err
 }
@@ -163,9 +185,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	obj := read.DeepCopyObject().(T)
 	obj.GetObjectKind().SetGroupVersionKind(r.gvk) // as the cache does with copies
-	deleting := !obj.GetDeletionTimestamp().IsZero()
 	if r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
-		if deleting { // it is gone from the cloud, and others hold the object
+		if deleting(obj) { // it is gone from the cloud, and others hold the object
 			r.forget(req)
 			return reconcile.Result{}, nil
 		}
@@ -234,8 +255,11 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.blocked.set(r.name, req.NamespacedName, "")
 }
 
-func (r *Reconciler[T]) newObject() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+func (r *Reconciler[T]) newObject() T { return newOf[T]() }
+
+// writer writes the status by the manager's client.
+func (r *Reconciler[T]) writer() *writer[T] {
+	return &writer[T]{name: r.name, client: r.client, live: r.engine.live, wrote: r.wrote}
 }
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.

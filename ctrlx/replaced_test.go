@@ -33,7 +33,7 @@ func TestReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obj := &testv1.Database{}
 			get := func(_ context.Context, req *databaseRequest) (flow.Observation, error) {
-				return flow.Observation{Exists: true}, tc.do(req)
+				return flow.Observation{Presence: checks.Present}, tc.do(req)
 			}
 			apply := func(_ context.Context, req *databaseRequest) (flow.Progress, error) {
 				return flow.InProgress("token", 0), tc.do(req)

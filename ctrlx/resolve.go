@@ -3,9 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/checks"
@@ -54,23 +52,22 @@ func (p *pass) id(ref checks.Ref) index.ID {
 
 var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")
 
-// resolve is the resolver of all flows.
+// resolve is the resolver of all flows of [New].
 func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 	p := passOf(ctx)
 	if p == nil {
 		return checks.Object{}, errNoPass
 	}
-	if ref.Kind == "" || ref.Name == "" {
-		return checks.Object{Ref: ref}, nil // known by its cloud ID only
-	}
-	obj, err := p.e.look(ctx, &p.p, p.id(ref), "", p.sync, p.readiness)
+	return withID(p.find, ctx, ref)
+}
+
+// find implements finder by the engine, which watches what it reads.
+func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Object, error) {
+	obj, err := p.e.look(ctx, &p.p, p.id(ref), w.uid, p.sync, p.readiness)
 	if err != nil {
 		return obj, err
 	}
 	p.saw(obj)
-	if obj.Ref.ID == "" {
-		obj.Ref.ID = ref.ID
-	}
 	return obj, nil
 }
 
@@ -80,23 +77,5 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 	if p == nil {
 		return checks.Object{}, errNoPass
 	}
-	if r.owner != nil {
-		ref := r.owner(obj)
-		switch {
-		case ref == checks.Ref{}:
-			return checks.Object{}, nil
-		case ref.ByIDOnly():
-			return checks.Object{Ref: ref}, nil
-		}
-		return resolve(ctx, ref)
-	}
-	c := metav1.GetControllerOfNoCopy(obj)
-	if c == nil {
-		return checks.Object{}, nil
-	}
-	gv, err := schema.ParseGroupVersion(c.APIVersion)
-	if err != nil {
-		return checks.Object{}, fmt.Errorf("ctrlx: the controlling owner reference to %s %s: %w", c.Kind, c.Name, err)
-	}
-	return p.e.look(ctx, &p.p, p.id(checks.Ref{Group: gv.Group, Kind: c.Kind, Name: c.Name}), c.UID, p.sync, p.readiness)
+	return ownerOf(ctx, obj, r.owner, p.find)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -25,9 +26,10 @@ type conditions[T client.Object] struct {
 	set func(T, []metav1.Condition)
 }
 
-// conditionsOf finds out how the conditions of objects of type T are got at, and panics if nobody knows.
-func conditionsOf[T client.Object](name string, option any) conditions[T] {
-	if at := optionFor[func(T) *[]metav1.Condition](name, "WithConditions", option); at != nil {
+// conditionsOf finds the conditions of objects of type T: by the option or, without it, by methods. It panics if there is
+// neither. maker is the function that is called, with the name of the kind.
+func conditionsOf[T client.Object](maker string, option any) conditions[T] {
+	if at := optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", option); at != nil {
 		return conditions[T]{
 			func(obj T) []metav1.Condition { return *at(obj) },
 			func(obj T, all []metav1.Condition) { *at(obj) = all },
@@ -35,7 +37,7 @@ func conditionsOf[T client.Object](name string, option any) conditions[T] {
 	}
 	var zero T
 	if _, ok := any(zero).(Conditioned); !ok {
-		panic(fmt.Sprintf("ctrlx: New: %s: nobody says where %T has its conditions: give it GetConditions and SetConditions, or use WithConditions", name, zero))
+		panic(fmt.Sprintf("ctrlx: %s: %T has no methods for its conditions: give it GetConditions and SetConditions, or use WithConditions", maker, zero))
 	}
 	return conditions[T]{
 		func(obj T) []metav1.Condition { return any(obj).(Conditioned).GetConditions() },
@@ -45,6 +47,43 @@ func conditionsOf[T client.Object](name string, option any) conditions[T] {
 
 // ours are those of the conditions that a flow writes. Any other belongs to somebody else.
 var ours = []string{"Ready", "Reconciling", "Stalled"}
+
+// writer writes the status of the objects of one kind.
+type writer[T client.Object] struct {
+	name   string
+	client client.Client
+	live   client.Reader                                     // past the cache
+	wrote  func(ctx context.Context, obj T, err error) error // remembers a write; err is that of the write
+}
+
+// patch turns the status of base into that of obj, unless base is not the object's last version. It reads the answer of
+// the API server into obj.
+func (w *writer[T]) patch(ctx context.Context, base, obj T) error {
+	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	err := w.wrote(ctx, obj, w.client.Status().Patch(ctx, obj, locked))
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsNotFound(err) && !w.isGone(ctx, base, err):
+		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", w.name, err)
+	}
+	return fmt.Errorf("ctrlx: %s: the status: %w", w.name, err)
+}
+
+// isGone reports whether a patch failed because the object was deleted, or was made anew under its name.
+func (w *writer[T]) isGone(ctx context.Context, obj T, err error) bool {
+	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
+		return false
+	}
+	now := newOf[T]()
+	err = w.live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	return apierrors.IsNotFound(err) || err == nil && now.GetUID() != obj.GetUID()
+}
+
+// newOf returns an empty object to read into.
+func newOf[T client.Object]() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+}
 
 // status is that of an object during a pass.
 type status[T client.Object] struct {
@@ -66,26 +105,25 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	if digest.Status(s.read) == digest.Status(s.obj) {
 		return nil
 	}
-	base := s.read.DeepCopyObject().(T)
-	// Metadata and spec are not part of the status, and operations may not change them.
-	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
-	base.SetResourceVersion(s.obj.GetResourceVersion()) // of the patch of a token
-	base.SetAnnotations(s.obj.GetAnnotations())
-	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := s.r.wrote(ctx, s.obj, s.r.client.Status().Patch(ctx, s.obj, locked)); err != nil {
-		if apierrors.IsNotFound(err) && !s.r.isGone(ctx, s.read, err) {
-			return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", s.r.name, err)
-		}
-		err = fmt.Errorf("ctrlx: %s: the status: %w", s.r.name, err)
-		if apierrors.IsInvalid(err) {
-			return errors.Join(err, s.refused(ctx, err))
-		}
+	if err := s.r.writer().patch(ctx, s.base(), s.obj); apierrors.IsInvalid(err) {
+		return errors.Join(err, s.refused(ctx, err))
+	} else if err != nil {
 		return err
 	}
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tell(s.obj, now, severity)
+		s.r.tell(s.obj, now, severity, out.Link())
 	}
 	return nil
+}
+
+// base is the object as it was read, with everything but the status as it is now: metadata and spec are not part of the
+// status, operations may not change them, and the patch of a token has changed the version.
+func (s *status[T]) base() T {
+	base := s.read.DeepCopyObject().(T)
+	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
+	base.SetResourceVersion(s.obj.GetResourceVersion())
+	base.SetAnnotations(s.obj.GetAnnotations())
+	return base
 }
 
 // refused says in the conditions that the API server takes nothing of what operations have written to the status, and leaves the
@@ -159,15 +197,18 @@ func around(circle []checks.Ref) string {
 // longestPath is how many objects of a circle are named, so that the message stays within what conditions may have.
 const longestPath = 20
 
-// tell makes an event of a changed verdict.
-func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity) {
+// tell makes an event of a changed verdict. Its note names the link that stopped the pass, which the reason need not do.
+func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity, link string) {
 	kind := corev1.EventTypeNormal
 	if severity == classify.Warning || severity == classify.Error {
 		kind = corev1.EventTypeWarning
 	}
 	note := ready.Message
-	if note == "" {
+	switch {
+	case note == "":
 		note = "ready"
+	case link != "" && !strings.Contains(note, link):
+		note = link + ": " + note
 	}
 	if len(note) > maxNote {
 		note = strings.ToValidUTF8(note[:maxNote-3], "") + "..."

@@ -83,9 +83,13 @@ func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	return conditions, severity
 }
 
-// retried tells whether the error of an outcome is one that says when to come back.
+// retried reports whether the error of an outcome is one that says when to come back.
 func retried(out flow.Outcome) bool {
-	return out.Rule() == ruleRetriable || out.Rule() == ruleConflict || out.Rule() == ruleDelay
+	switch out.Rule() {
+	case ruleRetriable, ruleConflict, ruleTooMany, ruleTimeout:
+		return true
+	}
+	return strings.HasPrefix(out.Rule(), rulePrefix) && out.After() > 0
 }
 
 // maxMessage is how long the message of a condition may be.

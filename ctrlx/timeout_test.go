@@ -208,14 +208,14 @@ func TestTimeoutMessage(t *testing.T) {
 	d.told()
 	d.now = noon.Add(10*time.Minute + time.Second)
 	d.pass()
-	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: the operation goes on in the cloud"
+	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: the operation is under way in the cloud"
 	if got := d.message(); got != want {
 		t.Errorf("the message is %q, not %q", got, want)
 	}
 	if diff := cmp.Diff([]string{"Warning Timeout " + want}, d.told()); diff != "" {
 		t.Errorf("events: -want, +got:\n%s", diff)
 	}
-	fails(errors.New(strings.Repeat("ä", 40000)))(d)
+	fails(flow.Failed(errors.New(strings.Repeat("ä", 40000))))(d)
 	d.pass()
 	if got := len(d.message()); got > 32768 || got < 32000 {
 		t.Errorf("a message of %d bytes; the API server allows 32768", got)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,7 +64,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	err = r.wrote(ctx, at, r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch)))
 	switch {
 	case err == nil:
-	case r.isGone(ctx, obj, err):
+	case r.writer().isGone(ctx, obj, err):
 		log.FromContext(ctx).Info("the object is gone, and so is the token of its operation, which may go on in the cloud")
 		return nil
 	default:
@@ -78,16 +77,6 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		obj.SetResourceVersion(at.GetResourceVersion())
 	}
 	return nil
-}
-
-// isGone tells whether a patch failed because its object is not there any more, or is another one by now.
-func (r *Reconciler[T]) isGone(ctx context.Context, obj T, err error) bool {
-	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
-		return false
-	}
-	now := r.newObject()
-	err = r.engine.live.Get(ctx, client.ObjectKeyFromObject(obj), now)
-	return apierrors.IsNotFound(err) || err == nil && now.GetUID() != obj.GetUID()
 }
 
 // sameStatus tells whether two readings of an object have the same status.

@@ -5,14 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Backoff says when to come back to a resource. It counts failures by key and, for each key, by how soon they are to be
-// tried again, so that many slow failures do not delay the first fast one. One Backoff serves a whole engine; it is safe
-// for concurrent use. Make it with [NewBackoff].
+// Backoff computes when to requeue a resource. It counts failures by key. For each key it counts fast
+// and slow retries and polls separately, so that many slow failures do not delay the first fast retry.
+// One Backoff can serve a whole engine. It is safe for concurrent use. Make it with [NewBackoff].
 //
 //	StateReady                       at the resync: 1 h +-25 %
 //	StateBlocked, StateFailed
@@ -24,32 +25,38 @@ import (
 //	StateInProgress, StateDeleting   after the server's delay, or else as Fast
 //	StateGone, StateCanceled         never
 //
-// The doubling delays are shortened by up to 10 % at random, so that what failed together does not come back together.
-// Counts are forgotten when a pass is ready or gone, when the generation of the spec changes, and when a key was not
-// heard of for two resyncs. No delay is ever negative or zero.
+// Jitter shortens the doubling delays by up to 10 %, so that resources that failed together are not
+// retried together. The counts of a key end when a pass is ready or gone, or when the generation of the
+// spec changes. They also end when the key was not used for two resyncs.
+//
+// No delay is below 1 s, or below the shortest delay that is set, if that is less. If jitter would make
+// a delay shorter than that, it lengthens the delay instead. If a check or a server sets a delay longer
+// than the resync, the resync replaces it.
 type Backoff struct {
 	steps        map[classify.Retry]steps
 	resync       time.Duration
+	least        time.Duration // the shortest delay
 	jitter       float64
 	resyncJitter float64
-	now          func() time.Time
-	rand         func() float64
+	now          func() time.Time // nil: time.Now
+	rand         func() float64   // nil: rand.Float64
 
-	mu      sync.Mutex
+	n       atomic.Int64 // the size of entries, so that a pass needs no lock if nothing fails
+	mu      sync.Mutex   // never held while a user's function runs
 	entries map[string]*failures
-	sweep   int // how many entries there are when the forgotten ones are next looked for
+	sweep   int // the size of entries at which old ones are next removed
 }
 
 type steps struct{ first, most time.Duration }
 
-// failures is what is counted of one key.
+// failures holds the counts of one key.
 type failures struct {
 	generation int64
 	count      [counters]int
 	seen       time.Time
 }
 
-// What is counted by itself.
+// The separate counters of a key.
 const (
 	countFast = iota
 	countSlow
@@ -57,17 +64,20 @@ const (
 	counters
 )
 
-// shortest is the delay that nothing goes below, longest what nothing that is set goes above: 73 years, so that sums do
-// not overflow.
+// shortest is the least delay that can be set. longest is the greatest: 73 years, so that sums do not
+// overflow.
 const shortest, longest = time.Millisecond, time.Duration(math.MaxInt64 / 4)
 
-// stateless gives delays to outcomes of reconcilers without a Backoff.
+// floor is the least delay, unless a shorter one is set.
+const floor = time.Second
+
+// stateless computes the delays for reconcilers without a Backoff.
 var stateless = NewBackoff(BackoffJitter(0, 0))
 
-// BackoffOption sets up a [Backoff]. What makes no sense panics in the function that makes it.
+// BackoffOption sets up a [Backoff]. The function that makes the option panics on invalid arguments.
 type BackoffOption func(*Backoff)
 
-// NewBackoff makes a Backoff with the table above, but for what opts say.
+// NewBackoff makes a Backoff with the table above, changed by opts. A nil option panics.
 func NewBackoff(opts ...BackoffOption) *Backoff {
 	b := &Backoff{
 		steps: map[classify.Retry]steps{
@@ -75,7 +85,6 @@ func NewBackoff(opts ...BackoffOption) *Backoff {
 			classify.Slow: {time.Second, 3 * time.Minute},
 		},
 		resync: time.Hour, jitter: 0.1, resyncJitter: 0.25,
-		now: time.Now, rand: rand.Float64,
 		entries: map[string]*failures{}, sweep: 1024,
 	}
 	for i, o := range opts {
@@ -84,11 +93,13 @@ func NewBackoff(opts ...BackoffOption) *Backoff {
 		}
 		o(b)
 	}
+	b.least = max(shortest, min(floor, b.resync, b.steps[classify.Fast].first, b.steps[classify.Slow].first))
 	return b
 }
 
-// BackoffSteps sets the first and the longest delay of [classify.Fast] or [classify.Slow]. Other values of retry, a first
-// delay that is not positive and a longest one below it panic.
+// BackoffSteps sets the first and the longest delay of [classify.Fast] or [classify.Slow]; 73 years are
+// the most. It panics on another retry, on a first delay that is not positive, and on a longest delay
+// below the first.
 func BackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOption {
 	if retry != classify.Fast && retry != classify.Slow || first <= 0 || most < first {
 		panic(fmt.Sprintf("flow: BackoffSteps(%s, %s, %s): give Fast or Slow, a positive first delay and a longest one not below it", retry, first, most))
@@ -96,8 +107,8 @@ func BackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOption
 	return func(b *Backoff) { b.steps[retry] = steps{min(first, longest), min(most, longest)} }
 }
 
-// BackoffResync sets after how long a resource is looked at although nothing happened; 73 years are the most. One that
-// is not positive panics.
+// BackoffResync sets the interval at which a resource is reconciled without an event; 73 years are the
+// most. A d that is not positive panics.
 func BackoffResync(d time.Duration) BackoffOption {
 	if d <= 0 {
 		panic(fmt.Sprintf("flow: BackoffResync(%s): give a positive duration", d))
@@ -105,8 +116,8 @@ func BackoffResync(d time.Duration) BackoffOption {
 	return func(b *Backoff) { b.resync = min(d, longest) }
 }
 
-// BackoffJitter sets by how much at most the doubling delays are shortened, and by how much at most the resync is
-// shortened or lengthened, both as a share of the delay from 0 to below 1; others panic.
+// BackoffJitter sets two largest random changes, as shares of the delay from 0 to below 1. steps
+// shortens the doubling delays. resync shortens or lengthens the resync. Other shares panic.
 func BackoffJitter(steps, resync float64) BackoffOption {
 	if !(steps >= 0 && steps < 1 && resync >= 0 && resync < 1) {
 		panic(fmt.Sprintf("flow: BackoffJitter(%v, %v): give shares from 0 to below 1", steps, resync))
@@ -114,7 +125,8 @@ func BackoffJitter(steps, resync float64) BackoffOption {
 	return func(b *Backoff) { b.jitter, b.resyncJitter = steps, resync }
 }
 
-// BackoffClock replaces time.Now. Nil panics.
+// BackoffClock replaces time.Now. Several goroutines call it at once. If it panics, that call uses
+// time.Now. Nil panics.
 func BackoffClock(now func() time.Time) BackoffOption {
 	if now == nil {
 		panic("flow: BackoffClock: the function is nil")
@@ -122,8 +134,9 @@ func BackoffClock(now func() time.Time) BackoffOption {
 	return func(b *Backoff) { b.now = now }
 }
 
-// BackoffRand replaces the source of the jitter, a function that gives numbers from 0 to below 1. It is called under a
-// lock. Nil panics.
+// BackoffRand replaces the source of the jitter, a function that returns numbers from 0 to below 1.
+// Several goroutines call it at once. If it panics, or returns a number outside of 0 to 1, the result
+// counts as 0.5. Nil panics.
 func BackoffRand(random func() float64) BackoffOption {
 	if random == nil {
 		panic("flow: BackoffRand: the function is nil")
@@ -131,62 +144,91 @@ func BackoffRand(random func() float64) BackoffOption {
 	return func(b *Backoff) { b.rand = random }
 }
 
-// Next counts an outcome and says after how long to come back to key, and whether at all. [WithBackoff] calls it once a
-// pass; engines that bring keys of their own call it themselves.
+// Next counts an outcome. It returns the delay after which to reconcile key again, and whether to do so
+// at all. A [Reconciler] calls it for each pass that needs it, at most once. An engine with its own
+// keys calls it itself.
 func (b *Backoff) Next(key string, o Outcome) (delay time.Duration, again bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	switch o.State() {
 	case StateGone:
-		delete(b.entries, key)
+		b.Forget(key)
 		return 0, false
 	case StateCanceled:
 		return 0, false
 	case StateReady:
-		delete(b.entries, key)
-		return b.delay(o, 0, b.rand), true
+		b.Forget(key)
+		return b.delay(o, 0), true
 	}
-	counter, counted := counterOf(o)
-	if !counted {
-		return b.delay(o, 0, b.rand), true
+	n := 0
+	if counter, counted := counterOf(o); counted {
+		n = b.count(key, o.Generation(), counter, b.clock())
 	}
-	f := b.of(key, o.Generation())
-	n := f.count[counter]
-	f.count[counter]++
-	return b.delay(o, n, b.rand), true
+	return b.delay(o, n), true
 }
 
-// idle gives an outcome the delay that Next would give it, if that does not depend on the key: nothing has failed, and nothing
-// does. Most passes come to that, and need no key then.
+// idle sets the delay that Next would return, if that does not depend on the key: no key has a count,
+// and o adds none. It then reports true. Most passes end like that and need no key.
 func (b *Backoff) idle(o *Outcome) bool {
-	if o.State() != StateReady {
+	switch s := o.State(); {
+	case s == StateCanceled:
+		return true
+	case s != StateReady && s != StateGone || b.n.Load() > 0:
 		return false
+	case s == StateReady:
+		o.delay = b.delay(*o, 0)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.entries) > 0 {
-		return false
-	}
-	o.delay = b.delay(*o, 0, b.rand)
 	return true
 }
 
-// Resync gives the delay after which a resource is looked at although nothing happened, for engines that know better when to
-// look before: what it waits for is watched.
-func (b *Backoff) Resync() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.atResync(b.rand)
-}
+// Resync returns the delay after which a resource is reconciled without an event. It is for engines
+// that watch the awaited objects.
+func (b *Backoff) Resync() time.Duration { return b.atResync() }
 
-// Forget drops what was counted of key, for engines that know better: a person asked to try now.
+// Forget drops the counts of key, for example because a user asked to retry now.
 func (b *Backoff) Forget(key string) {
+	if b.n.Load() == 0 {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.entries, key)
+	b.n.Store(int64(len(b.entries)))
 }
 
-// counterOf tells what an outcome counts as; not every one does.
+// clock returns the time.
+func (b *Backoff) clock() time.Time {
+	if b.now == nil {
+		return time.Now()
+	}
+	return timeOf(b.now)
+}
+
+// timeOf calls a user's clock. If the clock panics, it returns time.Now.
+func timeOf(now func() time.Time) (t time.Time) {
+	defer func() {
+		if recover() != nil {
+			t = time.Now()
+		}
+	}()
+	return now()
+}
+
+// random returns a number from 0 to 1.
+func (b *Backoff) random() (r float64) {
+	if b.rand == nil {
+		return rand.Float64()
+	}
+	defer func() {
+		if recover() != nil {
+			r = 0.5
+		}
+	}()
+	if r = b.rand(); !(r >= 0 && r <= 1) { // also NaN
+		return 0.5
+	}
+	return r
+}
+
+// counterOf returns the counter of an outcome. counted is false if none counts it.
 func counterOf(o Outcome) (counter int, counted bool) {
 	switch {
 	case o.State() == StateInProgress || o.State() == StateDeleting:
@@ -199,9 +241,11 @@ func counterOf(o Outcome) (counter int, counted bool) {
 	return countSlow, true
 }
 
-// of gives the entry of key, anew if the generation has changed.
-func (b *Backoff) of(key string, generation int64) *failures {
-	now := b.now()
+// count counts an outcome of key, and returns the number of like outcomes before it. A new generation
+// resets the counts.
+func (b *Backoff) count(key string, generation int64, counter int, now time.Time) (before int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	f, ok := b.entries[key]
 	if !ok {
 		if len(b.entries) >= b.sweep {
@@ -214,38 +258,44 @@ func (b *Backoff) of(key string, generation int64) *failures {
 		}
 		f = &failures{generation: generation}
 		b.entries[key] = f
+		b.n.Store(int64(len(b.entries)))
 	}
 	if f.generation != generation || now.Sub(f.seen) > 2*b.resync {
 		*f = failures{generation: generation}
 	}
 	f.seen = now
-	return f
+	f.count[counter]++
+	return f.count[counter] - 1
 }
 
-// delay is that of an outcome after n like it. It reads what is never changed only. A nil random means no jitter.
-func (b *Backoff) delay(o Outcome, n int, random func() float64) time.Duration {
-	if random == nil {
-		random = func() float64 { return 0.5 }
-	}
+// delay returns the delay of an outcome after n like it. It reads only fields that never change.
+func (b *Backoff) delay(o Outcome, n int) time.Duration {
 	step := classify.Slow
 	switch s := o.State(); {
 	case s == StateReady, o.Retry() == classify.OnChange:
-		return b.atResync(random)
+		return b.atResync()
+	case o.After() > b.resync:
+		return b.atResync()
 	case o.After() > 0:
-		return max(o.After(), shortest)
+		return max(o.After(), b.least)
 	case s == StateInProgress, s == StateDeleting, o.Retry() == classify.Fast:
 		step = classify.Fast
 	case o.Retry() == classify.VerySlow:
-		return b.atResync(random)
+		return b.atResync()
 	}
-	d, most := b.steps[step].first, b.steps[step].most
+	first, most := b.steps[step].first, b.steps[step].most
+	d := first
 	for ; n > 0 && d < most; n-- {
 		d *= 2
 	}
 	d = min(d, most)
-	return max(d-time.Duration(float64(d)*b.jitter*random()), shortest)
+	spread := time.Duration(float64(d) * b.jitter * b.random())
+	if d-spread < b.least {
+		return max(min(d+spread, most), b.least)
+	}
+	return d - spread
 }
 
-func (b *Backoff) atResync(random func() float64) time.Duration {
-	return max(b.resync+time.Duration(float64(b.resync)*b.resyncJitter*(2*random()-1)), shortest)
+func (b *Backoff) atResync() time.Duration {
+	return max(b.resync+time.Duration(float64(b.resync)*b.resyncJitter*(2*b.random()-1)), b.least)
 }

@@ -171,20 +171,98 @@ func TestBackoffJitter(t *testing.T) {
 		random float64
 		want   time.Duration
 	}{
-		"StepNone":      {"a doubling delay is shortened", "fast", 0, time.Second},
-		"StepHalf":      {"by up to a tenth", "fast", 0.5, 950 * time.Millisecond},
-		"StepMost":      {"so never longer", "slow", 0.999999, 900 * time.Millisecond},
+		"StepNone":      {"the first delay is a second", "fast", 0, time.Second},
+		"StepHalf":      {"nothing is below a second, so jitter makes it longer", "fast", 0.5, 1050 * time.Millisecond},
+		"StepMost":      {"by up to a tenth", "slow", 0.999999, 1100 * time.Millisecond},
+		"StepNaN":       {"a number that is none counts as a half", "fast", math.NaN(), 1050 * time.Millisecond},
+		"StepInf":       {"so does one without an end", "fast", math.Inf(1), 1050 * time.Millisecond},
+		"StepLess":      {"and a negative one", "fast", -7, 1050 * time.Millisecond},
+		"ResyncNaN":     {"at the resync, too", "ready", math.NaN(), time.Hour},
 		"ResyncLeast":   {"the resync is shortened", "ready", 0, 45 * time.Minute},
 		"ResyncMiddle":  {"or not", "on change", 0.5, time.Hour},
 		"ResyncMost":    {"or lengthened", "very slow", 0.999999, 75 * time.Minute},
 		"DelayThatsSet": {"what the server says is kept to", "fast+1m", 0.7, time.Minute},
-		"InProgress":    {"polls are spread, too", "in progress", 0.5, 950 * time.Millisecond},
+		"InProgress":    {"polls are spread, too", "in progress", 0.5, 1050 * time.Millisecond},
 	}
 	for name, tc := range cases {
 		b := flow.NewBackoff(flow.BackoffRand(func() float64 { return tc.random }))
 		delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
 		mustEqual(t, name+": "+tc.reason, tc.want, delay.Round(10*time.Millisecond))
 	}
+}
+
+// Later delays are shortened by the jitter.
+func TestBackoffJitterOfLaterDelays(t *testing.T) {
+	b, fast := flow.NewBackoff(flow.BackoffRand(func() float64 { return 0.5 })), outcomeOf(t, "fast", 0)
+	var got []time.Duration
+	for range 6 {
+		delay, _ := b.Next("p", fast)
+		got = append(got, delay)
+	}
+	mustEqual(t, "by half of a tenth", []time.Duration{1050e6, 1900e6, 3800e6, 7600e6, 15200e6, 28500e6}, got)
+}
+
+// A delay that a check or a server gives has a floor and a ceiling.
+func TestDelaysGiven(t *testing.T) {
+	blocked := func(after time.Duration) flow.Outcome {
+		e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.RetryIn(after)), nil))}
+		return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
+	}
+	polled := func(after time.Duration) flow.Outcome {
+		c := &cloud{answers: []answer{{progress: flow.InProgress("a", after)}}}
+		return flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
+	}
+	cases := map[string]struct {
+		reason string
+		opts   []flow.BackoffOption
+		after  time.Duration
+		want   time.Duration
+	}{
+		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second},
+		"Floor":      {"a second is kept", nil, time.Second, time.Second},
+		"Short":      {"who sets less gets less", []flow.BackoffOption{flow.BackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond},
+		"Resync":     {"as long as the resync is kept", nil, time.Hour, time.Hour},
+		"Never":      {"nothing is given up for good", nil, math.MaxInt64, time.Hour},
+		"LessResync": {"also with a shorter resync", []flow.BackoffOption{flow.BackoffResync(time.Minute)}, time.Hour, time.Minute},
+	}
+	for name, tc := range cases {
+		for what, out := range map[string]flow.Outcome{"Block": blocked(tc.after), "InProgress": polled(tc.after)} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				b := plain(tc.opts...)
+				for range 3 {
+					delay, again := b.Next("p", out)
+					mustEqual(t, tc.reason, []any{tc.want, true}, []any{delay, again})
+				}
+			})
+		}
+	}
+}
+
+// Functions of the user's that panic, or call the Backoff, neither end a pass nor hang.
+func TestBackoffFunctions(t *testing.T) {
+	fails := func(opts ...flow.Option) flow.Outcome {
+		c := &cloud{getErr: errBoom}
+		return flow.New("Pool", c.operations(), ext{}, opts...).Reconcile(t.Context(), &pool{name: "p"})
+	}
+	t.Run("Panics", func(t *testing.T) {
+		b := flow.NewBackoff(flow.BackoffClock(func() time.Time { panic("clock") }), flow.BackoffRand(func() float64 { panic("rand") }))
+		out := fails(flow.WithBackoff(b), flow.KeepLast(1), flow.WithClock(func() time.Time { panic("clock") }), flow.ReadyWithin(time.Hour))
+		delay, _ := out.Again()
+		mustEqual(t, "the pass ends as without them", []any{"Unknown", 1050 * time.Millisecond}, []any{out.Reason(), delay})
+		if d := b.Resync(); d != time.Hour {
+			t.Errorf("the resync is %s", d)
+		}
+	})
+	t.Run("Reentrant", func(t *testing.T) {
+		var b *flow.Backoff
+		b = flow.NewBackoff(
+			flow.BackoffClock(func() time.Time { b.Forget("other"); return noon }),
+			flow.BackoffRand(func() float64 { b.Forget("other"); return 0.5 }))
+		for range 3 {
+			fails(flow.WithBackoff(b))
+		}
+		b.Resync()
+	})
 }
 
 func TestBackoffIsRandom(t *testing.T) {

@@ -13,9 +13,11 @@ import (
 // idle are operations that do nothing, at every point.
 func idle() ops {
 	return ops{
-		Key:        func(*pool) string { return "pool" },
-		Owner:      func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil },
-		Get:        func(context.Context, *request) (flow.Observation, error) { return flow.Observation{Exists: true}, nil },
+		Key:   func(*pool) string { return "pool" },
+		Owner: func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil },
+		Get: func(context.Context, *request) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present}, nil
+		},
 		Apply:      func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
 		Delete:     func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
 		Deleting:   func(p *pool) bool { return p.deleting },

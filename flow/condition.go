@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Condition is a condition as Kubernetes resources have it, in the convention of kstatus.
+// Condition is a condition of a Kubernetes resource, in the convention of kstatus.
 type Condition struct {
 	Type     string // Ready, Reconciling or Stalled
 	Status   string // True or False
@@ -16,12 +16,13 @@ type Condition struct {
 	Severity classify.Severity
 }
 
-// maxMessage is what metav1.Condition allows.
+// maxMessage is the longest message of a metav1.Condition.
 const maxMessage = 32768
 
-// Conditions is what to write to the resource's status: Ready, and with a Ready that is False either Reconciling (it is
-// worked or waited on) or Stalled (only a change helps). A type that is not in the list should not be in the status
-// either. Nil: there is nothing to write, since the resource is gone or the pass was canceled.
+// Conditions returns the conditions to write to the resource's status. The first is Ready. Beside a
+// Ready that is False there is a second one: Reconciling (work or a wait is under way) or Stalled (only
+// a change helps). Remove the types that are not in the list from the status. Nil: there is nothing to
+// write, because the resource is gone, the pass was canceled, or the Outcome is zero.
 //
 //	StateReady                               Ready=True
 //	StateBlocked, StateFailed, OnChange      Ready=False  Stalled=True
@@ -46,13 +47,21 @@ func (o Outcome) Conditions() []Condition {
 	return []Condition{c, why}
 }
 
-// cut shortens a message to what Kubernetes allows, and says so.
-func cut(message string) string {
-	if len(message) <= maxMessage {
+// maxQuoted is the number of bytes of an error's text that a message of the flow repeats.
+const maxQuoted = 2000
+
+// bounded shortens a text to the length that a message of the flow repeats.
+func bounded(text string) string { return cutAt(text, maxQuoted) }
+
+// cut shortens a message to the length that Kubernetes allows, and marks the cut.
+func cut(message string) string { return cutAt(message, maxMessage) }
+
+func cutAt(message string, most int) string {
+	if len(message) <= most {
 		return message
 	}
 	mark := fmt.Sprintf("... (cut, %d bytes in all)", len(message))
-	end := maxMessage - len(mark)
+	end := most - len(mark)
 	for end > 0 && !utf8.RuneStart(message[end]) {
 		end--
 	}

@@ -6,17 +6,21 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Convert makes extensions that were written for one version of an API, To, serve another one, From, so that a kind keeps
-// its customisations when a new version of it appears: owner checks and rules for errors as they are, checks of the
-// resource by [checks.Convert]. What the new version needs besides stands behind them by [Extensions.Extend]; a rule for
-// errors that is for some versions only says so in its APIVersions.
+// Convert makes extensions for From, one version of an API, of extensions for To, another version. A
+// kind then keeps its customisations when a new version appears. Convert keeps owner checks and error
+// rules as they are, and converts checks of the resource with [checks.Convert]. Add the links of the
+// new version inside them with [Extensions.Extend]. An error rule for some versions only names them in
+// its APIVersions.
 //
-// If convert gives an error, or nil, or panics, the check that was asked has failed with a [*checks.ConversionError], which
-// names the kind and both types, and so has the pass. Where no check asks, convert is not called; so let a check at
-// PreCheck convert, too, if others do at PostCheck, which is asked after the PUT.
+// If convert returns an error, returns nil, or panics, the check that needed it fails, and with it the
+// pass. The error is a [*checks.ConversionError], which names the kind and both types. The pass calls
+// convert only for a check. A PostCheck runs after the PUT, so if only a PostCheck converts, add a
+// PreCheck that converts too.
 //
-// It panics on a nil convert, and on what acts on the resource itself, since what it did to a converted one would be lost:
-// links on Pass, Get, Apply and Delete, and gates ([checks.Gate]). They are written for the new type.
+// Convert panics on a nil convert. It also panics on links that act on the resource, because their changes
+// to the converted resource would be lost: links on Pass, Get, Apply and Delete, and gates
+// ([checks.Gate]). Write these links for the new type. It panics on checks of the resource with
+// decorations or observers, which would be lost as well.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {
 		panic("flow: Convert: the function is nil")

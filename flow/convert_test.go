@@ -91,9 +91,9 @@ func TestConvert(t *testing.T) {
 		"Ready":      {reason: "all versions are content", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
 		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "boom"},
 		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "the title is too long"},
-		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "paused by a person: nothing is done until that is taken back"},
+		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "paused; resume it to continue"},
 		"APIVersion": {reason: "what is for older versions of the API does not decide", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
-		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "PreCheck", "Valid"}, why: "Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
+		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "PreCheck", "Valid"}, why: "check Valid failed: Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,73 +1,108 @@
-// Package flow is the reconciliation flow: which extension points there are, in which order, and what a pass through them
-// comes to. There is no Kubernetes in it.
+// Package flow takes a resource towards its spec, one pass at a time. It defines the extension points,
+// their order, and the outcome of a pass. It depends on neither Kubernetes nor a cloud.
 //
 // # Operations and extensions
 //
-// [Operations] are what is done when nothing is customised: find the owner, get, apply, delete. [Extensions] are the
-// customisations, one chain for each extension point. [New] makes a [Reconciler] of both, and [Reconciler.Reconcile]
-// takes a resource through it, once:
+// [Operations] are the default actions: find the owner, get, apply, delete. [Extensions] are the
+// customisations, one chain for each extension point. [New] makes a [Reconciler] of both.
+// [Reconciler.Reconcile] runs one pass:
 //
 //	                 ┌── Pass ─────────────────────────────────────────────────────────────────────────┐
 //	                 │                    ┌─► OwnerCheck ─► Get ─► PreCheck ─► Apply ─► PostCheck ─────┼─► Ready
 //	resource ────────┼─► owner resolved ──┤                                                            │
-//	                 │                    └─► DeleteCheck ─► Delete ───────────────────────────────────┼─► Gone
+//	                 │                    └─► Get ─► DeleteCheck ─► Delete ────────────────────────────┼─► Gone
 //	                 └─────────────────────────────────────────────────────────────────────────────────┘
 //	                     every error of every point ─► Classify
 //
-// An owner check runs before the first call to the cloud and cannot reach the resource; a check that needs to see the
-// resource as it is belongs into PreCheck. Apply is left out if Get saw that the cloud has what the spec says. PostCheck
-// defers Ready. Get, Apply and Delete are chains around an operation, Pass is one around everything; what other systems
-// call hooks are links there, made by chain.Before and chain.After. The zero Extensions changes nothing.
+// OwnerCheck runs before the first call to the cloud, and its checks cannot read the resource. A check
+// that needs the resource as Get saw it is a PreCheck. The pass leaves Apply out if Get reported that
+// the cloud matches the spec. PostCheck defers Ready. Before a deletion, Get runs only if a delete
+// check sees the resource. It does not run if every delete check is a checks.OnOwner.
+//
+// Get, Apply and Delete are chains around an operation. Pass is a chain around the whole pass. Links
+// made by chain.Before and chain.After replace the hooks of other systems. The zero Extensions changes
+// nothing.
 //
 // # Outcomes
 //
-// A pass comes to an [Outcome], one value that cannot contradict itself: where it stopped and at which link, the
-// conditions to write, what is waited for, the error, and when to come back ([Outcome.Again]). An engine, a queue of
-// whatever kind, needs this loop and no more:
+// A pass ends with an [Outcome], one value that cannot contradict itself. It holds the point and the
+// link where the pass stopped, the conditions to write, and the awaited objects. It also holds the
+// error and the delay until the next pass ([Outcome.Again]). An engine needs only a queue and this
+// loop:
 //
 //	out := reconciler.Reconcile(ctx, resource)
 //	for _, c := range out.Conditions() {
 //		// write it
 //	}
 //	if delay, again := out.Again(); again {
-//		// come back after delay, or when one of out.WaitingFor() changes
+//		// requeue after delay, or when one of out.WaitingFor() changes
 //	}
 //
-// Nothing is given up for good: what only a change of the spec can mend is looked at again at the resync.
+// Delays grow with each failure ([Backoff]). The flow never gives a resource up: after a terminal error
+// it is requeued at the resync. [ReadyWithin] sets a time-out for resources that do not become Ready.
 //
 // # Long-running operations
 //
-// Apply and Delete return [Done], or [InProgress] with a token, and are then called with that token once a pass until
-// they are done: there is never more than one operation under way for a resource, and none is forgotten, whatever links
-// around it do. Tokens are kept with the resource (Operations.Token and SetToken) or in memory.
+// Apply and Delete return [Done], or [InProgress] with a token. The flow then calls them with that
+// token, once a pass, until they return Done. A resource has at most one operation under way.
+//
+// An error while polling means that the state of the operation is unknown, whichever cloud reports it.
+// The flow keeps the token and polls again. It drops the token in three cases only:
+//
+//   - the operation returned Done;
+//   - the operation, or a link around it, returned [Failed]: the operation ended without success;
+//   - an error reader recognises that the error ends the operation ([WithErrors]).
+//
+// A deletion replaces an operation of Apply: its token is dropped when Delete is called.
+//
+// The flow stores tokens with the resource (Operations.Token and SetToken), or in memory.
+//
+// # Reading errors
+//
+// By default a reconciler reads only the errors of Go's standard library and the methods of an error
+// ([classify.Errors]). Add the reader of your cloud, so that the reconciler knows its codes, its delays
+// and the errors that end an operation. For Azure:
+//
+//	flow.WithErrors(azure.Errors())
 //
 // # Failing closed
 //
-// A panic, of a link or an operation, the zero value of any result, a link that says proceed and does not call next, a
-// remembered outcome: all of them end the pass with an error that names the link. Ready comes out only if every check was
-// asked and passed and the operation was done.
+// Each of these ends the pass with an error that names the link:
+//
+//   - a panic of a link or an operation;
+//   - the zero value of a result;
+//   - a check that proceeds and did not call next;
+//   - a Done of a link whose operation did not return Done in this pass (a link that leaves it out
+//     returns [Skip]);
+//   - an in-sync Observation of a link whose Get did not succeed in this pass (see Observation.Skip);
+//   - an outcome of another pass.
+//
+// A check that returns an error fails; it does not block. The condition names the check and the cause.
 //
 // # Many kinds
 //
-// An engine that learns at run time which kinds there are looks their extensions up in a [Registry]. The extensions stay
-// typed; the engine writes its Operations once, for the type that all resources have in common:
+// An engine that learns its kinds at run time finds their extensions in a [Registry]. The extensions
+// stay typed. The engine writes its Operations once, for the type that all resources have in common:
 //
 //	var registry flow.Registry[Resource]
 //	flow.Register(&registry, "Cluster", base[*Cluster]())
 //	flow.Register(&registry, "Database", base[*Database]().Extend(databases))
-//	runner := registry.For(kind, operations) // once for each kind
+//	runner, err := registry.For(kind, operations) // once for each kind
 //
-// A kind that was not registered has no extensions. [Extensions.Extend] puts a kind's own behind what many have. [Convert]
-// keeps what was written for one version of an API when the next one comes.
+// A kind that is not registered has no extensions, unless the registry is Strict. A misspelt kind is an
+// error. [Extensions.Extend] adds the links of one kind inside the links that many kinds share.
+// [Convert] reuses the extensions of one API version for the next version.
 //
 // # Seeing what happens
 //
-// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass, [KeepLast] and
-// [Reconciler.Explain] the last pass of each resource: every link, its verdict, the one that stopped it, what it waits
-// for, since when, and when it is tried again. [WithObserver] hands everything to a chain.Observer, such as that of package
-// otelx, for telemetry.
+// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass. [KeepLast]
+// and [Reconciler.Explain] show the last pass of each resource: every link and its verdict, the link
+// where the pass stopped, and the awaited objects. They also show how long the resource has been
+// there, and the time of the next pass. [WithObserver] reports every pass, point and link to a
+// chain.Observer, such as the telemetry of package otelx.
 //
 // # Testing
 //
-// Package flowtest runs a whole flow through a scripted world in virtual time, and compares the timeline.
+// Package flowtest runs a whole flow against a scripted world in virtual time, and compares the
+// timeline.
 package flow

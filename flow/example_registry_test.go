@@ -74,7 +74,11 @@ func ExampleRegistry() {
 	} {
 		runner := runners[r.Kind()]
 		if runner == nil {
-			runner = registry.For(r.Kind(), operations)
+			var err error
+			if runner, err = registry.For(r.Kind(), operations); err != nil {
+				fmt.Println(err)
+				continue
+			}
 			runners[r.Kind()] = runner
 		}
 		out := runner.Reconcile(context.Background(), r)
@@ -84,7 +88,7 @@ func ExampleRegistry() {
 	//   PUT Kafka events
 	// Kafka events: ready
 	// Topic orders: blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
-	// Topic users: blocked at PreCheck by Paused: Paused: paused by a person: nothing is done until that is taken back
+	// Topic users: blocked at PreCheck by Paused: Paused: paused; resume it to continue
 	//   PUT Cache sessions
 	// Cache sessions: ready
 	// Kafka mistaken: failed at Pass: Unknown: Kafka: cannot make *flow_test.Kafka of *flow_test.Cache: the resource is not of the type that the extensions of its kind are registered for
@@ -133,5 +137,5 @@ func ExampleConvert() {
 	// Output:
 	// blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
 	// ready
-	// failed at PreCheck by Valid: Unknown: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
+	// failed at PreCheck by Valid: CheckFailed: check Valid failed: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
 }

@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -30,14 +27,20 @@ type Server struct{ State *string }
 // Cloud is where the databases of the examples are: the size of each.
 type Cloud map[string]int
 
+// CloudError is a refusal of the cloud. The flow reads it by its method ErrorCode.
+type CloudError struct{ Code string }
+
+func (e *CloudError) Error() string     { return "the cloud refuses: " + e.Code }
+func (e *CloudError) ErrorCode() string { return e.Code }
+
 func (c Cloud) Get(_ context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
 	size, there := c[req.Resource.Name]
-	return flow.Observation{Exists: there, InSync: size == req.Resource.Size}, nil
+	return flow.Observation{Presence: checks.PresenceOf(there), InSync: size == req.Resource.Size}, nil
 }
 
 func (c Cloud) Put(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
 	if req.Resource.Size > 100 {
-		return flow.Progress{}, &azcore.ResponseError{ErrorCode: "DatabaseTooLarge", StatusCode: http.StatusBadRequest}
+		return flow.Progress{}, &CloudError{Code: "DatabaseTooLarge"}
 	}
 	c[req.Resource.Name] = req.Resource.Size
 	return flow.Done(), nil
@@ -58,6 +61,9 @@ func operations() flow.Operations[*Database] {
 		Deleting: func(d *Database) bool { return d.Deleted },
 	}
 }
+
+// withoutJitter makes delays that are the same each time. A real engine leaves it out.
+func withoutJitter() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
 
 // A whole reconciler: an owner check, a check before the PUT, and a rule for an error that only this service gives.
 func Example() {
@@ -85,7 +91,7 @@ func Example() {
 			return nil
 		})),
 		Classify: chain.New(classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Link()),
-	})
+	}, withoutJitter())
 	fmt.Print(databases)
 
 	reconcile := func(d *Database) {
@@ -131,7 +137,7 @@ func Example() {
 	//   Stalled=True SpecInvalid
 	//   again in 1h0m0s waiting for []
 	//
-	// failed at Apply: DatabaseTooLarge: the service gave no message (HTTP 400 Bad Request)
+	// failed at Apply: DatabaseTooLarge: the cloud refuses: DatabaseTooLarge
 	//   Ready=False DatabaseTooLarge
 	//   Stalled=True DatabaseTooLarge
 	//   again in 1h0m0s waiting for []
@@ -157,7 +163,7 @@ func ExampleInProgress() {
 			}
 			return flow.Done(), nil
 		},
-	}, flow.Extensions[*Database]{})
+	}, flow.Extensions[*Database]{}, withoutJitter())
 
 	for range 3 {
 		out := databases.Reconcile(context.Background(), &Database{Name: "orders"})
@@ -399,9 +405,11 @@ func ExampleReconciler_Explain() {
 func ExampleExplanation_json() {
 	ops := operations()
 	ops.Apply = func(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
-		return flow.Progress{}, &azcore.ResponseError{ErrorCode: "SkuNotAvailable", StatusCode: http.StatusConflict}
+		return flow.Progress{}, &CloudError{Code: "SkuNotAvailable"}
 	}
-	databases := flow.New("Database", ops, flow.Extensions[*Database]{}, flow.KeepLast(100))
+	databases := flow.New("Database", ops, flow.Extensions[*Database]{
+		Classify: chain.New(classify.Table{{Code: "SkuNotAvailable", Retry: classify.VerySlow}}.Link()),
+	}, flow.KeepLast(100))
 	databases.Reconcile(context.Background(), &Database{Name: "orders"})
 
 	why, _ := databases.Explain("orders")

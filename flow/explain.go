@@ -11,32 +11,40 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Explanation says why a resource is where it is: the outcome of its last pass and what every link decided. It prints as
-// text for a person and marshals to JSON.
+// Explanation reports the outcome of a resource's last pass, and the verdict of every link. Its String
+// is text for a person, and it marshals to JSON.
 type Explanation struct {
-	Name     string    `json:"name"` // of the reconciler
-	Key      string    `json:"key"`
-	At       time.Time `json:"at"`    // when the pass began
-	Since    time.Time `json:"since"` // since when it has been here: same state, point, link and reason
+	Name string `json:"name"` // of the reconciler
+	Key  string `json:"key"`
+	// APIVersion is the API version of the resource; empty: unknown.
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	At       time.Time `json:"at"`    // the start of the pass
+	Since    time.Time `json:"since"` // the first pass with this state, point, link and reason
 	State    string    `json:"state"` // see [State]
 	Point    string    `json:"point,omitempty"`
 	Link     string    `json:"link,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Message  string    `json:"message,omitempty"`
-	Error    string    `json:"error,omitempty"` // the error, whole
-	Rule     string    `json:"rule,omitempty"`  // what classified it
+	Error    string    `json:"error,omitempty"` // the whole error
+	Rule     string    `json:"rule,omitempty"`  // the rule that classified the error
 	Severity string    `json:"severity,omitempty"`
 	Retry    string    `json:"retry,omitempty"`
-	// Again is when it is tried again; zero if the reconciler has no [Backoff], or there is nothing to come back for.
-	Again      time.Time    `json:"again,omitzero"`
+	// Again is the time of the next pass. It is zero if the reconciler has no [Backoff], or if no pass
+	// follows.
+	Again time.Time `json:"again,omitzero"`
+	// TimesOut is the time at which [ReadyWithin] fails the resource. It is zero if there is no
+	// time-out, or if it has passed.
+	TimesOut   time.Time    `json:"timesOut,omitzero"`
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
 	Steps      []Step       `json:"steps"`
 
-	now time.Time // when it was asked for
+	now time.Time // the time of the call of Explain; zero: unknown
 }
 
-// Explain says why the resource with this key is where it is, from its last pass; ok is false if that was not kept, since
-// [KeepLast] was not given or n others came after.
+// Explain returns the Explanation of the last pass of the resource with this key. ok is false if the
+// reconciler has not kept one: [KeepLast] was not given, n other resources were reconciled since, or
+// the resource was never reconciled.
 func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
 	if r.kept == nil {
 		return e, false
@@ -46,8 +54,9 @@ func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
 	return e, ok
 }
 
-// String is text for a person: where the resource is, why, what it waits for, since when, when it is tried again, and
-// then one line for each link of the last pass, with ">" before the one that stopped it.
+// String returns text for a person: the state of the resource and its reason, the awaited objects, how
+// long it has been there, and the time of the next pass. Then comes one line for each link of the last
+// pass, with ">" before the link that stopped it.
 func (e Explanation) String() string {
 	var b strings.Builder
 	is := "is"
@@ -68,6 +77,7 @@ func (e Explanation) String() string {
 		}
 	}
 	line("why", e.why())
+	line("API version", e.APIVersion)
 	line("rule", e.Rule)
 	refs := make([]string, len(e.WaitingFor))
 	for i, ref := range e.WaitingFor {
@@ -83,6 +93,9 @@ func (e Explanation) String() string {
 		line(again, e.Retry)
 	} else {
 		line(again, e.clock(e.Again))
+	}
+	if !e.TimesOut.IsZero() {
+		line("times out", e.clock(e.TimesOut))
 	}
 	line("last pass", e.clock(e.At))
 	b.WriteByte('\n')
@@ -100,7 +113,7 @@ func (e *Explanation) why() string {
 	return e.Reason + ": " + e.Message
 }
 
-// clock says when, and how far that is from when it was asked.
+// clock formats a time, with its distance from the time of the call of Explain.
 func (e *Explanation) clock(t time.Time) string {
 	text := t.UTC().Format("2006-01-02 15:04:05Z")
 	switch d := e.now.Sub(t).Round(time.Second); {
@@ -115,7 +128,7 @@ func (e *Explanation) clock(t time.Time) string {
 	return text
 }
 
-// row is one line of the table.
+// row is one line of the table of links.
 type row struct{ mark, point, link, verdict, text string }
 
 func (e *Explanation) table(b *strings.Builder) {
@@ -137,7 +150,8 @@ func (e *Explanation) table(b *strings.Builder) {
 		}
 		rows = append(rows, r)
 	}
-	// A point is entered before its links; its own line, which is that of the operation, stands behind them.
+	// A point is entered before its links. Its own line, which shows the operation, comes after the
+	// lines of its links.
 	var point *Step
 	for i := range e.Steps {
 		s := &e.Steps[i]
@@ -165,20 +179,29 @@ func (e *Explanation) table(b *strings.Builder) {
 	}
 }
 
-// stop is the step that the pass stopped at; nil if there is none. A point may be passed twice and names may not be unique,
-// so it is the last one there that did not proceed.
+// stop returns the step that stopped the pass; nil: no step did. A pass may enter a point twice, and
+// link names may repeat. So stop prefers the last step with the name of the link that did not proceed.
+// If no step has that name, the link is a check inside the step that did not proceed (checks.OnOwner).
 func (e *Explanation) stop() (stop *Step) {
+	var group *Step
 	for i := range e.Steps {
 		s := &e.Steps[i]
-		if s.Point == e.Point && s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed) {
+		switch {
+		case s.Point != e.Point:
+		case s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed):
 			stop = s
+		case s.Link != "" && s.Verdict != chain.VerdictProceed:
+			group = s
 		}
+	}
+	if stop == nil {
+		return group
 	}
 	return stop
 }
 
-// worthALine tells whether a point as a whole has a line of its own: where there is an operation, and no link in front of
-// it stopped the pass.
+// worthALine reports whether a point has a line of its own: it has an operation, and no link outside
+// that operation stopped the pass.
 func (e *Explanation) worthALine(point string) bool {
 	switch point {
 	case PointOwner, PointGet, PointApply, PointDelete:
@@ -196,7 +219,7 @@ func wider(a, b string) string {
 	return a
 }
 
-// firstLine keeps an error of many lines from breaking the table.
+// firstLine returns the first line of an error, so that a long error does not break the table.
 func firstLine(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if rest != "" {
@@ -205,12 +228,12 @@ func firstLine(text string) string {
 	return line
 }
 
-// keeper keeps the explanations of the n resources that were reconciled last.
+// keeper holds the explanations of the n resources that were reconciled last.
 type keeper struct {
 	mu    sync.Mutex
 	n     int
 	byKey map[string]*list.Element
-	order list.List // of Explanation, the oldest in front
+	order list.List // of Explanation, oldest first
 }
 
 func newKeeper(n int) *keeper { return &keeper{n: n, byKey: map[string]*list.Element{}} }

@@ -110,7 +110,7 @@ func TestExplain(t *testing.T) {
 			c.answers = []answer{{progress: flow.InProgress("a", 20*time.Second)}}
 		}, []flow.Option{backoff()}, lines(
 			"Pool p is in progress at Apply",
-			"  why          InProgress: the operation goes on in the cloud",
+			"  why          InProgress: the operation is under way in the cloud",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
 			"  tried again  2026-03-01 12:00:20Z, 40s ago",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
@@ -124,7 +124,7 @@ func TestExplain(t *testing.T) {
 			c.answers = []answer{{progress: flow.Done()}, {progress: flow.InProgress("b", 0)}}
 		}, nil, lines(
 			"Pool p is in progress at Apply",
-			"  why          InProgress: the operation goes on in the cloud",
+			"  why          InProgress: the operation is under way in the cloud",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
@@ -190,7 +190,7 @@ func TestExplain(t *testing.T) {
 			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
 		}, nil, lines(
 			"Pool p has failed at Apply",
-			"  why          Unknown: flow: the token of an operation could not be kept with p and is kept in memory: boom",
+			"  why          Unknown: flow: the token of an operation that has ended could not be removed from p; the next pass polls it again: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
 			"  tried again  slow",
@@ -212,6 +212,32 @@ func TestExplain(t *testing.T) {
 			"  OwnerCheck  OwnerReady  proceed  owner /fleets/north is known by its ID only",
 			"  Get                     proceed  Absent",
 			"  Apply                   proceed")},
+		"InGroup": {"the check inside of OnOwner is named, and the step that stopped the pass is marked", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			c.owner = checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "north"}}
+			e.PreCheck = chain.New(checks.OnOwner[*pool](checks.OwnerReady()), says[*checks.Request[*pool]]("never", checks.Block("No", ""), nil))
+		}, nil, lines(
+			"Pool p is blocked at PreCheck by OwnerReady",
+			"  why          OwnerNotFound: owner Fleet north was not found: waiting until it is created",
+			"  waits for    Fleet north",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  fast",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner                          proceed",
+			"  Get                            proceed  Absent",
+			"> PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
+		"NegativeDelay": {"a delay that makes no sense is shown", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.RetryIn(-time.Second)), nil))
+		}, nil, lines(
+			"Pool p is blocked at PreCheck by busy",
+			"  why          Busy: wait",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner           proceed",
+			"  Get             proceed  Absent",
+			"> PreCheck  busy  block    Busy: wait: RetryIn(-1s) is negative and was ignored")},
 		"Gone": {"what is gone is not looked at again", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
 			"Pool p is gone",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
@@ -225,7 +251,7 @@ func TestExplain(t *testing.T) {
 			clk, c, e, p := &clock{noon}, &cloud{}, ext{}, &pool{name: "p"}
 			o := c.operations()
 			tc.set(c, &o, &e, p)
-			r := flow.New("Pool", o, e, append(tc.opts, flow.WithClock(clk.now), flow.KeepLast(1))...)
+			r := flow.New("Pool", o, e, append([]flow.Option{flow.WithoutBackoff(), flow.WithClock(clk.now), flow.KeepLast(1)}, tc.opts...)...)
 			r.Reconcile(t.Context(), p)
 			clk.advance(time.Minute)
 			got, ok := r.Explain("p")

@@ -8,10 +8,10 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// The extension points, as traces, listings and observers call them.
+// The names of the extension points in traces, listings and observers.
 const (
 	PointPass        = "Pass"
-	PointOwner       = "Owner" // no extension point: where the owner is resolved
+	PointOwner       = "Owner" // not an extension point: here the flow resolves the owner
 	PointOwnerCheck  = "OwnerCheck"
 	PointGet         = "Get"
 	PointPreCheck    = "PreCheck"
@@ -22,35 +22,42 @@ const (
 	PointClassify    = "Classify"
 )
 
-// Extensions is how a kind of resource differs from what [Operations] do: one chain for each extension point. The zero
-// Extensions changes nothing. A pass goes one way: a link calls next once at a time, not from several goroutines at once.
+// Extensions are the customisations of a kind: one chain for each extension point. The zero Extensions
+// changes nothing. A link must not call next from several goroutines at once.
 type Extensions[T any] struct {
-	// Pass is around the whole pass: a lock, credentials, a deadline, what has to be done once the resource was read.
+	// Pass is around the whole pass: a lock, credentials, a deadline, or work that follows the read of
+	// the resource.
 	Pass chain.Chain[T, Outcome]
-	// OwnerCheck is asked before any call to the cloud.
+	// OwnerCheck runs before any call to the cloud.
 	OwnerCheck checks.OwnerChain
-	// Get is around the GET.
+	// Get is around the GET. A link that answers in its place sets Observation.Skip to the reason.
 	Get chain.Chain[*Request[T], Observation]
-	// PreCheck is asked after the GET and before Apply.
+	// PreCheck runs after the GET and before Apply.
 	PreCheck checks.Chain[T]
-	// Apply is around the PUT or PATCH and around each polling of it. A link may act in place of the operation, and then
-	// answers for it: what it calls done is taken as done, unless the operation is known to be under way.
+	// Apply is around the PUT or PATCH, and around each poll of it. A link that replaces the operation,
+	// or leaves it out, returns [Skip]. The resource becomes Ready only after a [Done] of the operation
+	// itself, or a Skip.
 	Apply chain.Chain[*Request[T], Progress]
-	// PostCheck is asked when the cloud has what the spec says, before the resource is ready.
+	// PostCheck guards Ready. It runs after Apply has succeeded, or after Get reported that the cloud
+	// matches the spec. Checks of the resource's state then allow only the final good state
+	// ([checks.OwnerRequest.Applied]).
 	PostCheck checks.Chain[T]
-	// DeleteCheck is asked before the DELETE. An owner that is gone, or going, does not block there. No GET comes before it,
-	// so Exists is false and checks of the resource's state let it pass.
+	// DeleteCheck runs before the DELETE. An owner that is gone or being deleted does not block here.
+	// Get runs before DeleteCheck, unless every check is a [checks.OnOwner], which does not see the
+	// resource.
 	DeleteCheck checks.Chain[T]
-	// Delete is around the DELETE and around each polling of it.
+	// Delete is around the DELETE, and around each poll of it.
 	Delete chain.Chain[*Request[T], Progress]
-	// Classify decides about every error of every point.
+	// Classify classifies every error of every point.
 	Classify classify.Chain
 }
 
-// Extend returns extensions with those of others behind those of e, point by point: a base for many kinds, then what one
-// kind needs besides. It panics if both were made of the same extensions, so that links would run twice (a function that
-// makes a base anew each time is not seen through), and if chains of others have decorations or observers, which would be
-// lost.
+// Extend returns extensions with the links of others inside those of e, point by point. Use it to add
+// the links of one kind to a base for many kinds.
+//
+// Extend panics if e and others share links, because these would run twice. It cannot see this if a
+// function makes the base anew for each. It also panics if a chain of others has decorations or
+// observers, because these would be lost.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
 		e.Pass = joined(PointPass, e.Pass, o.Pass)
@@ -66,7 +73,7 @@ func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	return e
 }
 
-// joined is the chain a with the links of b behind its own.
+// joined returns the chain a with the links of b inside its own.
 func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if a.Overlaps(b) {
 		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones", point, b, a))
@@ -75,14 +82,14 @@ func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[
 	return a.Extend(b)
 }
 
-// undecorated panics if something stands around the links of a chain that would be lost.
+// undecorated panics if a chain has decorations or observers that would be lost.
 func undecorated[Req, Res any](op, point string, c chain.Chain[Req, Res]) {
 	if c.Decorated() {
 		panic(fmt.Sprintf("flow: %s: the chain at %s (%s) has decorations or observers, which would be lost: put them around the result, or use WithObserver", op, point, c))
 	}
 }
 
-// named gives each link its point, for those who list and observe them.
+// named returns e with each link knowing its point, for listings and observers.
 func (e Extensions[T]) named() Extensions[T] {
 	return Extensions[T]{
 		Pass:        e.Pass.At(PointPass),

@@ -104,6 +104,11 @@ func (y *toy) flow(ctx context.Context) flow.State {
 			y.token = ""
 		}
 		if y.token == "" {
+			if y.counts["DeleteCheck"] > 0 {
+				if stop, _ := y.look(ctx); stop != 0 {
+					return stop
+				}
+			}
 			if stop := y.checks("DeleteCheck"); stop != 0 {
 				return stop
 			}
@@ -140,16 +145,8 @@ func (y *toy) flow(ctx context.Context) flow.State {
 	if stop := y.checks(first); stop != 0 {
 		return stop
 	}
-	if ctx.Err() != nil {
-		return flow.StateCanceled
-	}
-	var got act
-	if stop := y.around("Get", func() flow.State {
-		if got = y.does("get", -1, y.get); got == fail {
-			return flow.StateFailed
-		}
-		return 0
-	}); stop != 0 {
+	stop, got := y.look(ctx)
+	if stop != 0 {
 		return stop
 	}
 	if stop := y.checks(second); stop != 0 {
@@ -162,6 +159,20 @@ func (y *toy) flow(ctx context.Context) flow.State {
 		}
 	}
 	return y.checks("PostCheck")
+}
+
+// look calls Get.
+func (y *toy) look(ctx context.Context) (stop flow.State, got act) {
+	if ctx.Err() != nil {
+		return flow.StateCanceled, got
+	}
+	stop = y.around("Get", func() flow.State {
+		if got = y.does("get", -1, y.world.get); got == fail {
+			return flow.StateFailed
+		}
+		return 0
+	})
+	return stop, got
 }
 
 // try makes a failure of a panic.

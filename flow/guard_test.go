@@ -46,7 +46,7 @@ func TestPass(t *testing.T) {
 			return flow.Stop(locked), nil
 		}, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 3},
 		"StopNoBlock": {"to stop with what is no block says nothing", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
-		"Zero": {"the zero Outcome says nothing", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"Zero": {"the zero Outcome is not a result", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return flow.Outcome{}, nil
 		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 3},
@@ -114,12 +114,27 @@ func TestGetLinks(t *testing.T) {
 		want   place
 		calls  []string
 	}{
-		"InPlace": {"a link may know without asking", func(context.Context, *request, next) (flow.Observation, error) {
-			return flow.Observation{Exists: true, InSync: true}, nil
+		"InPlace": {"a link may answer without asking if it says why", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
 		}, false, place{State: flow.StateReady}, []string{"owner"}},
+		"InSyncUnasked": {"in sync without a reason and without Get is a mistake", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present, InSync: true}, nil
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+		"InSyncAfterError": {"nor does a link make an error of Get good", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			_, _ = next(ctx, req)
+			return flow.Observation{Presence: checks.Present, InSync: true}, nil
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner", "get"}},
+		"Adjusts": {"a link may read what Get saw in its own way", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			o, err := next(ctx, req)
+			o.InSync, o.Presence = true, checks.Present
+			return o, err
+		}, false, place{State: flow.StateReady}, []string{"owner", "get"}},
+		"Unasked": {"what is not in sync is applied, and needs no reason", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present}, nil
+		}, false, place{State: flow.StateReady}, []string{"owner", "apply"}},
 		"NoGet": {"also where there is no GET", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			_, err := next(ctx, req)
-			return flow.Observation{Exists: true, InSync: true}, err
+			return flow.Observation{Presence: checks.Present, InSync: true}, err
 		}, true, place{State: flow.StateReady}, []string{"owner"}},
 		"Nil": {"a nil request is refused", func(ctx context.Context, _ *request, next next) (flow.Observation, error) { return next(ctx, nil) }, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
 		"Foreign": {"so is one that the link made itself", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
@@ -134,10 +149,13 @@ func TestGetLinks(t *testing.T) {
 			if tc.noGet {
 				o.Get = nil
 			}
+			if name == "InSyncAfterError" {
+				c.getErr = errBoom
+			}
 			out := flow.New("Pool", o, ext{Get: chain.New(link("link", tc.link))}).Reconcile(t.Context(), &pool{})
 			mustEqual(t, tc.reason, tc.want, placeOf(out))
 			mustEqual(t, tc.reason, tc.calls, c.take())
-			if out.State() == flow.StateFailed && !errors.Is(out.Err(), flow.ErrForeignRequest) {
+			if out.State() == flow.StateFailed && !errors.Is(out.Err(), flow.ErrForeignRequest) && !errors.Is(out.Err(), flow.ErrNotSeen) {
 				t.Errorf("%s: the error is %v", tc.reason, out.Err())
 			}
 		})

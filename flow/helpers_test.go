@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/chain"
@@ -49,7 +48,7 @@ func (c *calls) take() (taken []string) {
 // cloud is a cloud in which operations answer what they are told to, in turn; after the last one they are done at once.
 type cloud struct {
 	calls
-	seen     flow.Observation
+	seen     flow.Observation // zero: absent
 	getErr   error
 	answers  []answer
 	owner    checks.Object
@@ -94,6 +93,9 @@ func (c *cloud) operations() ops {
 		},
 		Get: func(context.Context, *request) (flow.Observation, error) {
 			c.add("get")
+			if c.seen == (flow.Observation{}) {
+				return flow.Observation{Presence: checks.Absent}, c.getErr
+			}
 			return c.seen, c.getErr
 		},
 		Apply:      func(_ context.Context, req *request) (flow.Progress, error) { return c.operate("apply", req.Token) },
@@ -165,12 +167,30 @@ var (
 	noon    = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func response(status int, code string, header ...string) *azcore.ResponseError {
-	h := http.Header{}
-	for i := 0; i+1 < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
+// refusal is the error of a service that no reader knows, but which says about itself what it can.
+type refusal struct {
+	status int
+	code   string
+	after  time.Duration
+}
+
+func (e *refusal) Error() string             { return fmt.Sprintf("HTTP %d: %s", e.status, e.code) }
+func (e *refusal) ErrorCode() string         { return e.code }
+func (e *refusal) ErrorMessage() string      { return "" }
+func (e *refusal) HTTPStatusCode() int       { return e.status }
+func (e *refusal) RetryAfter() time.Duration { return e.after }
+
+// response is a refusal. Of headers, only Retry-After in seconds is read.
+func response(status int, code string, header ...string) *refusal {
+	e := &refusal{status: status, code: code}
+	if len(header) == 2 {
+		seconds, err := strconv.Atoi(header[1])
+		if err != nil {
+			panic(err)
+		}
+		e.after = time.Duration(seconds) * time.Second
 	}
-	return &azcore.ResponseError{StatusCode: status, ErrorCode: code, RawResponse: &http.Response{StatusCode: status, Header: h, Body: http.NoBody}}
+	return e
 }
 
 // clock is a clock that stands still unless it is moved.

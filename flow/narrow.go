@@ -9,14 +9,15 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// ErrWrongType is in the [checks.ConversionError] of a pass whose resource is not of the type that the extensions of its
-// kind were registered for, or not one that the engine knows any more. Test for it with errors.Is.
+// ErrWrongType is in the [checks.ConversionError] of a pass whose resource has the wrong type. Either
+// it is not of the type of its kind's registered extensions, or a link replaced it with one of another
+// type than the engine's. Test for it with errors.Is.
 var ErrWrongType = errors.New("the resource is not of the type that the extensions of its kind are registered for")
 
 // narrowed is a reconciler of T for an engine that handles its resources as O.
 type narrowed[O, T any] struct {
 	*Reconciler[T]
-	misfits func() *Reconciler[O] // of resources that are no T, all of which it refuses
+	misfits func() *Reconciler[O] // for resources that are not a T; it refuses every one
 }
 
 func runner[O, T any](kind string, ops Operations[O], ext Extensions[T], opts []Option) Runner[O] {
@@ -27,6 +28,7 @@ func runner[O, T any](kind string, ops Operations[O], ext Extensions[T], opts []
 	return &narrowed[O, T]{r, sync.OnceValue(func() *Reconciler[O] {
 		misfits := New(kind, ops, Extensions[O]{Classify: ext.Classify}, opts...)
 		misfits.kept = r.kept
+		misfits.opt.backoff = r.opt.backoff
 		misfits.refuse = func(resource O) error {
 			_, err := convertTo[T](kind, resource)
 			return err
@@ -44,7 +46,7 @@ func (n *narrowed[O, T]) Reconcile(ctx context.Context, resource O) Outcome {
 	return n.Reconciler.Reconcile(ctx, t)
 }
 
-// convertTo gives a resource as another type that it has, too.
+// convertTo returns a resource as another type that it implements.
 func convertTo[To, From any](kind string, resource From) (To, error) {
 	to, ok := any(resource).(To)
 	if ok {
@@ -57,7 +59,8 @@ func convertTo[To, From any](kind string, resource From) (To, error) {
 	return to, &checks.ConversionError{Kind: kind, From: from, To: reflect.TypeFor[To]().String(), Err: ErrWrongType}
 }
 
-// narrow makes operations on what all kinds have in common into operations on T. What is nil stays nil.
+// narrow makes operations on T of operations on O, the common type of all kinds. A nil function stays
+// nil.
 func narrow[O, T any](kind string, ops Operations[O]) Operations[T] {
 	return Operations[T]{
 		Key:        ofResource[O, T](kind, ops.Key),
@@ -66,6 +69,7 @@ func narrow[O, T any](kind string, ops Operations[O]) Operations[T] {
 		Delete:     ofRequest[O, T](kind, ops.Delete),
 		Deleting:   ofResource[O, T](kind, ops.Deleting),
 		Generation: ofResource[O, T](kind, ops.Generation),
+		APIVersion: ofResource[O, T](kind, ops.APIVersion),
 		Owner: unless(ops.Owner == nil, func(ctx context.Context, t T) (checks.Object, error) {
 			o, err := convertTo[O](kind, t)
 			if err != nil {
@@ -84,7 +88,7 @@ func narrow[O, T any](kind string, ops Operations[O]) Operations[T] {
 	}
 }
 
-// unless gives f, or nil.
+// unless returns f, or the zero value if not is true.
 func unless[F any](not bool, f F) (none F) {
 	if not {
 		return none
@@ -92,12 +96,14 @@ func unless[F any](not bool, f F) (none F) {
 	return f
 }
 
-// ofResource is for functions that give no error: the flow makes one of the panic.
+// ofResource wraps a function that returns no error. If the conversion fails it panics, and the flow
+// makes an error of the panic.
 func ofResource[O, T, V any](kind string, f func(O) V) func(T) V {
 	return unless(f == nil, func(t T) V { return f(mustConvert[O](kind, t)) })
 }
 
-// mustConvert panics with the error. It was an O when it came, but a link may have put something else in its place.
+// mustConvert converts t, or panics with the error. The engine passed in an O, but a link may have
+// replaced it.
 func mustConvert[O, T any](kind string, t T) O {
 	o, err := convertTo[O](kind, t)
 	if err != nil {
@@ -106,8 +112,8 @@ func mustConvert[O, T any](kind string, t T) O {
 	return o
 }
 
-// ofRequest hands an operation the pass's request with the resource as O, and takes back what the operation made of it.
-// There is one such request a pass.
+// ofRequest calls an operation with a copy of the pass's request that has the resource as O. Afterwards
+// it copies the operation's changes back. A pass makes one such copy.
 func ofRequest[O, T, V any](kind string, f func(context.Context, *Request[O]) (V, error)) func(context.Context, *Request[T]) (V, error) {
 	return unless(f == nil, func(ctx context.Context, req *Request[T]) (none V, err error) {
 		o, err := convertTo[O](kind, req.Resource)
@@ -119,9 +125,9 @@ func ofRequest[O, T, V any](kind string, f func(context.Context, *Request[O]) (V
 			w = &Request[O]{}
 			req.note.wide = w
 		}
-		w.OwnerRequest, w.Exists, w.Token, w.Resource = req.OwnerRequest, req.Exists, req.Token, o
+		w.OwnerRequest, w.Presence, w.Token, w.Resource = req.OwnerRequest, req.Presence, req.Token, o
 		v, err := f(ctx, w)
-		req.OwnerRequest, req.Exists = w.OwnerRequest, w.Exists
+		req.OwnerRequest, req.Presence = w.OwnerRequest, w.Presence
 		t, misfit := convertTo[T](kind, w.Resource)
 		if misfit != nil {
 			return v, errors.Join(err, misfit)

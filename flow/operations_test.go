@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -29,8 +30,30 @@ func TestSetUp(t *testing.T) {
 			o.Owner = nil
 			flow.New("Pool", o, ext{OwnerCheck: chain.New(checks.OwnerReady())})
 		}, "flow: New: Pool: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
+		"OnOwner":     ownerless("at PreCheck, too", "OnOwner(OwnerReady) at PreCheck", ext{PreCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
+		"WithOwner":   ownerless("and at PostCheck", "fits at PostCheck", ext{PostCheck: chain.New(checks.WithOwner("fits", func(*pool, *pool) string { return "" }))}),
+		"DeleteCheck": ownerless("and at DeleteCheck", "OnOwner(OwnerReady) at DeleteCheck", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
+		"OwnerInAll":  ownerless("in a group of checks", "All(OnOwner(OwnerReady)) at PreCheck", ext{PreCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}),
+		"OwnerInCached": ownerless("in a check that is remembered", "Cached(OnOwner(OwnerReady)) at PreCheck", ext{
+			PreCheck: chain.New(checks.Cached(time.Hour, func(*checks.Request[*pool]) int { return 0 }, checks.OnOwner[*pool](checks.OwnerReady()))),
+		}),
+		"OwnerInWhen": ownerless("in a check for some requests", "When(OnOwner(OwnerReady)) at PreCheck", ext{
+			PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*pool]) bool { return true }, checks.OnOwner[*pool](checks.OwnerReady()))),
+		}),
+		"OwnerConverted": ownerless("in a converted chain", "OnOwner(OwnerReady) at PreCheck", ext{
+			PreCheck: checks.Convert(chain.New(checks.OnOwner[*int](checks.OwnerReady())), func(*pool) (*int, error) { return new(int), nil }),
+		}),
 		"Option": {"it was left out by mistake", func() { flow.New("Pool", (&cloud{}).operations(), ext{}, flow.KeepLast(1), nil) }, "flow: New: Pool: option 2 is nil"},
 	})
+}
+
+// ownerless is a check of the owner in extensions of resources without an owner.
+func ownerless(reason, link string, e ext) setUp {
+	return setUp{reason, func() {
+		o := (&cloud{}).operations()
+		o.Owner = nil
+		flow.New("Pool", o, e)
+	}, "flow: New: Pool: " + link + " is about the owner, and Operations.Owner is nil: give the function that finds the owner"}
 }
 
 // Key and Apply are all that is needed.

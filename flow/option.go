@@ -6,35 +6,65 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 )
 
-// Option sets up a [Reconciler]. What makes no sense panics in the function that makes the Option.
+// Option sets up a [Reconciler]. The function that makes the Option panics on invalid arguments.
 type Option func(*options)
 
 type options struct {
+	errors     classify.Errors
+	vocabulary *checks.Vocabulary
 	resolver   checks.Resolver
 	apiVersion string
 	observers  []chain.Observer
 	keep       int
 	now        func() time.Time
 	backoff    *Backoff
+	stateless  bool // WithoutBackoff was given
+	// readyWithin is the time that a resource may take to become Ready; 0: no limit.
+	readyWithin time.Duration
 }
 
-// WithResolver gives checks a way to find other objects, and resolves owners of which only the cloud ID is known. Nil is
-// none.
+// WithResolver sets the resolver with which checks find other objects. The flow also uses it to find an
+// owner that is known only by its cloud ID. Nil removes the resolver.
 func WithResolver(resolver checks.Resolver) Option {
 	return func(o *options) { o.resolver = resolver }
 }
 
-// WithAPIVersion says which version of the API the resources are written for, for checks and for classification. Rules
-// for some versions only ([classify.Rule]) know dates, as in "2024-05-01"; with another version, or none, they do not hold.
+// WithErrors sets how the reconciler reads the errors of its cloud: their code and message, whether an
+// object is not found, and whether an operation under way has ended. The reconciler also classifies by
+// the tables of errs. For Azure:
+//
+//	flow.WithErrors(azure.Errors())
+//
+// The reconciler asks the readers in the order of the arguments, over all calls of WithErrors. Without
+// WithErrors a reconciler knows no service: see [classify.Errors].
+func WithErrors(errs ...classify.Errors) Option {
+	return func(o *options) { o.errors = o.errors.And(errs...) }
+}
+
+// WithVocabulary sets the words of the kind's cloud for states and approvals, for all checks of the
+// reconciler. The default is Azure's words. It panics on an invalid Vocabulary
+// ([checks.Vocabulary.Check]).
+func WithVocabulary(words checks.Vocabulary) Option {
+	if err := words.Check(); err != nil {
+		panic("flow: WithVocabulary: " + err.Error())
+	}
+	return func(o *options) { o.vocabulary = &words }
+}
+
+// WithAPIVersion sets the API version of the resources, for checks, classification and traces.
+// Operations.APIVersion sets it for each resource. Rules that hold for some versions only
+// ([classify.Rule]) need a date, such as "2024-05-01". They do not hold for any other version, or for
+// none.
 func WithAPIVersion(version string) Option {
 	return func(o *options) { o.apiVersion = version }
 }
 
-// WithObserver tells o of each pass, each point and each link ([chain.Kind]). It may be given several times, the first is
-// the outermost; the same [chain.Starter] twice panics in [New]. A pass that no observer is enabled for runs as if there was
-// none. Nil is none.
+// WithObserver reports each pass, each point and each link ([chain.Kind]) to o. The first observer
+// given is the outermost. Giving the same [chain.Starter] twice makes [New] panic. A pass for which no
+// observer is enabled runs as if there were none. Nil adds no observer.
 func WithObserver(o chain.Observer) Option {
 	return func(opt *options) {
 		if o != nil {
@@ -43,8 +73,9 @@ func WithObserver(o chain.Observer) Option {
 	}
 }
 
-// KeepLast keeps the trace of the last pass of n resources, those that were reconciled last, and since when each has been
-// where it is, for [Reconciler.Explain]. An n below 1 panics.
+// KeepLast keeps the trace of the last pass of the n resources that were reconciled last, for
+// [Reconciler.Explain]. It also keeps the time since when each resource has been in its present state.
+// An n below 1 panics.
 func KeepLast(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("flow: KeepLast(%d): give at least 1", n))
@@ -52,20 +83,41 @@ func KeepLast(n int) Option {
 	return func(o *options) { o.keep = n }
 }
 
-// WithClock replaces time.Now, for traces and for Retry-After dates. Nil panics.
+// WithClock replaces time.Now, for traces, Retry-After dates, [ReadyWithin] and the default [Backoff].
+// If the clock panics, that call uses time.Now. Nil panics.
 func WithClock(now func() time.Time) Option {
 	if now == nil {
 		panic("flow: WithClock: the function is nil")
 	}
-	return func(o *options) { o.now = now }
+	return func(o *options) { o.now = func() time.Time { return timeOf(now) } }
 }
 
-// WithBackoff makes [Outcome.Again] give the delay of b, which is asked once a pass, with the reconciler's name, a space
-// and the resource's key. So one Backoff can serve all reconcilers of an engine, if their names differ. Nil is none; one
-// that [NewBackoff] did not make panics.
+// WithBackoff sets the [Backoff] that computes the delays of [Outcome.Again]. By default a reconciler
+// has its own, made by [NewBackoff]. The reconciler calls it at most once a pass, with its name, a
+// space and the resource's key. One Backoff can therefore serve all reconcilers of an engine, if their
+// names differ. Nil panics, and so does a Backoff that NewBackoff did not make.
 func WithBackoff(b *Backoff) Option {
-	if b != nil && b.steps == nil {
-		panic("flow: WithBackoff: the Backoff has no table: make it with NewBackoff")
+	if b == nil || b.steps == nil {
+		panic("flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff")
 	}
-	return func(o *options) { o.backoff = b }
+	return func(o *options) { o.backoff, o.stateless = b, false }
+}
+
+// WithoutBackoff makes every delay of [Outcome.Again] the delay of a first failure. It is for engines
+// that count failures themselves. Without such an engine, a resource that cannot become Ready is
+// retried every second for ever.
+func WithoutBackoff() Option {
+	return func(o *options) { o.backoff, o.stateless = nil, true }
+}
+
+// ReadyWithin sets the time that a resource may take to become Ready. The time begins with the first
+// pass of a generation that does not end Ready. The reconciler keeps that time in memory, by
+// Operations.Key. After d, each pass that does not end Ready fails with the reason Timeout and sets
+// Stalled. The resource is then requeued only at the resync, when its spec changes, or when an awaited
+// object changes. Deletions have no time-out. A d that is not positive panics.
+func ReadyWithin(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("flow: ReadyWithin(%s): give a positive duration", d))
+	}
+	return func(o *options) { o.readyWithin = d }
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// State is what a pass came to, in a word.
+// State is the result of a pass in one word.
 type State uint8
 
 const (
-	// StateUnknown is that of the zero [Outcome], which no pass comes to.
+	// StateUnknown is the state of the zero [Outcome]. No pass ends in it.
 	StateUnknown State = iota
-	// StateReady: everything passed, and the cloud has what the spec says.
+	// StateReady: every point proceeded, and the cloud matches the spec.
 	StateReady
-	// StateBlocked: a check said not yet.
+	// StateBlocked: a check blocked the pass.
 	StateBlocked
-	// StateFailed: there was an error, and it was classified.
+	// StateFailed: the pass failed with an error, and Classify classified it.
 	StateFailed
-	// StateInProgress: an operation of Apply goes on in the cloud.
+	// StateInProgress: an operation of Apply is under way in the cloud.
 	StateInProgress
-	// StateDeleting: an operation of Delete goes on in the cloud.
+	// StateDeleting: an operation of Delete is under way in the cloud.
 	StateDeleting
-	// StateGone: the resource was deleted. There is nothing to write, and nothing to come back for.
+	// StateGone: the resource is deleted. There is nothing to write and no reason to requeue.
 	StateGone
-	// StateCanceled: the pass's own context was canceled. There is nothing to write.
+	// StateCanceled: the context of the pass was canceled. There is nothing to write.
 	StateCanceled
 )
 
-// String is the state as a word of a sentence.
+// String returns the state as it reads in a sentence, such as "in progress".
 func (s State) String() string {
 	words := [...]string{"unknown", "ready", "blocked", "failed", "in progress", "deleting", "gone", "canceled"}
 	if int(s) < len(words) {
@@ -42,18 +42,20 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Reasons of outcomes that neither a check nor an error gives one to.
+// Reasons of outcomes that get no reason from a check or an error.
 const (
 	ReasonSucceeded  = "Succeeded"
 	ReasonInProgress = "InProgress"
 	ReasonDeleting   = "Deleting"
+	// ReasonCheckFailed is the reason of a check that failed with an error without a code.
+	ReasonCheckFailed = "CheckFailed"
 )
 
-// Outcome is what a pass came to. It is made by [Reconciler.Reconcile], and by [Stop] for links on Pass. The zero Outcome
-// says nothing.
+// Outcome is the result of a pass. [Reconciler.Reconcile] makes it; a link on Pass makes one with
+// [Stop]. The zero Outcome has no content, and its state is [StateUnknown].
 type Outcome struct {
 	o     *outcome
-	delay time.Duration // what the Backoff said; 0: there is none
+	delay time.Duration // the delay that Backoff returned; 0: none
 	at    *chain.Link   // the link on Pass that stopped the pass
 }
 
@@ -63,8 +65,9 @@ type outcome struct {
 	severity        classify.Severity
 	point, link     string
 	reason, message string
-	rule            string
+	rule, code      string
 	after           time.Duration
+	due             time.Duration // the time left until ReadyWithin fails the pass; 0: no time-out
 	refs            []checks.Ref
 	generation      int64
 	err             error
@@ -76,8 +79,9 @@ var (
 	none  outcome
 )
 
-// Stop makes an outcome of a block, for a link on Pass that ends the pass before it began: the lock is held elsewhere. A
-// result that does not block gives the zero Outcome, which the pass then refuses.
+// Stop makes an outcome of a block, for a link on Pass that ends the pass before it begins: another
+// process holds the lock, for example. A result that does not block gives the zero Outcome, with which
+// the pass fails.
 func Stop(block checks.Result) Outcome {
 	if !block.Blocked() {
 		return Outcome{}
@@ -96,6 +100,21 @@ func blocked(point string, res checks.Result) *outcome {
 	return o
 }
 
+// uncheckable rewrites o to report that a check failed. A check that fails does not block.
+func (o *outcome) uncheckable() {
+	if o.code == "" {
+		o.reason = ReasonCheckFailed
+	}
+	check := "a check at " + o.point
+	if o.link != "" {
+		check = "check " + cutAt(o.link, maxShownLink)
+	}
+	o.message = check + " failed: " + bounded(o.message)
+}
+
+// maxShownLink is the number of bytes of a link's name that a message repeats.
+const maxShownLink = 200
+
 func (o Outcome) get() *outcome {
 	if o.o == nil {
 		return &none
@@ -103,13 +122,13 @@ func (o Outcome) get() *outcome {
 	return o.o
 }
 
-// State is what the pass came to, in a word.
+// State returns the result of the pass in one word.
 func (o Outcome) State() State { return o.get().state }
 
-// Point is where the pass stopped; empty for [StateReady] and [StateGone].
+// Point returns the extension point where the pass stopped; empty for [StateReady] and [StateGone].
 func (o Outcome) Point() string { return o.get().point }
 
-// Link is the name of the link that the pass stopped at; empty if it was the operation itself.
+// Link returns the name of the link that stopped the pass; empty if the operation itself stopped it.
 func (o Outcome) Link() string {
 	if o.at != nil {
 		return o.at.Name
@@ -117,43 +136,48 @@ func (o Outcome) Link() string {
 	return o.get().link
 }
 
-// Reason is one word for machines, fit to be the reason of a Kubernetes condition.
+// Reason returns one word for machines. It is valid as the reason of a Kubernetes condition.
 func (o Outcome) Reason() string { return o.get().reason }
 
-// Message is for the person who asks why, whole; [Outcome.Conditions] cuts what is too long for Kubernetes.
+// Message returns the whole text for the operator. [Outcome.Conditions] cuts a text that is too long
+// for Kubernetes.
 func (o Outcome) Message() string { return o.get().message }
 
-// Severity is [classify.Error] where only a change of the spec helps, [classify.Warning] where it is tried again,
-// [classify.Info] while something goes on, and else empty.
+// Severity returns [classify.Error] if only a change helps, and [classify.Warning] if the pass is
+// retried sooner. It returns [classify.Info] while an operation is under way, and otherwise an empty
+// Severity.
 func (o Outcome) Severity() classify.Severity { return o.get().severity }
 
-// Retry is how soon to try again, after a block or an error; else [classify.Unset].
+// Retry returns how soon to retry after a block or an error; otherwise [classify.Unset].
 func (o Outcome) Retry() classify.Retry { return o.get().retry }
 
-// Rule is the rule that classified the error; empty if there was none.
+// Rule returns the rule that classified the error; empty if none did.
 func (o Outcome) Rule() string { return o.get().rule }
 
-// After is the delay that the check or the server gave; zero if none.
+// After returns the delay that the check or the server set; zero if neither did.
 func (o Outcome) After() time.Duration { return o.get().after }
 
-// WaitingFor lists what has to change before another pass makes sense.
+// WaitingFor lists the awaited objects. A new pass is useful when one of them changes.
 func (o Outcome) WaitingFor() []checks.Ref { return slices.Clone(o.get().refs) }
 
-// Err is the error that the pass failed with, for errors.Is and errors.As; nil unless it failed or was canceled.
+// Err returns the error that the pass failed with, for errors.Is and errors.As. It is nil unless the
+// pass failed or was canceled.
 func (o Outcome) Err() error { return o.get().err }
 
-// Generation is the generation of the spec that the pass was about, for blocks, errors and operations under way.
+// Generation returns the generation of the spec that the pass worked on. It is set for blocks, errors
+// and operations under way.
 func (o Outcome) Generation() int64 { return o.get().generation }
 
-// stopped tells whether it was made by Stop.
+// stopped reports whether Stop made o.
 func (o Outcome) stopped() bool { return o.State() == StateBlocked && o.Point() == PointPass }
 
-// IsZero tells whether it is the zero Outcome.
+// IsZero reports whether o is the zero Outcome.
 func (o Outcome) IsZero() bool { return o.o == nil }
 
-// Again says after how long to come back, and whether at all. With [WithBackoff] the delay is that of the [Backoff],
-// without it the first one that a new Backoff would give. It is never negative, and zero only if there is nothing to come
-// back for.
+// Again returns the delay after which to requeue the resource, and whether to requeue it at all. The
+// delay comes from the reconciler's [Backoff] and grows with each failure. With [WithoutBackoff] it is
+// always the first delay of a new Backoff, without jitter. The delay is at least 1 s, unless the
+// Backoff is set to a shorter one. It is zero only if again is false.
 func (o Outcome) Again() (delay time.Duration, again bool) {
 	switch {
 	case o.State() == StateGone || o.State() == StateCanceled:
@@ -161,10 +185,11 @@ func (o Outcome) Again() (delay time.Duration, again bool) {
 	case o.delay > 0:
 		return o.delay, true
 	}
-	return stateless.delay(o, 0, nil), true
+	return stateless.delay(o, 0), true
 }
 
-// String is one line: "blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner Cluster c was not found".
+// String returns one line: "blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner Cluster c was not
+// found".
 func (o Outcome) String() string {
 	d := o.get()
 	var b strings.Builder
@@ -185,7 +210,7 @@ func (o Outcome) String() string {
 	return b.String()
 }
 
-// Describe implements [chain.Described]: for a pass the state and the reason.
+// Describe implements [chain.Described]. For a whole pass it returns the state and the reason.
 func (o Outcome) Describe(link *chain.Link) (verdict, reason string) {
 	d := o.get()
 	switch {

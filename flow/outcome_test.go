@@ -73,7 +73,7 @@ var outcomes = map[string]struct {
 		"it is worked on", func(t *testing.T) flow.Outcome {
 			return pass(t, func(c *cloud, _ *ext, _ *pool) { c.answers = []answer{{progress: flow.InProgress("a", 9*time.Second)}} })
 		},
-		not("Reconciling", "InProgress", "the operation goes on in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation goes on in the cloud",
+		not("Reconciling", "InProgress", "the operation is under way in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation is under way in the cloud",
 	},
 	"Deleting": {
 		"it is worked on", func(t *testing.T) flow.Outcome {
@@ -81,7 +81,7 @@ var outcomes = map[string]struct {
 				p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
 			})
 		},
-		not("Reconciling", "Deleting", "the deletion goes on in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion goes on in the cloud",
+		not("Reconciling", "Deleting", "the deletion is under way in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion is under way in the cloud",
 	},
 	"Gone": {
 		"there is nothing to write to", func(t *testing.T) flow.Outcome {
@@ -106,7 +106,7 @@ func pass(t *testing.T, set func(*cloud, *ext, *pool)) flow.Outcome {
 	if set != nil {
 		set(c, &e, p)
 	}
-	return flow.New("Pool", c.operations(), e).Reconcile(t.Context(), p)
+	return flow.New("Pool", c.operations(), e, flow.WithoutBackoff()).Reconcile(t.Context(), p)
 }
 
 func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {

@@ -11,20 +11,20 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Errors that a link on Pass can lead to. Test for them with errors.Is.
+// Errors of links on Pass. Test for them with errors.Is.
 var (
 	// ErrNoOutcome: a link returned the zero Outcome.
-	ErrNoOutcome = errors.New("the zero Outcome says nothing: return what next returned, or an error, or flow.Stop")
-	// ErrForeignOutcome: a link returned an outcome that this pass did not come to.
-	ErrForeignOutcome = errors.New("the outcome is none of this pass: return what next returned, or an error, or flow.Stop")
+	ErrNoOutcome = errors.New("the zero Outcome is not a result: return what next returned, or an error, or flow.Stop")
+	// ErrForeignOutcome: a link returned an outcome that this pass did not produce.
+	ErrForeignOutcome = errors.New("the outcome is not one of this pass: return what next returned, or an error, or flow.Stop")
 )
 
-// ErrNoKey is the error of a pass whose resource has an empty key, by which its operation could not be told from that of
-// another one. Test for it with errors.Is.
+// ErrNoKey is the error of a pass whose resource has an empty key. Without a key the flow cannot tell
+// its operation from the operation of another resource. Test for it with errors.Is.
 var ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
 
-// run takes a resource through the flow. own is the context that the pass began with, ctx what links on Pass made of it.
-// The order of the flow is the order of the lines here.
+// run takes a resource through the flow. own is the context at the start of the pass. ctx is the
+// context from the links on Pass. The lines below are in the order of the flow.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
 	if r.refuse != nil {
 		return r.failed(own, p, resource, PointPass, nil, checks.Result{}, r.refuse(resource))
@@ -57,32 +57,35 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
-	if !(seen.Exists && seen.InSync) && !s.apply(ctx, underWay{generation: s.generation()}) {
+	if !seen.inSync() && !s.apply(ctx, underWay{generation: s.generation()}) {
 		return s.stop
 	}
 	return s.ready(ctx)
 }
 
-// request makes the request of a pass, which is all that a pass allocates.
+// request makes the request of a pass. It is the only allocation of a pass.
 func (r *Reconciler[T]) request(resource T) *Request[T] {
 	req := &Request[T]{}
 	req.Resource = resource
 	req.Kind = r.name
-	req.APIVersion = r.opt.apiVersion
+	req.APIVersion = r.apiVersion(resource)
 	req.Resolver = r.opt.resolver
+	req.Errors = r.opt.errors
+	req.Vocabulary = r.opt.vocabulary
 	req.Deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
 	req.note = &req.own
 	return req
 }
 
-// step is a pass on its way. Its methods do one point each and tell whether the pass goes on; if not, stop says why.
+// step is a running pass. Each method runs one point and reports whether the pass proceeds. If it does
+// not, stop holds the outcome.
 type step[T any] struct {
 	r       *Reconciler[T]
 	p       *points[T]
 	own     context.Context
 	req     *Request[T]
-	kept    underWay // what is kept with the resource
-	unsaved bool     // it is in memory only, since the resource could not keep it
+	kept    underWay // the operation under way at the start of the pass, as stored
+	unsaved bool     // kept is in memory only, because the resource could not store it
 	stop    Outcome
 }
 
@@ -98,7 +101,8 @@ func (s *step[T]) owner(ctx context.Context) bool {
 	return true
 }
 
-// resolveOwner finds the owner, also one of which only the cloud ID is known, if there is a resolver that knows it.
+// resolveOwner finds the owner. It asks the resolver, if there is one, for an owner that is known only by
+// its cloud ID.
 func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owner checks.Object, err error) {
 	defer caught(&err)
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
@@ -126,11 +130,15 @@ func (s *step[T]) check(ctx context.Context, point string, check checks.Handler[
 	return s.decided(point, res, err)
 }
 
-// decided does what a check says.
+// decided applies the result of a check.
 func (s *step[T]) decided(point string, res checks.Result, err error) bool {
 	switch {
 	case err != nil:
-		return s.failed(point, res.Link(), res, err)
+		s.failed(point, res.Link(), res, err)
+		if s.stop.State() == StateFailed {
+			s.stop.o.uncheckable()
+		}
+		return false
 	case res.Proceeds():
 		return true
 	}
@@ -146,31 +154,35 @@ func (s *step[T]) get(ctx context.Context) (Observation, bool) {
 	if err := ctx.Err(); err != nil {
 		return Observation{}, s.failed(PointGet, nil, checks.Result{}, err)
 	}
+	s.req.note.seen = s.r.ops.Get == nil
 	seen, err := s.p.get(ctx, s.req)
 	if err != nil {
-		return seen, s.failed(PointGet, seen.at, checks.Result{}, err)
+		return seen, s.failed(PointGet, seen.failedAt(), checks.Result{}, err)
 	}
-	s.req.Exists = seen.Exists
+	s.req.Presence = seen.Presence
 	return seen, true
 }
 
-// get is what the chain of Get stands in front of.
+// get is the handler at the end of the chain of Get. Without Operations.Get the links alone decide.
 func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, error) {
 	if r.ops.Get == nil {
 		return Observation{}, nil
 	}
-	return r.ops.Get(ctx, req)
+	o, err := r.ops.Get(ctx, req)
+	req.note.seen = err == nil
+	return o, err
 }
 
 func (s *step[T]) apply(ctx context.Context, op underWay) bool {
 	if !s.operate(ctx, PointApply, s.p.apply, op) {
 		return false
 	}
-	s.req.Exists = true
+	s.req.Presence = checks.Present
 	return true
 }
 
 func (s *step[T]) ready(ctx context.Context) Outcome {
+	s.req.Applied = true
 	if !s.check(ctx, PointPostCheck, s.p.postCheck) {
 		return s.stop
 	}
@@ -180,9 +192,9 @@ func (s *step[T]) ready(ctx context.Context) Outcome {
 func (s *step[T]) delete(ctx context.Context) Outcome {
 	op := s.kept
 	if !op.deletes {
-		op = underWay{generation: s.generation(), deletes: true} // what is being applied does not matter any more
+		op = underWay{generation: s.generation(), deletes: true} // DELETE replaces an operation of Apply
 	}
-	if op.token == "" && !s.check(ctx, PointDeleteCheck, s.p.deleteCheck) {
+	if op.token == "" && !s.deleteCheck(ctx) {
 		return s.stop
 	}
 	if !s.operate(ctx, PointDelete, s.p.remove, op) {
@@ -191,44 +203,105 @@ func (s *step[T]) delete(ctx context.Context) Outcome {
 	return Outcome{o: gone}
 }
 
-// operate calls an operation, with the token of op if it has one, unless the pass was canceled meanwhile. It sees to it
-// that what is kept with the resource is what the operation said, whatever links around it made of that.
+// deleteCheck runs the checks of the deletion. Checks that see the resource need Get.
+func (s *step[T]) deleteCheck(ctx context.Context) bool {
+	if s.r.deleteGets {
+		if _, ok := s.get(ctx); !ok {
+			return false
+		}
+	}
+	return s.check(ctx, PointDeleteCheck, s.p.deleteCheck)
+}
+
+// operate calls an operation, with the token of op if it has one, unless the pass was canceled before.
+// It stores the token that the operation itself returned, whatever the links around it return.
 func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Request[T], Progress], op underWay) bool {
 	if err := ctx.Err(); err != nil {
 		return s.failed(point, nil, checks.Result{}, err)
 	}
-	key := s.r.ops.Key(s.req.Resource) // asked before anything is begun, since without it a token could not be kept
+	key := s.r.ops.Key(s.req.Resource) // called before the operation starts: without a key its token could not be stored
 	if key == "" {
 		return s.failed(point, nil, checks.Result{}, ErrNoKey)
 	}
-	c := &s.req.note.op
-	*c = op
+	n := s.req.note
+	n.op, n.said = op, saidNothing
 	s.req.Token = op.token
-	p, err := h(ctx, s.req)
-	s.req.Token = ""
-	if err == nil && p.inProgress() && c.token == "" {
-		c.token = p.p.token // a link has an operation of its own in place of this one
-	}
-	if (*c != s.kept || s.unsaved) && (c.token != "" || s.kept.token != "") {
-		if lost := s.r.keep(ctx, key, s.req.Resource, *c); lost != nil {
-			err = errors.Join(err, lost)
+	returned := false
+	defer func() {
+		if !returned { // runtime.Goexit ends the goroutine, not the operation
+			_ = s.save(ctx, key)
 		}
-		s.kept, s.unsaved = *c, false
-	}
+	}()
+	p, err := h(ctx, s.req)
+	returned = true
+	s.req.Token = ""
 	switch {
-	case err != nil:
-		return s.failed(point, p.at, checks.Result{}, err)
+	case err == nil && p.inProgress() && (n.op.token == "" || n.linkOnly()):
+		n.op.token, n.op.byLink = p.p.token, true // a link runs its own operation in place of this one
+	case err == nil && p.Skipped() && n.linkOnly(), n.said != saidUnderWay && !p.inProgress() && saysFailed(err):
+		n.op.token, n.op.byLink = "", false
+	}
+	lost := s.save(ctx, key)
+	switch {
+	case err != nil || lost != nil:
+		s.failed(point, p.failedAt(), checks.Result{}, join(err, lost))
+		if op.token != "" && n.op.token != "" && s.stop.State() == StateFailed {
+			s.stop.o.message = unpolled(op.token, n.said, s.req.Errors, err, s.stop.o.message)
+		}
+		return false
 	case p.IsDone():
 		return true
 	}
 	s.stop = Outcome{o: &outcome{
-		state: StateInProgress, point: point, reason: ReasonInProgress, message: "the operation goes on in the cloud",
+		state: StateInProgress, point: point, reason: ReasonInProgress, message: "the operation is under way in the cloud",
 		severity: classify.Info, after: p.p.after, generation: s.generation(),
 	}}
 	if s.req.Deleting {
-		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion goes on in the cloud"
+		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion is under way in the cloud"
 	}
 	return false
+}
+
+// save stores the token of the operation, or removes it, if the stored token differs.
+func (s *step[T]) save(ctx context.Context, key string) error {
+	op := s.req.note.op
+	if op == s.kept && !s.unsaved || op.token == "" && s.kept.token == "" {
+		return nil
+	}
+	s.kept, s.unsaved = op, false
+	return s.r.keep(ctx, key, s.req.Resource, op)
+}
+
+// join joins two errors; either may be nil.
+func join(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return errors.Join(a, b)
+}
+
+// unpolled returns the message of a pass that polled an operation and failed with err. text is the
+// message so far. The message is about the operation only if the pass called the operation.
+func unpolled(token string, said said, errs classify.Errors, err error, text string) string {
+	if err == nil || said != saidUnknown && said != saidUnderWay {
+		return text
+	}
+	text = nameOf(token) + " cannot be polled: " + bounded(text)
+	if said == saidUnknown && !errs.Transient(err) && !mistaken(err) {
+		text += "; return flow.Failed if it has failed"
+	}
+	return text
+}
+
+// mistaken reports whether err reports a fault of the program, not of the cloud.
+func mistaken(err error) bool {
+	return inTree(err, func(e error) (found, leaf bool) {
+		_, panicked := e.(*chain.PanicError)
+		return panicked || e == ErrNoProgress || e == ErrNoToken || e == ErrForeignRequest, panicked
+	})
 }
 
 func (s *step[T]) generation() int64 {
@@ -238,7 +311,8 @@ func (s *step[T]) generation() int64 {
 	return s.r.ops.Generation(s.req.Resource)
 }
 
-// failed ends the pass with an error. res is what came beside it, whose refs are still waited for.
+// failed ends the pass with an error. res is the result returned with the error. The pass still waits
+// for its objects.
 func (s *step[T]) failed(point string, link *chain.Link, res checks.Result, err error) bool {
 	s.stop = s.r.failed(s.own, s.p, s.req.Resource, point, link, res, err)
 	return false
@@ -246,14 +320,15 @@ func (s *step[T]) failed(point string, link *chain.Link, res checks.Result, err 
 
 // failed makes an outcome of an error.
 func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, point string, link *chain.Link, res checks.Result, err error) Outcome {
-	c, _ := p.classify(own, classify.NewFailure(err, r.opt.apiVersion, r.opt.now()))
-	generation, deleting := r.about(resource)
+	generation, deleting, version := r.about(resource)
+	c, _ := p.classify(own, classify.NewFailure(err, version, r.opt.now(), r.opt.errors))
 	if deleting && c.Retry() == classify.OnChange {
-		c = c.With(classify.VerySlow) // nobody is going to change the spec any more
+		c = c.With(classify.VerySlow) // no user changes the spec of a resource that is being deleted
 	}
 	o := &outcome{
 		state: StateFailed, point: point, reason: c.Reason(), message: c.Message(), rule: c.Rule(),
 		retry: c.Retry(), severity: c.Severity(), after: c.After(), refs: res.WaitingFor(), generation: generation, err: err,
+		code: c.Code(),
 	}
 	if link != nil {
 		o.link = link.Name

@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -28,20 +33,20 @@ func TestOrder(t *testing.T) {
 		},
 		"InSync": {
 			reason: "what is as the spec says is not applied, but still post-checked",
-			seen:   flow.Observation{Exists: true, InSync: true},
+			seen:   flow.Observation{Presence: checks.Present, InSync: true},
 			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "PostCheck"},
 			state:  flow.StateReady,
 		},
-		"InSyncWithoutExists": {
+		"InSyncButNotPresent": {
 			reason: "what is not there cannot be in sync",
 			seen:   flow.Observation{InSync: true},
 			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"Delete": {
-			reason:   "a deletion asks its own checks only, and needs no GET",
+			reason:   "a deletion asks its own checks only, and these see what Get saw",
 			deleting: true,
-			want:     []string{"Pass", "owner", "DeleteCheck", "Delete", "delete"},
+			want:     []string{"Pass", "owner", "Get", "get", "DeleteCheck", "Delete", "delete"},
 			state:    flow.StateGone,
 		},
 	}
@@ -87,7 +92,7 @@ func TestBlock(t *testing.T) {
 			reason:   "a delete check spares the DELETE",
 			extend:   func(e *ext) { e.DeleteCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
 			deleting: true,
-			want:     []string{"owner"},
+			want:     []string{"owner", "get"},
 			point:    flow.PointDeleteCheck,
 		},
 	}
@@ -247,30 +252,33 @@ func TestNoKeyNoOperation(t *testing.T) {
 	mustEqual(t, "Apply is not called", []string{"owner", "get"}, c.take())
 }
 
-func TestExists(t *testing.T) {
+func TestPresence(t *testing.T) {
+	type seen map[string]checks.Presence
 	cases := map[string]struct {
 		reason string
 		seen   flow.Observation
 		noGet  bool
 		token  string
-		want   map[string]bool
+		want   seen
 	}{
-		"Absent":  {"it is there once it was applied", flow.Observation{}, false, "", map[string]bool{"PreCheck": false, "PostCheck": true}},
-		"Exists":  {"checks see what the GET saw", flow.Observation{Exists: true}, false, "", map[string]bool{"PreCheck": true, "PostCheck": true}},
-		"InSync":  {"the GET is all there is to go by", flow.Observation{Exists: true, InSync: true}, false, "", map[string]bool{"PreCheck": true, "PostCheck": true}},
-		"NoGet":   {"nothing is known before Apply", flow.Observation{}, true, "", map[string]bool{"PreCheck": false, "PostCheck": true}},
-		"Polling": {"what was applied is there", flow.Observation{}, false, "t1", map[string]bool{"PostCheck": true}},
+		"Unknown": {"Get may leave it open", flow.Observation{}, false, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
+		"Absent":  {"the resource is present after Apply", flow.Observation{Presence: checks.Absent}, false, "", seen{"PreCheck": checks.Absent, "PostCheck": checks.Present}},
+		"Present": {"checks see what Get saw", flow.Observation{Presence: checks.Present}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
+		"InSync":  {"without Apply, Get alone says so", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
+		"NoGet":   {"without Get nothing is known before Apply", flow.Observation{}, true, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
+		"Polling": {"a polled resource is present", flow.Observation{Presence: checks.Absent}, false, "t1", seen{"PostCheck": checks.Present}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := &cloud{seen: tc.seen}
-			o, got := c.keeping(), map[string]bool{}
+			c := &cloud{}
+			o, got := c.keeping(), seen{}
+			o.Get = func(context.Context, *request) (flow.Observation, error) { return tc.seen, nil }
 			if tc.noGet {
 				o.Get = nil
 			}
 			look := func(point string) checks.Chain[*pool] {
 				return chain.New(checks.Check(point, func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-					got[point] = req.Exists
+					got[point] = req.Presence
 					return checks.Proceed(), nil
 				}))
 			}
@@ -281,13 +289,46 @@ func TestExists(t *testing.T) {
 	}
 }
 
+// Checks see the words of the kind's cloud, and at PostCheck that Apply has succeeded.
+func TestChecksOfStates(t *testing.T) {
+	words := checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}}
+	state := ""
+	check := chain.New(checks.ProvisioningState(func(*pool) *string { return &state }))
+	blockedAt := func(point, reason string) string { return "blocked at " + point + ": " + reason }
+	cases := map[string]struct {
+		reason, state string
+		ext           ext
+		deleting      bool
+		want          string
+	}{
+		"Good":       {"a good state becomes Ready", "READY", ext{PreCheck: check, PostCheck: check}, false, "ready"},
+		"Broken":     {"a resource that failed may be applied again", "BROKEN", ext{PreCheck: check}, false, "ready"},
+		"NotReady":   {"and does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
+		"Busy":       {"a busy one is not applied", "PATCHING", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
+		"Azure":      {"Azure's words mean nothing here", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
+		"Deleting":   {"a busy one is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
+		"DeleteGood": {"one that failed is", "BROKEN", ext{DeleteCheck: check}, true, "gone"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			state = tc.state
+			out := flow.New("Pool", (&cloud{}).operations(), tc.ext, flow.WithVocabulary(words)).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+			got := out.State().String()
+			if out.Point() != "" {
+				got += " at " + out.Point() + ": " + out.Reason()
+			}
+			mustEqual(t, tc.reason, tc.want, got)
+		})
+	}
+}
+
 // A post check that blocks is asked again, and the resource is not applied again.
 func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 	c := &cloud{}
 	o := c.operations()
 	apply := o.Apply
 	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
-		c.seen = flow.Observation{Exists: true, InSync: true}
+		c.seen = flow.Observation{Presence: checks.Present, InSync: true}
 		return apply(ctx, req)
 	}
 	approved := false
@@ -378,6 +419,88 @@ func TestOwnerNeverBlocksDelete(t *testing.T) {
 	}
 }
 
+// Delete checks see the resource as Get saw it. Without them a deletion needs no Get.
+func TestGetBeforeDeleteCheck(t *testing.T) {
+	var got []checks.Presence
+	look := chain.New(checks.Check("look", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+		got = append(got, req.Presence)
+		return checks.Proceed(), nil
+	}))
+	cases := map[string]struct {
+		reason string
+		ext    ext
+		noGet  bool
+		getErr error
+		token  string
+		want   place
+		calls  []string
+		seen   []checks.Presence
+	}{
+		"Seen":      {"what Get saw is in the request", ext{DeleteCheck: look}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
+		"NoGet":     {"without Get the presence is unknown", ext{DeleteCheck: look}, true, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, []checks.Presence{checks.PresenceUnknown}},
+		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
+		"Both":      {"one check sees the resource", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady())).Extend(look)}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
+		"AllBoth":   {"one check of a group sees it", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, nil},
+		"NoChecks":  {"nothing asks what Get saw", ext{}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
+		"Fails":     {"what could not be read is not deleted unchecked", ext{DeleteCheck: look}, false, errBoom, "", place{flow.StateFailed, flow.PointGet, ""}, []string{"owner", "get"}, nil},
+		"Polled":    {"a deletion under way is polled at once", ext{DeleteCheck: look}, false, nil, "delete:d", place{State: flow.StateGone}, []string{"owner", "delete d"}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got = nil
+			c := &cloud{seen: flow.Observation{Presence: checks.Present}, getErr: tc.getErr}
+			o := c.keeping()
+			if tc.noGet {
+				o.Get = nil
+			}
+			out := flow.New("Pool", o, tc.ext).Reconcile(t.Context(), &pool{deleting: true, token: tc.token})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, without(c.take(), "keep "))
+			mustEqual(t, tc.reason, tc.seen, got)
+		})
+	}
+}
+
+// The error of a check is not taken for a block: its condition names the check and the cause.
+func TestErrorsOfChecks(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	cases := map[string]struct {
+		reason          string
+		name            string
+		err             error
+		code, condition string
+	}{
+		"Plain":   {"without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
+		"Code":    {"with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
+		"Status":  {"a status is no code", "LiveState", response(http.StatusTooManyRequests, ""), "CheckFailed", "check LiveState failed: the service gave no message (HTTP 429 Too Many Requests)"},
+		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1972] + "... (cut, 5000 bytes in all)"},
+		"LongOne": {"names are, too", long, errBoom, "CheckFailed", "check " + long[:172] + "... (cut, 5000 bytes in all) failed: boom"},
+	}
+	for name, tc := range cases {
+		owners := chain.New(says[*checks.OwnerRequest](tc.name, checks.Result{}, tc.err))
+		resources := chain.New(says[*checks.Request[*pool]](tc.name, checks.Result{}, tc.err))
+		for point, e := range map[string]ext{
+			flow.PointOwnerCheck: {OwnerCheck: owners}, flow.PointPreCheck: {PreCheck: resources},
+			flow.PointPostCheck: {PostCheck: resources}, flow.PointDeleteCheck: {DeleteCheck: resources},
+		} {
+			t.Run(name+"/"+point, func(t *testing.T) {
+				out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{deleting: point == flow.PointDeleteCheck})
+				mustEqual(t, tc.reason, place{flow.StateFailed, point, tc.name}, placeOf(out))
+				mustEqual(t, tc.reason, []string{tc.code, tc.condition}, []string{out.Reason(), out.Message()})
+				mustEqual(t, tc.reason, not("Reconciling", tc.code, tc.condition, classify.Warning), out.Conditions())
+			})
+		}
+	}
+	t.Run("Canceled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(checks.Check("c", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+			cancel()
+			return checks.Result{}, ctx.Err()
+		}))}).Reconcile(ctx, &pool{})
+		mustEqual(t, "no check failed when the pass was canceled", flow.StateCanceled, out.State())
+	})
+}
+
 // On the way to deletion no error waits for a change of the spec: nobody is going to change it.
 func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
 	hopeless := chain.New(classify.Table{{Code: "Hopeless", Retry: classify.OnChange}}.Link())
@@ -415,18 +538,18 @@ func TestDelete(t *testing.T) {
 		want   []string // calls of each pass, "|" between passes
 		states []flow.State
 	}{
-		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
-		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "DeleteCheck"}, []flow.State{flow.StateGone}},
+		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "get", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
+		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
 		"NilWithToken": {"a deletion that was begun when there was a Delete cannot be followed any more", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `keep "" for 0`}, []flow.State{flow.StateGone}},
 		"Polled": {"a deletion that was begun is polled, and its checks are not asked again", func(c *cloud, _ *ops, _ *pool) {
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}, {progress: flow.InProgress("d2", 0)}, {}}
 			c.answers[2].progress = flow.Done()
-		}, []string{"owner", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
+		}, []string{"owner", "get", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
 			[]flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}},
 		"ApplyTokenDropped": {"what is being applied does not matter any more", func(c *cloud, _ *ops, p *pool) {
 			p.token = "a1"
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}}
-		}, []string{"owner", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
+		}, []string{"owner", "get", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -502,19 +625,21 @@ func TestCanceled(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			c, e := &cloud{}, ext{}
-			o := c.operations()
-			tc.set(&o, &e, cancel)
-			out := flow.New("Pool", o, e).Reconcile(ctx, &pool{})
-			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			if canceled := out.State() == flow.StateCanceled; canceled != (out.Conditions() == nil) {
-				t.Errorf("%s: of a canceled pass, and only of one, nothing is written: %v", tc.reason, out.Conditions())
-			}
-			if out.Err() == nil {
-				t.Errorf("%s: the error is not kept", tc.reason)
-			}
+			synctest.Test(t, func(t *testing.T) { // deadlines pass in virtual time
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c, e := &cloud{}, ext{}
+				o := c.operations()
+				tc.set(&o, &e, cancel)
+				out := flow.New("Pool", o, e).Reconcile(ctx, &pool{})
+				mustEqual(t, tc.reason, tc.want, placeOf(out))
+				if canceled := out.State() == flow.StateCanceled; canceled != (out.Conditions() == nil) {
+					t.Errorf("%s: of a canceled pass, and only of one, nothing is written: %v", tc.reason, out.Conditions())
+				}
+				if out.Err() == nil {
+					t.Errorf("%s: the error is not kept", tc.reason)
+				}
+			})
 		})
 	}
 }
@@ -557,9 +682,44 @@ func TestAPIVersionInClassification(t *testing.T) {
 	}
 }
 
+// The API version belongs to the resource.
+func TestAPIVersionOfResources(t *testing.T) {
+	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
+	o := c.operations()
+	o.APIVersion = func(p *pool) string { return p.name }
+	var asked []string
+	e := ext{
+		Classify: chain.New(classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Link()),
+		OwnerCheck: chain.New(checks.Check("look", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+			asked = append(asked, req.APIVersion)
+			return checks.Proceed(), nil
+		})),
+	}
+	r := flow.New("Pool", o, e, flow.WithAPIVersion("2025-01-01"), flow.KeepLast(1))
+	for _, tc := range []struct {
+		reason, name, version string
+		retry                 classify.Retry
+	}{
+		{"a resource of an old version", "2023-05-01", "2023-05-01", classify.VerySlow},
+		{"one of a newer version", "2024-05-01", "2024-05-01", classify.Slow},
+		{"one that does not say", "", "2025-01-01", classify.Slow},
+	} {
+		p := &pool{name: tc.name}
+		mustEqual(t, "classification: "+tc.reason, tc.retry, r.Reconcile(t.Context(), p).Retry())
+		key := tc.name
+		if key == "" {
+			key = "unnamed"
+		}
+		e, _ := r.Explain(key)
+		mustEqual(t, "trace: "+tc.reason, tc.version, e.APIVersion)
+		mustEqual(t, "checks: "+tc.reason, tc.version, asked[len(asked)-1])
+	}
+}
+
 // A date in Retry-After is measured by the reconciler's clock.
 func TestRetryAfterDate(t *testing.T) {
-	c := &cloud{getErr: response(http.StatusServiceUnavailable, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat))}
-	out := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
+	header := http.Header{"Retry-After": {noon.Add(time.Minute).Format(http.TimeFormat)}}
+	c := &cloud{getErr: &azcore.ResponseError{StatusCode: http.StatusServiceUnavailable, RawResponse: &http.Response{Header: header, Body: http.NoBody}}}
+	out := flow.New("Pool", c.operations(), ext{}, flow.WithErrors(azure.Errors()), flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "a minute from noon", time.Minute, out.After())
 }

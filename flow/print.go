@@ -7,14 +7,15 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// place is a point of the flow as it is printed: its links, and the operation at its end.
+// place is a point of the flow for printing: its links, and the operation inside them.
 type place struct {
 	point     string
 	links     []chain.Link
 	operation string // empty: there is none
 }
 
-// plan is the flow in the order in which it runs: what both kinds of pass have in common, then each of them.
+// plan returns the flow in the order in which it runs: first the points that both kinds of pass share,
+// then the points of each kind.
 func (r *Reconciler[T]) plan() (both, applying, deleting []place, errors place) {
 	op := func(given bool, name string) string {
 		if !given {
@@ -34,14 +35,17 @@ func (r *Reconciler[T]) plan() (both, applying, deleting []place, errors place) 
 		{PointApply, e.Apply.Links(), op(true, "apply")},
 		{PointPostCheck, e.PostCheck.Links(), ""},
 	}
-	deleting = []place{
+	if r.deleteGets {
+		deleting = append(deleting, place{PointGet, e.Get.Links(), op(r.ops.Get != nil, "get")})
+	}
+	deleting = append(deleting, []place{
 		{PointDeleteCheck, e.DeleteCheck.Links(), ""},
 		{PointDelete, e.Delete.Links(), op(r.ops.Delete != nil, "delete")},
-	}
+	}...)
 	return both, applying, deleting, place{PointClassify, e.Classify.Links(), "[default]"}
 }
 
-// steps are the names of what a place consists of, in order.
+// steps returns the names of a place's links and operation, in order.
 func (p place) steps() []string {
 	names := make([]string, 0, len(p.links)+1)
 	for i := range p.links {
@@ -53,8 +57,8 @@ func (p place) steps() []string {
 	return names
 }
 
-// String prints the whole flow, point by point and link by link, in the order in which it runs. What stands in brackets
-// is an operation, "-" is a point at which nothing happens.
+// String prints the whole flow, point by point and link by link, in the order in which it runs. An
+// operation is in brackets. A point without links and without an operation shows "-".
 func (r *Reconciler[T]) String() string {
 	both, applying, deleting, errors := r.plan()
 	var b strings.Builder
@@ -78,8 +82,8 @@ func (r *Reconciler[T]) String() string {
 	return b.String()
 }
 
-// Mermaid draws the whole flow as a Mermaid flowchart, for a page that renders such. Points at which nothing happens are
-// left out.
+// Mermaid draws the whole flow as a Mermaid flowchart. It leaves out points without links and without
+// an operation.
 func (r *Reconciler[T]) Mermaid() string {
 	both, applying, deleting, errors := r.plan()
 	d := drawing{}
@@ -102,13 +106,13 @@ func (r *Reconciler[T]) Mermaid() string {
 	return d.b.String()
 }
 
-// drawing is a Mermaid flowchart that grows.
+// drawing builds a Mermaid flowchart.
 type drawing struct {
 	b strings.Builder
 	n int
 }
 
-// line writes a line. Its texts must not end a Mermaid string.
+// line writes one line. It escapes the characters of texts that would end a Mermaid string.
 func (d *drawing) line(depth int, format string, texts ...any) {
 	for i, t := range texts {
 		if s, ok := t.(string); ok {
@@ -118,7 +122,8 @@ func (d *drawing) line(depth int, format string, texts ...any) {
 	fmt.Fprintf(&d.b, strings.Repeat("  ", depth)+format+"\n", texts...)
 }
 
-// places draws places behind the node last, and gives the node that is then the last. label is that of the first edge.
+// places draws places after the node last, and returns the new last node. label is the label of the
+// first edge.
 func (d *drawing) places(last, label string, places []place) string {
 	for _, p := range places {
 		names := p.steps()

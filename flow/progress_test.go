@@ -49,9 +49,9 @@ func TestFaultyProgress(t *testing.T) {
 		want     error
 		text     string
 	}{
-		"Zero":         {"nobody knows how far it is", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress says nothing: return flow.Done or flow.InProgress"},
+		"Zero":         {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
 		"Tokenless":    {"it could not be followed", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: in progress without a token: return the poller's resume token, or the operation would be started again"},
-		"ZeroOnDelete": {"nobody knows how far it is", flow.Progress{}, true, flow.ErrNoProgress, "flow: the operation: the zero Progress says nothing: return flow.Done or flow.InProgress"},
+		"ZeroOnDelete": {"the progress is unknown", flow.Progress{}, true, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestProgressAfter(t *testing.T) {
 	}
 	for name, tc := range cases {
 		c := &cloud{answers: []answer{{progress: flow.InProgress("a", tc.after)}}}
-		delay, again := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{}).Again()
+		delay, again := flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Reconcile(t.Context(), &pool{}).Again()
 		mustEqual(t, name+": "+tc.reason, []any{tc.want, true}, []any{delay, again})
 	}
 }

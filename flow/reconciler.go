@@ -10,25 +10,30 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Reconciler takes resources of type T through the flow. It is made by [New], is safe for concurrent use, and keeps no
-// state but what was asked for: traces ([KeepLast]), back-off ([WithBackoff]), and tokens that have no home of their own.
-// One resource should be in one pass at a time, as engines see to.
+// Reconciler takes resources of type T through the flow. [New] makes it. It is safe for concurrent use.
+// It keeps only this state: traces ([KeepLast]), back-off ([WithBackoff]), the times of [ReadyWithin],
+// and tokens that are not stored with the resource. The engine must run at most one pass at a time for
+// each resource.
 type Reconciler[T any] struct {
-	name     string
-	link     *chain.Link      // stands for a whole pass
-	keyOf    func(any) string // key, for those who do not know T
-	ops      Operations[T]
-	ext      Extensions[T]
-	opt      options
-	plain    *points[T] // what runs when nobody listens
-	watched  *points[T]
-	starters []chain.Starter // of the observers, nil for each that does not start passes
-	tokens   tokens
-	kept     *keeper       // nil: nothing is kept
-	refuse   func(T) error // nil, or why no resource is reconciled
+	name       string
+	link       *chain.Link        // the pass as a whole
+	keyOf      func(any) string   // key, for observers, which do not know T
+	class      func(error) string // returns the class of an error
+	ops        Operations[T]
+	ext        Extensions[T]
+	opt        options
+	deleteGets bool       // Get runs before DeleteCheck, because a check there sees the resource
+	plain      *points[T] // the handlers of a pass without observers
+	watched    *points[T]
+	starters   []chain.Starter // one for each observer; nil: it does not start passes
+	tokens     tokens
+	waits      waits
+	kept       *keeper       // nil: KeepLast was not given
+	refuse     func(T) error // returns why no resource is reconciled; nil: all are
 }
 
 // points are the composed handlers of one flow.
@@ -42,11 +47,18 @@ type points[T any] struct {
 	classify                         classify.Handler
 }
 
-// New makes a reconciler for one kind of resource. name is what people call the kind. Everything static is done here;
-// a Reconciler is made once and used often.
+// New makes a reconciler for one kind of resource. The name is the kind. New does all static work, so
+// make a Reconciler once and use it often.
 //
-// It panics, saying what to do, on an empty name, on operations without Key or Apply, on functions that go together and
-// of which one is missing, on owner checks for resources without an owner, and on an observer that is given twice.
+// New panics, with a message that says what to do, on:
+//
+//   - an empty name;
+//   - a nil option;
+//   - operations without Key or Apply;
+//   - one function of a pair without the other;
+//   - owner checks for resources without an owner: links on OwnerCheck, and links made by
+//     checks.OnOwner or checks.WithOwner;
+//   - a [chain.Starter] that is given twice as an observer.
 func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Option) *Reconciler[T] {
 	if strings.TrimSpace(name) == "" {
 		panic("flow: New: the name is empty: give the kind of resource")
@@ -55,6 +67,11 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
 		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
 	}
+	for point, c := range map[string]checks.Chain[T]{PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
+		if link := needsOwner(c); link != "" && ops.Owner == nil {
+			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
+		}
+	}
 	r := &Reconciler[T]{name: name, link: &chain.Link{Kind: chain.Pass, Name: name}, ops: ops, ext: ext.named(), opt: options{now: time.Now}}
 	for i, o := range opts {
 		if o == nil {
@@ -62,14 +79,20 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		}
 		o(&r.opt)
 	}
+	r.class = r.opt.errors.Class
 	r.keyOf = func(resource any) string {
 		t, _ := resource.(T)
 		return r.key(t)
 	}
+	if r.opt.backoff == nil && !r.opt.stateless {
+		r.opt.backoff = NewBackoff()
+		r.opt.backoff.now = r.opt.now
+	}
+	r.deleteGets = !ownerOnly(ext.DeleteCheck)
 	if r.opt.keep > 0 {
 		r.kept = newKeeper(r.opt.keep)
 	}
-	// The flow's own trace is the innermost observer.
+	// The flow's own tracer is the innermost observer.
 	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	r.plain = r.compose(nil)
 	r.starters = startersOf(r.opt.observers, r.link)
@@ -77,13 +100,33 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	return r
 }
 
-// Name is what New was given.
+// needsOwner returns the name of the first link that checks the owner; empty: there is none.
+func needsOwner[T any](c checks.Chain[T]) string {
+	for _, l := range c.Links() {
+		if tag, ok := l.Tag.(linktag.Check); ok && tag.NeedsOwner {
+			return l.Name
+		}
+	}
+	return ""
+}
+
+// ownerOnly reports whether every check of a chain sees only the owner.
+func ownerOnly[T any](c checks.Chain[T]) bool {
+	for _, l := range c.Links() {
+		if tag, ok := l.Tag.(linktag.Check); !ok || !tag.OwnerOnly {
+			return false
+		}
+	}
+	return true
+}
+
+// Name returns the name that New was given.
 func (r *Reconciler[T]) Name() string { return r.name }
 
-// Extensions is what New was given, with each link knowing its point ([chain.Link]).
+// Extensions returns the extensions that New was given. Each link knows its point ([chain.Link]).
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
-// compose makes the handlers of all points, watched by observers.
+// compose makes the handlers of all points, with observers around them.
 func (r *Reconciler[T]) compose(observers audience) *points[T] {
 	ofRequest := func(_ context.Context, req *Request[T]) *note {
 		if req == nil {
@@ -106,19 +149,25 @@ func (r *Reconciler[T]) compose(observers audience) *points[T] {
 	if r.ext.Pass.Len() > 0 {
 		p.pass = r.around(p, guarded(watchLinks(observers, r.ext.Pass), r.inner(p), ofPass[T], judgeOutcome))
 	}
+	if r.opt.readyWithin > 0 {
+		p.pass = r.timely(p.pass)
+	}
 	p.pass = r.safely(p, p.pass)
 	p.pass = watchAs(observers, r.link, p.pass)
 	return p
 }
 
-// Reconcile takes resource through the flow once:
+// Reconcile runs one pass for resource:
 //
 //	pass, owner resolved, owner check, get, pre check, apply, post check, ready
 //	pass, owner resolved, delete check, delete, gone          if it is being deleted
 //
-// What goes wrong on the way, a panic of a link or an operation included, is in the Outcome. While an operation is under
-// way only that operation is called, with its token, and then the post check; if it is for an older spec, the new one is
-// applied after it in the same pass.
+// The Outcome reports every error, including a panic of a link or an operation.
+//
+// While an operation is under way, the pass resolves the owner and calls only that operation, with its
+// token. When an Apply for the present spec is done, the post check follows. After an Apply for an older
+// spec, the same pass continues with the owner check and applies the new spec. A deletion does not wait
+// for an Apply under way: the pass runs the delete check and calls Delete.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	if ctx == nil {
 		ctx = context.Background()
@@ -135,20 +184,25 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	if b := r.opt.backoff; b != nil && !b.idle(&out) {
 		out.delay, _ = b.Next(r.name+" "+r.key(resource), out)
 	}
+	if due := out.get().due; due > 0 {
+		delay, _ := out.Again()
+		out.delay = min(delay, max(due, floor))
+	}
 	if pass != nil && pass.trace != nil {
-		r.finish(pass, r.key(resource), out)
+		r.finish(pass, resource, out)
 	}
 	return out
 }
 
-// safely makes an outcome of a panic outside of all points: in Key, Deleting, Token and the like.
+// safely makes an outcome of a panic outside of all points: in Key, Deleting, Token and similar
+// functions.
 func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) chain.Handler[T, Outcome] {
 	return func(ctx context.Context, resource T) (out Outcome, err error) {
 		defer func() {
 			if v := recover(); v != nil {
 				out = r.failed(ctx, p, resource, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
 			}
-			if out.State() != StateCanceled { // which nobody is to be told of as an error
+			if out.State() != StateCanceled { // observers do not see a cancellation as an error
 				err = out.Err()
 			}
 		}()
@@ -156,7 +210,7 @@ func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) cha
 	}
 }
 
-// inner is what the chain of Pass stands in front of.
+// inner returns the handler inside the chain of Pass.
 func (r *Reconciler[T]) inner(p *points[T]) chain.Handler[T, Outcome] {
 	return func(ctx context.Context, resource T) (Outcome, error) {
 		pass := passOf(ctx)
@@ -166,25 +220,25 @@ func (r *Reconciler[T]) inner(p *points[T]) chain.Handler[T, Outcome] {
 	}
 }
 
-// around makes an outcome of whatever the chain of Pass gives.
+// around makes an outcome of every result of the chain of Pass.
 func (r *Reconciler[T]) around(p *points[T], h chain.Handler[T, Outcome]) chain.Handler[T, Outcome] {
 	return func(ctx context.Context, resource T) (Outcome, error) {
 		pass := passOf(ctx)
-		pass.own = ctx // with what observers of the pass have put into it
+		pass.own = ctx // with the values that observers of the pass have added
 		out, err := h(ctx, resource)
 		switch {
 		case err != nil:
 			return r.failed(pass.own, p, resource, PointPass, out.at, checks.Result{}, err), nil
 		case out.stopped():
 			o := *out.o
-			o.generation, _ = r.about(resource)
+			o.generation, _, _ = r.about(resource)
 			out.o = &o
 		}
 		return out, nil
 	}
 }
 
-// ofPass finds the note of a call of the chain of Pass.
+// ofPass returns the note for a call of the chain of Pass.
 func ofPass[T any](ctx context.Context, _ T) *note {
 	if pass := passOf(ctx); pass != nil {
 		return &pass.note
@@ -192,16 +246,30 @@ func ofPass[T any](ctx context.Context, _ T) *note {
 	return nil
 }
 
-// about is the generation of a resource and whether it is being deleted, for those who must not fail.
-func (r *Reconciler[T]) about(resource T) (generation int64, deleting bool) {
+// about returns the facts about a resource that an outcome needs. If a user's function panics, the
+// values after it are missing.
+func (r *Reconciler[T]) about(resource T) (generation int64, deleting bool, apiVersion string) {
 	defer func() { _ = recover() }()
 	if r.ops.Generation != nil {
 		generation = r.ops.Generation(resource)
 	}
-	return generation, r.ops.Deleting != nil && r.ops.Deleting(resource)
+	if r.ops.Deleting != nil {
+		deleting = r.ops.Deleting(resource)
+	}
+	return generation, deleting, r.apiVersion(resource)
 }
 
-// key is the resource's key, for those who must not fail.
+// apiVersion returns the API version of a resource; empty: unknown.
+func (r *Reconciler[T]) apiVersion(resource T) string {
+	if r.ops.APIVersion != nil {
+		if version := r.ops.APIVersion(resource); version != "" {
+			return version
+		}
+	}
+	return r.opt.apiVersion
+}
+
+// key returns the resource's key. If Operations.Key panics, it returns a text that reports the panic.
 func (r *Reconciler[T]) key(resource T) (key string) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -2,45 +2,58 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
-// Registry holds the extensions of many kinds, each written for its own type, for an engine that handles all of them as
-// O, usually an interface, and knows only at run time which kinds there are. The zero Registry has none, a nil one
-// likewise. It is safe for concurrent use, and must not be copied once it is used.
+// Registry holds the extensions of many kinds, each for its own type. It is for an engine that handles
+// all of them as O, usually an interface, and learns its kinds at run time. The zero Registry and a nil
+// one hold no kinds. A Registry is safe for concurrent use. Do not copy it after its first use.
 type Registry[O any] struct {
-	mu    sync.RWMutex
-	kinds map[string]registered[O]
+	// Strict makes [Registry.For] refuse kinds that are not registered. Set it before the first use.
+	Strict bool
+
+	mu     sync.RWMutex
+	kinds  map[string]registered[O]
+	folded map[string]string // kinds by their foldKind
 }
 
-// registered is what was registered for a kind, its type forgotten.
+// registered holds the extensions of a kind, with their type erased.
 type registered[O any] struct {
 	of  reflect.Type
+	ext any // Extensions[T], for ExtensionsOf
 	new func(kind string, ops Operations[O], opts []Option) Runner[O]
 }
 
-// Runner takes resources of one kind through the flow. A [*Reconciler] is one.
+// Runner takes resources of one kind through the flow. [*Reconciler] implements it.
 type Runner[O any] interface {
-	// Name is the kind.
+	// Name returns the kind.
 	Name() string
-	// Reconcile takes a resource through the flow once, see [Reconciler.Reconcile].
+	// Reconcile runs one pass for a resource, see [Reconciler.Reconcile].
 	Reconcile(ctx context.Context, resource O) Outcome
-	// Explain says why a resource is where it is, see [Reconciler.Explain].
+	// Explain returns the Explanation of a resource's last pass, see [Reconciler.Explain].
 	Explain(key string) (e Explanation, ok bool)
-	// String prints the flow, Mermaid draws it.
+	// String prints the flow, and Mermaid draws it.
 	String() string
 	Mermaid() string
 }
 
-// Register adds the extensions of a kind. T is the type that they are written for: that of the kind's resources, or an
-// interface that these implement.
+// Register adds the extensions of a kind. T is the type that they are written for: the type of the
+// kind's resources, or an interface that these implement.
 //
-// It panics if the kind is blank or has extensions already, and if it can be seen that no O is ever a T.
+// Register panics if:
+//
+//   - r is nil;
+//   - the kind is empty, or has white space around it;
+//   - the kind is registered already;
+//   - a registered kind differs from it only by case, white space or unprintable characters;
+//   - the two types show that no O can be a T.
 func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	if r == nil {
 		panic(fmt.Sprintf("flow: Register: %s: the registry is nil", kind))
@@ -59,28 +72,32 @@ func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	if before, ok := r.kinds[kind]; ok {
 		panic(fmt.Sprintf("flow: Register: %s: there are extensions for this kind already, for %s: join them by Extend", kind, before.of))
 	}
-	if r.kinds == nil {
-		r.kinds = map[string]registered[O]{}
+	if other, ok := r.folded[foldKind(kind)]; ok {
+		panic(fmt.Sprintf("flow: Register: the kind %q differs from %q, which is registered, only by case or white space: write it in one way", kind, other))
 	}
-	r.kinds[kind] = registered[O]{of: of, new: func(kind string, ops Operations[O], opts []Option) Runner[O] {
+	if r.kinds == nil {
+		r.kinds, r.folded = map[string]registered[O]{}, map[string]string{}
+	}
+	r.folded[foldKind(kind)] = kind
+	r.kinds[kind] = registered[O]{of: of, ext: ext, new: func(kind string, ops Operations[O], opts []Option) Runner[O] {
 		return runner(kind, ops, ext, opts)
 	}}
 }
 
-// fits tells whether a value of the engine's type can be one of type of.
+// fits reports whether a value of the engine's type can be of type of.
 func fits(engine, of reflect.Type) bool {
 	switch {
 	case engine == of:
 		return true
 	case of.Kind() == reflect.Interface && engine.Kind() == reflect.Interface:
-		return agree(engine, of) // whether a resource implements both, only the resource can tell
+		return agree(engine, of) // only the resource itself shows whether it implements both
 	case of.Kind() == reflect.Interface:
 		return engine.Implements(of)
 	}
 	return engine.Kind() == reflect.Interface && of.Implements(engine)
 }
 
-// agree tells whether no method of both interfaces has two signatures, so that a type can have all methods of both.
+// agree reports whether one type can have all methods of both interfaces: no method has two signatures.
 func agree(a, b reflect.Type) bool {
 	for m := range a.Methods() {
 		if other, ok := b.MethodByName(m.Name); ok && (m.Type != other.Type || m.PkgPath != other.PkgPath) {
@@ -90,24 +107,83 @@ func agree(a, b reflect.Type) bool {
 	return true
 }
 
-// For makes the runner of a kind: ops for the type that all kinds have in common, and the kind's extensions. Make it once
-// for each kind that turns up, and keep it: it is what holds traces, and tokens that are kept in memory. How many kinds are
-// registered does not matter to it.
+// For makes the runner of a kind, of ops for the common type of all kinds and of the kind's extensions.
+// Call it once for each kind and keep the runner. The runner holds the back-off, the traces, the times of
+// [ReadyWithin], and the tokens that are kept in memory.
 //
-// A kind that was not registered has no extensions, which is no error: an engine may know more kinds than need something
-// special. Kinds are compared as they are written; [Registry.Kinds] is there to look for one that is misspelt.
+// A kind that is not registered has no extensions. That is no error unless the registry is Strict,
+// because an engine may know more kinds than need extensions. [ErrUnknownKind] reports a kind that is
+// blank, or that differs from a registered one only by case, white space or unprintable characters: it
+// would run without its guards. For returns an error where [New] would panic on operations, extensions
+// and options, because an engine calls For at run time. It does not recover a panic of a user's own
+// Option.
 //
-// A resource that is not of the type of the kind's extensions is not reconciled, and an operation that puts such a one, or
-// none, in its place has failed: the error of the pass is a [*checks.ConversionError]. For panics where [New] does.
-func (r *Registry[O]) For(kind string, ops Operations[O], opts ...Option) Runner[O] {
+// The flow does not reconcile a resource that is not of the type of the kind's extensions. An operation
+// fails if it replaces the resource with nil or with one of another type. In both cases the error of
+// the pass contains a [*checks.ConversionError].
+func (r *Registry[O]) For(kind string, ops Operations[O], opts ...Option) (runner Runner[O], err error) {
 	known, ok := r.registered(kind)
 	if !ok {
-		return New(kind, ops, Extensions[O]{}, opts...)
+		if err := r.refuses(kind); err != nil {
+			return nil, err
+		}
+		known.new = func(kind string, ops Operations[O], opts []Option) Runner[O] {
+			return New(kind, ops, Extensions[O]{}, opts...)
+		}
 	}
-	return known.new(kind, ops, opts)
+	defer func() {
+		if v := recover(); v != nil {
+			runner, err = nil, setUpError(v)
+		}
+	}()
+	return known.new(kind, ops, opts), nil
 }
 
-// registered looks a kind up. A nil registry has none.
+// setUpError makes an error of a panic of New. It panics again with any other value, such as a panic of
+// a user's option.
+func setUpError(v any) error {
+	if text, ok := v.(string); ok && strings.HasPrefix(text, "flow: ") {
+		return errors.New(text)
+	}
+	panic(v)
+}
+
+// ErrUnknownKind is in the error of [Registry.For] about a kind that has no extensions and must not run
+// without them. Test for it with errors.Is.
+var ErrUnknownKind = errors.New("unknown kind")
+
+// refuses returns the error for a kind that is not registered; nil: the kind gets a runner without
+// extensions.
+func (r *Registry[O]) refuses(kind string) error {
+	if strings.TrimSpace(kind) == "" {
+		return fmt.Errorf("flow: For: %w: the kind is empty", ErrUnknownKind)
+	}
+	if r == nil {
+		return nil
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if other, ok := r.folded[foldKind(kind)]; ok {
+		return fmt.Errorf("flow: For: %w: %q is not registered, and %q is, which differs only by case or white space: write it in one way", ErrUnknownKind, kind, other)
+	}
+	if r.Strict {
+		return fmt.Errorf("flow: For: %w: %q is not registered, and the registry is strict: register it, with the zero Extensions if it needs none", ErrUnknownKind, kind)
+	}
+	return nil
+}
+
+// foldKind returns the same text for kinds that differ only by case, white space or unprintable
+// characters.
+func foldKind(kind string) string {
+	return strings.ToLower(strings.ToUpper(strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, kind)))
+}
+
+// registered finds a kind. A nil registry has none.
 func (r *Registry[O]) registered(kind string) (known registered[O], ok bool) {
 	if r == nil {
 		return known, false
@@ -118,7 +194,7 @@ func (r *Registry[O]) registered(kind string) (known registered[O], ok bool) {
 	return known, ok
 }
 
-// Kinds lists the kinds that are registered, sorted.
+// Kinds returns the registered kinds, sorted.
 func (r *Registry[O]) Kinds() []string {
 	if r == nil {
 		return nil

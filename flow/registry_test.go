@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -48,7 +49,7 @@ func asThing(kind string, register func(r *flow.Registry[thing], w *world, count
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		var registry flow.Registry[thing]
 		register(&registry, w, counts)
-		r := registry.For(kind, operationsFor[thing](w, keep), steady())
+		r := must(registry.For(kind, operationsFor[thing](w, keep), steady()))
 		return func(ctx context.Context) result {
 			out := r.Reconcile(ctx, w)
 			delay, again := out.Again()
@@ -112,13 +113,13 @@ func TestRegistry(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c.calls = nil
-			out := registry.For(tc.kind, c.things()).Reconcile(t.Context(), tc.resource)
+			out := must(registry.For(tc.kind, c.things())).Reconcile(t.Context(), tc.resource)
 			mustEqual(t, tc.reason, tc.calls, c.calls)
 			mustEqual(t, tc.reason, tc.state, out.State())
 		})
 	}
 	mustEqual(t, "the kinds are listed in order", []string{"Named", "Pool", "Thing"}, registry.Kinds())
-	r := registry.For("Pool", c.things())
+	r := must(registry.For("Pool", c.things()))
 	mustEqual(t, "a runner is called what its kind is called", "Pool", r.Name())
 	mustEqual(t, "and prints as the flow of its kind does", flow.New("Pool", flow.Operations[*pool]{
 		Key: (*pool).Key, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
@@ -139,10 +140,10 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
 			c.add("get %s %s of %s, %s", req.Kind, req.Resource.Key(), req.Owner.Ref, req.APIVersion)
 			req.Resource = fresh
-			return flow.Observation{Exists: true}, nil
+			return flow.Observation{Presence: checks.Present}, nil
 		},
 		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-			c.add("apply %s %s, there %t, token %q", req.Resource.Key(), req.Owner.Ref, req.Exists, req.Token)
+			c.add("apply %s %s, %s, token %q", req.Resource.Key(), req.Owner.Ref, req.Presence, req.Token)
 			return flow.InProgress("t", 0), nil
 		},
 		Token: func(t thing) (string, int64) { return t.(*pool).token, t.(*pool).tokenOf },
@@ -169,16 +170,16 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 			return next(ctx, &inner)
 		}),
 	})
-	r := registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.KeepLast(1))
+	r := must(registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.KeepLast(1)))
 	fresh.generation = 3
 	out := r.Reconcile(t.Context(), &pool{name: "stale", generation: 3})
 	mustEqual(t, "the operation goes on", flow.StateInProgress, out.State())
 	mustEqual(t, "what an operation makes of the resource, the links behind it see", calls{
-		"get Pool stale of Fleet north, 2026-01-01", "check fresh", `apply fresh Fleet south, there true, token ""`, `keep "t" for 3 with fresh`,
+		"get Pool stale of Fleet north, 2026-01-01", "check fresh", `apply fresh Fleet south, present, token ""`, `keep "t" for 3 with fresh`,
 	}, c.calls)
 	c.calls = nil
 	r.Reconcile(t.Context(), fresh)
-	mustEqual(t, "a token finds its way back", calls{`apply fresh Fleet south, there false, token "t"`}, c.calls)
+	mustEqual(t, "a token finds its way back", calls{`apply fresh Fleet south, unknown, token "t"`}, c.calls)
 	c.calls = nil
 	fresh.deleting = true
 	mustEqual(t, "a deletion too", flow.StateGone, r.Reconcile(t.Context(), fresh).State())
@@ -229,7 +230,7 @@ func TestMisfits(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := &listening{kinds: []chain.Kind{chain.Pass}}
-			r := registry.For("Pool", tc.ops, flow.KeepLast(4), flow.WithObserver(o))
+			r := must(registry.For("Pool", tc.ops, flow.KeepLast(4), flow.WithObserver(o)))
 			out := r.Reconcile(t.Context(), tc.resource)
 			mustEqual(t, tc.reason, place{flow.StateFailed, tc.point, ""}, placeOf(out))
 			mustEqual(t, tc.reason, []any{"misfit", classify.VerySlow}, []any{out.Rule(), out.Retry()})
@@ -275,18 +276,87 @@ func TestRegisterPanics(t *testing.T) {
 			"flow: Register: Keyed: the extensions are for interface { Key() int }, which does not fit an engine of flow_test.thing"},
 		"NoRegistry": {"there is nowhere to put it", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
 			"flow: Register: Pool: the registry is nil"},
-		"BlankKind": {"nor is one without a name looked up", func() { registry.For("", c.things()) },
-			"flow: New: the name is empty: give the kind of resource"},
-		"NoApply": {"operations are checked as in New", func() { registry.For("Pool", flow.Operations[thing]{Key: thing.Key}) },
-			"flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
+		"Case": {"one of both would be looked up", func() { flow.Register(&registry, "pool", flow.Extensions[*pool]{}) },
+			`flow: Register: the kind "pool" differs from "Pool", which is registered, only by case or white space: write it in one way`},
 	})
 	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
 	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // what fits does not panic
 	mustEqual(t, "a kind that was refused is not registered", []string{"Pool"}, registry.Kinds())
 	var none *flow.Registry[thing]
-	if out := none.For("Pool", c.things()).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
+	if out := must(none.For("Pool", c.things())).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
 		t.Errorf("a nil registry has no kinds: %s", out)
 	}
+}
+
+// A kind that is misspelt, and set-up that New refuses, are errors: For is called while the engine runs.
+func TestForRefuses(t *testing.T) {
+	var loose, strict flow.Registry[thing]
+	strict.Strict = true
+	for _, r := range []*flow.Registry[thing]{&loose, &strict} {
+		flow.Register(r, "Pool", flow.Extensions[*pool]{})
+		flow.Register(r, "Agent Pool", flow.Extensions[*pool]{})
+		flow.Register(r, "Owned", flow.Extensions[thing]{OwnerCheck: chain.New(checks.OwnerReady())})
+	}
+	sound := (&cloud{}).things()
+	similar := func(kind, known string) string {
+		return fmt.Sprintf("flow: For: unknown kind: %q is not registered, and %q is, which differs only by case or white space: write it in one way", kind, known)
+	}
+	cases := map[string]struct {
+		reason   string
+		registry *flow.Registry[thing]
+		kind     string
+		ops      flow.Operations[thing]
+		opts     []flow.Option
+		want     string // empty: there is a runner
+	}{
+		"Registered":       {"a kind that is registered", &loose, "Pool", sound, nil, ""},
+		"RegisteredStrict": {"also in a strict registry", &strict, "Pool", sound, nil, ""},
+		"Unknown":          {"a kind that needs nothing special", &loose, "Disk", sound, nil, ""},
+		"UnknownStrict":    {"which a strict registry refuses", &strict, "Disk", sound, nil, `flow: For: unknown kind: "Disk" is not registered, and the registry is strict: register it, with the zero Extensions if it needs none`},
+		"Nil":              {"no registry has no kinds", nil, "pool", sound, nil, ""},
+		"Case":             {"it would run without guards", &loose, "pool", sound, nil, similar("pool", "Pool")},
+		"Around":           {"it would run without guards", &loose, " Pool", sound, nil, similar(" Pool", "Pool")},
+		"Inside":           {"it would run without guards", &loose, "AgentPool", sound, nil, similar("AgentPool", "Agent Pool")},
+		"Unseen":           {"it would run without guards", &loose, "Po\u200bol", sound, nil, similar("Po\u200bol", "Pool")},
+		"CaseStrict":       {"the nearer reason is given", &strict, "POOL", sound, nil, similar("POOL", "Pool")},
+		"Blank":            {"a kind has a name", &loose, " ", sound, nil, "flow: For: unknown kind: the kind is empty"},
+		"BlankNil":         {"a kind has a name", nil, "", sound, nil, "flow: For: unknown kind: the kind is empty"},
+		"NoApply":          {"operations are checked as in New", &loose, "Pool", flow.Operations[thing]{Key: thing.Key}, nil, "flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
+		"NoOwner":          {"so are those that the extensions need", &loose, "Owned", sound, nil, "flow: New: Owned: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
+		"NilOption":        {"so are options", &loose, "Disk", sound, []flow.Option{nil}, "flow: New: Disk: option 1 is nil"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			runner, err := tc.registry.For(tc.kind, tc.ops, tc.opts...)
+			mustEqual(t, tc.reason, tc.want == "", runner != nil)
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			mustEqual(t, tc.reason, tc.want, text)
+			mustEqual(t, "errors.Is tells which is which: "+tc.reason, strings.Contains(tc.want, "unknown kind"), errors.Is(err, flow.ErrUnknownKind))
+		})
+	}
+	t.Run("PanickingOption", func(t *testing.T) {
+		defer func() { mustEqual(t, "a panic of a user's option is not swallowed", any("mine"), recover()) }()
+		_, _ = loose.For("Pool", sound, flow.WithObserver(binds{}))
+	})
+}
+
+// binds is an observer that panics at set-up.
+type binds struct{}
+
+func (binds) Enabled(context.Context) bool                             { return true }
+func (binds) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (binds) Exit(context.Context, *chain.Link, chain.Exit)            {}
+func (binds) Bind(*chain.Link) chain.Observer                          { panic("mine") }
+
+// must returns v.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // Kinds may be registered, looked up and used by several goroutines at once; the race detector watches.
@@ -297,7 +367,7 @@ func TestRegistryConcurrently(t *testing.T) {
 		wg.Go(func() {
 			flow.Register(&registry, fmt.Sprintf("Kind%d", i), fiveChecks())
 			for j := range 8 {
-				if out := registry.For(fmt.Sprintf("Kind%d", j), anyOps()).Reconcile(context.Background(), &pool{}); out.State() != flow.StateReady {
+				if out := must(registry.For(fmt.Sprintf("Kind%d", j), anyOps())).Reconcile(context.Background(), &pool{}); out.State() != flow.StateReady {
 					t.Error(out)
 				}
 				registry.Kinds()
@@ -326,7 +396,7 @@ func TestRunnerTakesBackTheRequest(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", ext{})
 	for _, kind := range []string{"Pool", "Unknown"} {
-		if out := registry.For(kind, ops).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
+		if out := must(registry.For(kind, ops)).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
 			t.Errorf("%s: %s", kind, out)
 		}
 	}
@@ -364,7 +434,7 @@ func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var registry flow.Registry[thing]
 			flow.Register(&registry, "Box", with(tc.made))
-			out := registry.For("Box", (&cloud{}).things()).Reconcile(t.Context(), &box{})
+			out := must(registry.For("Box", (&cloud{}).things())).Reconcile(t.Context(), &box{})
 			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
 			mustEqual(t, tc.reason, tc.want, out.Err().Error())
 			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
@@ -380,7 +450,7 @@ func TestRunnerAllocations(t *testing.T) {
 	var registry flow.Registry[any]
 	flow.Register(&registry, "Pool", fiveChecks())
 	typed := flow.New("Pool", owning(), fiveChecks())
-	runner := registry.For("Pool", anyOps())
+	runner := must(registry.For("Pool", anyOps()))
 	ctx, p := context.Background(), &pool{}
 	if out := runner.Reconcile(ctx, p); out.State() != flow.StateReady {
 		t.Fatal(out)
@@ -398,7 +468,7 @@ func anyOps() flow.Operations[any] {
 		Key:   func(r any) string { return o.Key(r.(*pool)) },
 		Owner: func(ctx context.Context, r any) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
 		Get: func(context.Context, *flow.Request[any]) (flow.Observation, error) {
-			return flow.Observation{Exists: true}, nil
+			return flow.Observation{Presence: checks.Present}, nil
 		},
 		Apply:      func(context.Context, *flow.Request[any]) (flow.Progress, error) { return flow.Done(), nil },
 		Deleting:   func(r any) bool { return o.Deleting(r.(*pool)) },
@@ -421,7 +491,7 @@ func TestForDoesNotGrow(t *testing.T) {
 		t.Skip("times are not measured under the race detector")
 	}
 	few, many, o := crowd(10), crowd(10_000), anyOps()
-	if got := ratio.Of(func() { many.For("Kind7", o) }, func() { few.For("Kind7", o) }, ratio.Options{}); got > 3 {
+	if got := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{}); got > 3 {
 		t.Errorf("among 10,000 kinds it takes %.1f times as long as among 10", got)
 	}
 }
@@ -430,7 +500,7 @@ func TestForDoesNotGrow(t *testing.T) {
 func BenchmarkRunner(b *testing.B) {
 	var registry flow.Registry[any]
 	flow.Register(&registry, "Pool", fiveChecks())
-	typed, runner := flow.New("Pool", owning(), fiveChecks()), registry.For("Pool", anyOps())
+	typed, runner := flow.New("Pool", owning(), fiveChecks()), must(registry.For("Pool", anyOps()))
 	ctx, p := context.Background(), &pool{}
 	for b.Loop() {
 		r := ratio.Of(func() { runner.Reconcile(ctx, p) }, func() { typed.Reconcile(ctx, p) }, ratio.Options{Samples: 200})
@@ -443,7 +513,7 @@ func BenchmarkRunner(b *testing.B) {
 func BenchmarkFor(b *testing.B) {
 	few, many, o := crowd(10), crowd(10_000), anyOps()
 	for b.Loop() {
-		r := ratio.Of(func() { many.For("Kind7", o) }, func() { few.For("Kind7", o) }, ratio.Options{Samples: 200})
+		r := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{Samples: 200})
 		b.ReportMetric(r, "x-10-kinds")
 		b.ReportMetric(0, "ns/op")
 	}

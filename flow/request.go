@@ -1,48 +1,90 @@
 package flow
 
 import (
+	"errors"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Request is what operations, and links around them, are given. It serves one pass; links may hand on copies.
+// Request is the argument of operations and of the links around them. It serves one pass. Links may
+// pass copies to next.
 type Request[T any] struct {
 	checks.Request[T]
-	// Token is the resume token of the operation under way; empty: there is none, start one.
+	// Token is the token of the operation under way. Empty: no operation is under way, so start one.
 	Token string
 
 	note *note
 	own  note
 }
 
-// note is what is kept of the pass while it runs, in the request so that it costs no allocation. Copies share it.
+// note holds the state of a running pass. It is part of the request, so that it costs no allocation.
+// Copies of the request share it.
 type note struct {
-	at int32    // the link that has control, see guard; 0: none
-	op underWay // the operation that goes on, as it was last heard of
+	at   int32 // the number of the link that has control, see guarded; 0: none
+	said said  // the state that the operation reported in this pass
+	seen bool  // Get succeeded in this pass, or there is no Get
 
-	outcome *outcome // what the pass came to, for links on Pass
-	wide    any      // the request with the resource as the engine knows it, see narrow; nil: there is none yet
+	op underWay // the operation under way, as last reported
+
+	outcome *outcome // the outcome of the inner pass, for the links on Pass
+	wide    any      // the request with the resource as the engine's type, see narrow; nil: not made yet
 }
 
-// Observation is what a GET saw. The zero Observation is unknown, so that Apply runs.
+// linkOnly reports whether the operation under way is one of a link, and no link has called the real one in this pass.
+func (n *note) linkOnly() bool { return n.op.byLink && n.said == saidNothing }
+
+// Observation reports the state that Get found in the cloud. The zero Observation has an unknown
+// presence, so Apply runs.
 type Observation struct {
-	Exists bool // it is there
-	InSync bool // it is there and as the spec says, so that Apply is left out; means nothing without Exists
+	// Presence reports whether the resource is in the cloud. A Get that finds nothing returns
+	// checks.Absent.
+	Presence checks.Presence
+	// InSync reports that the cloud matches the spec, so that the pass leaves Apply out. It counts only
+	// with checks.Present.
+	InSync bool
 
-	at *chain.Link // where an error came from
+	// at is the link that skipped, if Skip is set, or else the link that returned an error with the
+	// Observation. One field serves both, because the arguments of a guard have to fit into registers.
+	at *chain.Link
+
+	// Skip is the reason why a link answers in place of Get, such as "read a minute ago". The trace
+	// shows it. A link must set it to return InSync in a pass in which Operations.Get did not succeed
+	// ([ErrNotSeen]). A nil Operations.Get needs no Skip.
+	Skip string
 }
 
-// Describe implements [chain.Described]. The reason is Absent, Exists or InSync.
+// inSync reports whether the pass can leave Apply out.
+func (o Observation) inSync() bool { return o.InSync && o.Presence == checks.Present }
+
+// failedAt returns the link that returned the error together with o.
+func (o Observation) failedAt() *chain.Link {
+	if o.Skip == "" {
+		return o.at
+	}
+	return nil
+}
+
+// ErrNotSeen is the error of a link on Get that returned InSync although Get did not succeed in this
+// pass. Test for it with errors.Is.
+var ErrNotSeen = errors.New("a link said in sync, but Get did not answer in this pass: return what next returned, or say why in Observation.Skip")
+
+// Describe implements [chain.Described]. The reason is Unknown, Absent, Present or InSync.
 func (o Observation) Describe(link *chain.Link) (verdict, reason string) {
+	point := link.Kind != chain.LinkKind
 	switch {
-	case o.at != nil && (o.at == link || link.Kind != chain.LinkKind):
+	case o.at != nil && o.Skip == "" && (o.at == link || point):
 		return chain.VerdictError, ""
+	case o.Skip != "" && o.at == link:
+		return "skip", ""
 	case link.Kind == chain.LinkKind:
 		return chain.VerdictProceed, ""
-	case o.Exists && o.InSync:
+	case o.inSync():
 		return chain.VerdictProceed, "InSync"
-	case o.Exists:
-		return chain.VerdictProceed, "Exists"
+	case o.Presence == checks.Present:
+		return chain.VerdictProceed, "Present"
+	case o.Presence == checks.Absent:
+		return chain.VerdictProceed, "Absent"
 	}
-	return chain.VerdictProceed, "Absent"
+	return chain.VerdictProceed, "Unknown"
 }

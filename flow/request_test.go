@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -14,10 +15,11 @@ func TestObservation(t *testing.T) {
 		o      flow.Observation
 		want   string
 	}{
-		"Zero":   {"nothing was seen", flow.Observation{}, "proceed Absent"},
-		"Exists": {"it is there", flow.Observation{Exists: true}, "proceed Exists"},
-		"InSync": {"and as the spec says", flow.Observation{Exists: true, InSync: true}, "proceed InSync"},
-		"Odd":    {"what is not there is not in sync", flow.Observation{InSync: true}, "proceed Absent"},
+		"Zero":    {"nothing is known", flow.Observation{}, "proceed Unknown"},
+		"Absent":  {"Get looked and found nothing", flow.Observation{Presence: checks.Absent}, "proceed Absent"},
+		"Present": {"it is there", flow.Observation{Presence: checks.Present}, "proceed Present"},
+		"InSync":  {"and as the spec says", flow.Observation{Presence: checks.Present, InSync: true}, "proceed InSync"},
+		"Odd":     {"InSync counts only with Present", flow.Observation{InSync: true}, "proceed Unknown"},
 	}
 	for name, tc := range cases {
 		verdict, reason := tc.o.Describe(point)

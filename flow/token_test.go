@@ -7,7 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/sdkfake"
 )
 
 // A journey is several passes of one resource: what the cloud answers, and what is called and kept.
@@ -63,8 +66,8 @@ func TestLongRunning(t *testing.T) {
 			states: []flow.State{flow.StateInProgress, flow.StateReady},
 		},
 		"Refused": {
-			reason:  "an operation that fails is over: the next pass begins anew",
-			answers: []answer{inProgress("a"), {err: response(http.StatusConflict, "Conflict")}, done},
+			reason:  "an operation that failed has ended: the next pass starts a new one",
+			answers: []answer{inProgress("a"), {err: flow.Failed(response(http.StatusConflict, "Conflict"))}, done},
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
 				"owner", "apply a", `keep "" for 1`, "|",
@@ -104,7 +107,7 @@ func TestLongRunning(t *testing.T) {
 		},
 		"ErrorBesideToken": {
 			reason:  "InProgress beside an error says that polling failed and not the operation, whatever the error",
-			answers: []answer{inProgress("a"), {flow.InProgress("b", 0), response(http.StatusConflict, "Conflict"), nil}, done},
+			answers: []answer{inProgress("a"), {flow.InProgress("b", 0), flow.Failed(response(http.StatusConflict, "Conflict")), nil}, done},
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
 				"owner", "apply a", `keep "b" for 1`, "|",
@@ -170,51 +173,126 @@ func without(calls []string, prefix string) (rest []string) {
 	return rest
 }
 
-// An error of polling ends the operation unless it says nothing of it.
+// An error while polling keeps the token, unless it says that the operation has ended.
 func TestErrorsWhilePolling(t *testing.T) {
+	const ask = "; return flow.Failed if it has failed"
+	unknown := "operation a cannot be polled: "
 	cases := map[string]struct {
-		reason string
-		err    error
-		keeps  bool
+		reason  string
+		err     error
+		keeps   bool
+		message string // empty: not compared
 	}{
-		"BadRequest":      {"the operation was refused", response(http.StatusBadRequest, "BadRequest"), false},
-		"NotFound":        {"nobody knows of the operation", response(http.StatusNotFound, ""), false},
-		"Conflict":        {"the operation was refused", response(http.StatusConflict, ""), false},
-		"FailedWith200":   {"a long-running operation fails with 200", response(http.StatusOK, "ProvisioningFailed"), false},
-		"Unknown":         {"nothing is known of it, and to poll something broken for ever would be worse than to start anew", errBoom, false},
-		"Unauthorized":    {"who asks is not let in", response(http.StatusUnauthorized, ""), true},
-		"Forbidden":       {"who asks is not let in", response(http.StatusForbidden, "AuthorizationFailed"), true},
-		"RequestTimeout":  {"the question took too long", response(http.StatusRequestTimeout, ""), true},
-		"Throttled":       {"too many questions", response(http.StatusTooManyRequests, ""), true},
-		"Internal":        {"the server is broken", response(http.StatusInternalServerError, ""), true},
-		"BadGateway":      {"the server is broken", response(http.StatusBadGateway, ""), true},
-		"Wrapped":         {"wrapped makes no difference", fmt.Errorf("polling: %w", response(http.StatusServiceUnavailable, "")), true},
-		"Deadline":        {"no answer in time", context.DeadlineExceeded, true},
-		"DeadlineOfALink": {"no answer in time", &chain.DeadlineError{Link: "put", After: time.Second}, true},
-		"Canceled":        {"the pass was called off", context.Canceled, true},
-		"Network":         {"there was no connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, true},
-		"DNS":             {"there was no name", &net.DNSError{Err: "no such host"}, true},
-		"IODeadline":      {"no answer in time", os.ErrDeadlineExceeded, true},
-		"CutOff":          {"half an answer", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
-		"Credentials":     {"the SDK had no credentials", fmt.Errorf("polling: %w", noCredentials{}), true},
-		"TypedNil":        {"a nil response says nothing, and is no panic", (*azcore.ResponseError)(nil), false},
-		"NilInside":       {"a nil response inside of another error says nothing, and is no panic", fmt.Errorf("polling: %w", (*azcore.ResponseError)(nil)), false},
+		"Unknown":         {"an unreadable error says nothing about the operation", errBoom, true, unknown + "boom" + ask},
+		"Conflict":        {"a refused poll is not a failed operation", response(http.StatusConflict, "Conflict"), true, unknown + "the service gave no message (HTTP 409 Conflict)" + ask},
+		"NotFound":        {"only a reader knows that a 404 means that the operation is gone", response(http.StatusNotFound, ""), true, unknown + "the service gave no message (HTTP 404 Not Found)" + ask},
+		"Throttled":       {"a transient error needs no advice", response(http.StatusTooManyRequests, ""), true, unknown + "the service gave no message (HTTP 429 Too Many Requests)"},
+		"Internal":        {"a transient error needs no advice", response(http.StatusInternalServerError, ""), true, unknown + "the service gave no message (HTTP 500 Internal Server Error)"},
+		"Deadline":        {"no answer in time", context.DeadlineExceeded, true, unknown + "context deadline exceeded"},
+		"DeadlineOfALink": {"no answer in time", &chain.DeadlineError{Link: "put", After: time.Second}, true, unknown + "link put was not done within 1s"},
+		"Network":         {"there was no connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, true, unknown + "dial: refused"},
+		"CutOff":          {"half an answer", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true, unknown + "reading: unexpected EOF"},
+		"Canceled":        {"another context was canceled", context.Canceled, true, unknown + "context canceled" + ask},
+		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1972) + "... (cut, 5000 bytes in all)" + ask},
+		"Panicking":       {"nor is an error that panics", panicking{}, true, ""},
+		"TypedNil":        {"a nil pointer says nothing, and is no panic", (*azcore.ResponseError)(nil), true, ""},
+		"NilFailed":       {"nor does a nil FailedError", (*flow.FailedError)(nil), true, ""},
+
+		"Failed":        {"the operation says so", flow.Failed(errBoom), false, "boom"},
+		"FailedNil":     {"the operation says so, without a cause", flow.Failed(nil), false, "the operation has failed"},
+		"FailedLiteral": {"a literal without a cause", &flow.FailedError{}, false, "the operation has failed"},
+		"FailedWrapped": {"wrapped makes no difference", fmt.Errorf("polling: %w", flow.Failed(errBoom)), false, "polling: boom"},
+		"FailedJoined":  {"nor does joined", errors.Join(errBoom, fmt.Errorf("polling: %w", flow.Failed(context.DeadlineExceeded))), false, ""},
+		"FailedInPanic": {"the value of a panic says nothing", &chain.PanicError{Value: flow.Failed(errBoom)}, true, ""},
+		"Ended":         {"a reader knows that it ended", errEnded, false, "ended"},
+		"EndedWrapped":  {"wrapped makes no difference", fmt.Errorf("polling: %w", errEnded), false, "ended"},
+		"EndedTwice":    {"each cause says so", errors.Join(errEnded, errEnded), false, ""},
+		"EndedAndOther": {"a cause that does not say so leaves the state unknown", errors.Join(errEnded, errBoom), true, ""},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, p := &cloud{answers: []answer{{err: tc.err}}}, &pool{token: "a"}
-			out := flow.New("Pool", c.keeping(), ext{}, flow.KeepLast(1)).Reconcile(t.Context(), p)
-			mustEqual(t, tc.reason, tc.keeps, p.token == "a")
-			mustEqual(t, tc.reason, place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
-		})
+		for point, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
+			t.Run(name+"/"+point, func(t *testing.T) {
+				token := "a"
+				if deleting {
+					token = "delete:a"
+				}
+				c, p := &cloud{answers: []answer{{err: tc.err}}}, &pool{token: token, deleting: deleting}
+				r := flow.New("Pool", c.keeping(), ext{}, flow.KeepLast(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+				out := r.Reconcile(t.Context(), p)
+				mustEqual(t, tc.reason, tc.keeps, p.token == token)
+				mustEqual(t, tc.reason, place{flow.StateFailed, point, ""}, placeOf(out))
+				if tc.message != "" {
+					mustEqual(t, tc.reason, tc.message, out.Message())
+				}
+				if delay, _ := out.Again(); delay != time.Second {
+					t.Errorf("%s: polled again after %s, and the back-off begins with 1s", tc.reason, delay)
+				}
+			})
+		}
 	}
 }
 
-// noCredentials is what the SDK gives where it got no token.
-type noCredentials struct{}
+var errEnded = errors.New("ended")
 
-func (noCredentials) Error() string { return "no credentials" }
-func (noCredentials) NonRetriable() {}
+// reader knows errEnded only.
+var reader = classify.NewErrors("test", func(f *classify.Failure) bool {
+	if !errors.Is(f.Err, errEnded) {
+		return false
+	}
+	f.Message, f.Ended = "ended", true
+	return true
+}, nil)
+
+// panicking is an error that panics when it is unwrapped.
+type panicking struct{}
+
+func (panicking) Error() string { return "panicking" }
+func (panicking) Unwrap() error { panic("unwrap") }
+
+// Whatever SDK an error is from, it does not start a second operation.
+func TestErrorsOfOtherClouds(t *testing.T) {
+	for name, err := range sdkfake.Unavailable() {
+		for _, point := range []string{"apply", "delete"} {
+			t.Run(name+"/"+point, func(t *testing.T) {
+				c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: err}, {err: err}, {progress: flow.Done()}}}
+				o := c.keeping()
+				o.Owner, o.Get = nil, nil
+				r := flow.New("Pool", o, ext{}, flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+				p := &pool{name: "p", deleting: point == "delete"}
+				var delays []time.Duration
+				for range 4 {
+					delay, _ := r.Reconcile(t.Context(), p).Again()
+					delays = append(delays, delay)
+				}
+				mustEqual(t, "one operation is started, and polled until it is done",
+					[]string{point, point + " a", point + " a", point + " a"}, without(c.take(), "keep "))
+				mustEqual(t, "the back-off goes on", []time.Duration{time.Second, time.Second, 2 * time.Second}, delays[:3])
+			})
+		}
+	}
+}
+
+// A message does not show what may be an address or a secret.
+func TestTokenInMessage(t *testing.T) {
+	cases := map[string]struct{ reason, token, want string }{
+		"Short":  {"an identifier helps to find the operation", "op-1", "operation op-1"},
+		"Path":   {"a path does, too", "operations/1.2:x_y", "operation operations/1.2:x_y"},
+		"Limit":  {"up to 64 bytes", strings.Repeat("a", 64), "operation " + strings.Repeat("a", 64)},
+		"Long":   {"a long one is not shown", strings.Repeat("a", 65), "the operation"},
+		"URL":    {"an address may hold a signature", "https://cloud/op?sig=secret", "the operation"},
+		"Host":   {"without a scheme", "//cloud/op", "the operation"},
+		"Query":  {"or a query", "op?sig=secret", "the operation"},
+		"JSON":   {"a poller's resume token holds an address", `{"url":"a"}`, "the operation"},
+		"Binary": {"what is no text breaks a line", "a\nb\x00", "the operation"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, p := &cloud{answers: []answer{{err: errBoom}}}, &pool{token: tc.token}
+			out := flow.New("Pool", c.keeping(), ext{}).Reconcile(t.Context(), p)
+			mustEqual(t, tc.reason, tc.want+" cannot be polled: boom; return flow.Failed if it has failed", out.Message())
+		})
+	}
+}
 
 // Links around an operation cannot make it be forgotten or started twice.
 func TestTokensAndLinks(t *testing.T) {
@@ -277,8 +355,48 @@ func TestTokensAndLinks(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
+		"Replaces": {
+			"an error that a link makes of one of polling says nothing of the operation", "a", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Progress{}, errEnded // the reader does not read it: the operation did not say it
+			},
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
+		},
+		"Swallows": {
+			"nor does a link that swallows it and says done", "a", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Done(), nil
+			},
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
+		},
+		"SaysFailed": {
+			"a link may know that an operation has failed whose error says nothing", "a", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, err := next(ctx, req)
+				return flow.Progress{}, flow.Failed(err)
+			},
+			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+		},
+		"SaysFailedUnderWay": {
+			"but what is in progress has not failed", "a", []answer{{progress: flow.InProgress("b", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Progress{}, flow.Failed(errBoom)
+			},
+			[]string{"apply a"}, "b", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+		},
+		"HidesFailed": {
+			"an operation that failed has ended, whatever a link makes of its error", "a", []answer{{err: flow.Failed(errBoom)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Progress{}, errEnded
+			},
+			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
+		},
 		"Zero": {
-			"the zero Progress says nothing", "", []answer{{progress: flow.InProgress("a", 0)}},
+			"the zero Progress is not a result", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, err := next(ctx, req)
 				return flow.Progress{}, err
@@ -309,7 +427,52 @@ func TestTokensAndLinks(t *testing.T) {
 		"Own": {
 			"a link may have an operation of its own in place of this one", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("own", 0), nil },
-			nil, "own", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+			nil, "link:own", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+		},
+		"OwnContinues": {
+			"the link finds its token again, and may give another one", "link:own", nil,
+			func(_ context.Context, req *request, _ next) (flow.Progress, error) {
+				return flow.InProgress(req.Token+"2", 0), nil
+			},
+			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+		},
+		"OwnEnds": {
+			"the link says that its operation is over", "link:own", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("copied"), nil },
+			nil, "", place{State: flow.StateReady}, nil,
+		},
+		"OwnUnknown": {
+			"an error of the link does not end its operation", "link:own", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Progress{}, errBoom },
+			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+		},
+		"OwnDone": {
+			"it has to say that the real operation was not needed", "link:own", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
+			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
+		},
+		"OwnThenReal": {
+			"the real operation does not know the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+		},
+		"SkipRealOne": {
+			"a Skip does not end what the real operation started", "a", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("enough"), nil },
+			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
+		},
+		"TokenLikeALinks": {
+			"a token that looks like one of a link is still the operation's", "", []answer{{progress: flow.InProgress("link:a", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply"}, "apply:link:a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+		},
+		"FailedBesideInProgress": {
+			"a link that says both has not found out", "a", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, err := next(ctx, req)
+				return flow.InProgress("a", 0), flow.Failed(err)
+			},
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
 		"Copy": {
 			"a copy of the request is as good", "", []answer{{progress: flow.InProgress("a", 0)}},
@@ -353,7 +516,7 @@ func TestTokensAndLinks(t *testing.T) {
 				}
 				for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.KeepLast(1)}} {
 					c.answers, c.calls, *p = tc.ans, nil, pool{token: tc.token}
-					out := flow.New("Pool", o, ext{Apply: links}, opts...).Reconcile(t.Context(), p)
+					out := flow.New("Pool", o, ext{Apply: links}, append(opts, flow.WithErrors(reader))...).Reconcile(t.Context(), p)
 					mustEqual(t, how+": "+tc.reason, tc.want, without(c.take(), "keep "))
 					mustEqual(t, how+": what is kept: "+tc.reason, tc.kept, p.token)
 					mustEqual(t, how+": "+tc.reason, tc.place, placeOf(out))
@@ -408,6 +571,237 @@ func TestSetTokenFails(t *testing.T) {
 			r.Reconcile(t.Context(), p)
 			mustEqual(t, "nothing stays in memory", []string{"apply"}, c.take())
 		})
+	}
+}
+
+// A goroutine that ends in an operation, in a link around it or in SetToken loses no token.
+func TestGoexitKeepsTheToken(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		token   string
+		set     func(o *ops, e *ext)
+		started int // operations that are started in this pass and the next
+	}{
+		"Operation": {"while polling", "a", func(o *ops, _ *ext) {
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { runtime.Goexit(); panic("unreachable") }
+		}, 0},
+		"Link": {"after the operation was started", "", func(_ *ops, e *ext) {
+			e.Apply = around1("ends", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				runtime.Goexit()
+				panic("unreachable")
+			})
+		}, 1},
+		"SetToken": {"while the token is kept", "", func(o *ops, _ *ext) {
+			o.SetToken = func(context.Context, *pool, string, int64) error { runtime.Goexit(); panic("unreachable") }
+		}, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p", token: tc.token}
+			o, e := c.keeping(), ext{}
+			o.Owner, o.Get = nil, nil
+			sound := o
+			broken, apply, set := true, o.Apply, o.SetToken
+			tc.set(&o, &e)
+			brokenApply, brokenSet := o.Apply, o.SetToken
+			_ = apply
+			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
+				if broken {
+					return brokenApply(ctx, req)
+				}
+				return sound.Apply(ctx, req)
+			}
+			o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
+				if broken {
+					return brokenSet(ctx, p, token, generation)
+				}
+				return set(ctx, p, token, generation)
+			}
+			links := e.Apply
+			e.Apply = around1("maybe", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+				if broken && links.Len() > 0 {
+					return links.Then(next)(ctx, req)
+				}
+				return next(ctx, req)
+			})
+			r := flow.New("Pool", o, e)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				r.Reconcile(t.Context(), p)
+			}()
+			<-ended
+			broken = false
+			out := r.Reconcile(t.Context(), p)
+			mustEqual(t, tc.reason, flow.StateInProgress, out.State())
+			mustEqual(t, tc.reason, "a", p.token)
+			started := 0
+			for _, call := range c.take() {
+				if call == "apply" {
+					started++
+				}
+			}
+			mustEqual(t, tc.reason, tc.started, started)
+		})
+	}
+}
+
+// The resource's key is found before the tokens are locked: a Key that calls the reconciler does not hang.
+func TestKeyOutsideTheLock(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}
+	o := c.operations()
+	o.Owner, o.Get = nil, nil
+	var r *flow.Reconciler[*pool]
+	nested := false
+	key := o.Key
+	o.Key = func(p *pool) string {
+		if p.name == "outer" && !nested {
+			nested = true
+			r.Reconcile(t.Context(), &pool{name: "inner"})
+			nested = false
+		}
+		return key(p)
+	}
+	r = flow.New("Pool", o, ext{})
+	r.Reconcile(t.Context(), &pool{name: "first"})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.Reconcile(t.Context(), &pool{name: "outer"})
+	}()
+	<-done
+}
+
+// Ready and Gone need the operation's own Done, or a link that says that it leaves the operation out.
+func TestSkipAndDone(t *testing.T) {
+	type next = chain.Handler[*request, flow.Progress]
+	cases := map[string]struct {
+		reason string
+		token  string
+		ans    []answer
+		link   func(ctx context.Context, req *request, next next) (flow.Progress, error)
+		calls  int
+		done   bool
+		err    error
+		step   string // the verdict of the link
+	}{
+		"DoneWithoutNext": {
+			"a link that forgot next has applied nothing", "", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
+			0, false, flow.ErrNotDone, "error",
+		},
+		"DoneAfterError": {
+			"an error that a link swallows is not success", "", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Done(), nil
+			},
+			1, false, flow.ErrNotDone, "error",
+		},
+		"DoneOfTheFirst": {
+			"the last call counts", "", []answer{{progress: flow.Done()}, {err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				p, _ := next(ctx, req)
+				_, _ = next(ctx, req)
+				return p, nil
+			},
+			2, false, flow.ErrNotDone, "error",
+		},
+		"DoneRemade": {
+			"another Done is as good as the operation's", "", nil,
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, err := next(ctx, req)
+				return flow.Done(), err
+			},
+			1, true, nil, "proceed",
+		},
+		"Skip": {
+			"on purpose", "", nil,
+			func(context.Context, *request, next) (flow.Progress, error) {
+				return flow.Skip("managed elsewhere"), nil
+			},
+			0, true, nil, "skip: managed elsewhere",
+		},
+		"SkipAfterError": {
+			"on purpose", "", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Skip("boom is harmless"), nil
+			},
+			1, true, nil, "skip: boom is harmless",
+		},
+		"SkipUnderWay": {
+			"an operation under way is not left out", "a", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("paused"), nil },
+			0, false, flow.ErrUnderWay, "error",
+		},
+		"SkipStarted": {
+			"nor one that was just started", "", []answer{{progress: flow.InProgress("a", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Skip("paused"), nil
+			},
+			1, false, flow.ErrUnderWay, "error",
+		},
+		"SkipAndError": {
+			"an error counts, whatever is beside it", "", nil,
+			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("why"), errBoom },
+			0, false, errBoom, "error",
+		},
+	}
+	for name, tc := range cases {
+		for point, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
+			t.Run(name+"/"+point, func(t *testing.T) {
+				p := &pool{name: "p", token: tc.token, deleting: deleting}
+				if deleting && tc.token != "" {
+					p.token = "delete:" + tc.token
+				}
+				c := &cloud{answers: tc.ans}
+				o := c.keeping()
+				o.Owner, o.Get = nil, nil
+				links := around1("outer", func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) }).
+					Append(link("link", tc.link))
+				e := ext{Apply: links}
+				want := place{State: flow.StateReady}
+				if deleting {
+					e, want = ext{Delete: links}, place{State: flow.StateGone}
+				}
+				if !tc.done {
+					want = place{flow.StateFailed, point, "link"}
+				}
+				r := flow.New("Pool", o, e, flow.KeepLast(1))
+				out := r.Reconcile(t.Context(), p)
+				mustEqual(t, tc.reason, want, placeOf(out))
+				mustBe(t, tc.reason, tc.err, out.Err())
+				mustEqual(t, tc.reason, tc.calls, len(without(c.take(), "keep ")))
+				explanation, _ := r.Explain("p")
+				for _, s := range explanation.Steps {
+					got := s.Verdict
+					if s.Message != "" {
+						got += ": " + s.Message
+					}
+					switch s.Link {
+					case "link":
+						mustEqual(t, "in the trace: "+tc.reason, tc.step, got)
+					case "outer":
+						mustEqual(t, "an outer link only lets it pass", "proceed", got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// An operation may say itself that there was nothing to do.
+func TestOperationSkips(t *testing.T) {
+	c, p := &cloud{answers: []answer{{progress: flow.Skip("nothing to do")}}}, &pool{name: "p", token: "a"}
+	r := flow.New("Pool", c.keeping(), ext{}, flow.KeepLast(1))
+	out := r.Reconcile(t.Context(), p)
+	mustEqual(t, "it has ended", []any{flow.StateReady, ""}, []any{out.State(), p.token})
+	e, _ := r.Explain("p")
+	if text := e.String(); !strings.Contains(text, "skip     nothing to do") {
+		t.Errorf("the trace does not say why:\n%s", text)
 	}
 }
 

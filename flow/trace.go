@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,9 +9,10 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 )
 
-// Trace is what happened in a pass, for those who want to see one: see [WithTrace].
+// Trace is the record of the last traced pass, see [WithTrace].
 type Trace struct {
 	mu   sync.Mutex
 	last Explanation
@@ -21,8 +21,8 @@ type Trace struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context in which passes are traced, and the Trace that they are written to. It holds the pass that
-// ended last, of whatever reconciler.
+// WithTrace returns a context that traces passes, and the Trace that records them. The Trace holds the
+// pass that ended last, of any reconciler.
 func WithTrace(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
@@ -33,14 +33,15 @@ func traceOf(ctx context.Context) *Trace {
 	return t
 }
 
-// Last explains the pass that ended last; ok is false if there was none. Its Since is the time of the pass itself.
+// Last returns the Explanation of the pass that ended last; ok is false if none has ended. Its Since is
+// the start of that pass.
 func (t *Trace) Last() (e Explanation, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.any
 }
 
-// String is the text of [Explanation], or "no pass was traced".
+// String returns the text of the [Explanation], or "no pass was traced".
 func (t *Trace) String() string {
 	e, ok := t.Last()
 	if !ok {
@@ -49,32 +50,34 @@ func (t *Trace) String() string {
 	return e.String()
 }
 
-// Step is a point or a link of a pass, in the order in which they were entered.
+// Step is a point or a link of a pass. Steps are in the order in which the pass entered them.
 type Step struct {
-	// Point is the extension point, Link the name of the link; empty: the step is the point as a whole, with the operation
-	// at its end.
+	// Point is the extension point. Link is the name of the link. An empty Link means the whole point,
+	// with its operation.
 	Point string `json:"point"`
 	Link  string `json:"link,omitempty"`
-	// Verdict is what was decided here: proceed, block, skip, error, panic; for operations also wait, for classifications
-	// how soon to try again.
+	// Verdict is the decision of the step: proceed, block, skip, error or panic. For operations it may
+	// also be wait. For classifications it is how soon to retry.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
-	// Message is the text of a block or a skip, Error that of an error or a panic. A check may give both.
+	// Message is the text of a block or a skip. Error is the text of an error or a panic. A check may
+	// return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
-	// Notes is what else the link had to say, see [chain.Note].
+	// Notes are the further texts of the link, see [chain.Note].
 	Notes []string `json:"notes,omitempty"`
-	// Elapsed is the time that it took by the reconciler's clock ([WithClock]), with all that is behind it.
+	// Elapsed is the duration of the step by the reconciler's clock ([WithClock]), including all inner
+	// steps.
 	Elapsed time.Duration `json:"elapsedNanoseconds"`
 }
 
-// recording is a trace under way. Links may run on other goroutines, so it is locked.
+// recording is a trace under way. It has a lock, because links may run on other goroutines.
 type recording struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	begun time.Time
 	steps []Step
-	open  []entered // the steps that were entered and not left yet, innermost last
+	open  []entered // the steps that were entered and not yet left, innermost last
 }
 
 type entered struct {
@@ -98,7 +101,7 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	i := len(rec.open) - 1
-	for i >= 0 && rec.open[i].link != link { // one that runs on a goroutine of its own may be left late
+	for i >= 0 && rec.open[i].link != link { // a link on its own goroutine may leave late
 		i--
 	}
 	if i < 0 {
@@ -116,11 +119,33 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	case exit.Panic != nil:
 		s.Error = fmt.Sprint(exit.Panic)
 	case exit.Err != nil:
-		s.Error = fmt.Sprint(exit.Err) // which survives errors that panic
+		s.Error = fmt.Sprint(exit.Err) // fmt.Sprint recovers from an error that panics
 	}
-	if res, ok := exit.Result.(checks.Result); ok {
+	switch res := exit.Result.(type) {
+	case checks.Result:
 		s.Message = res.Message()
+	case Progress:
+		if s.Verdict == "skip" && skippedAt(res.at, link) {
+			s.Message = res.Why()
+		}
+		if res.p != nil && res.p.negative < 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("the delay %s is negative and counts as none", res.p.negative))
+		}
+	case classify.Classification:
+		if fault := res.Fault(); fault != nil {
+			s.Notes = append(s.Notes, fmt.Sprint(fault))
+		}
+	case Observation:
+		if s.Verdict == "skip" {
+			s.Message = res.Skip
+		}
 	}
+}
+
+// skippedAt reports whether the reason of a Skip belongs to link: the link that returned it, or the
+// point if the operation did.
+func skippedAt(at, link *chain.Link) bool {
+	return at == link || at == operation && link.Kind != chain.LinkKind
 }
 
 func (rec *recording) note(text string) {
@@ -132,13 +157,13 @@ func (rec *recording) note(text string) {
 	}
 }
 
-// tracer is the observer that writes the trace of a pass. Whether it listens depends on the pass.
+// tracer is the observer that records the trace of a pass. It is enabled for each pass by itself.
 type tracer struct{}
 
 // Enabled implements chain.Observer.
 func (tracer) Enabled(ctx context.Context) bool { return traceOf(ctx) != nil }
 
-// Enter implements chain.Observer. The pass itself is no step.
+// Enter implements chain.Observer. The pass itself is not a step.
 func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	rec := passOf(ctx).trace
 	if link.Kind == chain.Pass {
@@ -155,13 +180,15 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	}
 }
 
-// finish gives the trace of a pass to those who asked for it.
-func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
+// finish hands the trace of a pass to the Trace of its context and to KeepLast.
+func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
+	key := r.key(resource)
+	_, _, version := r.about(resource)
 	p.trace.mu.Lock()
 	e := Explanation{
-		Name: r.name, Key: key, At: p.trace.begun, Since: p.trace.begun,
+		Name: r.name, Key: key, APIVersion: version, At: p.trace.begun, Since: p.trace.begun,
 		State: out.State().String(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), Steps: slices.Clone(p.trace.steps), // a link may still run on a goroutine of its own
+		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
 	}
 	p.trace.mu.Unlock()
 	if out.Err() != nil {
@@ -172,6 +199,9 @@ func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
 	}
 	if delay, again := out.Again(); again && r.opt.backoff != nil {
 		e.Again = r.opt.now().Add(delay)
+	}
+	if due := out.get().due; due > 0 {
+		e.TimesOut = r.opt.now().Add(due)
 	}
 	e.blame(out)
 	if t := traceOf(p.own); t != nil {
@@ -184,12 +214,14 @@ func (r *Reconciler[T]) finish(p *passState, key string, out Outcome) {
 	}
 }
 
-// blame leaves a panic with the link that had control: it passed through the links in front of that one, which did not
-// decide anything.
+// blame leaves a panic only with the link that had control. The panic also passed through the outer
+// links, which decided nothing.
 func (e *Explanation) blame(out Outcome) {
-	defer func() { _ = recover() }() // of an error that panics
 	var p *chain.PanicError
-	if !errors.As(out.Err(), &p) {
+	if !inTree(out.Err(), func(err error) (found, leaf bool) {
+		p, leaf = err.(*chain.PanicError)
+		return p != nil, leaf
+	}) {
 		return
 	}
 	for i := range e.Steps {

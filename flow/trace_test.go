@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -71,8 +73,22 @@ func TestTrace(t *testing.T) {
 		}, []flow.Step{proceed("Owner"), proceed("OwnerCheck"),
 			{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Notes: []string{"owner /fleets/north is known by its ID only"}},
 			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
+		"NegativePoll": {"a negative delay is a mistake that nobody would notice", func(c *cloud, _ *ext) {
+			c.answers = []answer{{progress: flow.InProgress("a", -time.Second)}}
+		}, append(front, absent, proceed("PreCheck"), flow.Step{Point: "Apply", Verdict: "wait", Reason: "InProgress", Notes: []string{"the delay -1s is negative and counts as none"}})},
+		"NegativeRule": {"so is one of a rule", func(c *cloud, e *ext) {
+			c.getErr = errBoom
+			e.Classify = chain.New(chain.Named("rule", func(next classify.Handler) classify.Handler {
+				return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+					c, err := next(ctx, f)
+					return c.WithAfter(-time.Second), err
+				}
+			}))
+		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
+			flow.Step{Point: "Classify", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}},
+			flow.Step{Point: "Classify", Link: "rule", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}})},
 		"HostileError": {"an error that panics when it is read ends neither pass nor trace", func(c *cloud, _ *ext) { c.getErr = hostile{} },
-			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: I will not tell)"}, broken("LinkPanicked(Default)"))},
+			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: I will not tell)"}, broken("Unknown"))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +119,7 @@ func TestTraceIsOfThePass(t *testing.T) {
 		t.Error("before the first pass there is no last one")
 	}
 
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now))
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now), flow.WithoutBackoff())
 	r.Reconcile(t.Context(), &pool{name: "other"})
 	if _, ok := trace.Last(); ok {
 		t.Error("a pass in another context is not traced")

@@ -14,13 +14,13 @@ import (
 
 type passKey struct{}
 
-// passState is what is known of a pass under way, in its context: only where somebody listens, or links on Pass stand
-// between its beginning and its run.
+// passState is the state of a running pass, in its context. Only a pass with an enabled observer, or
+// with links on Pass, has one.
 type passState struct {
-	own   context.Context // the context that the pass began with
-	on    []bool          // which observers listen
-	few   [4]bool         // where on is kept, if they are few
-	trace *recording      // nil: nobody wants one
+	own   context.Context // the context at the start of the pass
+	on    []bool          // which observers are enabled
+	few   [4]bool         // holds on, if there are at most four
+	trace *recording      // nil: the pass is not traced
 	note  note            // for the links on Pass
 }
 
@@ -39,17 +39,17 @@ func passOf(ctx context.Context) *passState {
 	return p
 }
 
-// with puts p into the context, which is from then on the one that the pass began with.
+// with adds p to the context, and records the result as the context at the start of the pass.
 func (p *passState) with(ctx context.Context) context.Context {
 	p.own = context.WithValue(ctx, passKey{}, p)
 	return p.own
 }
 
-// listeners asks who listens to the pass that begins; nil: nobody. The context is that of the pass, with what starters
-// have put into it.
+// listeners finds the observers that are enabled for a pass. A nil state means that none is. The
+// returned context holds the values that starters added.
 func (r *Reconciler[T]) listeners(ctx context.Context, resource T) (context.Context, *passState) {
 	var p *passState
-	trace := len(r.opt.observers) - 1 // the flow's own
+	trace := len(r.opt.observers) - 1 // the flow's own tracer
 	for i, o := range r.opt.observers {
 		on := i == trace && r.kept != nil
 		if s := r.starters[i]; s != nil {
@@ -70,20 +70,20 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) (context.Cont
 	return ctx, p
 }
 
-// start starts an observer; one that panics does not listen.
+// start starts a pass of an observer. An observer that panics is not enabled.
 func (r *Reconciler[T]) start(ctx context.Context, s chain.Starter, resource T) (inner context.Context, on bool) {
 	defer func() {
 		if recover() != nil {
 			inner, on = ctx, false
 		}
 	}()
-	if inner, on = s.Start(ctx, chain.PassStart{Link: r.link, Resource: resource, KeyOf: r.keyOf}); inner == nil {
+	if inner, on = s.Start(ctx, chain.PassStart{Link: r.link, Resource: resource, KeyOf: r.keyOf, ErrorClass: r.class}); inner == nil {
 		inner = ctx
 	}
 	return inner, on
 }
 
-// enabled asks an observer; one that panics does not listen.
+// enabled reports whether an observer is enabled. An observer that panics is not.
 func enabled(ctx context.Context, o chain.Observer) (on bool) {
 	defer func() {
 		if recover() != nil {
@@ -93,26 +93,27 @@ func enabled(ctx context.Context, o chain.Observer) (on bool) {
 	return o.Enabled(ctx)
 }
 
-// audience are the observers of a reconciler, the first outermost. They are told together, so that a link that is watched
-// by several costs little more than one that is watched by one. An observer that panics is not told of the rest of the
-// pass: watching must not change what is watched.
-type audience []seat
+// audience holds the observers of a reconciler, outermost first. One wrapper calls all of them, so that
+// a link with several observers costs little more than a link with one. An observer that panics gets no
+// more calls in the pass, because an observer must not change the pass.
+type audience []listener
 
-type seat struct {
+type listener struct {
 	o      chain.Observer
-	starts bool // it is a starter, which has entered the pass already
+	starts bool // a starter: its Start has entered the pass already
 }
 
 func audienceOf(observers []chain.Observer, starters []chain.Starter) audience {
 	a := make(audience, len(observers))
 	for i, o := range observers {
-		a[i] = seat{o, starters[i] != nil}
+		a[i] = listener{o, starters[i] != nil}
 	}
 	return a
 }
 
-// startersOf are those observers that start a pass, bound to it; nil for each other one. One that is given twice would begin
-// two things with each pass that it cannot tell apart, and panics.
+// startersOf returns the observers that start passes, bound to the pass; nil for every other observer.
+// It panics if a starter is given twice. Such a starter would start each pass twice and could not tell
+// the two apart.
 func startersOf(observers []chain.Observer, pass *chain.Link) []chain.Starter {
 	starters := make([]chain.Starter, len(observers))
 	for i, o := range observers {
@@ -126,7 +127,8 @@ func startersOf(observers []chain.Observer, pass *chain.Link) []chain.Starter {
 	return starters
 }
 
-// contexts are those that the observers gave, each made of the one before. The first few need no allocation.
+// contexts holds the context that each observer returned, each derived from the one before. The first
+// few need no allocation.
 type contexts struct {
 	few  [4]context.Context
 	more []context.Context
@@ -139,7 +141,7 @@ func (c *contexts) at(i int) *context.Context {
 	return &c.more[i-len(c.few)]
 }
 
-// enter tells all who listen that a link is entered, and gives the context for it.
+// enter reports to all enabled observers that a link is entered, and returns the context for the link.
 func (a audience) enter(ctx context.Context, p *passState, link *chain.Link, given *contexts) context.Context {
 	if len(a) > len(given.few) {
 		given.more = make([]context.Context, len(a)-len(given.few))
@@ -153,19 +155,19 @@ func (a audience) enter(ctx context.Context, p *passState, link *chain.Link, giv
 	return ctx
 }
 
-func (s *seat) enter(ctx context.Context, p *passState, on *bool, link *chain.Link) (inner context.Context) {
+func (s *listener) enter(ctx context.Context, p *passState, on *bool, link *chain.Link) (inner context.Context) {
 	defer func() {
 		if recover() != nil {
 			*on, inner = false, ctx
 		}
 	}()
 	if inner = s.o.Enter(ctx, link); inner == nil || passOf(inner) != p {
-		return ctx // without the pass in it nothing could go on
+		return ctx // the pass needs its state in the context
 	}
 	return inner
 }
 
-// exit tells all who listen that a link was left, the innermost first.
+// exit reports to all enabled observers that a link was left, innermost first.
 func (a audience) exit(p *passState, link *chain.Link, given *contexts, exit chain.Exit) {
 	for i := len(a) - 1; i >= 0; i-- {
 		if p.on[i] {
@@ -174,7 +176,7 @@ func (a audience) exit(p *passState, link *chain.Link, given *contexts, exit cha
 	}
 }
 
-func (s *seat) exit(ctx context.Context, on *bool, link *chain.Link, exit chain.Exit) {
+func (s *listener) exit(ctx context.Context, on *bool, link *chain.Link, exit chain.Exit) {
 	defer func() {
 		if recover() != nil {
 			*on = false
@@ -183,7 +185,7 @@ func (s *seat) exit(ctx context.Context, on *bool, link *chain.Link, exit chain.
 	s.o.Exit(ctx, link, exit)
 }
 
-// bound is the audience with each observer bound to a link.
+// bound returns the audience with each observer bound to a link.
 func (a audience) bound(link *chain.Link) audience {
 	bound := slices.Clone(a)
 	for i := range bound {
@@ -192,7 +194,7 @@ func (a audience) bound(link *chain.Link) audience {
 	return bound
 }
 
-// watched lets the audience watch a handler.
+// watched puts the observers around a handler.
 func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	a = a.bound(link)
 	var last lastResult
@@ -224,11 +226,11 @@ func watched[Req, Res any](a audience, link *chain.Link, h chain.Handler[Req, Re
 	}
 }
 
-// lastResult is what observers of a check were given last.
+// lastResult is the boxed result that observers of a check received last.
 type lastResult struct{ of atomic.Pointer[any] }
 
-// boxed is res as observers are given it. A check that proceeds comes to the same result each time, for which there is then
-// no allocation.
+// boxed returns res as the value that observers receive. A check that proceeds returns the same result
+// each time, which then needs no allocation.
 func boxed[Res any](last *lastResult, res Res) any {
 	r, ok := any(res).(checks.Result)
 	if !ok {
@@ -242,7 +244,7 @@ func boxed[Res any](last *lastResult, res Res) any {
 	return made
 }
 
-// watchLinks puts an audience around each link of a chain.
+// watchLinks puts the observers around each link of a chain.
 func watchLinks[Req, Res any](a audience, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if a == nil {
 		return c
@@ -250,7 +252,7 @@ func watchLinks[Req, Res any](a audience, c chain.Chain[Req, Res]) chain.Chain[R
 	return c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return watched(a, l, h) })
 }
 
-// watchPoint puts an audience around a whole point.
+// watchPoint puts the observers around a whole point.
 func watchPoint[Req, Res any](a audience, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return watchAs(a, &chain.Link{Kind: chain.Point, Point: point, Name: point}, h)
 }

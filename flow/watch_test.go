@@ -39,10 +39,10 @@ func TestObserver(t *testing.T) {
 			"< pass Pool: blocked NotYet",
 		}},
 		"InProgress": {"an operation that goes on", func(c *cloud, e *ext, _ *pool) {
-			*e, c.seen, c.answers = ext{Apply: e.Apply}, flow.Observation{Exists: true}, []answer{{progress: flow.InProgress("a", 0)}}
+			*e, c.seen, c.answers = ext{Apply: e.Apply}, flow.Observation{Presence: checks.Present}, []answer{{progress: flow.InProgress("a", 0)}}
 		}, []string{
 			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
-			"> point Get", "< point Get: proceed Exists", "> point PreCheck", "< point PreCheck: proceed",
+			"> point Get", "< point Get: proceed Present", "> point PreCheck", "< point PreCheck: proceed",
 			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: wait InProgress",
 			"< pass Pool: in progress InProgress",
 		}},
@@ -57,7 +57,7 @@ func TestObserver(t *testing.T) {
 		"Deleting": {"a deletion", func(_ *cloud, e *ext, p *pool) {
 			*e, p.deleting = ext{DeleteCheck: e.DeleteCheck, Delete: e.Delete}, true
 		}, []string{
-			"> pass Pool", "> point Owner", "< point Owner: proceed",
+			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point Get", "< point Get: proceed Absent",
 			"> point DeleteCheck", "> DeleteCheck/noteDeleteCheck", "< DeleteCheck/noteDeleteCheck: proceed", "< point DeleteCheck: proceed",
 			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
 			"< pass Pool: gone",

@@ -1,5 +1,5 @@
-// Package otelx gives a reconciler, or any chain, spans, metrics and log lines, for each link and without anybody writing
-// them. One observer does it:
+// Package otelx records spans, metrics and log lines for every link of a
+// reconciler or chain. One observer does it:
 //
 //	telemetry := otelx.New()
 //	pools := flow.New("AgentPool", operations, extensions, flow.WithObserver(telemetry))
@@ -7,32 +7,43 @@
 //
 // # Spans
 //
-// A pass is a span, "reconcile AgentPool", which says where the pass stopped and why. Each link that is left is an event on
-// it: point, link, verdict, reason, how soon to try again, duration. An error or a panic makes the span's status Error, with
-// an exception event. [LinkSpans] makes points and links spans of their own. A chain that stands alone has no pass: its events
-// are on whatever span is recording when it is called, and [Span] makes one.
+// A pass is a span, "reconcile AgentPool", which says where the pass stopped
+// and why. Each link adds an event to it when it ends: point, link, verdict,
+// reason, retry, duration. An error or a panic sets the span's status to Error
+// and adds an exception event. [LinkSpans] makes points and links spans of
+// their own.
 //
-// The pass asks the sampler, once; links follow what it said. For samplers that decide about children in another way than
-// about their parents, [AskSampler] asks each time.
+// A chain that stands alone has no pass. Its events go to the span that is
+// recording when it is called; [Span] makes one.
+//
+// The pass asks the sampler, once, and links follow its decision. [AskSampler]
+// asks for each point and link, for samplers that decide differently about
+// child spans.
 //
 // # Metrics
 //
-// [MetricDuration] is a histogram of how long points and links take, [MetricDecisions] counts what they decide. Their
-// attributes are reconciler, point, link, verdict and reason, never the name of a resource.
+// [MetricDuration] is a histogram of how long passes, points and links take.
+// [MetricDecisions] counts their verdicts. Their attributes are reconciler,
+// point, link, verdict and reason, never the name of a resource.
 //
 // # Log lines
 //
-// Points, and at a higher verbosity links, log "enter", and when they are left the verdict: proceed, block, skip, error,
-// panic, or what else the result says of itself. The logger is that of the context ([logr.NewContext]); the reconciler's
-// name and the resource's key are added to it once a pass, so that what links log by it has them, too.
+// Passes and points, and links at a higher verbosity, log "enter" when they
+// start. When they end they log the verdict: proceed, block, skip, error,
+// panic, or another one that the result describes. The logger comes from the
+// context ([logr.NewContext]). A pass whose lines the logger shows adds the
+// reconciler's name and the resource's key to that logger. The log lines of its
+// links then have both too.
 //
-// # What is not told
+// # Secrets
 //
-// The texts of errors and panics may hold secrets: they get into spans and log lines by [ErrorText] only. Without it there
-// are the error's code or type, and the reason that the reconciler gives.
+// The texts of errors and panics may hold secrets. Only [ErrorText] puts them
+// into spans and log lines. Without it, telemetry has the error's code or type,
+// and the reason that the reconciler gives.
 //
-// # What it costs
+// # Cost
 //
-// A provider that is nil or does nothing is left out when it is given. Otherwise a pass or a call of a chain asks once
-// whether anybody listens, and if not runs as if there was no observer.
+// New leaves out a provider that is nil or does nothing. With other providers,
+// each pass, or each call of a chain, asks once whether any signal is on. If
+// none is, it runs as if it had no observer.
 package otelx

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +23,12 @@ import (
 // pool is the resource of the tests. Its name says what happens to it.
 type pool struct{ name string }
 
+// coded is an error that reports its code.
+type coded string
+
+func (c coded) Error() string     { return "code " + string(c) }
+func (c coded) ErrorCode() string { return string(c) }
+
 var errSecret = errors.New("the password is hunter2")
 
 // operations end as the name of the pool says.
@@ -32,7 +37,7 @@ var operations = flow.Operations[*pool]{
 	Apply: func(_ context.Context, req *flow.Request[*pool]) (flow.Progress, error) {
 		switch req.Resource.name {
 		case "refused":
-			return flow.Progress{}, fmt.Errorf("wrapped: %w", &azcore.ResponseError{StatusCode: 409, ErrorCode: "NameTaken"})
+			return flow.Progress{}, fmt.Errorf("wrapped: %w", coded("NameTaken"))
 		case "broken":
 			return flow.Progress{}, fmt.Errorf("wrapped: %w", errSecret)
 		case "started":

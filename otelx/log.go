@@ -8,15 +8,18 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// logged tells whether the context has a logger that shows lines of that verbosity.
+// logged reports whether the context has a logger that shows lines of that
+// verbosity.
 func logged(ctx context.Context, verbosity int) bool {
 	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
 }
 
-// entered is the message of the line at the beginning. That at the end has the verdict as its message.
+// entered is the message of the line at the start. The line at the end has the
+// verdict as its message.
 const entered = "enter"
 
-// logStart adds to the logger what all lines of a pass have in common, and logs its beginning.
+// logStart adds to the logger the values that all lines of a pass share, and
+// logs the start of the pass.
 func (b *bound) logStart(ctx context.Context, start chain.PassStart) context.Context {
 	log := logr.FromContextOrDiscard(ctx).WithValues(LogReconciler, start.Link.Name)
 	if key := start.Key(); key != "" {
@@ -41,7 +44,7 @@ func (b *bound) logExit(ctx context.Context, l *left) {
 	}
 	values = append(values, LogDuration, l.Elapsed.Seconds())
 	if l.failed() {
-		values = append(values, LogErrorType, errorType(l.Err, l.Panic))
+		values = append(values, LogErrorType, l.errorType())
 		if b.text > 0 {
 			values = append(values, LogError, b.textOf(l.Err, l.Panic))
 		}

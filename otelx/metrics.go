@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// metrics are the instruments. A nil one is off.
+// metrics holds the instruments. A nil instrument is off.
 type metrics struct {
 	duration  metric.Float64Histogram
 	decisions metric.Int64Counter
@@ -21,16 +21,17 @@ type metrics struct {
 	series map[seriesKey]*series
 }
 
-// seriesKey tells series apart.
+// seriesKey identifies a series.
 type seriesKey struct{ reconciler, point, link, verdict, reason string }
 
-// series is what a measurement is made with.
+// series holds the options of the measurements of one series.
 type series struct {
 	record []metric.RecordOption
 	add    []metric.AddOption
 }
 
-// mostSeries is how many are kept ready. The SDK puts what is beyond 2,000 into one, so there is no use in more.
+// mostSeries is the number of series that are kept. The SDK puts all series
+// above 2,000 into one, so keeping more is of no use.
 const mostSeries = 4096
 
 func newMetrics(meter metric.Meter) *metrics {
@@ -62,7 +63,7 @@ func (m *metrics) enabled(ctx context.Context) bool {
 	return m != nil && (m.duration != nil && m.duration.Enabled(ctx) || m.decisions != nil && m.decisions.Enabled(ctx))
 }
 
-// record measures how a link was left, also if the context is canceled.
+// record measures how a link ended, even if the context is canceled.
 func (m *metrics) record(ctx context.Context, reconciler string, l *left) {
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)

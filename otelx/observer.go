@@ -14,21 +14,23 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// observer makes spans, metrics and log lines of what a reconciler or a chain does.
+// observer makes spans, metrics and log lines for a reconciler or a chain.
 type observer struct {
 	options
-	tracer  trace.Tracer // nil: off
-	metrics *metrics     // nil: off
+	tracer  trace.Tracer       // nil: off
+	metrics *metrics           // nil: off
+	class   func(error) string // classifies an error if the reconciler does not
 }
 
-// bound is an observer of one link. What is made of the link is made here, once.
+// bound is an observer of one link. It holds everything that is computed from
+// the link once.
 type bound struct {
 	*observer
 	link        *chain.Link
 	verbosity   int // of log lines
 	spanName    string
 	spanOptions []trace.SpanStartOption
-	where       []attribute.KeyValue // which link it is
+	where       []attribute.KeyValue // the point and the link
 	logValues   []any
 	proceeded   sync.Pool // of *proceeded
 }
@@ -38,10 +40,12 @@ var (
 	_ chain.Starter = &bound{}
 )
 
-// New makes an observer, one for all reconcilers and chains of a program. Without options it uses the global providers,
-// which may be set later, and the logger of each context. If everything is off it gives nil, which is no observer, so that
-// nothing is asked at run time. An instrument that the meter refuses is told of to the global error handler
-// (otel.SetErrorHandler), and left out.
+// New makes an observer. One observer serves all reconcilers and chains of a
+// program. Without options it uses the logger of each context and the global
+// providers, which may be set later. If everything is off it returns nil, which
+// is no observer and costs nothing at run time. If the meter refuses an
+// instrument, New reports the error to the global error handler
+// (otel.SetErrorHandler) and leaves the instrument out.
 func New(opts ...Option) chain.Observer {
 	if o := newObserver(opts); !o.off() {
 		return o
@@ -61,14 +65,16 @@ func newObserver(opts []Option) *observer {
 	}
 	o.tracer = tracerOf(o.tracers)
 	o.metrics = metricsOf(o.meters)
+	o.class = o.errors.Class
 	return o
 }
 
-// off tells whether nobody is ever going to listen.
+// off reports whether all of spans, metrics and log lines are off for good.
 func (o *observer) off() bool { return o.tracer == nil && o.metrics == nil && o.quiet }
 
-// tracerOf is the tracer of a provider, or nil if that is off for good. That a tracer does nothing only its type tells: the
-// global one does nothing until an SDK is installed.
+// tracerOf returns the tracer of a provider, or nil if the provider is off for
+// good. Only the type of a tracer shows that: the global tracer does nothing
+// until an SDK is installed.
 func tracerOf(p trace.TracerProvider) trace.Tracer {
 	if p == nil {
 		return nil
@@ -80,24 +86,27 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 	return tracer
 }
 
-// Enabled implements [chain.Observer]: whether anybody listens to a chain that stands alone.
+// Enabled implements [chain.Observer]. It reports whether any signal is on for
+// a chain that stands alone.
 func (o *observer) Enabled(ctx context.Context) bool {
 	return !o.quiet && logged(ctx, o.linkVerbosity) ||
 		o.tracer != nil && (o.asks() || trace.SpanFromContext(ctx).IsRecording()) ||
 		o.metrics != nil && o.metrics.enabled(ctx)
 }
 
-// asks tells whether each point and link asks the sampler.
+// asks reports whether each point and link asks the sampler.
 func (o *observer) asks() bool { return o.linkSpans && o.ask && o.tracer != nil }
 
-// pass is what is known of a pass under way, in its context.
+// pass is the state of a running pass, kept in its context.
 type pass struct {
 	link      *chain.Link
 	span      trace.Span // nil: off
 	recording bool
+	class     func(error) string // classifies an error; nil: observer.class does
 }
 
-// passKey is a key of each observer's own: a reconciler may have several.
+// passKey is the context key of a pass. Each observer has its own key, because
+// a reconciler may have several observers.
 type passKey struct{ o *observer }
 
 func (o *observer) passOf(ctx context.Context) *pass {
@@ -105,7 +114,8 @@ func (o *observer) passOf(ctx context.Context) *pass {
 	return p
 }
 
-// reconciler is the name of the reconciler whose pass it is; empty if it is none.
+// reconciler returns the name of the reconciler whose pass it is; empty without
+// a pass.
 func (p *pass) reconciler() string {
 	if p == nil {
 		return ""
@@ -115,7 +125,7 @@ func (p *pass) reconciler() string {
 
 // Start implements [chain.Starter], for a pass.
 func (b *bound) Start(ctx context.Context, start chain.PassStart) (context.Context, bool) {
-	p := pass{link: b.link}
+	p := pass{link: b.link, class: start.ErrorClass}
 	if b.tracer != nil {
 		ctx, p.span = b.tracer.Start(ctx, b.spanName, b.spanOptions...)
 		p.recording = p.span.IsRecording()
@@ -130,7 +140,8 @@ func (b *bound) Start(ctx context.Context, start chain.PassStart) (context.Conte
 	return b.begin(ctx, p, start, logs), true
 }
 
-// begin is what is done only if somebody listens, apart so that it costs nothing if nobody does.
+// begin does the work of Start for a pass that is observed. It is a separate
+// function so that an unobserved pass does not pay for it.
 func (b *bound) begin(ctx context.Context, p pass, start chain.PassStart, logs bool) context.Context {
 	if p.recording {
 		b.describe(ctx, p.span, start)
@@ -167,16 +178,16 @@ func (o *observer) bind(link *chain.Link) *bound {
 		}
 	}
 	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.where...)}
-	b.where, b.logValues = slices.Clip(b.where), slices.Clip(b.logValues) // others append to what they are given
+	b.where, b.logValues = slices.Clip(b.where), slices.Clip(b.logValues) // callers append to these slices
 	return b
 }
 
-// Enter implements [chain.Observer], for those who do not bind.
+// Enter implements [chain.Observer], for callers that do not bind.
 func (o *observer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	return o.bind(link).Enter(ctx, link)
 }
 
-// Exit implements [chain.Observer], for those who do not bind.
+// Exit implements [chain.Observer], for callers that do not bind.
 func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	o.bind(link).Exit(ctx, link, exit)
 }
@@ -193,8 +204,8 @@ func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
 	return ctx
 }
 
-// spanContext is the context of a link that has a span of its own, so that Exit ends that one and no other, nor one of
-// another observer.
+// spanContext is the context of a link that has its own span. With it, Exit
+// ends the span of this link and this observer, and no other span.
 type spanContext struct {
 	context.Context
 	span trace.Span
@@ -206,10 +217,10 @@ type spanContext struct {
 func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
 	logs := !b.quiet && logged(ctx, b.verbosity)
 	if b.link.Kind == chain.Point && !b.linkSpans && b.metrics == nil && !logs {
-		return // a point is no event on the span of its pass
+		return // a point adds no event to the span of its pass
 	}
-	l := b.left(exit)
 	p := b.passOf(ctx)
+	l := b.left(p, exit)
 	if b.tracer != nil {
 		b.exitSpan(ctx, p, &l)
 	}
@@ -221,20 +232,27 @@ func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
 	}
 }
 
-// left is how a link was left.
+// left describes how a link ended.
 type left struct {
 	chain.Exit
 	link            *chain.Link
 	verdict, reason string
+	class           func(error) string
 }
 
-func (b *bound) left(exit chain.Exit) left {
-	l := left{Exit: exit, link: b.link}
+// left returns how the link ended, in pass p or, if p is nil, in a chain that
+// stands alone.
+func (b *bound) left(p *pass, exit chain.Exit) left {
+	l := left{Exit: exit, link: b.link, class: b.class}
+	if p != nil && p.class != nil {
+		l.class = p.class
+	}
 	l.verdict, l.reason = exit.Verdict(b.link)
 	return l
 }
 
-// metricsOf makes the instruments of a provider, or nil if that is off.
+// metricsOf makes the instruments of a provider. It returns nil if the provider
+// is off.
 func metricsOf(p metric.MeterProvider) *metrics {
 	if p == nil {
 		return nil

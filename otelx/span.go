@@ -2,13 +2,10 @@ package otelx
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -17,7 +14,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// describe puts on the span of a pass what only a recorded one has.
+// describe adds the attributes of a recorded pass to its span.
 func (o *observer) describe(ctx context.Context, span trace.Span, start chain.PassStart) {
 	if key := start.Key(); key != "" {
 		span.SetAttributes(AttrKey.String(key))
@@ -27,13 +24,14 @@ func (o *observer) describe(ctx context.Context, span trace.Span, start chain.Pa
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			o.exception(span, EventAttributesPanic, nil, v)
+			o.exception(span, EventAttributesPanic, &left{Exit: chain.Exit{Panic: v}})
 		}
 	}()
 	span.SetAttributes(o.attributes(ctx, start.Resource)...)
 }
 
-// exitSpan tells the spans of how the link was left.
+// exitSpan ends the span of the link, or adds an event to the span of the pass
+// or of the context.
 func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
 	if own, ok := ctx.(*spanContext); ok && own.o == b.observer && own.link == b.link {
 		b.end(own.span, l)
@@ -44,7 +42,7 @@ func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
 		if p.span != nil {
 			b.end(p.span, l)
 		}
-	case b.linkSpans || b.link.Kind != chain.LinkKind: // has a span of its own, or would have if it were recorded; or is a point
+	case b.linkSpans || b.link.Kind != chain.LinkKind: // has its own span, recorded or not, or is a point
 	case p != nil:
 		if p.recording {
 			b.event(p.span, l)
@@ -56,7 +54,7 @@ func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
 	}
 }
 
-// event puts a link that was left on a span.
+// event adds the end of a link to a span.
 func (b *bound) event(span trace.Span, l *left) {
 	if l.simple() {
 		e := b.proceeded.Get().(*proceeded)
@@ -70,13 +68,15 @@ func (b *bound) event(span trace.Span, l *left) {
 	span.AddEvent(EventLink, trace.WithAttributes(l.outcome(all)...))
 }
 
-// simple tells whether there is nothing to say but that the link proceeded, which is what most do.
+// simple reports whether the link only proceeded, as most links do.
 func (l *left) simple() bool {
 	return l.verdict == chain.VerdictProceed && l.reason == "" && l.Panic == nil
 }
 
-// proceeded is what the event of a link that proceeded is made with. All but the duration is known before, and it is used
-// again and again: whoever implements spans has to read options by trace.NewEventConfig, which copies.
+// proceeded holds the event options for a link that only proceeded. Everything
+// but the duration is known in advance, and the value is reused. That is safe
+// because implementations of spans must read options by trace.NewEventConfig,
+// which copies them.
 type proceeded struct {
 	duration *attribute.KeyValue
 	options  []trace.EventOption
@@ -89,7 +89,7 @@ func (b *bound) newProceeded() *proceeded {
 
 var verdictProceed = AttrVerdict.String(chain.VerdictProceed)
 
-// end ends the span of what was left.
+// end ends the span of a link, point or pass.
 func (b *bound) end(span trace.Span, l *left) {
 	if l.simple() {
 		span.SetAttributes(verdictProceed)
@@ -97,13 +97,13 @@ func (b *bound) end(span trace.Span, l *left) {
 		span.SetAttributes(l.outcome(l.stopped(make([]attribute.KeyValue, 0, 6)))...)
 		if l.failed() {
 			span.SetStatus(codes.Error, l.reason)
-			b.exception(span, EventException, l.Err, l.Panic)
+			b.exception(span, EventException, l)
 		}
 	}
 	span.End()
 }
 
-// outcome adds how a link was left.
+// outcome appends the attributes of how the link ended.
 func (l *left) outcome(all []attribute.KeyValue) []attribute.KeyValue {
 	all = append(all, AttrVerdict.String(l.verdict))
 	if l.reason != "" {
@@ -113,12 +113,12 @@ func (l *left) outcome(all []attribute.KeyValue) []attribute.KeyValue {
 		all = append(all, AttrRetry.String(retry))
 	}
 	if l.failed() {
-		all = append(all, AttrErrorType.String(errorType(l.Err, l.Panic)))
+		all = append(all, AttrErrorType.String(l.errorType()))
 	}
 	return all
 }
 
-// stopped says where a pass stopped, if it did.
+// stopped appends the point and the link at which a pass stopped, if it did.
 func (l *left) stopped(all []attribute.KeyValue) []attribute.KeyValue {
 	if l.link.Kind != chain.Pass {
 		return all
@@ -137,12 +137,14 @@ func (l *left) stopped(all []attribute.KeyValue) []attribute.KeyValue {
 	return all
 }
 
-// failed tells whether an error or a panic is to be told of here. An error that a link let through is none of its own.
+// failed reports whether the link itself failed or panicked. An error that a
+// link only passed on is not its own.
 func (l *left) failed() bool {
 	return l.Panic != nil || l.Err != nil && l.verdict == chain.VerdictError
 }
 
-// retry is how soon to try again, in a word, if it was decided here.
+// retry returns in a word when to try again, if this link decided it; else it
+// returns "".
 func (l *left) retry() string {
 	if l.verdict == chain.VerdictProceed {
 		return ""
@@ -155,56 +157,30 @@ func (l *left) retry() string {
 	return ""
 }
 
-// exception puts an error, or the value of a panic, on a span.
-func (o *observer) exception(span trace.Span, event string, err error, panicked any) {
-	all := []attribute.KeyValue{exceptionType.String(errorType(err, panicked))}
+// exception adds an error, or the value of a panic, to a span.
+func (o *observer) exception(span trace.Span, event string, l *left) {
+	all := []attribute.KeyValue{exceptionType.String(l.errorType())}
 	if o.text > 0 {
-		all = append(all, exceptionMessage.String(o.textOf(err, panicked)))
+		all = append(all, exceptionMessage.String(o.textOf(l.Err, l.Panic)))
 	}
 	span.AddEvent(event, trace.WithAttributes(all...))
 }
 
-// errorType is the class of an error or of a panic: the code that Azure gave, or else a Go type, that of the cause where
-// the error only wraps one. Methods of foreign errors may panic.
-func errorType(err error, panicked any) (class string) {
-	if err == nil {
-		return fmt.Sprintf("%T", panicked)
+// errorType returns the class of the error, or the Go type of the panic's
+// value.
+func (l *left) errorType() string {
+	if l.Err == nil {
+		return fmt.Sprintf("%T", l.Panic)
 	}
-	defer func() {
-		if recover() != nil {
-			class = fmt.Sprintf("%T", err)
-		}
-	}()
-	if response := (*azcore.ResponseError)(nil); errors.As(err, &response) && response != nil && response.ErrorCode != "" {
-		return response.ErrorCode
-	}
-	if p := (*chain.PanicError)(nil); errors.As(err, &p) && p != nil {
-		return fmt.Sprintf("%T", p.Value)
-	}
-	for {
-		switch fmt.Sprintf("%T", err) {
-		case "*fmt.wrapError", "*fmt.wrapErrors", "*errors.joinError":
-		default:
-			return fmt.Sprintf("%T", err)
-		}
-		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			if i := slices.IndexFunc(joined.Unwrap(), func(e error) bool { return e != nil }); i >= 0 {
-				inner = joined.Unwrap()[i]
-			}
-		}
-		if inner == nil {
-			return fmt.Sprintf("%T", err)
-		}
-		err = inner
-	}
+	return l.class(l.Err)
 }
 
-// textOf is the text of an error or of a panic, cut off where the option says.
+// textOf returns the text of an error or of a panic, cut off at the length
+// given to [ErrorText].
 func (o *observer) textOf(err error, panicked any) string {
 	var text string
 	if err != nil {
-		text = fmt.Sprint(err) // which survives errors that panic
+		text = fmt.Sprint(err) // survives an Error method that panics
 	} else {
 		text = fmt.Sprint(panicked)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/internal/otelfake"
 	"github.com/windlass-go/windlass/otelx"
@@ -138,6 +141,27 @@ func TestLoneChain(t *testing.T) {
 	}}}, w.Spans)
 }
 
+// The class of an error comes from the readers of the observer in a chain that stands alone, and from those of the
+// reconciler in a pass.
+func TestErrorClass(t *testing.T) {
+	named := func(class string) classify.Errors {
+		return classify.NewErrors(class, func(f *classify.Failure) bool { f.Class = class; return true }, nil)
+	}
+	w := &world{}
+	o := w.observer(otelx.WithMeterProvider(nil), otelx.WithErrors(named("mine")))
+	ctx, s := w.Tracer("").Start(t.Context(), "request")
+	_, _ = chain.New(chain.Named("link", around)).Observe(o).Then(func(context.Context, bool) (int, error) { return 0, errSecret })(ctx, true)
+	s.End()
+	flow.New("Pool", operations, flow.Extensions[*pool]{}, flow.WithObserver(o), flow.WithErrors(named("ours"))).Reconcile(t.Context(), &pool{"broken"})
+	var got []string
+	for _, span := range w.Spans {
+		for _, e := range span.Events {
+			got = append(got, e.Attributes["error.type"]+e.Attributes["exception.type"])
+		}
+	}
+	mustEqual(t, "one event each", []string{"mine", "ours"}, got)
+}
+
 func around(next chain.Handler[bool, int]) chain.Handler[bool, int] {
 	return func(ctx context.Context, fail bool) (int, error) { return next(ctx, fail) }
 }
@@ -213,7 +237,7 @@ func TestLogs(t *testing.T) {
 			"level=1 msg=error reconciler=Pool key=panicking point=PreCheck errorType=*errors.errorString",
 			"level=1 msg=enter reconciler=Pool key=panicking point=Classify",
 			"level=1 msg=slow reconciler=Pool key=panicking point=Classify reason=Panic retry=slow",
-			"level=1 msg=error reconciler=Pool key=panicking reason=Panic retry=slow errorType=*errors.errorString",
+			"level=1 msg=error reconciler=Pool key=panicking reason=CheckFailed retry=slow errorType=*errors.errorString",
 		}},
 		"Levels": {"levels can be set", 0, "invalid", []otelx.Option{otelx.LogVerbosity(0, 5)}, []string{
 			"level=0 msg=enter reconciler=Pool key=invalid",
@@ -314,7 +338,22 @@ func TestInstrumentsRefused(t *testing.T) {
 }
 
 // An SDK that is installed after the observer was made takes effect.
+// OpenTelemetry hands on to the first global provider that a process sets, and
+// to no later one. So the test runs in a process of its own each time.
 func TestGlobalProviderLater(t *testing.T) {
+	const own = "WINDLASS_TEST_GLOBAL_PROVIDER"
+	if os.Getenv(own) == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), own+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	w := &world{}
 	o := otelx.New()
 	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))

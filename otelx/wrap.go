@@ -6,21 +6,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// Span makes a link that puts a span around link and all links behind it: it asks the sampler, whatever is around it. The
-// link is called name, and so is the span. It takes the options of [New], as far as they are about spans; a provider that
-// is off makes it link itself, under that name. A nil link and an empty name panic.
+// Span makes a link that puts a span around link and all its inner links. It
+// always asks the sampler, whatever the parent span. The link and the span have
+// the given name. Span takes the options of [New] that are about spans. If the
+// provider is off, it returns link itself, under that name. A nil link and an
+// empty name panic.
 func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithoutLogs(), WithMeterProvider(nil)))
-	if link == nil || o.tracer == nil {
-		return chain.Named(name, link)
+	named := chain.Named(name, link)
+	if o.tracer == nil {
+		return named
 	}
 	b := o.bind(&chain.Link{Name: name})
-	return chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		h := link(next)
 		if h == nil {
-			return nil // which the chain refuses, naming the link
+			return nil // Then panics and names this link
 		}
 		return func(ctx context.Context, req Req) (res Res, err error) {
 			inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
@@ -42,13 +46,15 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 	})
 }
 
-// finish ends the span of a link that was left.
+// finish ends the span of a link that returned, panicked or ended its
+// goroutine.
 func (b *bound) finish(span trace.Span, exit chain.Exit) {
-	l := b.left(exit)
+	l := b.left(nil, exit)
 	b.end(span, &l)
 }
 
-// abandon ends the span of a link that was left by a panic, or with its goroutine, and goes on with that.
+// abandon ends the span of a link that panicked or ended its goroutine, and
+// then panics again with the same value.
 func (b *bound) abandon(span trace.Span, panicked any) {
 	exit := chain.Exit{Panic: panicked}
 	if panicked == nil {
@@ -60,15 +66,17 @@ func (b *bound) abandon(span trace.Span, panicked any) {
 	}
 }
 
-// Log makes a link that logs when link, and all links behind it, are entered and left, and as what. The link is called
-// name. It takes the options of [New], as far as they are about log lines. A nil link and an empty name panic.
+// Log makes a link that logs the start and the end of link with all its inner
+// links, and the verdict. The link has the given name. Log takes the options of
+// [New] that are about log lines. A nil link and an empty name panic.
 func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithTracerProvider(nil), WithMeterProvider(nil)))
-	if link == nil || o.quiet {
-		return chain.Named(name, link)
+	named := chain.Named(name, link)
+	if o.quiet {
+		return named
 	}
 	l := &chain.Link{Name: name}
-	return chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		plain := link(next)
 		if plain == nil {
 			return nil

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/benchmarks/internal/ratio"
 )
 
 func main() {

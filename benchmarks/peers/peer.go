@@ -24,7 +24,7 @@ var peers = []peer{
 	{"windlass", "", "**windlass**", "", "the closures are those that are nested by hand", windlass},
 	{"windlass-disabled", "", "**windlass**", "with an observer that is not enabled", "the observer is asked once a call", windlassDisabled},
 	{"windlass-otelx-off", "", "**windlass**", "with otelx that is off", "noop tracer provider, no metrics, no logs", windlassOtelxOff},
-	{"windlass-otelx-quiet", "", "**windlass**", "with otelx that nobody listens to", "no SDK installed, no logger; asked once a call", windlassOtelxQuiet},
+	{"windlass-otelx-quiet", "", "**windlass**", "with otelx and no listener", "no SDK installed, no logger; asked once a call", windlassOtelxQuiet},
 	{"alice", "github.com/justinas/alice", "alice", "", "`http.Handler`: an interface, two arguments, no result", aliceCalls},
 	{"chi", "github.com/go-chi/chi/v5", "chi", "", "`http.Handler`, one call more in front", chiCalls},
 	{"gokit", "github.com/go-kit/kit", "go-kit endpoint", "", "request and response are `any`, here pointers", gokitPointer},

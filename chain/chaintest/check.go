@@ -46,7 +46,11 @@ func (k *kit[Req, Res]) property(l Law) (property, error) {
 		return k.single(l, func(tp *tape) { tp.held = k.held })
 	case Request:
 		return k.single(l, func(tp *tape) {
-			pic := snapshot.Of(tp.req)
+			tp.view = func() any { return tp.req }
+			if k.composer != nil && k.composer.View != nil {
+				tp.view = func() any { return k.composer.View(tp.req.(Req)) }
+			}
+			pic := snapshot.Of(tp.view())
 			tp.pic = &pic
 		})
 	case Result:
@@ -55,9 +59,16 @@ func (k *kit[Req, Res]) property(l Law) (property, error) {
 		}
 		return k.single(l, func(tp *tape) { tp.keep = true })
 	case Context:
-		patience := k.patience()
-		return k.single(l, func(tp *tape) { tp.end.patience = &patience })
-	case NextOnce, Nested, NoPanic, Errors, Panics:
+		limit := k.moment()
+		return k.single(l, func(tp *tape) { tp.end.patience = &limit })
+	case Accepted:
+		if k.composer == nil || len(k.composer.Refuses) == 0 {
+			return nil, nil
+		}
+		return k.single(l, func(tp *tape) { tp.refuses = k.composer.Refuses })
+	case Nested:
+		return k.single(l, func(tp *tape) { tp.follows = true })
+	case NextOnce, NoPanic, Errors, Panics:
 		return k.single(l, nil)
 	}
 	return nil, nil
@@ -107,6 +118,7 @@ type closed struct {
 
 // late looks for links that called next after their call was over.
 func (k *kit[Req, Res]) late() *finding {
+	time.Sleep(time.Millisecond) // in a bubble of testing/synctest until all of them have
 	for _, c := range k.closed {
 		for _, v := range c.tape.late(c.found) {
 			if v.law == Nested && !k.excused(Nested, v.link) {
@@ -265,15 +277,15 @@ func (k *kit[Req, Res]) goroutines() (property, error) {
 	if err != nil {
 		return nil, err
 	}
-	patience := k.patience()
+	limit := k.moment()
 	return func(t *rapid.T) *finding {
 		p := k.draw(t)
 		c := k.play(h, comp, p, func(tp *tape) { tp.label = newLabel() })
 		if k.stuck != "" {
 			return nil
 		}
-		for _, left := range leftBehind(c.tape.label, patience) {
-			patience = 10 * time.Millisecond // that there is a leak is known; now for the smallest program
+		for _, left := range leftBehind(c.tape.label, limit) {
+			limit = impatient
 			if !k.excused(Goroutines, left.link) {
 				why := "a goroutine that it started is left behind, in\n" + indent(left.stack, "    ")
 				v := violation{law: Goroutines, link: left.link, at: -1, why: why}
@@ -297,7 +309,7 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 		}
 		solo := make([]*call, len(programs))
 		for i, p := range programs {
-			if solo[i] = k.play(h, comp, p, func(tp *tape) { tp.match = true }); k.stuck != "" {
+			if solo[i] = k.play(h, comp, p, func(tp *tape) { tp.match, tp.follows = true, true }); k.stuck != "" {
 				return nil
 			}
 		}
@@ -331,7 +343,7 @@ func (k *kit[Req, Res]) together(
 	for i, p := range programs {
 		var run func()
 		calls[i], run = k.ready(h, comp, p, func(tp *tape) {
-			tp.match, tp.solo, tp.end.meet = true, solo[i].tape.matched(), meet
+			tp.match, tp.follows, tp.solo, tp.end.meet = true, true, solo[i].tape.matched(), meet
 			tp.alone = !slices.ContainsFunc(solo[i].tape.close(), func(v violation) bool { return v.law == Nested })
 		})
 		done.Go(func() {

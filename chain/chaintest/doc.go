@@ -20,7 +20,7 @@
 //	  chain:   audit -> retry
 //	  request: &{Name:"" Nodes:0}
 //	  context: stays
-//	  end:     returns {Message:""} and an error
+//	  end:     returns an error
 //	    expected           actual
 //	    > audit            > audit
 //	      > retry            > retry
@@ -64,9 +64,16 @@
 // other by what ran and how it was left, never by results or the texts of errors. Time is real: a link that waits for a
 // minute makes the call fail that it waits in, see [Within].
 //
+// Laws composes the chain by Then. A chain of checks is composed by checks.Compose and also has rules of its own: test it by
+// checkstest.Laws, which calls Laws. It finds a link that says proceed and forgets next for some requests, which is right in
+// other chains. [ComposedBy] does the same for chains of another kind.
+//
 // # Order
 //
-// [Order] has one list for the whole chain, [Ordered] rules for parts of it; both look at the listing and at runs.
+// [Order] has one list for the whole chain, [Ordered] rules for parts of it. Both look at the listing, and at runs as far as
+// they come. [Runs] has the requests to run it with, and requires that each link runs. A chain of checks is tested by
+// checkstest.Order, which calls Runs.
+//
 // [Golden] keeps the order, or a whole flow.Reconciler, in a file, so that a change shows in review. [Recorder] is an
 // observer for tests that want to look at a run themselves.
 package chaintest

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/patience"
 	"github.com/windlass-go/windlass/internal/snapshot"
 )
 
@@ -23,6 +24,7 @@ import (
 type kit[Req, Res any] struct {
 	*config
 	chain    chain.Chain[Req, Res]
+	composer *Composer[Req, Res] // nil: the chain is composed by Then
 	requests *rapid.Generator[Req]
 	results  *rapid.Generator[Res]
 
@@ -107,6 +109,7 @@ type plan struct {
 // composition is the chain composed once more, with the kit around each of its links.
 type composition struct {
 	links    []chain.Link
+	n        int          // how many links are composed, maybe with one for the end
 	steps    atomic.Int32 // how many links were composed
 	composed atomic.Bool
 	mu       sync.Mutex
@@ -127,7 +130,38 @@ func (c *composition) composing() string {
 	if len(c.links) == 0 {
 		return ""
 	}
-	return c.name(len(c.links) - 1 - int(c.steps.Load())%len(c.links))
+	return c.name(c.n - 1 - int(c.steps.Load())%c.n)
+}
+
+// steppers notes and returns how many links one composition has: the end is
+// one if what composes the chain brings an end of its own.
+func (c *composition) steppers(end bool) int {
+	if c.n = len(c.links); end {
+		c.n++
+	}
+	return c.n
+}
+
+// last is the link after the last one that takes the place of the end. It is a
+// link like the others to what composes the chain.
+func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return func(ctx context.Context, req Req) (Res, error) {
+		at, ok := ctx.Value(atEnd{}).(atEnd)
+		if !ok {
+			return k.end(ctx, req)
+		}
+		if res, err := next(ctx, req); err != nil {
+			return res, err
+		}
+		return k.endOf(at.tape, at.frame, at.ctx)
+	}
+}
+
+// atEnd carries what the watch around the last link knows to that link.
+type atEnd struct {
+	tape  *tape
+	frame *frame
+	ctx   context.Context // as the end was given it; it may be nil
 }
 
 // errEarly is what is returned to those who call while composing.
@@ -136,15 +170,18 @@ var errEarly = errors.New("chaintest: called while composing")
 // compose makes a handler of a chain that puts down on a tape what happens. It fails if that panics or does not come back.
 func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, Res], comp *composition, err error) {
 	comp = &composition{links: c.Links()}
-	n := len(comp.links)
+	n := comp.steppers(k.composer != nil)
 	watched := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return k.watch(comp, n-1-(int(comp.steps.Add(1))-1)%n, l, h)
 	})
-	end := k.watch(comp, n, nil, k.end)
 	var panicked any
 	if !within(k.within, func() {
 		defer func() { panicked = recover() }()
-		h = watched.Then(end)
+		if k.composer != nil {
+			h = k.composer.Compose(watched.Append(chain.Named("end", k.last)))
+			return
+		}
+		h = watched.Then(k.watch(comp, comp.len(), nil, k.end))
 	}) {
 		return nil, comp, fmt.Errorf("composing the chain did not come to an end within %s: the constructor of link %s has control",
 			k.within, comp.composing())
@@ -168,8 +205,12 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 			comp.mu.Unlock()
 			return res, errEarly
 		}
-		tp, gid := tapeOf(ctx), goroutine()
-		if cur := k.current.Load(); cur != nil && (tp == nil || cur.gid.Load() == gid) {
+		tp, gid := tapeOf(ctx), uint64(0)
+		cur := k.current.Load()
+		if tp == nil || tp.follows || cur != nil && tp != cur {
+			gid = goroutine()
+		}
+		if cur != nil && (tp == nil || cur.gid.Load() == gid) {
 			tp = cur
 		}
 		if tp == nil { // the context is lost, and calls are made side by side
@@ -195,10 +236,17 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 				panic(x.panicked)
 			}
 		}()
-		if link == comp.len() {
-			res, err = k.endOf(tp, f, ctx)
-		} else {
+		switch {
+		case link < comp.len():
 			res, err = h(ctx, req)
+		case k.composer == nil:
+			res, err = k.endOf(tp, f, ctx)
+		default:
+			within := ctx
+			if within == nil {
+				within = context.Background()
+			}
+			res, err = h(context.WithValue(within, atEnd{}, atEnd{tp, f, ctx}), req)
 		}
 		x.res, x.err = res, err
 		if tp.keep {
@@ -248,18 +296,14 @@ func (k *kit[Req, Res]) endOf(tp *tape, f *frame, ctx context.Context) (res Res,
 }
 
 // canceled looks whether the end sees that the caller has canceled its context, and if not, whom to blame.
-func (tp *tape) canceled(f *frame, ctx context.Context, patience *time.Duration) {
+func (tp *tape) canceled(f *frame, ctx context.Context, limit *time.Duration) {
 	if ctx == nil || ctx.Err() != nil || goroutine() != tp.gid.Load() {
 		return
 	}
-	timer := time.NewTimer(*patience) // contexts of others may take a goroutine to be canceled
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
+	if patience.Wait(ctx.Done(), *limit, nil) { // contexts of others may need a goroutine to be canceled
 		return
-	case <-timer.C:
-		*patience = 10 * time.Millisecond // that it does not come is known; now for the smallest program
 	}
+	*limit = impatient
 	tp.mu.Lock()
 	defer tp.mu.Unlock()
 	for inner := f; inner.parent != nil; inner = inner.parent {
@@ -354,29 +398,51 @@ func (k *kit[Req, Res]) count(tp *tape) {
 
 // describe prints a program.
 func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
-	end := "returns " + snapshot.Of(p.res).String()
+	end := "returns " + show(p.res)
 	switch p.does {
 	case fails:
-		end += " and an error"
+		end = "returns an error"
+		if !reflect.ValueOf(&p.res).Elem().IsZero() {
+			end += ", beside " + show(p.res)
+		}
 	case panics, goexits:
 		end = p.does.String()
 	}
-	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, snapshot.Of(p.req), p.caller, end)
+	req := any(p.req)
+	if k.composer != nil && k.composer.View != nil {
+		req = k.composer.View(p.req)
+	}
+	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(req), p.caller, end)
 }
 
-// within runs fn in a goroutine of its own and tells whether it came to an end in time.
+// show prints a value by its String or Error, and without unexported fields if
+// it has neither.
+func show(v any) (text string) {
+	defer func() {
+		if recover() != nil { // such as that of a String of a nil pointer
+			text = snapshot.Of(v).Public()
+		}
+	}()
+	switch v := v.(type) {
+	case error:
+		return v.Error()
+	case fmt.Stringer:
+		return v.String()
+	}
+	return snapshot.Of(v).Public()
+}
+
+// within runs fn in a goroutine of its own and reports whether fn ended in time.
 func within(d time.Duration, fn func()) bool {
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fn()
-	}()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
+	go unlabeled(fn, func() { close(done) })
+	return patience.Wait(done, d, nil)
+}
+
+// unlabeled runs fn and then over, without the labels that fn gave to the
+// goroutine: the kit's own goroutine is not one that a link left behind.
+func unlabeled(fn, over func()) {
+	defer over()
+	defer pprof.SetGoroutineLabels(context.Background())
+	fn()
 }

@@ -45,6 +45,9 @@ const (
 	Goroutines
 	// Observing: observing a chain changes nothing.
 	Observing
+	// Accepted: what composes the chain accepts the result of each link. It is
+	// checked only with [ComposedBy], and no link is excused from it.
+	Accepted
 )
 
 var laws = [...]struct{ name, says string }{
@@ -64,6 +67,7 @@ var laws = [...]struct{ name, says string }{
 	Concurrent: {"Concurrent", "calls at the same time have nothing to do with each other"},
 	Goroutines: {"Goroutines", "a call leaves no goroutine behind"},
 	Observing:  {"Observing", "observing a chain changes nothing"},
+	Accepted:   {"Accepted", "what composes the chain accepts the result of each link"},
 }
 
 func (l Law) known() bool { return l > 0 && int(l) < len(laws) }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -87,7 +88,7 @@ var faults = map[string]struct {
 				return next(ctx, req)
 			}
 			return res, err
-		})), "end:     returns {Message:\"\"} and an error"},
+		})), "end:     returns an error\n"},
 	"OtherGoroutine": {chaintest.Nested, "a panic there ends the program",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
 			done := make(chan struct{})
@@ -148,7 +149,7 @@ var faults = map[string]struct {
 			}
 		}()
 		err = next()
-	}), "end:     returns {Message:\"\"} and an error"},
+	}), "end:     returns an error\n"},
 	"KeepsOnPanic": {chaintest.GivesBack, "a lock is lost with each panic", holding(func(next func() error, give func()) {
 		_ = next()
 		give()
@@ -296,12 +297,51 @@ var faults = map[string]struct {
 			}
 			return next(ctx, req)
 		})), "observed"},
+	"ForgetsForSome": {chaintest.Accepted, "the links after it are dropped for some requests", func() (link, []chaintest.Option) {
+		return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if req.Nodes > 3 {
+				return outcome{}, nil
+			}
+			return next(ctx, req)
+		}), []chaintest.Option{strict}
+	}, "it did not call next\n  law:     what composes the chain accepts the result of each link\n  chain:   outer -> wrong -> inner\n  request: {Nodes:4}\n"},
 }
 
-// impatient has the kit wait less: what breaks a law here does so at once.
-var impatient = chaintest.Within(time.Second)
+var errForgot = errors.New("it did not call next")
 
-// quick lets rapid make fewer calls and try less hard for the smallest one.
+// strict composes chains whose links must call next.
+var strict = chaintest.ComposedBy(chaintest.Composer[*request, outcome]{
+	Compose: func(c links) handler {
+		type calls struct{}
+		count := func(ctx context.Context) *int {
+			if n, ok := ctx.Value(calls{}).(*int); ok {
+				return n
+			}
+			return new(int)
+		}
+		h := c.Decorate(func(_ *chain.Link, h handler) handler {
+			return func(ctx context.Context, req *request) (outcome, error) {
+				n := count(ctx)
+				before := *n
+				res, err := h(ctx, req)
+				if err == nil && *n == before {
+					err = errForgot
+				}
+				return res, err
+			}
+		}).Then(func(ctx context.Context, _ *request) (outcome, error) {
+			*count(ctx)++
+			return outcome{}, nil
+		})
+		return func(ctx context.Context, req *request) (outcome, error) {
+			return h(context.WithValue(ctx, calls{}, new(int)), req)
+		}
+	},
+	Refuses: []error{errForgot},
+	View:    func(r *request) any { return struct{ Nodes int }{r.Nodes} },
+})
+
+// quick lets rapid make fewer calls, and the same ones in each run.
 func quick(t *testing.T) {
 	t.Helper()
 	checks := "50"
@@ -309,28 +349,28 @@ func quick(t *testing.T) {
 		checks = "250" // of which rapid makes a fifth
 	}
 	set(t, "rapid.checks", checks)
-	set(t, "rapid.shrinktime", "200ms")
+	set(t, "rapid.seed", "1")
 }
 
-// waiting is what links wait for that block or leave goroutines behind. It is closed when their test is over.
+// waiting is closed when the test ends in which a link waits for it.
 var waiting atomic.Pointer[chan struct{}]
 
 func stop() <-chan struct{} { return *waiting.Load() }
 
-// release lets go what waits for stop, in the end.
-func release(t *testing.T) {
+// bubble runs a test in virtual time, which passes only when every goroutine
+// of the test waits. No limit is missed there because the machine is busy.
+func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	mine := make(chan struct{})
-	waiting.Store(&mine)
-	t.Cleanup(func() { close(mine) })
+	synctest.Test(t, func(t *testing.T) {
+		mine := make(chan struct{})
+		waiting.Store(&mine)
+		t.Cleanup(func() { close(mine) })
+		test(t)
+	})
 }
 
-// letOthers gives other calls the time to come in between.
-func letOthers() {
-	for range 50 {
-		runtime.Gosched()
-	}
-}
+// letOthers waits, in a bubble, until all other calls wait too.
+func letOthers() { time.Sleep(time.Millisecond) }
 
 // holding makes a link that takes something and gives it back as fn says.
 func holding(fn func(next func() error, give func())) wrong {
@@ -351,10 +391,12 @@ func TestLawsNoticeFaults(t *testing.T) {
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			quick(t)
-			release(t)
-			wrong, opts := tc.link()
-			got := run(t, func(t rapid.TB) {
-				chaintest.Laws(t, chain.New(pass("outer"), wrong, pass("inner")), append(opts, impatient)...)
+			var got *fake
+			bubble(t, func(t *testing.T) {
+				wrong, opts := tc.link()
+				got = run(t, func(t rapid.TB) {
+					chaintest.Laws(t, chain.New(pass("outer"), wrong, pass("inner")), opts...)
+				})
 			})
 			want := fmt.Sprintf("law %s is broken by link wrong", tc.law)
 			if name == "HoldsWhileComposing" {
@@ -443,6 +485,27 @@ func TestLawsHold(t *testing.T) {
 			}()
 			return next(ctx, r)
 		})), nil},
+		"Strict": {"a chain that is not composed by Then, whose links may change some fields", chain.New(pass("a"),
+			around("names", func(ctx context.Context, r *request, next handler) (outcome, error) {
+				r.Name += "x" // not in the view
+				return next(ctx, r)
+			})), []chaintest.Option{strict, chaintest.KeepsResult()}},
+		"Acts": {"a link that has an effect on purpose", func() links {
+			var n atomic.Int64
+			return chain.New(around("act", func(ctx context.Context, r *request, next handler) (outcome, error) {
+				if r.Nodes++; n.Add(1)%2 == 0 {
+					return outcome{"begun"}, nil
+				}
+				return next(ctx, r)
+			}))
+		}(), []chaintest.Option{chaintest.Acts("act")}},
+		"ActsNotAtAll": {"it may do without", chain.New(pass("a")), []chaintest.Option{chaintest.Acts("a")}},
+		"EveryLink": {"an excuse of every link", chain.New(pass("a"), around("twice", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			_, _ = next(ctx, r)
+			return next(ctx, r)
+		})), []chaintest.Option{
+			chaintest.Excuse(chaintest.NextOnce, "", "links may try again"),
+		}},
 		"Watches": {"a goroutine that ends with the context of the call", chain.New(around("watch", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			go func() { <-ctx.Done() }()
 			return next(ctx, r)
@@ -462,13 +525,12 @@ func TestLawsHold(t *testing.T) {
 func TestExcuse(t *testing.T) {
 	tried := map[chaintest.Law]bool{}
 	for name, tc := range faults {
-		if tried[tc.law] {
+		if tried[tc.law] || tc.law == chaintest.Accepted { // which is never excused
 			continue
 		}
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			quick(t)
-			release(t)
 			for _, c := range []struct {
 				link string
 				want bool
@@ -476,10 +538,13 @@ func TestExcuse(t *testing.T) {
 				if race.Enabled && !c.want {
 					continue // there is nothing to be found, and looking for it takes long
 				}
-				wrong, opts := tc.link()
-				excuse := chaintest.Excuse(tc.law, c.link, "that is what it is for")
-				got := run(t, func(t rapid.TB) {
-					chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse, impatient)...)
+				var got *fake
+				bubble(t, func(t *testing.T) {
+					wrong, opts := tc.link()
+					excuse := chaintest.Excuse(tc.law, c.link, "the link exists for this")
+					got = run(t, func(t rapid.TB) {
+						chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse)...)
+					})
 				})
 				if broken := strings.Contains(got.said(), fmt.Sprintf("law %s is broken", tc.law)); broken != c.want {
 					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", c.link, broken, c.want, got.said())
@@ -496,6 +561,64 @@ func chainWide(l chaintest.Law) bool {
 		return true
 	}
 	return false
+}
+
+// verdict is a result that prints itself, and hides its fields.
+type verdict struct{ secret string }
+
+func (v *verdict) String() string { return "verdict " + v.secret[:1] } // which panics for a nil one
+
+// A failure prints results by their String, ends that fail as errors, and no
+// unexported field.
+func TestLawsPrint(t *testing.T) {
+	type private struct {
+		Name   string
+		secret string
+	}
+	type printed struct {
+		private
+		Private private
+		Time    struct{ secret int }
+	}
+	hidden := &verdict{"abc"}
+	wrong := func(breaks func(*verdict, error) bool) chain.Chain[*printed, *verdict] {
+		return chain.New(chain.Named("wrong", func(next chain.Handler[*printed, *verdict]) chain.Handler[*printed, *verdict] {
+			return func(ctx context.Context, r *printed) (*verdict, error) {
+				if res, err := next(ctx, r); breaks(res, err) {
+					return next(ctx, r)
+				} else {
+					return res, err
+				}
+			}
+		}))
+	}
+	ok := func(_ *verdict, err error) bool { return err == nil }
+	failed := func(_ *verdict, err error) bool { return err != nil }
+	cases := map[string]struct {
+		reason string
+		chain  chain.Chain[*printed, *verdict]
+		result *verdict
+		want   string
+	}{
+		"String":   {"a result prints itself", wrong(ok), hidden, "end:     returns verdict a\n"},
+		"Panics":   {"one that cannot is printed by its fields", wrong(ok), nil, "end:     returns nil\n"},
+		"Error":    {"an end that fails returns an error", wrong(failed), nil, "end:     returns an error\n"},
+		"ErrorRes": {"and maybe a result", wrong(failed), hidden, "end:     returns an error, beside verdict a\n"},
+		"Request": {"what others cannot read is not printed", wrong(ok), hidden,
+			`request: &{Private:{Name:"me"} Time:(struct { secret int })}` + "\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			quick(t)
+			got := run(t, func(t rapid.TB) {
+				chaintest.Laws(t, tc.chain, chaintest.Results(rapid.Just(tc.result)),
+					chaintest.Requests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
+			})
+			if !strings.Contains(got.said(), tc.want) || strings.Contains(got.said(), "s3cret") {
+				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.said())
+			}
+		})
+	}
 }
 
 func TestExcuseNotNeeded(t *testing.T) {
@@ -545,6 +668,11 @@ func TestLawsRefuse(t *testing.T) {
 		"PanickingHeld": {"a probe that panics", laws(a, chaintest.Held(func() int { panic("no probe") })), "the function given by Held panics: no probe"},
 		"NoTime":        {"no time at all", laws(a, chaintest.Within(0)), "Within: 0s is no time"},
 		"UnknownLaw":    {"no law", laws(a, chaintest.Excuse(99, "a", "why not")), "Excuse: Law(99) is no law"},
+		"NeverAccepted": {"what is never accepted", laws(a, chaintest.Excuse(chaintest.Accepted, "a", "why not")), "no link is excused from law Accepted"},
+		"NoCompose":     {"nothing to compose with", laws(a, chaintest.ComposedBy(chaintest.Composer[*request, outcome]{})), "ComposedBy: the function Compose is nil"},
+		"OtherCompose": {"chains of another type", laws(a, chaintest.ComposedBy(chaintest.Composer[int, outcome]{
+			Compose: func(chain.Chain[int, outcome]) chain.Handler[int, outcome] { return nil }})), "ComposedBy: it composes other chains"},
+		"UnknownActor":  {"no such link", laws(a, chaintest.Acts("c")), `Acts: the chain has no link named "c": there are a, b`},
 		"NoReason":      {"no reason", laws(a, chaintest.Excuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
 		"UnknownLink":   {"no such link", laws(a, chaintest.Excuse(chaintest.Errors, "c", "why not")), `Excuse: the chain has no link named "c": there are a, b`},
 		"UnknownKeeper": {"no such link", laws(a, chaintest.KeepsResult("c")), `KeepsResult: the chain has no link named "c": there are a, b`},
@@ -558,21 +686,27 @@ func TestLawsRefuse(t *testing.T) {
 		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not come back within 200ms: link blocks has control, and has not called next"},
 		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, and next has returned to it"},
 		"Deadlocks": {"a lock that is not given back", func(t rapid.TB) {
-			var mu sync.Mutex
+			mu := make(chan struct{}, 1) // a bubble does not see that a call waits for a sync.Mutex
 			chaintest.Laws(t, chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
-				mu.Lock()
+				select {
+				case mu <- struct{}{}:
+				case <-stop():
+					return outcome{}, nil
+				}
 				res, err := next(ctx, r)
-				mu.Unlock()
+				<-mu
 				return res, err
 			})), short)
 		}, "link lock has control, and has not called next"},
 		"BlocksAmongOthers": {"links that wait for each other", func(t rapid.TB) {
 			var in atomic.Int32
 			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
-				if in.Add(1) > 1 {
+				defer in.Add(-1)
+				first := in.Add(1) == 1
+				letOthers()
+				if !first {
 					<-stop()
 				}
-				defer in.Add(-1)
 				return next(ctx, r)
 			})), short)
 		}, "calls at the same time one did not come back within 200ms: link shy has control"},
@@ -587,8 +721,8 @@ func TestLawsRefuse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			release(t)
-			got := run(t, tc.test)
+			var got *fake
+			bubble(t, func(t *testing.T) { got = run(t, tc.test) })
 			if !strings.Contains(got.said(), tc.want) || len(got.errors) != 1 {
 				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.said(), tc.want)
 			}
@@ -611,13 +745,13 @@ func TestLawsInParallel(t *testing.T) {
 
 func TestLaw(t *testing.T) {
 	names := map[string]bool{}
-	for l := chaintest.Reached; l <= chaintest.Observing; l++ {
+	for l := chaintest.Reached; l <= chaintest.Accepted; l++ {
 		if l.Says() == "" || names[l.String()] {
 			t.Errorf("law %d, %s, says %q", l, l, l.Says())
 		}
 		names[l.String()] = true
 	}
-	for _, l := range []chaintest.Law{0, chaintest.Observing + 1} {
+	for _, l := range []chaintest.Law{0, chaintest.Accepted + 1} {
 		if want := fmt.Sprintf("Law(%d)", l); l.String() != want || l.Says() != "" {
 			t.Errorf("%s is no law, but says %q", l, l.Says())
 		}

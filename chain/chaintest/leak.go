@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/patience"
 )
 
 // The labels by which the goroutines of a call are known, and the link that had control when they were started. Goroutines
@@ -28,15 +30,27 @@ type leftover struct{ link, stack string }
 
 var linkOfLabels = regexp.MustCompile(`"` + regexp.QuoteMeta(labelLink) + `":("(?:[^"\\]|\\.)*")`)
 
-// leftBehind waits until no goroutine of a call is left, or patience is at an end.
-func leftBehind(label string, patience time.Duration) []leftover {
-	for begin, pause := time.Now(), 100*time.Microsecond; ; pause *= 2 {
-		left := goroutinesOf(label)
-		if len(left) == 0 || time.Since(begin) > patience {
-			return left
-		}
-		time.Sleep(pause)
+// leftBehind waits up to limit until no goroutine of a call is left. If it is
+// impatient it looks three times only, because goroutines of earlier calls are
+// left, and each look reads all goroutines.
+func leftBehind(label string, limit time.Duration) (left []leftover) {
+	none := func() bool {
+		left = goroutinesOf(label)
+		return len(left) == 0
 	}
+	if limit > impatient {
+		patience.Until(limit, none)
+		return left
+	}
+	for _, pauses := range [...]int{0, 1, 4} {
+		for range pauses {
+			time.Sleep(limit / 5) // one long pause would be over at once if the machine was suspended meanwhile
+		}
+		if none() {
+			break
+		}
+	}
+	return left
 }
 
 // goroutinesOf reads them from the profile of all goroutines, which is where labels are told.

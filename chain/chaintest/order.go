@@ -5,28 +5,43 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
 // Order fails the test unless the chain has exactly the links of these names, in this order, outermost first: in its
-// listing, and in runs with requests made as [Laws] makes them, as far as a run gets. Where requests cannot be made it logs
-// so, and looks at the listing only.
+// listing, and in a few calls with requests that are made as [Laws] makes them. A call need not come to the last link.
+// Order logs which links did not run. [Runs] requires each to run.
+//
+// A chain of checks fails the test: use checkstest.Order.
 func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
 	t.Helper()
-	if got := namesOf(c.Links()); !slices.Equal(got, names) {
-		t.Errorf("chaintest: Order: the chain has other links, or in another order:\n%s",
-			strings.TrimSuffix(columns("expected", "actual", names, got), "\n"))
+	if check := checkOf(c.Links()); check != "" {
+		t.Fatalf("chaintest: Order: link %s is a check, which runs in checks.Compose only: use checkstest.Order", check)
 		return
 	}
-	runs(t, "Order", c)
+	if listed(t, "Order", c.Links(), names) {
+		runs(t, "Order", c)
+	}
+}
+
+// checkOf returns the name of the first link that is a check; empty if there is none.
+func checkOf(links []chain.Link) string {
+	for i := range links {
+		if _, check := links[i].Tag.(linktag.Check); check {
+			return links[i].Name
+		}
+	}
+	return ""
 }
 
 // Ordered fails the test for each rule that does not hold, for chains of which only some of the order matters. It looks at
-// the listing and at runs, as [Order] does.
+// the listing and at runs, as [Order] does; of a chain of checks it sees the listing only.
 func Ordered[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], rules ...Rule) {
 	t.Helper()
 	links := namesOf(c.Links())
@@ -145,29 +160,112 @@ func (r Rule) check(links []string) string {
 	return r.holds(at, links)
 }
 
-// runs calls the chain a few times and compares what ran with the listing: links are entered in the order in which they
-// are listed, and where the end was reached all of them were.
+// Runs fails the test unless the chain has exactly the links of these names, in this order, and each of them is seen to
+// run in this order. It calls the chain with 100 requests. Some of them have to pass the outer links: give them by
+// [Requests]. [ComposedBy] and [Within] are the other options.
+//
+// For a chain of checks there is checkstest.Order, which uses it.
+func Runs[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names []string, opts ...Option) {
+	t.Helper()
+	links := c.Links()
+	if !listed(t, "Runs", links, names) {
+		return
+	}
+	cfg := configure(links, opts)
+	if cfg.results != nil || cfg.held != nil || cfg.keepsResult || len(cfg.excuses) > 0 {
+		cfg.refuse("its options are Requests, ComposedBy and Within; the others are for Laws")
+	}
+	requests, err := generator[Req]("Requests", cfg.requests)
+	if err != nil {
+		cfg.refuse("%v", err)
+	}
+	by := composerOf[Req, Res](cfg)
+	if len(cfg.wrong) > 0 {
+		t.Fatalf("chaintest: Runs: %s", strings.Join(cfg.wrong, "\nchaintest: Runs: "))
+		return
+	}
+	r := runner[Req, Res]{c: c, listed: names, requests: requests, within: cfg.within}
+	if by != nil {
+		r.compose = by.Compose
+	}
+	if r.run(t, "Runs", 100) && r.most < len(names) {
+		t.Errorf("chaintest: Runs: %s: make requests that pass the outer links", r.unseen(100))
+	}
+}
+
+// listed fails the test, and returns false, unless the links have these names.
+func listed(t rapid.TB, who string, links []chain.Link, names []string) bool {
+	t.Helper()
+	if got := namesOf(links); !slices.Equal(got, names) {
+		t.Errorf("chaintest: %s: the chain has other links, or in another order:\n%s", who,
+			strings.TrimSuffix(columns("expected", "actual", names, got), "\n"))
+		return false
+	}
+	return true
+}
+
+// runs calls the chain a few times with requests made from their type, and compares what ran with the listing. It logs
+// which links did not run.
 func runs[Req, Res any](t rapid.TB, who string, c chain.Chain[Req, Res]) {
 	t.Helper()
-	listed := namesOf(c.Links())
-	requests, err := generator[Req]("Requests", nil)
-	if err != nil || len(listed) == 0 {
+	const calls = 5
+	r := runner[Req, Res]{c: c, listed: namesOf(c.Links()), within: 5 * time.Second}
+	if len(r.listed) == 0 {
+		return
+	}
+	var err error
+	if r.requests, err = generator[Req]("Requests", nil); err != nil {
 		t.Logf("chaintest: %s: only the listing was looked at: %v", who, err)
 		return
 	}
-	for seed := range 5 {
-		rec, reached := &Recorder{}, false
-		var failed any
-		if !within(5*time.Second, func() {
-			defer func() { failed = recover() }()
-			h := c.Observe(rec).Then(func(context.Context, Req) (res Res, err error) {
-				reached = true
-				return res, nil
-			})
-			_, _ = h(context.Background(), requests.Example(seed))
+	if r.run(t, who, calls) && r.most < len(r.listed) {
+		t.Logf("chaintest: %s: %s: of the links after it only the listing was looked at", who, r.unseen(calls))
+	}
+}
+
+// runner calls a chain and compares what runs with its listing.
+type runner[Req, Res any] struct {
+	c        chain.Chain[Req, Res]
+	listed   []string
+	requests *rapid.Generator[Req]
+	within   time.Duration
+	// compose is the function of a Composer, for which the end is a link. Nil: Then.
+	compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
+
+	ends atomic.Int32 // how often the end was reached
+	most int          // how many links the longest run entered
+	last string       // how a run of that length ended
+}
+
+// run makes calls. Each has to enter the links in the order in which they are listed, and all of them if it reaches the
+// end. It fails the test, and returns false, for the first call that does not.
+func (r *runner[Req, Res]) run(t rapid.TB, who string, calls int) bool {
+	t.Helper()
+	expected := slices.Clone(r.listed)
+	if r.compose != nil {
+		expected = append(expected, "end")
+	}
+	for seed := range calls {
+		req, fault := r.request(seed)
+		if fault != "" {
+			t.Fatalf("chaintest: %s: %s", who, fault)
+			return false
+		}
+		rec, before := &Recorder{}, r.ends.Load()
+		how := "its goroutine was ended"
+		if !within(r.within, func() {
+			defer func() {
+				if v := recover(); v != nil {
+					how = "panic: " + text(v)
+				}
+			}()
+			res, err := r.handler(rec)(context.Background(), req)
+			if how = "it returned " + show(res); err != nil {
+				how = "error: " + text(err)
+			}
 		}) {
-			t.Fatalf("chaintest: %s: a call did not come back within 5s:\n%s", who, indent(rec.String(), "    "))
-			return
+			t.Fatalf("chaintest: %s: a call did not come back within %s:\n%s", who, r.within, indent(rec.String(), "    "))
+			return false
 		}
 		var entered []string
 		for _, s := range rec.Steps() {
@@ -175,11 +273,52 @@ func runs[Req, Res any](t rapid.TB, who string, c chain.Chain[Req, Res]) {
 				entered = append(entered, s.Link)
 			}
 		}
-		inOrder := len(entered) <= len(listed) && slices.Equal(entered, listed[:len(entered)])
-		if !inOrder || reached && len(entered) < len(listed) {
-			t.Errorf("chaintest: %s: links do not run in the order in which the chain lists them (the end was reached: %t, panic: %v):\n%s",
-				who, reached, failed, strings.TrimSuffix(columns("listed", "ran", listed, entered), "\n"))
-			return
+		reached := r.ends.Load() > before
+		inOrder := len(entered) <= len(expected) && slices.Equal(entered, expected[:len(entered)])
+		if !inOrder || reached && len(entered) < len(expected) {
+			t.Errorf("chaintest: %s: links do not run in the order in which the chain lists them (the end was reached: %t; %s):\n%s",
+				who, reached, how, strings.TrimSuffix(columns("listed", "ran", expected, entered), "\n"))
+			return false
+		}
+		if len(entered) >= r.most {
+			r.most, r.last = len(entered), how
 		}
 	}
+	return true
+}
+
+// request makes a request.
+func (r *runner[Req, Res]) request(seed int) (req Req, fault string) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault = "the generator of requests panics: " + text(v)
+		}
+	}()
+	return r.requests.Example(seed), ""
+}
+
+// handler composes the chain, observed by rec.
+func (r *runner[Req, Res]) handler(rec *Recorder) chain.Handler[Req, Res] {
+	c := r.c.Observe(rec)
+	if r.compose == nil {
+		return c.Then(func(context.Context, Req) (res Res, err error) {
+			r.ends.Add(1)
+			return res, nil
+		})
+	}
+	return r.compose(c.Append(chain.Named("end", func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		return func(ctx context.Context, req Req) (Res, error) {
+			r.ends.Add(1)
+			return next(ctx, req)
+		}
+	})))
+}
+
+// unseen says which link no call ran, and why.
+func (r *runner[Req, Res]) unseen(calls int) string {
+	outer := "none did"
+	if r.most > 0 {
+		outer = fmt.Sprintf("they came as far as link %s", r.listed[r.most-1])
+	}
+	return fmt.Sprintf("no call of %d ran link %s: %s; %s", calls, r.listed[r.most], outer, r.last)
 }

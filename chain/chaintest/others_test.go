@@ -10,10 +10,12 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// A chain of checks is a chain as any other. Its results are sealed, so that the test says which there are.
+// A chain of checks is composed by checks.Compose. Its results are sealed, so the test makes them. checkstest.Laws does
+// the same for its users.
 func TestChecks(t *testing.T) {
 	guards := chain.New(
 		checks.Paused(func(c *Cluster) bool { return c.Nodes == 0 }),
@@ -28,8 +30,13 @@ func TestChecks(t *testing.T) {
 		return &checks.Request[*Cluster]{Resource: &Cluster{Nodes: rapid.IntRange(0, 7).Draw(t, "nodes")}}
 	})
 	results := rapid.SampledFrom([]checks.Result{checks.Proceed(), checks.Block("Later", "not yet")})
-	chaintest.Laws(t, guards, chaintest.Requests(requests), chaintest.Results(results), chaintest.KeepsResult())
-	chaintest.Order(t, guards, "Paused", "Valid")
+	chaintest.Laws(t, guards, chaintest.Requests(requests), chaintest.Results(results), chaintest.KeepsResult(),
+		chaintest.ComposedBy(chaintest.Composer[*checks.Request[*Cluster], checks.Result]{
+			Compose: checks.Compose[*checks.Request[*Cluster]],
+			Refuses: []error{checks.ErrEndNotReached, checks.ErrNoDecision},
+			View:    func(r *checks.Request[*Cluster]) any { return r.Resource },
+		}))
+	checkstest.Order(t, guards, requests, "Paused", "Valid")
 }
 
 // A whole flow is kept in one file, and the recorder sees a pass.

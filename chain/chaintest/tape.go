@@ -20,17 +20,20 @@ import (
 // tape is what happened in one call of a chain: how each link was entered and left, and which laws were broken by it.
 // Links may be entered by any goroutine, and after the call is over.
 type tape struct {
-	comp  *composition
-	end   *plan
-	gid   atomic.Uint64 // the goroutine of the call
-	held  func() int
-	pic   *snapshot.Snapshot // of the request; nil if that is not watched
-	req   any                // the request of the call
-	label string             // labels goroutines while a link has control; empty if that is not needed
-	keep  bool               // results are kept, to be compared
-	match bool               // requests are compared with the one of the call
-	solo  map[int]bool       // among others: at which links it got the request of the call when it was alone
-	alone bool               // among others: when it was alone it stayed in one goroutine
+	comp    *composition
+	end     *plan
+	gid     atomic.Uint64 // the goroutine of the call
+	held    func() int
+	pic     *snapshot.Snapshot // of the request; nil if that is not watched
+	req     any                // the request of the call
+	view    func() any         // the part of it that links must not change
+	label   string             // labels goroutines while a link has control; empty if that is not needed
+	keep    bool               // results are kept, to be compared
+	refuses []error            // by which what composes the chain refuses a result
+	follows bool               // the goroutines of links are compared; that takes most of the time of a call
+	match   bool               // requests are compared with the one of the call
+	solo    map[int]bool       // among others: at which links it got the request of the call when it was alone
+	alone   bool               // among others: when it was alone it stayed in one goroutine
 
 	mu      sync.Mutex
 	events  []event
@@ -149,6 +152,7 @@ func (tp *tape) place(f *frame, comp *composition, gid uint64) {
 	case f.parent == nil && comp != tp.comp || f.parent != nil && comp != f.parent.comp:
 		tp.violated(violation{law: OwnEnd, link: by, at: len(tp.events), want: "> " + tp.comp.name(f.link) + " of its own composition",
 			why: "it called the next of another composition of the chain"})
+	case !tp.follows:
 	case gid != tp.gid.Load() && tp.alone:
 		tp.violated(violation{law: Concurrent, link: by, at: len(tp.events), want: "(nothing of another call)",
 			why: "it handed on the context of another call"})
@@ -189,7 +193,7 @@ func (tp *tape) lookAtRequest(by *frame) {
 	if tp.pic == nil || tp.changed || by == nil {
 		return
 	}
-	diff := tp.pic.Diff(tp.req)
+	diff := tp.pic.Diff(tp.view())
 	if diff == "" {
 		return
 	}
@@ -260,6 +264,8 @@ func (tp *tape) judge(f *frame, x *exit) {
 			say(NoPanic, "a return", fmt.Sprintf("it panicked: %v", x.panicked))
 		}
 		return
+	case tp.refused(x) && (inner == nil || !tp.refused(inner)):
+		say(Accepted, "another result", text(x.err))
 	case inner == nil:
 		return
 	case inner.panicked != nil:
@@ -273,9 +279,18 @@ func (tp *tape) judge(f *frame, x *exit) {
 		}
 	case inner.pic != nil && inner.returned() && x.err == nil:
 		if diff := inner.pic.Diff(x.res); diff != "" {
+			_, speaks := x.res.(fmt.Stringer)
+			if was, is := show(inner.res), show(x.res); speaks && was != is {
+				diff = "was " + was + ", is " + is
+			}
 			say(Result, "what next returned", "it returned another result than next did:\n"+indent(diff, "    "))
 		}
 	}
+}
+
+// refused reports whether what composes the chain refused a result.
+func (tp *tape) refused(x *exit) bool {
+	return slices.ContainsFunc(tp.refuses, func(err error) bool { return x.err != nil && is(x.err, err) })
 }
 
 // finds tells whether a panic is found in another one, or in an error. What cannot be looked for, as it is no error, is

@@ -26,17 +26,23 @@ func Conforms[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R
 	if requests == nil {
 		t.Fatalf("checkstest: Conforms: %s: the generator of requests is nil", links)
 	}
+	conforms(t, "Conforms", links, requests, s)
+}
+
+// conforms holds a chain to the rules. by is the function that the user called.
+func conforms[R any](t rapid.TB, by string, links chain.Chain[R, checks.Result], requests *rapid.Generator[R], s *settings) {
+	t.Helper()
 	s.gate = strings.Contains(links.String(), "Gate(")
 	sub(t, "Conforms", func(outer rapid.TB) {
 		outer.Helper()
 		if outer.Failed() { // of a fake t; rapid would panic
-			outer.Logf("checkstest: Conforms: %s: not tried, as the test has failed already", links)
+			outer.Logf("checkstest: %s: %s: the rules were not tried, as the test has failed already", by, links)
 			return
 		}
 		var req R
 		herd := newHerd()
 		rapid.Check(outer, func(t *rapid.T) {
-			req = draw(t, links, requests)
+			req = draw(t, by, links, requests)
 			examine(t, outer, links, s, herd, req)
 		})
 		leaves(outer, links, s, herd, req)
@@ -44,20 +50,31 @@ func Conforms[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R
 }
 
 // draw draws a request.
-func draw[R any](t *rapid.T, links chain.Chain[R, checks.Result], requests *rapid.Generator[R]) R {
+func draw[R any](t *rapid.T, by string, links chain.Chain[R, checks.Result], requests *rapid.Generator[R]) R {
 	defer func() {
 		// rapid ends a draw by panics of its own, which have to go on.
 		if p := recover(); p != nil && !strings.HasPrefix(pkgPath(p), "pgregory.net/rapid") {
-			t.Fatalf("checkstest: Conforms: %s: the generator of requests panics: %v", links, p)
+			t.Fatalf("checkstest: %s: %s: the generator of requests panics: %v", by, links, p)
 		} else if p != nil {
 			panic(p)
 		}
 	}()
-	req := requests.Draw(t, "request")
+	req := rapid.Custom(func(t *rapid.T) drawn[R] { return drawn[R]{requests.Draw(t, "request")} }).Draw(t, "request").req
 	if isNil(req) {
-		t.Fatalf("checkstest: Conforms: %s: the generator made a request that is nil", links)
+		t.Fatalf("checkstest: %s: %s: the generator made a request that is nil", by, links)
 	}
 	return req
+}
+
+// drawn is a request as rapid prints it, without unexported fields.
+type drawn[R any] struct{ req R }
+
+// GoString shows the request in a line.
+func (d drawn[R]) GoString() string {
+	if isNil(d.req) {
+		return "nil"
+	}
+	return viewOf(d.req).String()
 }
 
 func pkgPath(v any) string {

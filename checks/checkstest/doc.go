@@ -20,8 +20,17 @@
 //		}))
 //	}
 //
-// Both take a link or a whole chain, about a resource or about an owner, and ask it as an engine does, by checks.Compose. What a
-// request is about is inferred. [Request] and [OwnerRequest] make requests, [Ready], [NotReady], [Stale], [Unknown], [NotFound] and
+// A chain of checks has one test. [Laws] also holds its links to the laws of package chaintest. [Order] requires that each
+// link runs, in the order of the list:
+//
+//	func TestGuards(t *testing.T) {
+//		guards := chain.New(audit("audit"), newEnough())
+//		checkstest.Laws(t, guards, ordinary())
+//		checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
+//	}
+//
+// All but Order, which takes a chain, take a link or a whole chain, about a resource or about an owner. They ask it as an
+// engine does, by checks.Compose. What a request is about is inferred. [Request] and [OwnerRequest] make requests, [Ready], [NotReady], [Stale], [Unknown], [NotFound] and
 // [ByID] the objects in them, and [ProvisioningStates] draws what Azure may have in a state.
 //
 // # Cases
@@ -54,9 +63,10 @@
 //	Explains    a block has a reason in CamelCase, and a message
 //	EndsAll     it leaves no goroutine behind
 //
-// A rule that a link breaks on purpose is excused by [Breaks], which says why. A gate, which is listed as Gate(name), acts; so it
-// is excused from SameAnswer, ReadOnly, Concurrent and Cancels, but for that it has to return. If a gate, or the fake that it acts
-// on, remembers something, the generator should make that new with each request.
+// A rule that a link breaks on purpose is excused by [Breaks], which says why.
+// For [Laws] it may name the links that break it. A gate, which is listed as Gate(name), acts; so it is excused from
+// SameAnswer, ReadOnly, Concurrent and Cancels, but for that it has to return. If a gate, or the fake that it acts on,
+// remembers something, the generator should make that new with each request.
 //
 // Run it with -race, too: Conforms calls from many goroutines at once, which is how two that share a variable are found. As with
 // all properties, -rapid.checks says how many requests are drawn (100), and -rapid.seed repeats a run.

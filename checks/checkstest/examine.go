@@ -108,6 +108,13 @@ func (e *exam[R]) find(rule Rule, v variant[R], details, format string, args ...
 	}
 }
 
+// never notes a rule that is broken, and from which nothing is excused.
+func (e *exam[R]) never(rule Rule, v variant[R], a answer, what string) {
+	if e.found == nil {
+		e.found = &finding[R]{rule, v, what, "\n  it answered\n    " + a.String()}
+	}
+}
+
 // all tries everything with a request that was drawn.
 func (e *exam[R]) all(v variant[R]) {
 	alone := e.calls(v)
@@ -220,7 +227,7 @@ func (e *exam[R]) judge(v variant[R], a answer, says said) {
 	case a.handed > 1:
 		broken(HandsOn, "it calls the links behind it %d times", a.handed)
 	case a.handed == 0 && forgot:
-		broken(HandsOn, "it says proceed and does not call the links behind it")
+		e.never(HandsOn, v, a, "it says proceed and does not call the links behind it")
 	case a.handed == 1 && !says.in(a) && says.words == goOn.words:
 		broken(Stops, "it does not let the work go on, and the links behind it were called")
 	case a.handed == 1 && !says.in(a):
@@ -312,7 +319,7 @@ func (e *exam[R]) crowd(given variant[R], alone answer) {
 		wait.Go(func() {
 			answers[i].ending.how = exited
 			<-start
-			answers[i] = e.h.ask(e.ctx, req)
+			labeled(e.ctx, func() { answers[i] = e.h.ask(e.ctx, req) }, func() {})
 		})
 	}
 	close(start)

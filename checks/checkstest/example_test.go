@@ -3,7 +3,9 @@ package checkstest_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
@@ -81,6 +83,60 @@ func ExampleConforms() {
 	fmt.Println(t.complaint())
 	// Output:
 	// checkstest: HasNetwork breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Network.Name: was "", is "default"
+}
+
+// A link forgets next for databases that it does not know. Plain tests of the
+// link and of the chain pass; one request of those that are drawn shows it.
+func ExampleLaws() {
+	t := &fakeT{}
+	defer set("rapid.seed", "1")()
+	defer set("rapid.shrinktime", "1h")()
+	known := chain.Named("known", func(next checks.Handler[*Database]) checks.Handler[*Database] {
+		return func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			if req.Resource.Version > 14 {
+				return checks.Proceed(), nil // a link that leaves out the others says checks.Skip
+			}
+			return next(ctx, req)
+		}
+	})
+	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
+	})
+	checkstest.Laws(t, chain.New(known, checks.Paused(func(*Database) bool { return false })), requests)
+	for line := range strings.Lines(t.said()) {
+		if strings.Contains(line, "law Accepted") || strings.Contains(line, "request: ") {
+			line, _, _ = strings.Cut(line, ": call next")
+			line, _, _ = strings.Cut(line, " Network")
+			fmt.Println(strings.TrimSpace(line))
+		}
+	}
+	// Output:
+	// chaintest: law Accepted is broken by link known: checks: link known: it returned proceed, but the inner links did not
+	// request: Resource: &{Version:15
+}
+
+// The link that waits never lets a request pass, so the test cannot see where the
+// quota is asked.
+func ExampleOrder() {
+	t := &fakeT{}
+	waits := checks.Check("Waits", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+		return checks.Block("Waiting", "until tomorrow"), nil
+	})
+	quota := checks.Check("Quota", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+		return checks.Proceed(), nil
+	})
+	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
+	})
+	checkstest.Order(t, chain.New(waits, quota), requests, "Waits", "Quota")
+	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
+	fmt.Println(t.said())
+	// Output:
+	// chaintest: Runs: no call of 100 ran link Quota: they came as far as link Waits; it returned block Waiting: until tomorrow [slow]: make requests that pass the outer links
+	// chaintest: Runs: the chain has other links, or in another order:
+	//     expected   actual
+	//  ≠  Quota      Waits
+	//     Waits      Quota
 }
 
 // A gate is excused from what it cannot keep. What else a link breaks on purpose, it says by itself.

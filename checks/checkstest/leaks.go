@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/patience"
 )
 
 // Goroutines inherit the labels of the one that starts them. So those that a check has started can be told from all others that
@@ -37,14 +39,11 @@ func (h *herd) grown() bool { return runtime.NumGoroutine() > h.before+1 }
 
 // left gives the stack of one that does not end within a time; empty: there is none.
 func (h *herd) left(within time.Duration) (stack string) {
-	deadline := time.Now().Add(within)
-	for pause := 50 * time.Microsecond; ; pause *= 2 {
-		left := time.Until(deadline)
-		if stack = h.running(); stack == "" || left <= 0 {
-			return stack
-		}
-		time.Sleep(min(pause, left))
-	}
+	patience.Until(within, func() bool {
+		stack = h.running()
+		return stack == ""
+	})
+	return stack
 }
 
 // running gives the stack of one, as it is now.

@@ -59,10 +59,10 @@ func TestResolverOf(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	d := &Database{Version: 16}
-	if r := checkstest.Request(d); r.Resource != d || !r.Exists || r.Deleting || r.Resolver != nil {
+	if r := checkstest.Request(d); r.Resource != d || r.Presence != checks.Present || r.Deleting || r.Resolver != nil {
 		t.Errorf("a request without parts: %+v", r)
 	}
-	if r := checkstest.Request(d, checkstest.NotInCloud(), checkstest.Deleting()); r.Exists || !r.Deleting {
+	if r := checkstest.Request(d, checkstest.NotInCloud(), checkstest.Deleting()); r.Presence != checks.Absent || !r.Deleting {
 		t.Errorf("a request not in the cloud, about to be deleted: %+v", r)
 	}
 }

@@ -6,29 +6,55 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// Option says more to [Run] and [Conforms].
+// Option says more to [Run], [Conforms] and [Laws].
 type Option struct {
 	within time.Duration
-	rule   Rule
-	why    string
+	breaks breaks
+	chain  []chaintest.Option
 	is     string // which option it is
 }
 
-// Within is how long a check may take each time it is asked; 5 s if nothing is said. What takes longer fails the test at once. A
-// d that is not positive fails it, too.
+// breaks is an excuse.
+type breaks struct {
+	rule  Rule
+	why   string
+	links []string
+}
+
+// Within limits the time that a check may take each time it is asked; 5 s
+// without it. A check that takes longer fails the test at once. Only time that
+// the test was given counts, so that a busy machine fails no test. A d that is
+// not positive fails it, too.
 func Within(d time.Duration) Option { return Option{is: "Within", within: d} }
 
-// Breaks excuses a link from a rule, for [Conforms]. why is read by those who read the test. An empty one fails it, and so does
-// what is no rule, a rule that is excused twice, and Decides: a check that does not decide is of no use. A link that is excused
-// from SameAnswer need not give the same answer when it is canceled, or asked by many.
-func Breaks(rule Rule, why string) Option { return Option{is: "Breaks", rule: rule, why: why} }
+// Breaks excuses a chain from a rule, for [Conforms] and [Laws]. why tells the
+// reader of the test the reason. An empty one fails the test, and so does a
+// rule that does not exist, a rule that is excused twice, and Decides: a check
+// that does not decide is of no use. No link is excused from calling next
+// before it says proceed, since checks.Compose refuses that, too. A link that
+// is excused from SameAnswer may answer otherwise when it is canceled, or asked
+// by many.
+//
+// For Laws links are the links that break the rule; without them any may. The
+// other links are still held to the laws of chaintest.
+func Breaks(rule Rule, why string, links ...string) Option {
+	return Option{is: "Breaks", breaks: breaks{rule, why, links}}
+}
+
+// OnLinks hands options of package chaintest to [Laws]: chaintest.Excuse for a
+// law that no rule corresponds to, or chaintest.Held.
+func OnLinks(opts ...chaintest.Option) Option { return Option{is: "OnLinks", chain: opts} }
 
 // settings are what the options of one call come to.
 type settings struct {
 	within  time.Duration
 	excused map[Rule]bool
+	breaks  []breaks
+	chain   []chaintest.Option
 	gate    bool // it acts, so two answers of it need not be the same
 }
 
@@ -61,18 +87,23 @@ func (s *settings) set(by string, o Option) (fault string) {
 		s.within = o.within
 	case o.is == "":
 		return "it is the zero Option: use Within or Breaks"
-	case by != "Conforms":
-		return "Breaks is for Conforms"
-	case !o.rule.known():
-		return fmt.Sprintf("Breaks(%s): there is no such rule", o.rule)
-	case o.rule == Decides:
+	case o.is == "OnLinks" && by != "Laws":
+		return "OnLinks is for Laws"
+	case o.is == "OnLinks":
+		s.chain = append(s.chain, o.chain...)
+	case by == "Run":
+		return "Breaks is for Conforms and Laws"
+	case !o.breaks.rule.known():
+		return fmt.Sprintf("Breaks(%s): there is no such rule", o.breaks.rule)
+	case o.breaks.rule == Decides:
 		return "Breaks(Decides): no check is excused from deciding"
-	case strings.TrimSpace(o.why) == "":
-		return fmt.Sprintf("Breaks(%s): say why", o.rule)
-	case s.excused[o.rule]:
-		return fmt.Sprintf("Breaks(%s) is given twice", o.rule)
+	case strings.TrimSpace(o.breaks.why) == "":
+		return fmt.Sprintf("Breaks(%s): say why", o.breaks.rule)
+	case s.excused[o.breaks.rule]:
+		return fmt.Sprintf("Breaks(%s) is given twice", o.breaks.rule)
 	default:
-		s.excused[o.rule] = true
+		s.excused[o.breaks.rule] = true
+		s.breaks = append(s.breaks, o.breaks)
 	}
 	return ""
 }

@@ -9,8 +9,8 @@ import (
 // parts are the parts of a request whose type is not known.
 type parts struct {
 	owner    *checks.OwnerRequest
-	resource reflect.Value // settable; not valid for an owner check
-	exists   *bool         // nil for an owner check
+	resource reflect.Value    // settable; not valid for an owner check
+	presence *checks.Presence // nil for an owner check
 }
 
 // partsOf gives the parts of a request; of a nil one nothing. It tells whether it is one.
@@ -33,7 +33,7 @@ func partsOf(req any) (p parts, ok bool) {
 	return parts{
 		owner:    v.FieldByName(of.Name()).Addr().Interface().(*checks.OwnerRequest),
 		resource: v.FieldByName("Resource"),
-		exists:   v.FieldByName("Exists").Addr().Interface().(*bool),
+		presence: v.FieldByName("Presence").Addr().Interface().(*checks.Presence),
 	}, true
 }
 
@@ -55,13 +55,14 @@ func unchanged[R any](a, b R) bool {
 	x, y := mustPartsOf(a), mustPartsOf(b)
 	o, p := x.owner, y.owner
 	same := o.Kind == p.Kind && o.APIVersion == p.APIVersion && o.Deleting == p.Deleting &&
+		o.Applied == p.Applied && reflect.DeepEqual(o.Vocabulary, p.Vocabulary) && reflect.DeepEqual(o.Errors, p.Errors) &&
 		o.Owner.Ref == p.Owner.Ref && o.Owner.Readiness == p.Owner.Readiness && o.Owner.Deleting == p.Owner.Deleting &&
 		reflect.ValueOf(o.Resolver).Pointer() == reflect.ValueOf(p.Resolver).Pointer() &&
 		identical(reflect.ValueOf(o.Owner.Value), reflect.ValueOf(p.Owner.Value))
-	if !same || x.exists == nil {
+	if !same || x.presence == nil {
 		return same
 	}
-	return *x.exists == *y.exists && identical(x.resource, y.resource)
+	return *x.presence == *y.presence && identical(x.resource, y.resource)
 }
 
 // identical tells whether two values are the same object, or equal where there are no objects.

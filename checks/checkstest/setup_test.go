@@ -55,7 +55,7 @@ func TestSetUp(t *testing.T) {
 		"BreaksInRun": {
 			"it would have no effect",
 			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.Breaks(checkstest.ReadOnly, "why")) },
-			"checkstest: Run: option 1: Breaks is for Conforms",
+			"checkstest: Run: option 1: Breaks is for Conforms and Laws",
 		},
 		"RunNoTime": {
 			"nothing answers in no time",
@@ -70,7 +70,7 @@ func TestSetUp(t *testing.T) {
 		"NotARequest": {
 			"only requests can be asked about",
 			func(t *fakeT) {
-				checkstest.Conforms(t, checks.Check("Odd", func(context.Context, *int) (checks.Result, error) { return checks.Proceed(), nil }), rapid.Just(new(3)))
+				checkstest.Conforms(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
 			},
 			"checkstest: Conforms: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int",
 		},
@@ -95,6 +95,21 @@ func TestSetUp(t *testing.T) {
 				checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
 			},
 			"checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners",
+		},
+		"LawsNilGenerator": {
+			"there is nothing to ask about",
+			func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) },
+			"checkstest: Laws: OwnerReady: the generator of requests is nil",
+		},
+		"LawsNilRequest": {
+			"a generator that makes nothing",
+			func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) },
+			"checkstest: Laws: OwnerReady: the generator made a request that is nil",
+		},
+		"OnLinksInConforms": {
+			"it has no links to say something of",
+			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.OnLinks()) },
+			"checkstest: Conforms: option 1: OnLinks is for Laws",
 		},
 		"BreaksWithoutWhy": {
 			"an excuse that nobody can judge",
@@ -121,7 +136,7 @@ func TestSetUp(t *testing.T) {
 		"FailedAlready": {
 			"rapid would panic",
 			func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) },
-			"checkstest: Conforms: OwnerReady: not tried, as the test has failed already",
+			"checkstest: Conforms: OwnerReady: the rules were not tried, as the test has failed already",
 		},
 	}
 	for name, tc := range cases {
@@ -201,7 +216,7 @@ func TestChains(t *testing.T) {
 	}{
 		"None":      {"what asks nothing stops nothing", checks.Chain[*Database]{}, ""},
 		"Right":     {"links that are right make a chain that is", chain.New(owner, newEnough()), ""},
-		"Decorated": {"nobody changes what comes", chain.New(owner, newEnough()).Observe(nobody{}), ""},
+		"Decorated": {"nobody changes what comes", chain.New(owner, newEnough()).Observe(silent{}), ""},
 		"Wrong": {"one that is wrong does not", chain.New(owner, wrong),
 			"checkstest: OnOwner(OwnerReady) -> Wrong breaks Explains (a block has a reason in CamelCase, and a message): the reason \"no\" does not begin with a capital letter"},
 	}
@@ -216,8 +231,8 @@ func TestChains(t *testing.T) {
 	}
 }
 
-type nobody struct{}
+type silent struct{}
 
-func (nobody) Enabled(context.Context) bool                             { return true }
-func (nobody) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (nobody) Exit(_ context.Context, _ *chain.Link, _ chain.Exit)      {}
+func (silent) Enabled(context.Context) bool                             { return true }
+func (silent) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (silent) Exit(_ context.Context, _ *chain.Link, _ chain.Exit)      {}

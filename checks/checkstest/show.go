@@ -9,28 +9,85 @@ import (
 	"github.com/windlass-go/windlass/internal/snapshot"
 )
 
+// view is the part of a request that checks see and must not change.
+type view struct {
+	Resource         any
+	Presence         any // nil for an owner check
+	Owner            checks.Object
+	Resolver         bool
+	Kind, APIVersion string
+	Deleting         bool
+	Applied          bool
+	Vocabulary       *checks.Vocabulary
+	Errors           string // the names of the services; empty for the zero Errors
+	of               bool   // a resource, not an owner
+}
+
+func viewOf(req any) view {
+	p := mustPartsOf(req)
+	v := view{Owner: p.owner.Owner, Resolver: p.owner.Resolver != nil,
+		Kind: p.owner.Kind, APIVersion: p.owner.APIVersion, Deleting: p.owner.Deleting, Applied: p.owner.Applied,
+		Vocabulary: p.owner.Vocabulary}
+	if !reflect.ValueOf(p.owner.Errors).IsZero() {
+		v.Errors = p.owner.Errors.String()
+	}
+	if p.resource.IsValid() {
+		v.Resource, v.Presence, v.of = p.resource.Interface(), *p.presence, true
+	}
+	return v
+}
+
+// lines shows each part that is set, as its name and its value.
+func (v view) lines() (lines [][2]string) {
+	line := func(name string, value any) { lines = append(lines, [2]string{name, fmt.Sprint(value)}) }
+	if v.of {
+		line("Resource", snapshot.Of(v.Resource).Public())
+		line("Presence", v.Presence)
+	}
+	line("Owner", showObject(&v.Owner))
+	if v.Resolver {
+		line("Resolver", "there is one")
+	}
+	if v.Kind != "" {
+		line("Kind", v.Kind)
+	}
+	if v.APIVersion != "" {
+		line("APIVersion", v.APIVersion)
+	}
+	if v.Deleting {
+		line("Deleting", v.Deleting)
+	}
+	if v.Applied {
+		line("Applied", v.Applied)
+	}
+	if v.Vocabulary != nil {
+		line("Vocabulary", snapshot.Of(v.Vocabulary).Public())
+	}
+	if v.Errors != "" {
+		line("Errors", v.Errors)
+	}
+	return lines
+}
+
+// String shows a request in a line.
+func (v view) String() string {
+	var parts []string
+	for _, l := range v.lines() {
+		parts = append(parts, l[0]+": "+l[1])
+	}
+	return strings.Join(parts, ", ")
+}
+
 // String shows a request, a part a line.
 func (v variant[R]) String() string {
-	p := mustPartsOf(v.req)
 	var b strings.Builder
-	line := func(name string, value any) { fmt.Fprintf(&b, "\n    %-12s%v", name+":", value) }
 	b.WriteString("the request")
 	if v.what != "" {
 		b.WriteString(", " + v.what + ",")
 	}
 	b.WriteString(" is")
-	if p.resource.IsValid() {
-		line("Resource", snapshot.Of(p.resource.Interface()))
-		line("Exists", *p.exists)
-	}
-	line("Owner", showObject(&p.owner.Owner))
-	if p.owner.Resolver != nil {
-		line("Resolver", "there is one")
-	}
-	for name, value := range map[string]any{"Kind": p.owner.Kind, "APIVersion": p.owner.APIVersion, "Deleting": p.owner.Deleting} {
-		if !reflect.ValueOf(value).IsZero() {
-			line(name, value)
-		}
+	for _, l := range viewOf(v.req).lines() {
+		fmt.Fprintf(&b, "\n    %-12s%s", l[0]+":", l[1])
 	}
 	return b.String()
 }
@@ -43,7 +100,7 @@ func showObject(o *checks.Object) string {
 	case o.Value == nil:
 		return fmt.Sprintf("%s, without a value", o.Ref)
 	}
-	text := fmt.Sprintf("%s, %T %s, %s", o.Ref, o.Value, snapshot.Of(o.Value), r.State)
+	text := fmt.Sprintf("%s, %T %s, %s", o.Ref, o.Value, snapshot.Of(o.Value).Public(), r.State)
 	if r.Generation != r.Observed {
 		text += fmt.Sprintf(" for generation %d of %d", r.Observed, r.Generation)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
@@ -30,7 +31,14 @@ func TestNewEnough(t *testing.T) {
 	}))
 }
 
-// The documentation shows it letter by letter.
+// This is the test of a chain that it shows. ordinary draws requests.
+func TestGuards(t *testing.T) {
+	guards := chain.New(audit("audit"), newEnough())
+	checkstest.Laws(t, guards, ordinary())
+	checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
+}
+
+// The documentation shows both letter by letter.
 func TestUsageIsDocumented(t *testing.T) {
 	usage, err := os.ReadFile("usage_test.go")
 	if err != nil {
@@ -40,10 +48,12 @@ func TestUsageIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, body, _ := strings.Cut(string(usage), "\nfunc TestNewEnough")
-	body, _, _ = strings.Cut(body, "\n}\n")
-	want := "//\tfunc TestNewEnough" + strings.ReplaceAll(body, "\n", "\n//\t") + "\n//\t}\n"
-	if !strings.Contains(string(doc), want) {
-		t.Errorf("doc.go does not have\n%s", want)
+	for _, name := range []string{"TestNewEnough", "TestGuards"} {
+		_, body, _ := strings.Cut(string(usage), "\nfunc "+name+"(")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		want := "//\tfunc " + name + "(" + strings.ReplaceAll(body, "\n", "\n//\t") + "\n//\t}\n"
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("doc.go does not have\n%s", want)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strconv"
 
 	"github.com/windlass-go/windlass/checks"
 )
@@ -64,8 +63,20 @@ func variants[R any](given R) []variant[R] {
 	}
 
 	add(Decides, "about to be deleted", func(p parts) { p.owner.Deleting = true })
-	if p.exists != nil {
-		add(Decides, "seen in the cloud: "+strconv.FormatBool(!*p.exists), func(p parts) { *p.exists = !*p.exists })
+	if p.owner.Applied {
+		add(Decides, "before Apply", func(p parts) { p.owner.Applied = false })
+	} else {
+		add(Decides, "after Apply", func(p parts) { p.owner.Applied = true })
+	}
+	if p.owner.Vocabulary != nil {
+		add(NilFields, "with no vocabulary", func(p parts) { p.owner.Vocabulary = nil })
+	}
+	if p.presence != nil {
+		for _, other := range [...]checks.Presence{checks.PresenceUnknown, checks.Absent, checks.Present} {
+			if other != *p.presence {
+				add(Decides, "with presence "+other.String(), func(p parts) { *p.presence = other })
+			}
+		}
 	}
 	if p.owner.Resolver != nil {
 		add(NilFields, "with no resolver", func(p parts) { p.owner.Resolver = nil })

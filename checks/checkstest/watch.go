@@ -7,6 +7,8 @@ import (
 	"runtime/pprof"
 	"sync/atomic"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/patience"
 )
 
 // ending is how something ended that was not trusted to end.
@@ -41,43 +43,36 @@ func (e ending) fault(within time.Duration) string {
 // watch watches something that may not end, or not return.
 type watch struct {
 	within time.Duration
-	began  atomic.Int64 // when the step under way began, counted from start
-	start  time.Time
+	steps  atomic.Int64
 }
 
 // step begins a step, which has its own time.
-func (w *watch) step() { w.began.Store(int64(time.Since(w.start))) }
+func (w *watch) step() { w.steps.Add(1) }
 
 // do runs something of one or more steps in a goroutine of its own, with the labels of ctx, and waits for it. If it is late it
 // is still running.
 func (w *watch) do(ctx context.Context, run func()) ending {
-	w.start = time.Now()
-	w.step()
-	done := make(chan ending, 1)
-	go func() {
-		pprof.SetGoroutineLabels(ctx)
-		e := ending{how: exited}
+	done, e := make(chan struct{}), ending{how: exited}
+	go labeled(ctx, func() {
 		defer func() {
 			if p := recover(); p != nil {
 				e = ending{panicked, p, debug.Stack()}
 			}
-			done <- e
 		}()
 		run()
 		e = ending{how: returned}
-	}()
-	timer := time.NewTimer(w.within)
-	defer timer.Stop()
-	for {
-		select {
-		case e := <-done:
-			return e
-		case <-timer.C:
-			left := w.within - (time.Since(w.start) - time.Duration(w.began.Load()))
-			if left <= 0 {
-				return ending{how: late}
-			}
-			timer.Reset(left)
-		}
+	}, func() { close(done) })
+	if !patience.Wait(done, w.within, &w.steps) {
+		return ending{how: late}
 	}
+	return e
+}
+
+// labeled runs fn with the labels of ctx and then over without them: the kit's
+// own goroutine is not one that a check left behind.
+func labeled(ctx context.Context, fn, over func()) {
+	defer over()
+	defer pprof.SetGoroutineLabels(context.Background())
+	pprof.SetGoroutineLabels(ctx)
+	fn()
 }

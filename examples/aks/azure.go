@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // Where in Azure everything is. One resource group is enough for an example.
@@ -20,7 +20,7 @@ const (
 // connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
 func connect(cloud policy.Transporter) (*armcontainerservice.ClientFactory, error) {
-	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
+	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
 // subnetID is the ID of the subnet called "network/subnet".

@@ -8,7 +8,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -33,7 +33,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, func() { c.Status.ProvisioningState = nil }, func() bool {
 				c.observe(found.ManagedCluster)
 				return c.same(found.ManagedCluster)
 			})

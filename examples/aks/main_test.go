@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 )
@@ -75,7 +75,7 @@ func TestChecksSpareRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally := func(withChecks bool) azure.Tally {
+	tally := func(withChecks bool) armsim.Tally {
 		s, err := NewSimulation(m, withChecks, sim.Silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestChecksSpareRequests(t *testing.T) {
 	if diff := cmp.Diff(fresh, m, cmp.AllowUnexported(Manifests{})); diff != "" {
 		t.Errorf("runs do not see each other's status: -manifests, +after both:\n%s", diff)
 	}
-	want := azure.Tally{
+	want := armsim.Tally{
 		Sent: 24, Failed: 10,
 		Verbs: map[string]int{"GET": 8, "PUT": 6, "POLL": 10},
 		Failures: map[string]int{

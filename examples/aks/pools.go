@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -55,7 +55,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 		Get: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Observation, error) {
 			p := req.Resource
 			found, err := api.Get(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, func() { p.Status.ProvisioningState = nil }, func() bool {
 				p.observe(found.AgentPool)
 				return p.same(found.AgentPool)
 			})

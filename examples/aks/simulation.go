@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/aks/internal/cloud"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
@@ -23,7 +24,7 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher, opts ...flow.Op
 	s := &Simulation{engine: sim.NewEngine(w)}
 	s.cloud = cloud.New(s.engine.Clock.Now)
 	store := s.engine.Store
-	azure, err := connect(s.cloud)
+	clients, err := connect(s.cloud)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +33,9 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher, opts ...flow.Op
 	if !withChecks {
 		clusters, pools = sim.WithoutChecks(clusters), sim.WithoutChecks(pools)
 	}
-	options := append(s.engine.Options(len(m.Clusters)+len(m.Pools)), opts...)
-	s.clusters = flow.New(clusterKind, clusterOperations(azure.NewManagedClustersClient()), clusters, options...)
-	s.pools = flow.New(poolKind, poolOperations(azure.NewAgentPoolsClient(), store.Resolve), pools, options...)
+	options := append(s.engine.Options(len(m.Clusters)+len(m.Pools)), append([]flow.Option{flow.WithErrors(azure.Errors())}, opts...)...)
+	s.clusters = flow.New(clusterKind, clusterOperations(clients.NewManagedClustersClient()), clusters, options...)
+	s.pools = flow.New(poolKind, poolOperations(clients.NewAgentPoolsClient(), store.Resolve), pools, options...)
 
 	for _, subnet := range m.Subnets {
 		s.engine.At(time.Duration(subnet.AppearsAfter), func() {

@@ -2,17 +2,23 @@ package aso
 
 import "github.com/windlass-go/windlass/classify"
 
-// Classifiers is what each of 32 resources of Azure needs beyond the default: data to copy, by service and kind. A table is
-// used as
+// Classifiers has the rules for errors of 38 kinds of Azure resources, by service and kind: those of the 24 classifiers of
+// Azure Service Operator v2.13.0, and of 14 more that other revisions of it have. Copy what you need:
 //
 //	Classify: chain.New(aso.Classifiers["cache Redis"].Link())
 //
-// and stands in front of the default. A name that is not here gives a table without rows, which changes nothing.
+// A table decides before the default of the service's errors. An unknown name returns a nil table, which has no rules.
 //
-// Each comment says what the service does and why the speed is what it is; how long things take is a rough judgement. Slow
-// begins at a second, too, and doubles to three minutes, so that it is as good as Fast for what is over in half a minute.
-// Fast is for what is worth asking each half minute for as long as it takes.
+// Codes and texts are compared exactly, as Azure Service Operator does, except where a rule says otherwise: AnyCase for a
+// code, (?i) for a text.
+//
+// Each comment says what the service does, and estimates how long it takes. Slow begins at 1 s and doubles to 3 minutes.
+// Fast doubles to 30 s: use it only for a wait of seconds that many resources share.
 var Classifiers = map[string]classify.Table{
+	// See notProvisioned.
+	"app ContainerApp": notProvisioned,
+	"app Job":          notProvisioned,
+
 	// See redisIsBusy.
 	"cache Redis":              redisIsBusy,
 	"cache RedisFirewallRule":  redisIsBusy,
@@ -23,11 +29,9 @@ var Classifiers = map[string]classify.Table{
 	"cdn AfdCustomDomain": {
 		{Code: "BadRequest", Message: classify.Contains("This resource is still associated with a route"), Retry: classify.Slow},
 	},
-	// A route made together with its origin group is refused until that has an origin, which takes a minute or two.
-	"cdn Route": {
-		{Code: "BadRequest", Retry: classify.Slow,
-			Message: classify.Contains("originGroup is created successfully", "at least one enabled origin is created")},
-	},
+	// See originIsMissing.
+	"cdn Route": originIsMissing,
+	"cdn Rule":  originIsMissing,
 	// A policy made together with the domain that it guards is refused until the domain is provisioned, in minutes.
 	"cdn SecurityPolicy": {
 		{Code: "BadRequest", Retry: classify.Slow,
@@ -90,7 +94,7 @@ var Classifiers = map[string]classify.Table{
 
 	// The policy is being changed, or made; firewalls and their policies take minutes.
 	"network AzureFirewall": {
-		{Code: "AzfwAddToFirewallPolicyFailed", Message: classify.Contains("failed to reference Firewall Policy"), Retry: classify.Slow},
+		{Code: "AzfwAddToFirewallPolicyFailed", Message: classify.Regexp(`(?i)failed to reference Firewall Policy`), Retry: classify.Slow},
 	},
 	// Rules of one ruleset are written one at a time, a few seconds each: Fast, so that each soon gets its turn.
 	"network DnsForwardingRuleSetsForwardingRule": {
@@ -100,10 +104,10 @@ var Classifiers = map[string]classify.Table{
 	"network DnsForwardingRuleset": {
 		{Message: classify.Contains("was not found"), Retry: classify.Slow},
 	},
-	// What the record points to is still being made. It may be anything, so nobody knows for how long.
-	"network DnsZonesCNAMERecord": {
-		{Code: "BadRequest", Message: classify.Regexp(`The referenced resource.*was not found`), Retry: classify.Slow},
-	},
+	// See targetIsMissing.
+	"network DnsZonesAAAARecord":  targetIsMissing,
+	"network DnsZonesARecord":     targetIsMissing,
+	"network DnsZonesCNAMERecord": targetIsMissing,
 	// The network security group, or the storage account for the log, is still being made, in a minute or so.
 	"network NetworkWatchersFlowLog": {
 		{Code: "NetworkSecurityGroupNotFoundForFlowLog StorageProvisioningStateNotSucceeded", Retry: classify.Slow},
@@ -127,25 +131,43 @@ var Classifiers = map[string]classify.Table{
 	},
 	// The server's administrator, a resource of its own, is still being set, in a minute or so.
 	"sql ServersAzureADOnlyAuthentication": {
-		{Code: "InvalidServerAADOnlyAuthNoAADAdminPropertyName", Retry: classify.Slow},
+		{Code: "InvalidServerAADOnlyAuthNoAADAdminPropertyName", AnyCase: true, Retry: classify.Slow},
+	},
+	// Advanced Data Security, a resource of its own, is not switched on yet. It takes a minute or so.
+	"sql ServersVulnerabilityAssessment": {
+		{Code: "VulnerabilityAssessmentADSIsDisabled", Retry: classify.Slow},
 	},
 }
 
-// What several resources share.
+// Tables that several kinds share.
 var (
-	// A cache takes one change at a time and asks to be tried again later. Fast, so that each of its rules soon gets its turn.
-	redisIsBusy = classify.Table{
-		{Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
+	// The environment of an app or a job is still being created, which takes a minute or two.
+	notProvisioned = classify.Table{
+		{Code: "ManagedEnvironmentNotProvisioned", Retry: classify.Slow},
 	}
-	// A quota is used up, or something else is done to the machine: over when that is done or another machine goes, in minutes.
+	// A cache accepts one change at a time and answers "try again later" to others. Fast, because a change takes seconds.
+	redisIsBusy = classify.Table{
+		{Name: "Redis is busy", Code: "Conflict", Message: classify.Regexp(`(?i)try again later`), Retry: classify.Fast},
+	}
+	// A route or a rule that is created together with its origin group is refused until the group has an origin, which takes
+	// a minute or two.
+	originIsMissing = classify.Table{
+		{Code: "BadRequest", Retry: classify.Slow,
+			Message: classify.Contains("originGroup is created successfully", "at least one enabled origin is created")},
+	}
+	// The machine's quota is used up, or another operation changes the machine. Either ends in minutes.
 	computeRefuses = classify.Table{
 		{Code: "OperationNotAllowed", Retry: classify.Slow},
 	}
-	// While an account is made or changed its databases are refused as bad requests, for some minutes.
+	// While an account is created or changed, Azure refuses its databases as bad requests, for some minutes.
 	cosmosRefuses = classify.Table{
 		{Code: "BadRequest", Retry: classify.Slow},
 	}
-	// The other network resource that is referred to is being written, which takes seconds.
+	// The resource that the record points to is still being created. It may be of any kind, so the time is unknown.
+	targetIsMissing = classify.Table{
+		{Code: "BadRequest", Message: classify.Regexp(`The referenced resource.*was not found`), Retry: classify.Slow},
+	}
+	// Another network resource that this one refers to is being written, which takes seconds.
 	neighbourIsBusy = classify.Table{
 		{Code: "ReferencedResourceNotProvisioned", Retry: classify.Fast},
 	}

@@ -19,12 +19,13 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/aso"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// classified is a failure that a table is for, and what is made of it: by the default alone, by the table in front of it,
-// and by Azure Service Operator with its extension for that resource. There "never" is what it calls fatal.
+// classified is a failure that a table has a rule for, with three decisions: that of the default, that of the table, and that
+// of Azure Service Operator with its extension for that resource. There, "never" stands for fatal.
 type classified struct {
 	code    string
 	status  int
@@ -37,7 +38,7 @@ type classified struct {
 	because     string // why ours is another than theirs; empty if it is the same
 }
 
-// lookalike is a failure that a table must leave alone.
+// lookalike is a failure that no rule of a table may match.
 type lookalike struct {
 	code    string
 	status  int
@@ -48,8 +49,9 @@ const (
 	fast, slow, verySlow, onChange = classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange
 
 	// Why their wait is another one.
-	classOnly = "their extension says retryable and leaves the speed at what 400 has, about an hour; here one value says both, and it is over in minutes"
-	inTurn    = "each change waits for another one that takes seconds, so a resource with many of them is done sooner"
+	classOnly  = "their extension says retryable and leaves the speed at what 400 has, about an hour; here one value says both, and it is over in minutes"
+	neverAgain = "ASO does not look at a fatal error again, not even at its resync; OnChange is tried again at the resync"
+	inTurn     = "each change waits for another one that takes seconds, so a resource with many of them is done sooner"
 )
 
 var classifierCases = map[string]struct {
@@ -57,6 +59,9 @@ var classifierCases = map[string]struct {
 	hits   []classified
 	misses []lookalike
 }{
+	"app ContainerApp": {"an environment that is being created", appHits, appMisses},
+	"app Job":          {"the same environment", appHits, appMisses},
+
 	"cache Redis":              {"a cache that is busy", redisHits, redisMisses},
 	"cache RedisFirewallRule":  {"the same cache", redisHits, redisMisses},
 	"cache RedisLinkedServer":  {"the same cache", redisHits, redisMisses},
@@ -66,12 +71,8 @@ var classifierCases = map[string]struct {
 		[]classified{{"BadRequest", 400, "This resource is still associated with a route. Delete it first.", verySlow, "BadRequest", slow, "slow", ""}},
 		[]lookalike{{"BadRequest", 400, "This resource is associated."}, {"Conflict", 409, "This resource is still associated with a route."}},
 	},
-	"cdn Route": {
-		"a route in front of an origin group that is being made",
-		[]classified{{"BadRequest", 400, "Make sure that the originGroup is created successfully and at least one enabled origin is created under it.",
-			verySlow, "BadRequest", slow, "very slow", classOnly}},
-		[]lookalike{{"BadRequest", 400, "Make sure that the originGroup is created successfully."}, {"BadRequest", 400, "Make sure that at least one enabled origin is created."}},
-	},
+	"cdn Route": {"a route of an origin group that is being created", originHits, originMisses},
+	"cdn Rule":  {"a rule for the same origin group", originHits, originMisses},
 	"cdn SecurityPolicy": {
 		"a policy for a domain that is being made",
 		[]classified{{"BadRequest", 400, "The domain is not associated with the AFDX profile or is in a invalid provisioning state.",
@@ -163,11 +164,9 @@ var classifierCases = map[string]struct {
 		},
 		[]lookalike{{"NotFound", 404, "The endpoint is not found."}},
 	},
-	"network DnsZonesCNAMERecord": {
-		"what the record points to is being made",
-		[]classified{{"BadRequest", 400, "The referenced resource '/x' was not found.", verySlow, "BadRequest", slow, "very slow", classOnly}},
-		[]lookalike{{"BadRequest", 400, "The resource '/x' was not found."}},
-	},
+	"network DnsZonesAAAARecord":  {"a record for a resource that is being created", recordHits, recordMisses},
+	"network DnsZonesARecord":     {"the same", recordHits, recordMisses},
+	"network DnsZonesCNAMERecord": {"the same", recordHits, recordMisses},
 	"network NetworkWatchersFlowLog": {
 		"what is logged, or where to, is being made",
 		[]classified{
@@ -191,17 +190,38 @@ var classifierCases = map[string]struct {
 	"sql Server": {
 		"a password that will not do",
 		[]classified{{"PasswordNotComplex", 400, "", verySlow, "UnknownBadRequest", onChange, "never",
-			"fatal is not looked at again there; OnChange is, at the resync, in case that the password was changed and nobody noticed"}},
+			neverAgain}},
 		[]lookalike{{"PasswordExpired", 400, ""}, {"", 400, ""}},
 	},
 	"sql ServersAzureADOnlyAuthentication": {
-		"an administrator that is being set; the case of the code is folded, there too",
+		"an administrator that is being set; ASO ignores the case of this code, too",
 		[]classified{{"INVALIDServerAADOnlyAuthNoAADAdminPropertyName", 400, "", verySlow, "UnknownBadRequest", slow, "slow", ""}},
 		[]lookalike{{"InvalidServerAADOnlyAuth", 400, ""}},
+	},
+	"sql ServersVulnerabilityAssessment": {
+		"Advanced Data Security that is being switched on",
+		[]classified{{"VulnerabilityAssessmentADSIsDisabled", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
+		[]lookalike{{"VulnerabilityAssessmentADSIsInvalid", 400, ""}},
 	},
 }
 
 var (
+	appHits = []classified{
+		{"ManagedEnvironmentNotProvisioned", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly},
+		{"ManagedEnvironmentNotProvisioned", 409, "", slow, "Unknown", slow, "slow", ""},
+	}
+	appMisses = []lookalike{{"ManagedEnvironmentNotFound", 400, ""}}
+
+	originHits = []classified{{"BadRequest", 400, "Make sure that the originGroup is created successfully and at least one enabled origin is created under it.",
+		verySlow, "BadRequest", slow, "very slow", classOnly}}
+	originMisses = []lookalike{
+		{"BadRequest", 400, "Make sure that the originGroup is created successfully."},
+		{"BadRequest", 400, "Make sure that at least one enabled origin is created."},
+	}
+
+	recordHits   = []classified{{"BadRequest", 400, "The referenced resource '/x' was not found.", verySlow, "BadRequest", slow, "very slow", classOnly}}
+	recordMisses = []lookalike{{"BadRequest", 400, "The resource '/x' was not found."}}
+
 	redisHits = []classified{{"Conflict", 409, "The resource is busy, please Try Again Later.", slow, "Conflict", fast, "slow", inTurn}}
 
 	redisMisses = []lookalike{{"Conflict", 409, "The name is taken."}, {"BadRequest", 400, "try again later"}}
@@ -226,6 +246,16 @@ var (
 	}
 	neighbourMisses = []lookalike{{"ReferencedResourceNotFound", 409, ""}}
 )
+
+// failureOf is the failure of an answer of Azure, as a flow reads it.
+func failureOf(code string, status int, message string) *classify.Failure {
+	return read(runtime.NewResponseError(azureAnswer(shapes["under error"], code, status, message)))
+}
+
+// read reads an error as a flow with azure.Errors does.
+func read(err error) *classify.Failure {
+	return classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors())
+}
 
 // azureAnswer is an answer of Azure with the failure in its body; shape says where.
 func azureAnswer(shape, code string, status int, message string) *http.Response {
@@ -257,8 +287,8 @@ func classifyBy(t *testing.T, f *classify.Failure, links ...classify.Middleware)
 }
 
 func TestClassifiers(t *testing.T) {
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(classifierCases)), slices.Sorted(maps.Keys(aso.Classifiers))); diff != "" || len(aso.Classifiers) != 32 {
-		t.Fatalf("%d resources, want the 32 of the cases (-cases +classifiers):\n%s", len(aso.Classifiers), diff)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(classifierCases)), slices.Sorted(maps.Keys(aso.Classifiers))); diff != "" || len(aso.Classifiers) != 38 {
+		t.Fatalf("%d resources, want the 38 of the cases (-cases +classifiers):\n%s", len(aso.Classifiers), diff)
 	}
 	for name, tc := range classifierCases {
 		t.Run(name, func(t *testing.T) {
@@ -273,7 +303,7 @@ func TestClassifiers(t *testing.T) {
 			}
 			reached := map[string]bool{}
 			for _, h := range tc.hits {
-				f := &classify.Failure{Code: h.code, Status: h.status, Message: h.message}
+				f := failureOf(h.code, h.status, h.message)
 				before := classifyBy(t, f)
 				if diff := cmp.Diff([]any{h.byDefault, h.defaultRule}, []any{before.Retry(), before.Rule()}); diff != "" {
 					t.Errorf("%s: %+v: the default (-want +got):\n%s", tc.reason, h, diff)
@@ -293,7 +323,7 @@ func TestClassifiers(t *testing.T) {
 				}
 			}
 			for _, m := range tc.misses {
-				f := &classify.Failure{Code: m.code, Status: m.status, Message: m.message}
+				f := failureOf(m.code, m.status, m.message)
 				if before, got := classifyBy(t, f), classifyBy(t, f, link); got.Rule() != before.Rule() || got.Retry() != before.Retry() {
 					t.Errorf("%s: %+v only looks like it: got %v, want %v", tc.reason, m, got, before)
 				}
@@ -307,12 +337,96 @@ func TestClassifiersWhateverTheStatus(t *testing.T) {
 	for name, tc := range classifierCases {
 		for _, h := range tc.hits {
 			for _, status := range []int{0, 200, 400, 404, 409, 429, 500, 503} {
-				f := &classify.Failure{Code: h.code, Status: status, Message: h.message}
+				f := failureOf(h.code, status, h.message)
 				if got := classifyBy(t, f, aso.Classifiers[name].Link()); got.Retry() != h.ours {
 					t.Errorf("%s: %s with status %d: got %v, want %s", name, h.code, status, got, h.ours)
 				}
 			}
 		}
+	}
+}
+
+// swapCase changes the case of every ASCII letter.
+func swapCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return r
+	}, s)
+}
+
+// Codes and texts match as Azure writes them. The rules that ignore case are those that ignore it in ASO.
+func TestClassifiersCompareExactly(t *testing.T) {
+	anyCode := []string{"sql ServersAzureADOnlyAuthentication"}
+	anyText := []string{"cache Redis", "cache RedisFirewallRule", "cache RedisLinkedServer", "cache RedisPatchSchedule", "network AzureFirewall"}
+	for name, tc := range classifierCases {
+		for _, h := range tc.hits {
+			for what, c := range map[string]struct {
+				other   *classify.Failure
+				matters bool
+			}{
+				"code": {failureOf(swapCase(h.code), h.status, h.message), hasCode(name, h.code) && !slices.Contains(anyCode, name)},
+				"text": {failureOf(h.code, h.status, swapCase(h.message)), hasText(name) && !slices.Contains(anyText, name)},
+			} {
+				byDefault, got := classifyBy(t, c.other), classifyBy(t, c.other, aso.Classifiers[name].Link())
+				same := got.Rule() == byDefault.Rule() && got.Retry() == byDefault.Retry()
+				if same != c.matters {
+					t.Errorf("%s: %s %q with another case of the %s: got %v, by default %v, want the default: %t", name, h.code, h.message, what, got, byDefault, c.matters)
+				}
+			}
+		}
+	}
+}
+
+// hasCode reports whether the table compares the code.
+func hasCode(name, code string) bool {
+	return slices.ContainsFunc(aso.Classifiers[name], func(r classify.Rule) bool { return r.Code != "" && code != "" })
+}
+
+// hasText reports whether the table compares the message.
+func hasText(name string) bool {
+	return slices.ContainsFunc(aso.Classifiers[name], func(r classify.Rule) bool { return r.Message.String() != "any" })
+}
+
+// Answers that no rule of a kind decides, and ASO's decision about them.
+func TestClassifiersOfOtherAnswers(t *testing.T) {
+	html := "<html>Another operation is pending on the specified resource</html>"
+	cases := map[string]struct {
+		reason  string
+		kind    string // whose table decides first; empty: none
+		body    string
+		status  int
+		want    classify.Retry
+		theirs  string
+		because string // why ours is another than theirs; empty if it is the same
+	}{
+		"BodyNotJSON":    {"a proxy answered, and not Azure", "", "<html>Bad Request</html>", 400, slow, "slow", ""},
+		"TextInHTML":     {"a proxy's page has no text of Azure", "network DnsForwardingRuleSetsForwardingRule", html, 400, slow, "slow", ""},
+		"NoCode":         {"a proxy answered, and not Azure", "", `{"error":{"message":"bad"}}`, 400, slow, "very slow", "Azure names each of its errors"},
+		"CodeOutside":    {"an empty error has no code", "", `{"error":{},"code":"InvalidTemplate"}`, 404, slow, "slow", ""},
+		"OtherCase404":   {"a code in another case is another code", "", `{"error":{"code":"invalidtemplate"}}`, 404, slow, "slow", ""},
+		"OtherCase400":   {"a code in another case is another code", "", `{"error":{"code":"NOTFOUND"}}`, 400, verySlow, "very slow", ""},
+		"Quota":          {"a raised quota is noticed in minutes", "", `{"error":{"code":"QuotaExceeded"}}`, 409, slow, "slow", ""},
+		"ResourceQuota":  {"a raised quota is noticed in minutes", "", `{"error":{"code":"ResourceQuotaExceeded"}}`, 409, slow, "slow", ""},
+		"Policy":         {"a policy may change at any time", "", `{"error":{"code":"RequestDisallowedByPolicy"}}`, 403, slow, "slow", ""},
+		"Method":         {"a service may be under maintenance", "", `{"error":{"code":"MethodNotAllowed"}}`, 405, verySlow, "very slow", ""},
+		"InvalidRequest": {"only another request helps", "", `{"error":{"code":"InvalidTemplate"}}`, 400, onChange, "never", neverAgain},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			answer := azureAnswer("%s", "", tc.status, "")
+			answer.Body = io.NopCloser(strings.NewReader(tc.body))
+			if got := classifyBy(t, read(runtime.NewResponseError(answer)), aso.Classifiers[tc.kind].Link()); got.Retry() != tc.want {
+				t.Errorf("%s: got %v, want %s", tc.reason, got, tc.want)
+			}
+			if same := tc.theirs == tc.want.String(); same != (tc.because == "") {
+				t.Errorf("%s: ours is %s, theirs is %s, because %q", tc.reason, tc.want, tc.theirs, tc.because)
+			}
+		})
 	}
 }
 
@@ -334,7 +448,7 @@ func TestClassifiersOfErrors(t *testing.T) {
 			for shapeName, shape := range shapes {
 				for wrapName, wrap := range wraps {
 					err := wrap(runtime.NewResponseError(azureAnswer(shape, h.code, h.status, h.message)))
-					got := classifyBy(t, classify.NewFailure(err, "2024-05-01", time.Time{}), quick.Link(), aso.Classifiers[name].Link())
+					got := classifyBy(t, read(err), quick.Link(), aso.Classifiers[name].Link())
 					if got.Retry() != h.ours {
 						t.Errorf("%s: %s %s, %s: got %v, want %s", name, h.code, shapeName, wrapName, got, h.ours)
 					}
@@ -354,11 +468,11 @@ func TestClassifiersInAFlow(t *testing.T) {
 			Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) {
 				return flow.Progress{}, fmt.Errorf("PUT: %w", runtime.NewResponseError(answer))
 			},
-		}, flow.Extensions[string]{Classify: chain.New(aso.Classifiers["cache RedisFirewallRule"].Link())})
+		}, flow.Extensions[string]{Classify: chain.New(aso.Classifiers["cache RedisFirewallRule"].Link())}, flow.WithErrors(azure.Errors()))
 
 		out := rules.Reconcile(t.Context(), "office")
 		delay, _ := out.Again()
-		want := []any{flow.StateFailed, "Apply", "Conflict", "The cache is busy. Please try again later.", fast, 15 * time.Second, `Conflict, message contains "try again later"`}
+		want := []any{flow.StateFailed, "Apply", "Conflict", "The cache is busy. Please try again later.", fast, 15 * time.Second, "Redis is busy"}
 		if diff := cmp.Diff(want, []any{out.State(), out.Point(), out.Reason(), out.Message(), out.Retry(), delay, out.Rule()}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", shapeName, diff)
 		}

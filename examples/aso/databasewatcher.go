@@ -2,11 +2,8 @@ package aso
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"strings"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -99,8 +96,8 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 	}
 
 	token, err := api.Approve(ctx, connection)
-	if forbidden(err) {
-		return checks.Block(checks.ReasonApprovalPending, what+" waits for a person to approve it, for this identity may not"), nil
+	if failure(err).Code == "AuthorizationFailed" {
+		return checks.Block(checks.ReasonApprovalPending, what+" must be approved by a person, for this identity may not"), nil
 	}
 	if err := begin(ctx, api, link, token, err); err != nil {
 		return checks.Result{}, err
@@ -120,11 +117,6 @@ func (l *SharedPrivateLink) connection(all []Connection) Connection {
 }
 
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
-func forbidden(err error) bool {
-	var response *azcore.ResponseError
-	return errors.As(err, &response) && response.ErrorCode == "AuthorizationFailed"
-}
 
 // Watcher watches databases, which are its targets.
 type Watcher struct {

@@ -117,7 +117,7 @@ func TestSharedPrivateLink(t *testing.T) {
 			want: proceeds, calls: []string{"list /servers/sales"}, aso: proceeds},
 		"may not approve": {reason: "a person has to", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Pending"), refuses: map[string]error{"approve": refuse(403, "AuthorizationFailed")}},
-			want: blocks, with: checks.ReasonApprovalPending, says: "waits for a person",
+			want: blocks, with: checks.ReasonApprovalPending, says: "must be approved by a person",
 			calls: []string{"list /servers/sales", "approve c1"}, aso: blocks},
 		"may not, for another reason": {reason: "that is not about permission", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Pending"), refuses: map[string]error{"approve": refuse(403, "ScopeLocked")}},

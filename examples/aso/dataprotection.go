@@ -13,20 +13,22 @@ import (
 type BackupVaultsBackupInstance struct {
 	Name   string
 	Status struct {
+		ID         *string // nil: not reported yet
 		Properties *struct{ ProtectionStatus *ProtectionStatus }
 	}
 }
 
-// ProtectionStatus is whether it is really backed up, which Azure finds out after the PUT has succeeded.
+// ProtectionStatus says whether the instance is backed up. Azure reports it some time after the PUT has succeeded.
 type ProtectionStatus struct {
 	Status       *string
 	ErrorDetails *struct{ Code *string }
 }
 
-// SyncAPI makes Azure look at a backup instance again.
+// SyncAPI lets Azure validate a backup instance again.
 type SyncAPI interface {
 	Operation[*BackupVaultsBackupInstance]
-	// Sync begins it and gives the token to follow it with; empty: it was over at once.
+	// Sync begins a synchronisation of the instance, whose Status.ID is not nil. It returns the operation's token; empty: it
+	// has already ended.
 	Sync(ctx context.Context, instance *BackupVaultsBackupInstance) (token string, err error)
 }
 
@@ -34,11 +36,12 @@ type SyncAPI interface {
 var protectionSettled = checks.Allow("ProtectionConfigured", "ConfiguringProtectionFailed", "Invalid", "NotProtected", "SoftDeleted",
 	"ProtectionStopped", "BackupSchedulesSuspended", "RetentionSchedulesSuspended")
 
-// BackupVaultsBackupInstanceExtensions defer Ready until the protection has settled. An error that Azure blames on the user,
-// a missing role most often, stays in the status when its cause is gone, until Azure is asked to look again: that is the gate.
+// BackupVaultsBackupInstanceExtensions defer Ready until the protection has settled. A user error, such as a missing role,
+// stays in the status after its cause is gone, until Azure validates the instance again. The gate starts that.
 //
-// ASO lets a status pass that is not reported. Azure reports it shortly after the PUT, so it is waited for here. An error
-// without a code is one that is waited for, and no panic.
+// ASO proceeds with a status that is not reported, with an instance without an ID, and with a vault that is known only by its
+// ARM ID. Here all of them block until the protection has settled. A sync needs the ID of the instance, so the gate does not
+// start one without it; it needs nothing of the vault. An error without a code blocks, and is no panic.
 func BackupVaultsBackupInstanceExtensions(api SyncAPI) flow.Extensions[*BackupVaultsBackupInstance] {
 	return flow.Extensions[*BackupVaultsBackupInstance]{
 		PostCheck: chain.New(
@@ -51,12 +54,13 @@ func BackupVaultsBackupInstanceExtensions(api SyncAPI) flow.Extensions[*BackupVa
 	}
 }
 
-// synchronise begins a synchronisation where one helps, and waits for its end. The status is read anew after that, by the next pass.
+// synchronise begins a synchronisation if the instance has a user error, and blocks until it has ended. The next pass then
+// reads the status again.
 func synchronise(ctx context.Context, api SyncAPI, instance *BackupVaultsBackupInstance) (checks.Result, error) {
 	switch underWay, _, err := follow(ctx, api, instance); {
 	case err != nil:
 		return checks.Result{}, err
-	case !underWay && !instance.blamesUser():
+	case !underWay && (instance.Status.ID == nil || !instance.blamesUser()):
 		return checks.Proceed(), nil
 	case !underWay:
 		token, err := api.Sync(ctx, instance)
@@ -67,7 +71,7 @@ func synchronise(ctx context.Context, api SyncAPI, instance *BackupVaultsBackupI
 	return checks.Block("ProtectionSyncing", "the protection had an error: Azure is looking at it again"), nil
 }
 
-// blamesUser tells whether the protection has an error that the user can mend.
+// blamesUser reports whether the protection has an error that the user can fix.
 func (b *BackupVaultsBackupInstance) blamesUser() bool {
 	p := b.Status.Properties
 	if p == nil || p.ProtectionStatus == nil || p.ProtectionStatus.ErrorDetails == nil {

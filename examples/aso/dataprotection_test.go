@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -30,6 +31,7 @@ func (s *syncs) Sync(context.Context, *BackupVaultsBackupInstance) (string, erro
 // backup has a protection in a state; code is "" for one without error details.
 func backup(status *string, code string) *BackupVaultsBackupInstance {
 	b := &BackupVaultsBackupInstance{Name: "disk"}
+	b.Status.ID = new("/backupInstances/disk")
 	b.protected(status, code)
 	return b
 }
@@ -117,6 +119,33 @@ func TestBackupVaultsBackupInstance(t *testing.T) {
 		"an error, and configuring": {reason: "Azure is at it", in: in(backup(new("ConfiguringProtection"), userError)),
 			want: blocks, with: notSettled, aso: blocks},
 		"an old error": {reason: "it is settled", in: in(backup(new("ProtectionConfigured"), userError)),
+			want: proceeds, aso: proceeds},
+	})
+	withoutID := func(b *BackupVaultsBackupInstance) subject[*BackupVaultsBackupInstance] {
+		b.Status.ID = nil
+		return in(b)
+	}
+	const noID = "without an ID no sync can be sent, and the backup is not protected either"
+	add(syncs{}, nil, rows{
+		"ID nil, user error": {reason: "there is nothing to address a sync to", in: withoutID(backup(new("ProtectionError"), userError)),
+			want: blocks, with: notSettled, says: "ProtectionError", aso: proceeds, because: noID},
+		"ID nil, configuring": {reason: "it is not settled", in: withoutID(backup(new("ConfiguringProtection"), "")),
+			want: blocks, with: notSettled, aso: proceeds, because: noID},
+		"ID nil, settled": {reason: "the check needs no ID", in: withoutID(backup(new("ProtectionConfigured"), "")),
+			want: proceeds, aso: proceeds},
+	})
+	byARMID := func(b *BackupVaultsBackupInstance) subject[*BackupVaultsBackupInstance] {
+		return subject[*BackupVaultsBackupInstance]{resource: b, owner: checks.Object{Ref: checks.Ref{ID: "/backupVaults/prod"}}}
+	}
+	const sameVault = "a sync needs the ID of the instance only, so it does not matter how its vault is known"
+	add(syncs{}, []string{"sync"}, rows{
+		"owner by ARM ID, user error": {reason: "a sync needs nothing of the vault", in: byARMID(backup(new("ProtectionError"), userError)),
+			want: blocks, with: "ProtectionSyncing", aso: proceeds, because: sameVault},
+	})
+	add(syncs{}, nil, rows{
+		"owner by ARM ID, configuring": {reason: "the state is that of the instance", in: byARMID(backup(new("ConfiguringProtection"), "")),
+			want: blocks, with: notSettled, aso: proceeds, because: sameVault},
+		"owner by ARM ID, settled": {reason: "the state is that of the instance", in: byARMID(backup(new("ProtectionConfigured"), "")),
 			want: proceeds, aso: proceeds},
 	})
 	for _, status := range spellings("ProtectionError") {

@@ -1,6 +1,6 @@
-// Package aso has the checks and the error rules that Azure Service Operator (ASO) keeps for real resources of Azure,
-// written with this library. It is there to be copied from: for each resource a type with the fields that decide, and a
-// function that gives its flow.Extensions.
+// Package aso has the checks and the rules for errors that Azure Service Operator (ASO) has for real resources of Azure, written
+// with this library. Copy from it: each resource has a type with the fields that decide, and a function that returns its
+// flow.Extensions.
 //
 //	kusto               Cluster, Database
 //	containerservice    ManagedCluster, ManagedClustersAgentPool
@@ -12,24 +12,23 @@
 //	databasewatcher     SharedPrivateLink, Target
 //	dataprotection      BackupVaultsBackupInstance
 //
-// Each service is a file. [Classifiers] are the rules for errors, and README.md says what becomes of which part of ASO.
+// Each service is a file. [Classifiers] has the rules for errors. README.md maps each part of ASO to one of this library.
 //
 // # Checks
 //
-// Most are a line or two, and have no side effect. They decide as ASO does, but for what is not known, which does not let
-// the work through here:
+// Most checks are a line or two and have no side effect. They decide as ASO does, except that unknown blocks here:
 //
-//   - A state that nobody reported blocks, and so does a nil on the way to it. It comes with the next GET of the resource or
-//     the next look at the owner, so nothing is stuck. A resource that is not in the cloud yet has no state, and goes on.
-//   - An owner that is not there, not found, or of another kind blocks, with a reason for each.
-//   - An owner of which only the ID in Azure is known is for the resolver to find (flow.WithResolver); without one it blocks.
-//   - White space around a state is no part of it.
+//   - A state that is not reported blocks, and so does a nil on the way to it. The next GET of the resource or the next look
+//     at the owner reports it. A resource that is not in the cloud yet has no state, and proceeds.
+//   - An owner that is not set, not found, or of another kind blocks, with a reason for each.
+//   - An owner that is known only by its ID in Azure is looked up by the resolver (flow.WithResolver). Without one it blocks.
+//   - White space around a state is ignored.
 //
-// Where a resource differs besides, its comment says so, and the tests have ASO's decision beside ours.
+// The section "Where we differ" of README.md lists every input that ASO decides otherwise. The tests have both decisions.
 //
-// # What acts
+// # Gates
 //
-// A check that begins something and waits for it is a checks.Gate; what belongs to the operation is a link around it. Both
-// have their requests to Azure behind a small interface, which is given to the function. A request that is refused is an
-// error of the interface's, as the SDK gives it; 404 and 409 are recognised by their status.
+// A check that begins something and waits for its end is a checks.Gate. A link around the operation does what belongs to the
+// operation. Both send their requests to Azure through a small interface, a parameter of the function. The interface returns
+// an error of Azure as the SDK does; azure.Errors reads it.
 package aso

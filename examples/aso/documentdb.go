@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -83,12 +84,12 @@ func SQLDatabaseExtensions(api ThroughputAPI) flow.Extensions[*SQLDatabase] {
 		PreCheck: chain.New(checks.Gate("Throughput", func(ctx context.Context, req *checks.Request[*SQLDatabase]) (checks.Result, error) {
 			db := req.Resource
 			wanted := db.Spec.Options
-			if !req.Exists || wanted == nil || (wanted.Throughput == nil) == (wanted.AutoscaleSettings == nil) {
+			if req.Presence == checks.Absent || wanted == nil || (wanted.Throughput == nil) == (wanted.AutoscaleSettings == nil) {
 				return checks.Proceed(), nil
 			}
 			autoscale := wanted.AutoscaleSettings != nil
 			switch now, err := api.Throughput(ctx, db); {
-			case hasStatus(err, 404):
+			case azure.Errors().NotFound(err):
 				return checks.Proceed(), nil
 			case err != nil:
 				return checks.Result{}, err

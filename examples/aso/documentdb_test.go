@@ -220,6 +220,15 @@ func TestSQLDatabase(t *testing.T) {
 	}
 }
 
+// A database that a GET has not looked for may be in the cloud.
+func TestSQLDatabaseOfUnknownPresence(t *testing.T) {
+	api := &offers{}
+	res, err := checks.Compose(SQLDatabaseExtensions(api).PreCheck)(t.Context(), &checks.Request[*SQLDatabase]{Resource: sqlDatabase(false, true)})
+	if got := strings.Join(api.take(), ", "); err != nil || res.Reason() != "ThroughputMigrating" || got != "throughput, to autoscale" {
+		t.Errorf("%v, %v, calls %q: want that Azure is asked", res, err, got)
+	}
+}
+
 // A migration is begun once, however long it takes, and the PUT comes after it.
 func TestSQLDatabaseMigration(t *testing.T) {
 	api := &offers{refuses: map[string]error{"migrate": errDown}}

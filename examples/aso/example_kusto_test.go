@@ -9,44 +9,56 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// KustoCluster has two states: what is being done to it, and whether it runs. A stopped cluster is Stopped and Succeeded.
+// KustoCluster has two states: that of the operation under way, and whether it runs. A stopped cluster is Succeeded and Stopped.
 type KustoCluster struct {
 	Name                     string
 	ProvisioningState, State *string
 }
 
-// KustoDatabase belongs to a cluster. While that does not run, not even a GET of the database is answered.
-type KustoDatabase struct{ Name string }
-
-// kustoExtensions are those of a database, before any request: the owner is all that they see.
-var kustoExtensions = flow.Extensions[*KustoDatabase]{
-	OwnerCheck: chain.New(
-		// Succeeded, Failed and Canceled pass, for nothing goes on then; a failed cluster is mended by a PUT.
-		checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.ProvisioningState }),
-		chain.Named("OwnerRuns", checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.State },
-			checks.Allow("Running"), checks.Reason("ClusterNotRunning"))),
-	),
+// KustoDatabase belongs to a cluster. While the cluster does not run, Azure does not even answer a GET of the database.
+type KustoDatabase struct {
+	Name    string
+	Deleted bool
 }
 
-// A database leaves Azure alone until its cluster can answer, and a cluster until nothing else is being done to it.
+// clusterRuns are owner checks: they see the cluster, and nothing of the database.
+var clusterRuns = []checks.OwnerMiddleware{
+	// Succeeded, Failed and Canceled proceed: no operation is under way then, and a PUT repairs a failed cluster.
+	checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.ProvisioningState }),
+	chain.Named("OwnerRuns", checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.State },
+		checks.Allow("Running"), checks.Reason("ClusterNotRunning"))),
+}
+
+// kustoExtensions guard every request about a database with the same checks: GET and PUT by OwnerCheck, DELETE by DeleteCheck.
+var kustoExtensions = flow.Extensions[*KustoDatabase]{
+	OwnerCheck:  chain.New(clusterRuns...),
+	DeleteCheck: chain.New(checks.OnOwner[*KustoDatabase](clusterRuns...)),
+}
+
+// A database sends no request, and no DELETE, until its cluster can answer. A cluster sends no PUT while Azure works on it.
 func Example_kusto() {
 	cluster := &KustoCluster{Name: "logs"}
 	gets := 0
 	databases := flow.New("Database", flow.Operations[*KustoDatabase]{
-		Key: func(d *KustoDatabase) string { return d.Name },
+		Key:      func(d *KustoDatabase) string { return d.Name },
+		Deleting: func(d *KustoDatabase) bool { return d.Deleted },
 		Owner: func(context.Context, *KustoDatabase) (checks.Object, error) {
 			return checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: cluster.Name}, Value: cluster}, nil
 		},
 		Get: func(context.Context, *flow.Request[*KustoDatabase]) (flow.Observation, error) {
 			gets++
-			return flow.Observation{}, nil
+			return flow.Observation{Presence: checks.Absent}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*KustoDatabase]) (flow.Progress, error) { return flow.Done(), nil },
+		Delete: func(context.Context, *flow.Request[*KustoDatabase]) (flow.Progress, error) {
+			fmt.Println("DELETE")
+			return flow.Done(), nil
+		},
 	}, kustoExtensions)
 	clusters := flow.New("Cluster", flow.Operations[*KustoCluster]{
 		Key: func(c *KustoCluster) string { return c.Name },
 		Get: func(context.Context, *flow.Request[*KustoCluster]) (flow.Observation, error) {
-			return flow.Observation{Exists: true}, nil // this GET is what sees the state
+			return flow.Observation{Presence: checks.Present}, nil // this GET reads the state
 		},
 		Apply: func(context.Context, *flow.Request[*KustoCluster]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*KustoCluster]{
@@ -62,6 +74,11 @@ func Example_kusto() {
 		out := databases.Reconcile(context.Background(), &KustoDatabase{Name: "audit"})
 		fmt.Println("  database:", out)
 		fmt.Println("            GETs so far:", gets, "- waits for", out.WaitingFor())
+	}
+
+	for _, state := range []string{"Stopped", "Running"} {
+		cluster.State = &state
+		fmt.Println(databases.Reconcile(context.Background(), &KustoDatabase{Name: "audit", Deleted: true}))
 	}
 	// Output:
 	// Creating and Creating
@@ -84,4 +101,7 @@ func Example_kusto() {
 	//   cluster:  ready
 	//   database: ready
 	//             GETs so far: 2 - waits for []
+	// blocked at DeleteCheck by OwnerRuns: ClusterNotRunning: owner Cluster logs is in state "Stopped": it must be Running
+	// DELETE
+	// gone
 }

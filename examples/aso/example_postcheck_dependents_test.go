@@ -36,7 +36,7 @@ func Example_postCheckDependents() {
 		Key: func(d *MailDomain) string { return d.Name },
 		Get: func(_ context.Context, req *flow.Request[*MailDomain]) (flow.Observation, error) {
 			there := applied[req.Resource.Name]
-			return flow.Observation{Exists: there, InSync: there}, nil
+			return flow.Observation{Presence: checks.PresenceOf(there), InSync: there}, nil
 		},
 		Apply: func(_ context.Context, req *flow.Request[*MailDomain]) (flow.Progress, error) {
 			fmt.Println("PUT", req.Resource.Name)

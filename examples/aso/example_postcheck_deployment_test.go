@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,7 +43,7 @@ func Example_postCheckDeployment() {
 		Key: func(s *EdgeSite) string { return s.Name },
 		Get: func(_ context.Context, req *flow.Request[*EdgeSite]) (flow.Observation, error) {
 			there := req.Resource.ID != ""
-			return flow.Observation{Exists: there, InSync: there}, nil
+			return flow.Observation{Presence: checks.PresenceOf(there), InSync: there}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*EdgeSite]) (flow.Progress, error) {
 			fmt.Println("PUT")
@@ -50,7 +51,7 @@ func Example_postCheckDeployment() {
 		},
 	}, flow.Extensions[*EdgeSite]{
 		PostCheck: chain.New(checks.Check("Deployed", rollout.Deployed)),
-	})
+	}, flow.WithErrors(azure.Errors()))
 	site := &EdgeSite{Name: "shop"}
 	reconcile := func() {
 		out := sites.Reconcile(context.Background(), site)
@@ -75,7 +76,7 @@ func Example_postCheckDeployment() {
 	// PUT
 	// blocked at PostCheck by Deployed: NoResourceID: Azure has not given the site an ID yet
 	//   looked at again slow - error: false
-	// failed at PostCheck by Deployed: RolloutNotFound: the service gave no message (HTTP 404 Not Found)
+	// failed at PostCheck by Deployed: RolloutNotFound: check Deployed failed: the service gave no message (HTTP 404 Not Found)
 	//   looked at again slow - error: true
 	// blocked at PostCheck by Deployed: RollingOut: it is in 2 of 3 regions
 	//   looked at again slow - error: false

@@ -28,7 +28,7 @@ type searchCloud struct {
 
 func (c *searchCloud) get(_ context.Context, req *flow.Request[*SearchService]) (flow.Observation, error) {
 	req.Resource.Status = &SearchStatus{ProvisioningState: c.state}
-	return flow.Observation{Exists: c.puts > 0, InSync: c.replicas == req.Resource.Replicas}, nil
+	return flow.Observation{Presence: checks.PresenceOf(c.puts > 0), InSync: c.replicas == req.Resource.Replicas}, nil
 }
 
 func (c *searchCloud) put(_ context.Context, req *flow.Request[*SearchService]) (flow.Progress, error) {
@@ -43,9 +43,9 @@ func Example_postCheckSucceeded() {
 	services := flow.New("SearchService", flow.Operations[*SearchService]{
 		Key: func(s *SearchService) string { return s.Name }, Get: azure.get, Apply: azure.put,
 	}, flow.Extensions[*SearchService]{
-		// Before Ready one state is good enough; without Allow, Failed and Canceled would be as well.
+		// The same check at PreCheck lets Failed and Canceled proceed, too. Before Ready it allows Succeeded only.
 		PostCheck: chain.New(checks.ProvisioningState(
-			func(s *SearchService) *string { return s.Status.ProvisioningState }, checks.Allow("Succeeded"))),
+			func(s *SearchService) *string { return s.Status.ProvisioningState })),
 	})
 	search := &SearchService{Name: "catalog", Replicas: 2}
 	reconcile := func() {
@@ -62,7 +62,7 @@ func Example_postCheckSucceeded() {
 		reconcile()
 	}
 	// Output:
-	// blocked at PostCheck by ProvisioningState: ResourceStateUnknown: the resource is there and has not reported a state yet: it must be Succeeded
+	// blocked at PostCheck by ProvisioningState: ResourceStateUnknown: the resource is in the cloud and has not reported a state yet: it must be Succeeded
 	//   Ready is False after 1 PUT
 	// blocked at PostCheck by ProvisioningState: ResourceState: the resource is in state "Provisioning": it must be Succeeded
 	//   Ready is False after 1 PUT

@@ -38,15 +38,15 @@ func Example_preCheckConfiguration() {
 		},
 	}, flow.Extensions[*GatewayPlan]{
 		PreCheck: chain.New(checks.Valid((*GatewayPlan).validate)),
-	})
+	}, flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
 	reconcile := func(p *GatewayPlan) {
 		out := plans.Reconcile(context.Background(), p)
 		fmt.Println(out)
 		for _, c := range out.Conditions() {
 			fmt.Printf("  %s=%s %s\n", c.Type, c.Status, c.Reason)
 		}
-		if delay, _ := out.Again(); out.State() == flow.StateBlocked {
-			fmt.Println("  severity", out.Severity(), "- looked at again", out.Retry(), "and in", delay)
+		if out.State() == flow.StateBlocked {
+			fmt.Println("  severity", out.Severity(), "- looked at again", out.Retry()) // and at the resync
 		}
 	}
 	plan := &GatewayPlan{Name: "edge", Generation: 1, Advanced: &GatewayAdvanced{MinUnits: 8, MaxUnits: 4}}
@@ -59,7 +59,7 @@ func Example_preCheckConfiguration() {
 	// blocked at PreCheck by Valid: SpecInvalid: spec.advanced.minUnits is 8 and must not be above maxUnits, which is 4
 	//   Ready=False SpecInvalid
 	//   Stalled=True SpecInvalid
-	//   severity Error - looked at again on change and in 1h0m0s
+	//   severity Error - looked at again on change
 	// PUT edge
 	// ready
 	//   Ready=True Succeeded

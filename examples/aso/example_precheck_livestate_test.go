@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -30,19 +31,19 @@ func (l *VaultLock) State(_ context.Context, req *checks.Request[*Vault]) (strin
 
 // A vault is left alone while Azure says that it is locked or being deleted.
 func Example_preCheckLiveState() {
-	azure := &VaultLock{}
+	lock := &VaultLock{}
 	vaults := flow.New("Vault", flow.Operations[*Vault]{
 		Key: func(v *Vault) string { return v.Name },
 		Get: func(context.Context, *flow.Request[*Vault]) (flow.Observation, error) {
-			return flow.Observation{Exists: azure.created}, nil
+			return flow.Observation{Presence: checks.PresenceOf(lock.created)}, nil
 		},
 		Apply: func(_ context.Context, req *flow.Request[*Vault]) (flow.Progress, error) {
 			fmt.Println("PUT", req.Resource.Name)
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*Vault]{
-		PreCheck: chain.New(checks.LiveState(azure.State, checks.Deny("Locked", "Deleting"))),
-	})
+		PreCheck: chain.New(checks.LiveState(lock.State, checks.Deny("Locked", "Deleting"))),
+	}, flow.WithErrors(azure.Errors()))
 	reconcile := func() {
 		out := vaults.Reconcile(context.Background(), &Vault{Name: "keys"})
 		fmt.Println(out)
@@ -50,29 +51,29 @@ func Example_preCheckLiveState() {
 			fmt.Println("  looked at again", out.Retry())
 		}
 	}
-	azure.created, azure.state = true, "Locked"
+	lock.created, lock.state = true, "Locked"
 	reconcile()
 
 	// That it could not be found out is an error, not a block: the error's own rule says how soon to try again.
-	azure.err = &azcore.ResponseError{ErrorCode: "InternalServerError", StatusCode: http.StatusInternalServerError}
+	lock.err = &azcore.ResponseError{ErrorCode: "InternalServerError", StatusCode: http.StatusInternalServerError}
 	reconcile()
 
-	azure.state, azure.err = "Online", nil
+	lock.state, lock.err = "Online", nil
 	reconcile()
 
 	// Gone since the GET is as good as not there yet.
-	azure.err = &azcore.ResponseError{ErrorCode: "ResourceNotFound", StatusCode: http.StatusNotFound}
+	lock.err = &azcore.ResponseError{ErrorCode: "ResourceNotFound", StatusCode: http.StatusNotFound}
 	reconcile()
 
 	// And nothing is asked about what the GET did not find.
-	azure.created = false
+	lock.created = false
 	reconcile()
 	// Output:
 	// asking for the state of keys
 	// blocked at PreCheck by LiveState: ResourceState: the resource is in state "Locked": it must not be Locked or Deleting
 	//   looked at again slow
 	// asking for the state of keys
-	// failed at PreCheck by LiveState: InternalServerError: the service gave no message (HTTP 500 Internal Server Error)
+	// failed at PreCheck by LiveState: InternalServerError: check LiveState failed: the service gave no message (HTTP 500 Internal Server Error)
 	//   looked at again slow
 	// asking for the state of keys
 	// PUT keys

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// BusTopic is reconciled, and waits for the namespace that owns it. Without one it is a root resource.
+// BusTopic is reconciled, and waits for the namespace that owns it. It always has one.
 type BusTopic struct{ Name, Namespace string }
 
 // BusNamespace is the owner, with what its own reconciler said of it last: in Kubernetes its Ready condition.
@@ -18,7 +18,8 @@ type BusNamespace struct{ Readiness checks.Readiness }
 // busNamespaces are those that there are.
 type busNamespaces map[string]*BusNamespace
 
-// Owner finds the owner of a topic. One that is not there is no error: it has a Ref and no Value, and is waited for.
+// Owner finds the owner of a topic. An owner that does not exist is no error: it has a Ref and no Value, and the topic waits
+// for it. The zero Object says that the topic names no owner.
 func (n busNamespaces) Owner(_ context.Context, t *BusTopic) (checks.Object, error) {
 	if t.Namespace == "" {
 		return checks.Object{}, nil
@@ -41,9 +42,10 @@ func Example_preCheckOwnerReady() {
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*BusTopic]{
-		// It looks at the owner and at nothing else, so it can stand before the GET. To ask after the GET, it is
-		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady())).
-		OwnerCheck: chain.New(checks.OwnerReady()),
+		// It sees only the owner, so it runs before the GET. To run it after the GET, write
+		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady(checks.Required()))).
+		// Without Required a topic that names no owner is a root resource, and proceeds.
+		OwnerCheck: chain.New(checks.OwnerReady(checks.Required())),
 	})
 	reconcile := func(t *BusTopic) {
 		out := topics.Reconcile(context.Background(), t)
@@ -68,11 +70,11 @@ func Example_preCheckOwnerReady() {
 	namespaces["shop"].Readiness = checks.Readiness{State: checks.Ready, Observed: 2, Generation: 2}
 	reconcile(orders)
 
-	reconcile(&BusTopic{Name: "root"})
+	reconcile(&BusTopic{Name: "lost"})
 	// Output:
 	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner Namespace shop was not found: waiting until it is created
 	//   waits for [Namespace shop] and is looked at again fast
-	// blocked at OwnerCheck by OwnerReady: OwnerReadinessUnknown: owner Namespace shop has not said yet whether it is ready
+	// blocked at OwnerCheck by OwnerReady: OwnerReadinessUnknown: owner Namespace shop has not reported yet whether it is ready
 	//   waits for [Namespace shop] and is looked at again fast
 	// blocked at OwnerCheck by OwnerReady: OwnerNotReady: owner Namespace shop is not ready: Creating
 	//   waits for [Namespace shop] and is looked at again fast
@@ -80,6 +82,6 @@ func Example_preCheckOwnerReady() {
 	//   waits for [Namespace shop] and is looked at again fast
 	// PUT orders
 	// ready
-	// PUT root
-	// ready
+	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: there is no owner, and one is required: name an owner
+	//   waits for [] and is looked at again on change
 }

@@ -18,11 +18,14 @@ type WebApp struct {
 	}
 }
 
-// webObjects is where other objects are looked up. What is not there is no error.
+// webObjects has the objects that exist.
 type webObjects map[checks.Ref]checks.Readiness
 
-// Find is the resolver.
+// Find is the resolver. An object that does not exist is no error. An error says that the resolver could not find out.
 func (w webObjects) Find(_ context.Context, ref checks.Ref) (checks.Object, error) {
+	if ref.Namespace != "" {
+		return checks.Object{}, fmt.Errorf("objects of the namespace %s: forbidden", ref.Namespace)
+	}
 	o := checks.Object{Ref: ref}
 	if readiness, ok := w[ref]; ok {
 		o.Value, o.Readiness = &ref, readiness
@@ -41,8 +44,8 @@ func Example_preCheckReferences() {
 		},
 	}, flow.Extensions[*WebApp]{
 		PreCheck: chain.New(
-			// A nil reference is met on the way and means that it is not set: the app goes on without.
-			checks.ReferenceReady("network", func(a *WebApp) []checks.Ref { return []checks.Ref{*a.Spec.Network} }),
+			// The reference to a network is optional: if it is nil, the app proceeds without one.
+			checks.ReferenceReady("network", func(a *WebApp) []checks.Ref { return checks.OptionalRefs(a.Spec.Network) }),
 			checks.ReferenceReady("identity", func(a *WebApp) []checks.Ref { return a.Spec.Identities }),
 		),
 	}, flow.WithResolver(objects.Find))
@@ -50,7 +53,7 @@ func Example_preCheckReferences() {
 	reconcile := func(a *WebApp) {
 		out := apps.Reconcile(context.Background(), a)
 		fmt.Println(out)
-		if out.State() == flow.StateBlocked {
+		if out.State() != flow.StateReady {
 			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
 		}
 	}
@@ -73,6 +76,11 @@ func Example_preCheckReferences() {
 	reconcile(shop)
 
 	reconcile(&WebApp{Name: "without references"})
+
+	// An error of the resolver fails the pass. The app waits for no object, and a retry asks the resolver again.
+	foreign := &WebApp{Name: "foreign"}
+	foreign.Spec.Identities = []checks.Ref{{Namespace: "other", Kind: "Identity", Name: "reader"}}
+	reconcile(foreign)
 	// Output:
 	// blocked at PreCheck by ReferenceReady(network): ReferenceNotFound: network Network lan was not found: waiting until it is created
 	//   waits for [Network lan] and is looked at again fast
@@ -84,4 +92,6 @@ func Example_preCheckReferences() {
 	// ready
 	// PUT without references
 	// ready
+	// failed at PreCheck by ReferenceReady(identity): CheckFailed: check ReferenceReady(identity) failed: identity Identity other/reader: objects of the namespace other: forbidden
+	//   waits for [] and is looked at again slow
 }

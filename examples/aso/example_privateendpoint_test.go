@@ -40,7 +40,7 @@ func Example_privateEndpoint() {
 	endpoints := flow.New("PrivateEndpoint", flow.Operations[*Endpoint]{
 		Key: func(e *Endpoint) string { return e.Name },
 		Get: func(context.Context, *flow.Request[*Endpoint]) (flow.Observation, error) {
-			return flow.Observation{Exists: made, InSync: made}, nil
+			return flow.Observation{Presence: checks.PresenceOf(made), InSync: made}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*Endpoint]) (flow.Progress, error) {
 			fmt.Println("PUT")
@@ -76,13 +76,13 @@ func Example_privateEndpoint() {
 	// PUT
 	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: 0 of at least 1 are there to be approved
 	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: first has nothing said of its approval yet; second has nothing said of its approval yet
+	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: first has no approval status yet; second has no approval status yet
 	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalPending: first waits for a person to approve it; second waits for a person to approve it (asked for on Monday)
+	// blocked at PostCheck by ApprovalPending: ApprovalPending: first must be approved by a person; second must be approved by a person (asked for on Monday)
 	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalPending: second waits for a person to approve it (asked for on Monday)
+	// blocked at PostCheck by ApprovalPending: ApprovalPending: second must be approved by a person (asked for on Monday)
 	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalRejected: first waits for a person to approve it; second was rejected: a person has to approve it or to remove it (asked for on Monday)
+	// blocked at PostCheck by ApprovalPending: ApprovalRejected: first must be approved by a person; second was rejected: a person has to approve it or to remove it (asked for on Monday)
 	//   looked at again on change - Stalled
 	// blocked at PostCheck by ApprovalPending: ApprovalDisconnected: first was disconnected: a person has to connect it anew
 	//   looked at again on change - Stalled

@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,7 +43,7 @@ func Example_redis() {
 				}
 				return flow.Done(), nil
 			},
-		}, ext)
+		}, ext, flow.WithErrors(azure.Errors()), flow.WithoutBackoff()) // the delays of a first failure
 	}
 	plain := rules(flow.Extensions[*RedisRule]{})
 	special := rules(flow.Extensions[*RedisRule]{Classify: chain.New(redisTable.Link())})

@@ -3,12 +3,14 @@ package aso
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -94,7 +96,7 @@ func VaultKeyExtensions(vaults Vaults) flow.Extensions[*VaultKey] {
 func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey]) (checks.Result, error) {
 	key := req.Resource
 	keys, err := vaults.Open(ctx, key)
-	if hasStatus(err, 404) {
+	if azure.Errors().NotFound(err) {
 		return checks.Block("VaultNotFound", "the vault of the key was not found: waiting until it is created",
 			checks.WaitingFor(req.Owner.Ref)), nil
 	}
@@ -109,23 +111,23 @@ func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey
 		}
 		return checks.Proceed(), nil
 	}
-	if !hasStatus(err, 404) {
+	if !azure.Errors().NotFound(err) {
 		return checks.Result{}, err
 	}
 
-	if err := keys.GetDeleted(ctx, key.Name); hasStatus(err, 404) {
+	if err := keys.GetDeleted(ctx, key.Name); azure.Errors().NotFound(err) {
 		return checks.Proceed(), nil
 	} else if err != nil {
 		return checks.Result{}, err
 	}
 	switch key.Spec.WhenDeleted {
 	case WhenDeletedRecover:
-		if err := keys.Recover(ctx, key.Name); err != nil && !hasStatus(err, 409) {
+		if err := keys.Recover(ctx, key.Name); err != nil && failure(err).Status != http.StatusConflict {
 			return checks.Result{}, err
 		}
 		return checks.Block("KeyRecovering", "the key was deleted: waiting until the vault has recovered it"), nil
 	case WhenDeletedPurge:
-		if err := keys.Purge(ctx, key.Name); err != nil && !hasStatus(err, 409) {
+		if err := keys.Purge(ctx, key.Name); err != nil && failure(err).Status != http.StatusConflict {
 			return checks.Result{}, err
 		}
 		return checks.Block("KeyPurging", "a deleted key has the name: waiting until the vault has purged it"), nil

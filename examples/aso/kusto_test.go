@@ -1,7 +1,10 @@
 package aso
 
 import (
+	"context"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
@@ -47,4 +50,48 @@ func TestKustoDatabase(t *testing.T) {
 		cases["cluster "+name] = tc
 	}
 	decide(t, flow.PointOwnerCheck, KustoDatabaseExtensions(), cases)
+}
+
+// A DELETE is sent when the cluster runs, and when it is gone or being deleted. ASO always sends it.
+func TestKustoDatabaseDelete(t *testing.T) {
+	cluster := func(provisioning, state string) checks.Object {
+		return checks.Object{Ref: somewhere, Value: kustoCluster(&provisioning, &state)}
+	}
+	going := cluster("Succeeded", "Stopped")
+	going.Deleting = true
+	cases := map[string]struct {
+		reason string
+		owner  checks.Object
+		want   string // the reason of the block; empty: the DELETE is sent
+	}{
+		"Running":     {"Azure can delete it", cluster("Succeeded", "Running"), ""},
+		"Stopped":     {"Azure would refuse it", cluster("Succeeded", "Stopped"), "ClusterNotRunning"},
+		"Updating":    {"Azure would refuse it", cluster("Updating", "Running"), checks.ReasonOwnerState},
+		"NotReported": {"unknown is not good", checks.Object{Ref: somewhere, Value: kustoCluster(nil, nil)}, checks.ReasonOwnerStateUnknown},
+		"Deleting":    {"the database goes with its cluster", going, ""},
+		"Gone":        {"the database went with its cluster", checks.Object{Ref: somewhere}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			deletes := 0
+			r := flow.New("Database", flow.Operations[*KustoDatabase]{
+				Key:      func(d *KustoDatabase) string { return d.Name },
+				Deleting: func(*KustoDatabase) bool { return true },
+				Owner:    func(context.Context, *KustoDatabase) (checks.Object, error) { return tc.owner, nil },
+				Apply:    func(context.Context, *flow.Request[*KustoDatabase]) (flow.Progress, error) { return flow.Done(), nil },
+				Delete: func(context.Context, *flow.Request[*KustoDatabase]) (flow.Progress, error) {
+					deletes++
+					return flow.Done(), nil
+				},
+			}, KustoDatabaseExtensions())
+			want := []any{flow.StateGone, "", "", 1}
+			if tc.want != "" {
+				want = []any{flow.StateBlocked, flow.PointDeleteCheck, tc.want, 0}
+			}
+			out := r.Reconcile(t.Context(), &KustoDatabase{Name: "audit"})
+			if diff := cmp.Diff(want, []any{out.State(), out.Point(), out.Reason(), deletes}); diff != "" {
+				t.Errorf("%s: %v, -want, +got:\n%s", tc.reason, out, diff)
+			}
+		})
+	}
 }

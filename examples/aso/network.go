@@ -28,8 +28,8 @@ type PrivateLinkServiceConnection struct {
 
 // PrivateEndpointExtensions defer Ready until the owner of the service has approved all manual connections. One that was
 // rejected or disconnected is not looked at again before something changes, since only a person can help; ASO reports it as
-// one that waits for approval. One that is not reported yet, or without a state, has not been approved; in ASO it passes, or
-// is a panic.
+// one that waits for approval. A connection that is not reported yet, or has no state, is not approved, and one without an ID
+// is named by its place in the list. ASO proceeds with the first and panics at the others.
 func PrivateEndpointExtensions() flow.Extensions[*PrivateEndpoint] {
 	return flow.Extensions[*PrivateEndpoint]{
 		PostCheck: chain.New(checks.ApprovalPending((*PrivateEndpoint).manual, PrivateLinkServiceConnection.approval)),

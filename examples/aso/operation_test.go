@@ -3,6 +3,7 @@ package aso
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,8 @@ func TestFollow(t *testing.T) {
 		Err             error
 		Token           string // what is kept after that
 	}
-	failed := refuse(200, "OperationFailed")
+	failed, unknown := refuse(200, "OperationFailed"), refuse(404, "OperationNotFound")
+	throttled := refuse(429, "TooManyRequests")
 	cases := map[string]struct {
 		reason string
 		kept   kept[int]
@@ -26,6 +28,12 @@ func TestFollow(t *testing.T) {
 		"no answer": {"that says nothing of the operation",
 			kept[int]{token: "t", polls: map[string]polled{"t": {err: errDown}}},
 			result{UnderWay: true, Err: errDown, Token: "t"}},
+		"throttled": {"Azure says nothing about the operation",
+			kept[int]{token: "t", polls: map[string]polled{"t": {err: throttled}}},
+			result{UnderWay: true, Err: throttled, Token: "t"}},
+		"unknown to Azure": {"it would be polled for ever",
+			kept[int]{token: "t", polls: map[string]polled{"t": {err: unknown}}},
+			result{UnderWay: true, Ended: true, Err: unknown}},
 		"done": {"the token is of no more use", kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}},
 			result{UnderWay: true, Ended: true}},
 		"failed": {"nor is that of one that failed",
@@ -84,22 +92,22 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-func TestHasStatus(t *testing.T) {
+func TestFailure(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		err    error
-		want   bool
+		status int
+		code   string
 	}{
-		"nil":     {"no error is no answer", nil, false},
-		"404":     {"that is it", refuse(404, ""), true},
-		"wrapped": {"an error is what it wraps", errors.Join(errDown, refuse(404, "")), true},
-		"403":     {"that is another one", refuse(403, "NotFound"), false},
-		"other":   {"that is no answer", errDown, false},
+		"Nil":     {"no error has neither", nil, 0, ""},
+		"Azure":   {"an answer of Azure has both", refuse(409, "Conflict"), 409, "Conflict"},
+		"Wrapped": {"a wrapper hides neither", fmt.Errorf("PUT: %w", refuse(403, "AuthorizationFailed")), 403, "AuthorizationFailed"},
+		"Network": {"Azure did not answer", errDown, 0, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := hasStatus(tc.err, 404); got != tc.want {
-				t.Errorf("%s: %t", tc.reason, got)
+			if got := failure(tc.err); got.Status != tc.status || got.Code != tc.code {
+				t.Errorf("%s: got %d %q, want %d %q", tc.reason, got.Status, got.Code, tc.status, tc.code)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/aso"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -135,7 +136,7 @@ var hooks = flow.Extensions[*Database]{
 func keepData(next chain.Handler[*flow.Request[*Database], flow.Progress]) chain.Handler[*flow.Request[*Database], flow.Progress] {
 	return func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
 		if req.Resource.Spec.KeepData {
-			return flow.Done(), nil
+			return flow.Skip("its spec keeps the data"), nil
 		}
 		return next(ctx, req)
 	}
@@ -156,8 +157,18 @@ func count(reason string)          { reader.counted = append(reader.counted, rea
 func announce(d *Database) error   { reader.announced = append(reader.announced, d.Name); return nil }
 func backedUp(*Database) bool      { return reader.backedUp }
 func write(c flow.Condition)       { reader.written = append(reader.written, c.Type+"="+c.Status) }
-func enqueue(delay time.Duration)  { reader.queued = delay }
+func enqueue(delay time.Duration)  { reader.queued = withoutJitter(delay) }
 func wakeOn(refs []checks.Ref) int { return len(refs) }
+
+// withoutJitter is the delay that the back-off makes longer or shorter at random.
+func withoutJitter(delay time.Duration) time.Duration {
+	for _, d := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, time.Hour} {
+		if (delay - d).Abs() <= d/4 {
+			return d
+		}
+	}
+	return delay
+}
 
 // pass is what an engine does with the outcome of a pass.
 func pass(ctx context.Context, reconciler *flow.Reconciler[*Database], database *Database) {
@@ -177,7 +188,7 @@ func pass(ctx context.Context, reconciler *flow.Reconciler[*Database], database 
 func databaseReconciler(ops flow.Operations[*Database], opts ...flow.Option) *flow.Reconciler[*Database] {
 	return flow.New("Database", ops, base.Extend(databases, hooks, flow.Extensions[*Database]{
 		PreCheck: chain.New(audit, backup),
-	}), opts...)
+	}), append(opts, flow.WithErrors(azure.Errors()))...)
 }
 
 // :README
@@ -234,14 +245,18 @@ func TestPageOfVersions(t *testing.T) {
 		"Old":        {"the version that the check was written for", "Database/v1", &Database{Name: "a"}, false, "blocked at PreCheck by Backup: BackupRunning: the backup has to end first", 0},
 		"New":        {"the next one keeps it", "Database/v2", &DatabaseV2{Name: "a"}, false, "blocked at PreCheck by Backup: BackupRunning: the backup has to end first", 0},
 		"Applied":    {"and goes on where the old one does", "Database/v2", &DatabaseV2{Name: "a"}, true, "ready", 1},
-		"Impossible": {"an object that cannot be converted fails", "Database/v2", &DatabaseV2{}, true, "failed at PreCheck by Backup: Unknown: Database/v2: cannot make *aso_test.Database of *aso_test.DatabaseV2: a database of version 1 has a name", 0},
+		"Impossible": {"an object that cannot be converted fails", "Database/v2", &DatabaseV2{}, true, "failed at PreCheck by Backup: CheckFailed: check Backup failed: Database/v2: cannot make *aso_test.Database of *aso_test.DatabaseV2: a database of version 1 has a name", 0},
 		"Unknown":    {"a kind without extensions needs none", "Backup/v1", &Database{}, false, "ready", 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			reader = engine{backedUp: tc.backedUp}
 			applied = 0
-			out := registry.For(tc.kind, ops).Reconcile(t.Context(), tc.resource)
+			runner, err := registry.For(tc.kind, ops)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := runner.Reconcile(t.Context(), tc.resource)
 			if got := out.String(); got != tc.want || applied != tc.applied {
 				t.Errorf("%s: got %s, applied %d times; want %s, %d times", tc.reason, got, applied, tc.want, tc.applied)
 			}
@@ -263,7 +278,7 @@ func TestPageOfDatabases(t *testing.T) {
 		Owner:    func(context.Context, *Database) (checks.Object, error) { return owner, nil },
 		Get: func(context.Context, *flow.Request[*Database]) (flow.Observation, error) {
 			gets++
-			return flow.Observation{}, nil
+			return flow.Observation{Presence: checks.Absent}, nil
 		},
 		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
 			if req.Token == "" && refusal == nil {
@@ -275,7 +290,7 @@ func TestPageOfDatabases(t *testing.T) {
 			deletes++
 			return flow.Done(), nil
 		},
-	})
+	}, flow.WithoutBackoff()) // so that each delay is that of a first failure
 	audited := &Database{Name: "audit"}
 
 	step := func(reason, want string) {
@@ -331,7 +346,7 @@ func TestPageOfPools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, c := &AgentPool{}, &ManagedCluster{}
 			p.Spec.Minor, p.Status.ProvisioningState, c.Status.Minor = tc.minor, tc.state, 30
-			req := &checks.Request[*AgentPool]{OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Value: c}}, Resource: p, Exists: true}
+			req := &checks.Request[*AgentPool]{OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Value: c}}, Resource: p, Presence: checks.Present}
 			if res, err := checks.Compose(pools.PreCheck)(t.Context(), req); err != nil || res.Reason() != tc.want {
 				t.Errorf("%s: %v, %v, want %q", tc.reason, res, err, tc.want)
 			}
@@ -500,6 +515,71 @@ func TestPageFindsEverything(t *testing.T) {
 			t.Errorf("the index of %s (-folder +index):\n%s", what, diff)
 		}
 	}
+}
+
+// Each row of the table of differences is complete, and names a test of this folder and, if it has one, the test's case.
+func TestPageNamesTheTestOfEachDifference(t *testing.T) {
+	_, section, found := strings.Cut(page, "\n## Where we differ\n")
+	if !found {
+		t.Fatal("the page has no table of differences")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	tests, literals := testsOf(t)
+	named := regexp.MustCompile("^ `(Test[A-Za-z0-9]+)`(?:, (\"[^\"]+\"))? $")
+	shown := 0
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| input |") {
+			continue
+		}
+		shown++
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 5 || slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) == "" }) {
+			t.Errorf("want five cells, none empty: %s", line)
+			continue
+		}
+		m := named.FindStringSubmatch(cells[4])
+		switch {
+		case m == nil:
+			t.Errorf("the last cell names no test: %s", line)
+		case !tests[m[1]]:
+			t.Errorf("there is no test %s: %s", m[1], line)
+		case m[2] != "" && !literals[m[2]]:
+			t.Errorf("there is no case %s: %s", m[2], line)
+		}
+	}
+	if shown < 30 {
+		t.Errorf("%d rows were found, want at least 30", shown)
+	}
+}
+
+// testsOf finds the tests of this folder, and the string literals in their files.
+func testsOf(t *testing.T) (tests, literals map[string]bool) {
+	t.Helper()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, literals = map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil && strings.HasPrefix(n.Name.Name, "Test") {
+					tests[n.Name.Name] = true
+				}
+			case *ast.BasicLit:
+				if n.Kind == token.STRING {
+					literals[n.Value] = true
+				}
+			}
+			return true
+		})
+	}
+	return tests, literals
 }
 
 func TestPageLinksToWhatIsThere(t *testing.T) {

@@ -3,14 +3,13 @@ package aso
 import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Object is all that an engine for all kinds knows of a resource.
+// Object is the type that all resources have in common for an engine that serves all kinds.
 type Object interface{ GetName() string }
 
-// APIs are the requests to Azure that checks of some kinds make. A check whose API is nil fails when it is asked.
+// APIs has the requests to Azure that the checks of some kinds send. A check whose API is nil fails when it runs.
 type APIs struct {
 	Throughputs ThroughputAPI
 	Vaults      Vaults
@@ -19,8 +18,9 @@ type APIs struct {
 	Syncs       SyncAPI
 }
 
-// Register puts all kinds of this package into the registry of an engine, a line each: what all kinds have in common, then
-// what the kind needs, typed, and its rules for errors. Kinds with rules only need no type of their own.
+// Register registers all kinds of this package, one line each: the extensions that all kinds share, those of the kind,
+// typed, and its rules for errors. A kind that has only rules needs no type of its own. Give the registry's reconcilers
+// flow.WithErrors(azure.Errors()), so that they can read the errors of Azure.
 func Register(r *flow.Registry[Object], apis APIs) {
 	register(r, "kusto Cluster", KustoClusterExtensions())
 	register(r, "kusto Database", KustoDatabaseExtensions())
@@ -41,18 +41,19 @@ func Register(r *flow.Registry[Object], apis APIs) {
 	register(r, "dataprotection BackupVaultsBackupInstance", BackupVaultsBackupInstanceExtensions(apis.Syncs))
 
 	for _, kind := range []string{
+		"app ContainerApp", "app Job",
 		"cache Redis", "cache RedisFirewallRule", "cache RedisLinkedServer", "cache RedisPatchSchedule",
-		"cdn AfdCustomDomain", "cdn Route", "cdn SecurityPolicy",
+		"cdn AfdCustomDomain", "cdn Route", "cdn Rule", "cdn SecurityPolicy",
 		"compute Disk", "compute VirtualMachine", "compute VirtualMachineScaleSet",
 		"containerservice FleetsMember",
 		"documentdb CassandraCluster", "documentdb MongodbDatabase", "documentdb SqlRoleAssignment",
 		"insights DataCollectionRule", "insights ScheduledQueryRule",
 		"machinelearningservices Workspace",
 		"network AzureFirewall", "network DnsForwardingRuleSetsForwardingRule", "network DnsForwardingRuleset",
-		"network DnsZonesCNAMERecord", "network NetworkWatchersFlowLog", "network PublicIPAddress",
-		"network VirtualNetworksVirtualNetworkPeering",
+		"network DnsZonesAAAARecord", "network DnsZonesARecord", "network DnsZonesCNAMERecord",
+		"network NetworkWatchersFlowLog", "network PublicIPAddress", "network VirtualNetworksVirtualNetworkPeering",
 		"servicebus NamespacesTopicsSubscription",
-		"sql Server", "sql ServersAzureADOnlyAuthentication",
+		"sql Server", "sql ServersAzureADOnlyAuthentication", "sql ServersVulnerabilityAssessment",
 	} {
 		register(r, kind, flow.Extensions[Object]{})
 	}
@@ -66,13 +67,10 @@ func register[T Object](r *flow.Registry[Object], kind string, own flow.Extensio
 	flow.Register(r, kind, base[T]().Extend(own, rules))
 }
 
-// base is what all kinds have in common: nothing is asked of Azure before the owner is ready, and a quota that is used up
-// is not asked for every few minutes.
+// base has the extensions that all kinds share: no request is sent before the owner is ready. It has no rule for quotas, as
+// in ASO: a quota that is used up is tried again as Slow, and so a raised quota is noticed within minutes.
 func base[T Object]() flow.Extensions[T] {
-	return flow.Extensions[T]{
-		OwnerCheck: chain.New(checks.OwnerReady()),
-		Classify:   chain.New(classify.Table{{Name: "Quota", Code: "QuotaExceeded ResourceQuotaExceeded", Retry: classify.VerySlow}}.Link()),
-	}
+	return flow.Extensions[T]{OwnerCheck: chain.New(checks.OwnerReady())}
 }
 
 // GetName implements [Object].

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -90,7 +91,7 @@ func decide[T any](t *testing.T, point string, ext flow.Extensions[T], cases map
 func ask[T any](t *testing.T, point string, ext flow.Extensions[T], in subject[T]) (checks.Result, error) {
 	t.Helper()
 	owner := checks.OwnerRequest{Owner: in.owner, Resolver: in.resolver}
-	req := &checks.Request[T]{OwnerRequest: owner, Resource: in.resource, Exists: !in.absent}
+	req := &checks.Request[T]{OwnerRequest: owner, Resource: in.resource, Presence: checks.PresenceOf(!in.absent)}
 	switch point {
 	case flow.PointOwnerCheck:
 		return checks.Compose(ext.OwnerCheck)(t.Context(), &owner)
@@ -132,7 +133,7 @@ func (c *cloud[T]) operations(ext flow.Extensions[T]) flow.Operations[T] {
 			if c.get != nil {
 				c.get(req)
 			}
-			return flow.Observation{Exists: !c.in.absent, InSync: c.inSync}, nil
+			return flow.Observation{Presence: checks.PresenceOf(!c.in.absent), InSync: c.inSync}, nil
 		},
 		Apply: func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 			c.calls = append(c.calls, "put")
@@ -151,7 +152,7 @@ func (c *cloud[T]) operations(ext flow.Extensions[T]) flow.Operations[T] {
 }
 
 func (c *cloud[T]) reconciler(ext flow.Extensions[T]) *flow.Reconciler[T] {
-	return flow.New("Test", c.operations(ext), ext, flow.WithResolver(c.in.resolver))
+	return flow.New("Test", c.operations(ext), ext, flow.WithResolver(c.in.resolver), flow.WithErrors(azure.Errors()))
 }
 
 // take gives what was asked since the last time.
@@ -295,8 +296,8 @@ func ownState[T any](goesOn string, aso func(string) decision, resource func(sta
 	}
 	stale := "Deleting"
 	cases["not in the cloud any more"] = row[T]{
-		reason: "an old state is none", in: subject[T]{resource: resource(&stale), absent: true}, want: proceeds,
-		aso: aso(stale), because: "the GET found nothing, so the state in the status is one of yesterday",
+		reason: "a reported state is judged: Get has to clear it", in: subject[T]{resource: resource(&stale), absent: true}, want: blocks,
+		with: checks.ReasonState, says: "Get should clear the reported state", aso: aso(stale),
 	}
 	return cases
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -43,7 +43,7 @@ func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, func() { c.Status.ProvisioningState, c.Status.State = nil, nil }, func() bool {
 				c.observe(found.Cluster)
 				return c.same(found.Cluster)
 			})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -54,7 +54,7 @@ func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) 
 				return flow.Observation{}, fmt.Errorf("in Azure %s is a %T: delete it there, or choose another name",
 					d.Meta.Name, found.DatabaseClassification)
 			}
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, func() { d.Status.ProvisioningState = nil }, func() bool {
 				d.observe(database)
 				return d.same(database)
 			})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // The types of resources, as Azure calls them.
@@ -30,14 +30,14 @@ var states = []armkusto.State{
 
 // Kusto is the simulated Azure: what is special about Azure Data Explorer, on the server that all examples have.
 type Kusto struct {
-	*azure.Server
+	*armsim.Server
 	// Asked counts the requests about databases by the state that their cluster was in.
 	Asked map[string]int
 }
 
 // NewKusto makes an Azure with no clusters that looks at its clock by now.
 func NewKusto(now func() time.Time) *Kusto {
-	k := &Kusto{Server: azure.NewServer(now), Asked: map[string]int{}}
+	k := &Kusto{Server: armsim.NewServer(now), Asked: map[string]int{}}
 	k.Takes(clusterType, clusterTakes)
 	k.Takes(databaseType, databaseTakes)
 	k.Reports(clusterType, reportState)
@@ -58,7 +58,7 @@ func (k *Kusto) SetState(clusterID string, state armkusto.State) {
 }
 
 // Databases is what was counted up to now of requests about databases.
-func (k *Kusto) Databases() azure.Tally {
+func (k *Kusto) Databases() armsim.Tally {
 	return k.TallyOf(func(id string) bool { return strings.Contains(id, "/databases/") })
 }
 
@@ -78,7 +78,7 @@ func reportState(_ string, properties map[string]any) {
 
 // needsRunning is the rule of the service that this example is about: of the databases of a cluster that does not run
 // nothing can be asked, not even whether they are there.
-func (k *Kusto) needsRunning(r azure.Request) *azure.Refusal {
+func (k *Kusto) needsRunning(r armsim.Request) *armsim.Refusal {
 	if !r.Is(databaseType) {
 		return nil
 	}
@@ -87,6 +87,6 @@ func (k *Kusto) needsRunning(r azure.Request) *azure.Refusal {
 	if state == armkusto.StateRunning || state == "" {
 		return nil
 	}
-	return &azure.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
+	return &armsim.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
 		Message: fmt.Sprintf("Cannot fetch databases while resource is in state '%s'.", state)}
 }

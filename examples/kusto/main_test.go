@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
@@ -99,7 +99,7 @@ func TestRequestsAboutDatabases(t *testing.T) {
 	const n = 100
 	type counts struct {
 		Asked, Passes map[string]int
-		Databases     azure.Tally
+		Databases     armsim.Tally
 		Sent          int // also about the cluster
 		Ready         string
 	}
@@ -116,21 +116,21 @@ func TestRequestsAboutDatabases(t *testing.T) {
 		"WithChecks": {"nothing is asked while there can be no answer", Options{Databases: n}, true, counts{
 			Asked:  map[string]int{"Running": 10 * n},
 			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": 2 * n, "Starting": n},
-			Databases: azure.Tally{Sent: 10 * n, Failed: n, Verbs: running(4, 2, 4),
+			Databases: armsim.Tally{Sent: 10 * n, Failed: n, Verbs: running(4, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n}},
 			Sent: 10*n + 31, Ready: "28:00",
 		}},
 		"WithoutChecks": {"each look at a database is a request, and is refused", Options{Databases: n}, false, counts{
 			Asked:  map[string]int{"Running": 10 * n, "Creating": 2 * n, "Stopping": n, "Stopped": n, "Starting": n},
 			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": n},
-			Databases: azure.Tally{Sent: 15 * n, Failed: 6 * n, Verbs: running(9, 2, 4),
+			Databases: armsim.Tally{Sent: 15 * n, Failed: 6 * n, Verbs: running(9, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": 5 * n}},
 			Sent: 15*n + 27, Ready: "30:00",
 		}},
 		"Untold": {"what nobody knows no check can know: one futile GET for each", Options{Databases: n, Untold: true}, true, counts{
 			Asked:  map[string]int{"Running": 10 * n, "Stopping": n},
 			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": 2 * n},
-			Databases: azure.Tally{Sent: 11 * n, Failed: 2 * n, Verbs: running(5, 2, 4),
+			Databases: armsim.Tally{Sent: 11 * n, Failed: 2 * n, Verbs: running(5, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": n}},
 			Sent: 11*n + 28, Ready: "28:00",
 		}},

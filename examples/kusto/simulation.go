@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -42,7 +43,7 @@ func NewSimulation(o Options, withChecks bool, w sim.Watcher) (*Simulation, erro
 	if !withChecks {
 		clusterLinks, databaseLinks = sim.WithoutChecks(clusterLinks), sim.WithoutChecks(databaseLinks)
 	}
-	options := s.engine.Options(1 + o.Databases)
+	options := append(s.engine.Options(1+o.Databases), flow.WithErrors(azure.Errors()))
 	s.clusters = flow.New(clusterKind, clusterOperations(api.NewClustersClient()), clusterLinks, options...)
 	s.databases = flow.New(databaseKind, databaseOperations(api.NewDatabasesClient(), store.Resolve), databaseLinks, options...)
 

@@ -3,27 +3,36 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
 // Cloud is a simulated one, in memory: what it does takes time, and it refuses what a real one would. What an operation has
-// come to follows from the clock, so nothing runs in the background. Its errors are those of Azure's SDK.
+// come to follows from the clock, so nothing runs in the background. Its errors are of type [*Refusal].
 type Cloud struct {
 	mu         sync.Mutex
 	now        func() time.Time
 	things     map[string]*Thing
 	operations map[string]*operation // by token
 	begun      int
+	away       int // so many polls from now on are answered by 503
 	requests   []Asked
 }
+
+// Refusal is an error of the cloud. The library reads such an error by its methods, without a reader for this cloud.
+type Refusal struct {
+	status        int
+	code, message string
+}
+
+func (r *Refusal) Error() string        { return r.code + ": " + r.message }
+func (r *Refusal) ErrorCode() string    { return r.code }
+func (r *Refusal) ErrorMessage() string { return r.message }
+func (r *Refusal) HTTPStatusCode() int  { return r.status }
 
 // Thing is a cluster or a database in the cloud.
 type Thing struct {
@@ -43,6 +52,15 @@ type operation struct {
 	deletes   bool
 	then      v1.State // what a cluster is in serves after that
 	serves    time.Duration
+	fails     *Refusal // how it ends; nil: with success
+	before    int32    // the retention that stays if it fails
+}
+
+// Status is the answer to a poll.
+type Status struct {
+	Done   bool
+	Failed error         // why the operation has ended without success; nil: it has not
+	Again  time.Duration // when to ask again, if neither
 }
 
 // Asked is a request as the cloud has seen it.
@@ -56,12 +74,15 @@ type Asked struct {
 // How long things take. A cluster serves some time after the operation that created or started it is done.
 const (
 	clusterTakes   = 3 * time.Second
-	clusterServes  = 700 * time.Millisecond
+	clusterServes  = 1500 * time.Millisecond // longer than a pass waits at least, so that a pass sees it not serving
 	clusterStops   = 800 * time.Millisecond
 	databaseTakes  = 500 * time.Millisecond
 	askAgainIn     = 200 * time.Millisecond // what clients are told
 	clusterDeleted = time.Second
 )
+
+// longestRetention is in days. The cloud accepts a longer one, and its operation fails.
+const longestRetention = 3650
 
 // NewCloud makes a cloud with nothing in it.
 func NewCloud() *Cloud {
@@ -97,6 +118,10 @@ func (c *Cloud) Put(id string, wanted Thing, correlation string) (made Thing, to
 			t.State = v1.StateCreating
 			op.until, op.then, op.serves = c.now().Add(clusterTakes), v1.StateRunning, clusterServes
 		}
+	}
+	if op.before = t.RetentionDays; wanted.RetentionDays > longestRetention {
+		op.fails = &Refusal{http.StatusConflict, "RetentionTooLong",
+			fmt.Sprintf("The cluster has room for %d days, not for %d.", longestRetention, wanted.RetentionDays)}
 	}
 	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = wanted.SKU, wanted.Size, wanted.RetentionDays, provisioning
 	return *t, c.begin(t, op), nil
@@ -136,16 +161,27 @@ func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 	return c.begin(t, op), nil
 }
 
-// Poll asks whether an operation is done, and if not, when to ask again.
-func (c *Cloud) Poll(token string) (done bool, again time.Duration, err error) {
+// Poll asks how an operation is getting on. An error says nothing about the operation, except 404: the cloud does not know
+// it.
+func (c *Cloud) Poll(token string) (Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	op := c.operations[token]
-	if op == nil {
-		return false, 0, c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
+	switch {
+	case c.away > 0:
+		c.away--
+		return Status{}, c.refuse("POLL", token, "", http.StatusServiceUnavailable, "ServiceUnavailable", "Try again later.")
+	case op == nil:
+		return Status{}, c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
 	}
 	c.note(Asked{Verb: "POLL", ID: op.id})
-	return !c.now().Before(op.until), askAgainIn, nil
+	switch {
+	case c.now().Before(op.until):
+		return Status{Again: askAgainIn}, nil
+	case op.fails != nil:
+		return Status{Failed: op.fails}, nil
+	}
+	return Status{Done: true}, nil
 }
 
 // Requests is what was asked up to now.
@@ -192,6 +228,8 @@ func (c *Cloud) settle() {
 					delete(c.things, other)
 				}
 			}
+		case op.fails != nil:
+			t.ProvisioningState, t.RetentionDays = v1.ProvisioningFailed, op.before
 		default:
 			t.ProvisioningState = v1.ProvisioningSucceeded
 			if op.then != "" && !c.now().Before(op.until.Add(op.serves)) {
@@ -214,22 +252,14 @@ func (c *Cloud) note(a Asked) {
 	c.requests = append(c.requests, a)
 }
 
-// refuse makes the error of a request, as Azure's SDK does from an answer. That something is not there is no refusal.
+// refuse makes the error of a request. That something is not there is no refusal.
 func (c *Cloud) refuse(verb, id, correlation string, status int, code, message string) error {
 	refused := code
 	if status == http.StatusNotFound {
 		refused = ""
 	}
 	c.note(Asked{Verb: verb, ID: id, Correlation: correlation, Refused: refused})
-	request, err := http.NewRequest(strings.Fields(verb)[0], "https://management.example.com"+id, nil)
-	if err != nil {
-		return err
-	}
-	return runtime.NewResponseError(&http.Response{
-		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), Request: request,
-		Header: http.Header{"X-Ms-Error-Code": {code}},
-		Body:   io.NopCloser(strings.NewReader(fmt.Sprintf(`{"error":{"code":%q,"message":%q}}`, code, message))),
-	})
+	return &Refusal{status, code, message}
 }
 
 // clusterID and databaseID are the names of things in the cloud. A namespace is a resource group.

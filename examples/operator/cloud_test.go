@@ -88,7 +88,7 @@ func TestCloudRefuses(t *testing.T) {
 		"NothingToDelete":  {reason: "it is not there", state: v1.StateRunning, ask: remove(databaseY), code: "ResourceNotFound", status: 404},
 		"Busy":             {reason: "one operation at a time", state: v1.StateCreating, ask: put(clusterX), code: "AnotherOperationInProgress", status: 409},
 		"BusyStopping":     {reason: "one operation at a time", state: v1.StateStopping, ask: remove(clusterX), code: "AnotherOperationInProgress", status: 409},
-		"UnknownOperation": {reason: "nobody has begun it", ask: func(c *Cloud) error { _, _, err := c.Poll("rubbish"); return err }, code: "OperationNotFound", status: 404},
+		"UnknownOperation": {reason: "the operation was never started", ask: func(c *Cloud) error { _, err := c.Poll("rubbish"); return err }, code: "OperationNotFound", status: 404},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -138,12 +138,12 @@ func TestCloudCluster(t *testing.T) {
 	token, err := c.Delete(clusterX, "")
 	must(t, err)
 	want(v1.StateDeleting, v1.ProvisioningDeleting)
-	if done, again, err := c.Poll(token); done || again != askAgainIn || err != nil {
-		t.Errorf("it is not done yet: %t %s %v", done, again, err)
+	if status, err := c.Poll(token); status != (Status{Again: askAgainIn}) || err != nil {
+		t.Errorf("it is not done yet: %+v %v", status, err)
 	}
 	at.after(clusterDeleted)
-	if done, _, err := c.Poll(token); !done || err != nil {
-		t.Errorf("it is done: %t %v", done, err)
+	if status, err := c.Poll(token); status != (Status{Done: true}) || err != nil {
+		t.Errorf("it is done: %+v %v", status, err)
 	}
 	if _, err := c.Get(databaseY); !notThere(err) || len(c.things) > 0 {
 		t.Errorf("its databases go with it: %v, %v", err, c.things)

@@ -100,7 +100,7 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 		Get: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := cloud.Get(idOfCluster(c))
-			return observed(err, func() bool {
+			return observed(err, func() { observeCluster(c, Thing{}) }, func() bool {
 				observeCluster(c, found)
 				return sameCluster(c) && startOrStop(c) == ""
 			})
@@ -110,7 +110,7 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 			c := req.Resource
 			return advance(cloud, req.Token,
 				func() (token string, err error) {
-					found, token, err := beginCluster(cloud, c, req.Exists)
+					found, token, err := beginCluster(cloud, c, req.Presence == checks.Present)
 					if err == nil {
 						observeCluster(c, found)
 					}

@@ -45,10 +45,11 @@ func databaseExtensions() flow.Extensions[*v1.Database] {
 	}
 }
 
-// databaseErrors is for what happens between a check and the request: somebody stops the cluster. BadRequest alone would be
-// looked at again at the resync only.
+// databaseErrors has a row for a cluster that a person stops between a check and the request: BadRequest alone would wait
+// for the resync. Its other row is for an operation that fails until the spec changes.
 var databaseErrors = classify.Table{
 	{Name: "the cluster does not run", Code: "BadRequest", Message: classify.Contains("while resource is in state"), Retry: classify.Fast},
+	{Name: "the retention is too long", Code: "RetentionTooLong", Retry: classify.OnChange},
 }
 
 func databaseProvisioningState(d *v1.Database) *v1.ProvisioningState {
@@ -61,7 +62,7 @@ func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
 		Get: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
 			d := req.Resource
 			found, err := cloud.Get(idOfDatabase(d))
-			return observed(err, func() bool {
+			return observed(err, func() { observeDatabase(d, Thing{}) }, func() bool {
 				observeDatabase(d, found)
 				return d.Status.RetentionDays == d.Spec.RetentionDays
 			})

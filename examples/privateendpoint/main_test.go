@@ -10,7 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
@@ -43,7 +43,7 @@ func TestStories(t *testing.T) {
 			"0:30  Endpoint web          ready; Azure says Succeeded"}},
 		"billing": {"a person approves after a while", []string{
 			"0:30  Endpoint billing      blocked at PostCheck by ApprovalPending: ApprovalPending",
-			"connection billing waits for a person to approve it (awaiting approval)",
+			"connection billing must be approved by a person (awaiting approval)",
 			"tries again at 1:30 (slow)",
 			`3:00  Endpoint billing      the owner of the service on connection billing: Approved, "welcome"`,
 			"3:30  Endpoint billing      ready"}},
@@ -66,15 +66,15 @@ func TestStories(t *testing.T) {
 			"connection legacy was disconnected: a person has to connect it anew (the server has moved)"}},
 		"reports": {"nothing is said at first", []string{
 			"0:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
-			"connection reports has nothing said of its approval yet",
+			"connection reports has no approval status yet",
 			"2:00  Endpoint reports      the service on connection reports: Pending",
 			"2:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalPending",
 			"4:30  Endpoint reports      ready"}},
 		"gateway": {"both have to say yes", []string{
-			"connection files waits for a person to approve it (awaiting approval); connection keys waits for a person",
+			"connection files must be approved by a person (awaiting approval); connection keys must be approved",
 			"1:00  Endpoint gateway      the owner of the service on connection files: Approved",
 			"1:30  Endpoint gateway      blocked at PostCheck by ApprovalPending: ApprovalPending",
-			"connection keys waits for a person",
+			"connection keys must be approved",
 			"5:30  Endpoint gateway      ready"}},
 	}
 	for _, s := range stories {
@@ -149,7 +149,7 @@ func TestOnePUTEach(t *testing.T) {
 	if diff := cmp.Diff(want, verbs); diff != "" {
 		t.Errorf("an endpoint that waits is looked at, and not written again: -want, +got:\n%s", diff)
 	}
-	tally := azure.Tally{
+	tally := armsim.Tally{
 		Sent: 47, Failed: 7,
 		Verbs:    map[string]int{"GET": 33, "PUT": 7, "POLL": 7},
 		Failures: map[string]int{"GET 404 ResourceNotFound": 7}, // how one learns that there is nothing yet
@@ -255,20 +255,23 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 
-	// Also in a pass: it fails, at the PUT and at the GET behind it.
+	// A pass after the PUT blocks, as nothing is known of the endpoint, and the next one fails at its GET.
 	s, err := NewSimulation(stories[:1], true, sim.Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.cloud.Reports(endpointType, func(_ string, p map[string]any) { p["subnet"] = "x" })
-	for _, point := range []string{flow.PointApply, flow.PointGet} {
-		at := s.engine.Clock.Elapsed() + endpointTakes + lookEvery
-		s.engine.Run(t.Context(), at, func() bool {
-			return s.engine.Passes()[0].Outcome.Point() == point && s.engine.Passes()[0].Outcome.Err() != nil
+	at := func(point string) flow.Outcome {
+		s.engine.Run(t.Context(), s.engine.Clock.Elapsed()+endpointTakes+lookEvery, func() bool {
+			return s.engine.Passes()[0].Outcome.Point() == point
 		})
-		if o := s.engine.Passes()[0].Outcome; o.Point() != point || o.Err() == nil || !strings.Contains(o.Err().Error(), want) {
-			t.Errorf("want a failure at %s, got %s", point, o)
-		}
+		return s.engine.Passes()[0].Outcome
+	}
+	if o := at(flow.PointPostCheck); o.Point() != flow.PointPostCheck || o.Err() != nil {
+		t.Errorf("want a block at PostCheck, got %s", o)
+	}
+	if o := at(flow.PointGet); o.Point() != flow.PointGet || o.Err() == nil || !strings.Contains(o.Err().Error(), want) {
+		t.Errorf("want a failure at Get, got %s", o)
 	}
 }
 
@@ -294,7 +297,7 @@ func TestExplain(t *testing.T) {
 			Want: []string{"Endpoint audit is blocked at PostCheck by ApprovalPending", "ApprovalRejected", "ask the security team first",
 				"00:01:30Z, 2m30s ago", "00:06:30Z, in 2m30s", "Get", "InSync", "> PostCheck"}},
 		"Two": {Reason: "of two the one that is missing", Args: []string{"endpoint/gateway", "-at", "3m"},
-			Want: []string{"ApprovalPending", "connection keys waits"}},
+			Want: []string{"ApprovalPending", "connection keys must be approved"}},
 		"End": {Reason: "in the end there is nothing in the way", Args: []string{"web"},
 			Want: []string{"Endpoint web is ready"}},
 	})

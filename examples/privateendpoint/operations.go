@@ -11,7 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -26,8 +27,8 @@ const location = "westeurope"
 
 // connect makes the SDK's client for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
-func connect(cloud *azure.Server) (*armresources.Client, error) {
-	return armresources.NewClient(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
+func connect(cloud *armsim.Server) (*armresources.Client, error) {
+	return armresources.NewClient(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
 // endpointOperations is how an endpoint is read from Azure and written to it. It has no owner.
@@ -42,7 +43,7 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 			if err == nil {
 				p, err = propertiesOf(found.GenericResource)
 			}
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, nil, func() bool {
 				e.observe(p)
 				return p.sameAs(e.wanted())
 			})
@@ -50,23 +51,18 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 
 		Apply: func(ctx context.Context, req *flow.Request[*Endpoint]) (flow.Progress, error) {
 			e := req.Resource
-			var unreadable error
-			progress, err := azure.Advance(ctx, req.Token,
+			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armresources.ClientCreateOrUpdateByIDResponse], error) {
 					wanted := armresources.GenericResource{Location: new(location), Properties: e.wanted()}
 					return api.BeginCreateOrUpdateByID(ctx, endpointID(e.Name), apiVersion, wanted,
 						&armresources.ClientBeginCreateOrUpdateByIDOptions{ResumeToken: req.Token})
 				},
 				func(made armresources.ClientCreateOrUpdateByIDResponse) {
-					var p properties
-					if p, unreadable = propertiesOf(made.GenericResource); unreadable == nil {
+					// The operation is done, even if its result cannot be read. The next Get then fails.
+					if p, err := propertiesOf(made.GenericResource); err == nil {
 						e.observe(p)
 					}
 				})
-			if err == nil {
-				err = unreadable
-			}
-			return progress, err
 		},
 	}
 }

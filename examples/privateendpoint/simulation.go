@@ -9,7 +9,8 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -23,7 +24,7 @@ const endpointTakes = 30 * time.Second
 
 // Simulation is one run of the stories against a cloud of its own.
 type Simulation struct {
-	cloud     *azure.Server
+	cloud     *armsim.Server
 	engine    *sim.Engine
 	endpoints *flow.Reconciler[*Endpoint]
 	stories   []Story
@@ -33,7 +34,7 @@ type Simulation struct {
 // before it writes.
 func NewSimulation(stories []Story, get bool, w sim.Watcher) (*Simulation, error) {
 	s := &Simulation{engine: sim.NewEngine(w), stories: stories}
-	s.cloud = azure.NewServer(s.engine.Clock.Now)
+	s.cloud = armsim.NewServer(s.engine.Clock.Now)
 	s.cloud.Takes(endpointType, endpointTakes)
 	said := otherEnd{}
 	s.cloud.Reports(endpointType, said.show)
@@ -46,7 +47,7 @@ func NewSimulation(stories []Story, get bool, w sim.Watcher) (*Simulation, error
 	if !get {
 		operations.Get = nil
 	}
-	options := append(s.engine.Options(len(stories)), flow.WithBackoff(flow.NewBackoff(
+	options := append(s.engine.Options(len(stories)), flow.WithErrors(azure.Errors()), flow.WithBackoff(flow.NewBackoff(
 		flow.BackoffSteps(classify.Slow, lookEvery, lookEvery),
 		flow.BackoffResync(sim.Resync), flow.BackoffJitter(0, 0), flow.BackoffClock(s.engine.Clock.Now))))
 	s.endpoints = flow.New(endpointKind, operations, endpointExtensions(), options...)
@@ -108,6 +109,6 @@ func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
 }
 
 // requests is what was counted of requests about an endpoint.
-func (s *Simulation) requests(name string) azure.Tally {
+func (s *Simulation) requests(name string) armsim.Tally {
 	return s.cloud.TallyOf(func(id string) bool { return strings.EqualFold(id, endpointID(name)) })
 }

@@ -4,7 +4,7 @@ import (
 	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -19,8 +19,8 @@ const apiVersion = "2023-04-01"
 
 // connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
 // options, and nothing else in this example changes.
-func connect(cloud *azure.Server) (*armredis.ClientFactory, error) {
-	return armredis.NewClientFactory(subscription, &azfake.TokenCredential{}, azure.ClientOptions(cloud))
+func connect(cloud *armsim.Server) (*armredis.ClientFactory, error) {
+	return armredis.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
 // cacheID is the ID of the cache with that name.

@@ -6,7 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -18,7 +18,7 @@ func cacheOperations(api *armredis.Client) flow.Operations[*Cache] {
 		Get: func(ctx context.Context, req *flow.Request[*Cache]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := api.Get(ctx, resourceGroup, c.Name, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, nil, func() bool {
 				c.observe(found.ResourceInfo)
 				p := found.Properties
 				return p != nil && p.SKU != nil && azure.Equal(p.SKU.Capacity, c.Size)

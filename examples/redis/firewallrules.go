@@ -6,7 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -22,7 +22,7 @@ func firewallRuleOperations(api *armredis.FirewallRulesClient, objects checks.Re
 		Get: func(ctx context.Context, req *flow.Request[*FirewallRule]) (flow.Observation, error) {
 			r := req.Resource
 			found, err := api.Get(ctx, resourceGroup, r.Cache, r.Name, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, nil, func() bool {
 				p := found.Properties
 				return p != nil && azure.Equal(p.StartIP, r.From) && azure.Equal(p.EndIP, r.To)
 			})

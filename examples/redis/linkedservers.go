@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -25,7 +25,7 @@ func linkedServerOperations(api *armredis.LinkedServerClient, objects checks.Res
 		Get: func(ctx context.Context, req *flow.Request[*LinkedServer]) (flow.Observation, error) {
 			l := req.Resource
 			found, err := api.Get(ctx, resourceGroup, l.Cache, l.Linked, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, nil, func() bool {
 				p := found.Properties
 				return p != nil && p.LinkedRedisCacheID != nil && strings.EqualFold(*p.LinkedRedisCacheID, cacheID(l.Linked))
 			})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 )
@@ -105,16 +105,16 @@ func TestRowsSpareTime(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		rows   bool
-		tally  azure.Tally
+		tally  armsim.Tally
 		ready  map[string]string
 	}{
 		"Rows": {"who asks again soon is ready soon, for some requests more", true,
-			azure.Tally{Sent: 74, Failed: 55, Verbs: map[string]int{"GET": 35, "PUT": 29, "POLL": 10},
+			armsim.Tally{Sent: 74, Failed: 55, Verbs: map[string]int{"GET": 35, "PUT": 29, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 31, "PUT 400 BadRequest": 7, "PUT 409 Conflict": 17}},
 			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "4:30",
 				"PatchSchedule sunday": "4:10", "LinkedServer pair": "7:22"}},
 		"NoRows": {"Retry-After and the name that is taken make no difference, the others wait longer than they must", false,
-			azure.Tally{Sent: 66, Failed: 45, Verbs: map[string]int{"GET": 32, "PUT": 24, "POLL": 10},
+			armsim.Tally{Sent: 66, Failed: 45, Verbs: map[string]int{"GET": 32, "PUT": 24, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 26, "PUT 400 BadRequest": 1, "PUT 409 Conflict": 18}},
 			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "6:15",
 				"PatchSchedule sunday": "4:10", "LinkedServer pair": "10:10"}},

@@ -6,7 +6,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/redis/armredis/v2"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -22,7 +22,7 @@ func patchScheduleOperations(api *armredis.PatchSchedulesClient, objects checks.
 		Get: func(ctx context.Context, req *flow.Request[*PatchSchedule]) (flow.Observation, error) {
 			s := req.Resource
 			found, err := api.Get(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, nil)
-			return azure.Observed(err, func() bool {
+			return azure.Observe(err, nil, func() bool {
 				p := found.Properties
 				return p != nil && len(p.ScheduleEntries) == 1 &&
 					azure.Equal(p.ScheduleEntries[0].DayOfWeek, s.Day) && azure.Equal(p.ScheduleEntries[0].StartHourUTC, s.FromHour)

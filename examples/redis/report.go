@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -101,7 +102,7 @@ func printVersions(out io.Writer, s *Simulation) {
 		fmt.Fprintf(out, "The row %s is for API versions %s. With others, the same %s would have been:\n\n",
 			row.Name, row.APIVersions, r.first.Reason())
 		for _, version := range []string{"2022-06-01", apiVersion, "2023-08-01", "2024-11-01"} {
-			c, _ := handle(context.Background(), classify.NewFailure(r.first.Err(), version, time.Time{})) // gives no error
+			c, _ := handle(context.Background(), classify.NewFailure(r.first.Err(), version, time.Time{}, azure.Errors())) // gives no error
 			asked := ""
 			if version == apiVersion {
 				asked = ", and this was asked"

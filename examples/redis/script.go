@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
@@ -25,8 +25,8 @@ const maintained = 4*time.Minute + 10*time.Second
 // fault is what Azure refuses some PUTs with, up to a time.
 type fault struct {
 	until   time.Duration
-	about   func(azure.Request) bool
-	refusal azure.Refusal
+	about   func(armsim.Request) bool
+	refusal armsim.Refusal
 	tells   bool // it says when it is over, by Retry-After
 }
 
@@ -34,12 +34,12 @@ type fault struct {
 var faults = []fault{
 	{
 		until:   nameFreed,
-		about:   func(r azure.Request) bool { return strings.EqualFold(r.ID, cacheID("west")) },
+		about:   func(r armsim.Request) bool { return strings.EqualFold(r.ID, cacheID("west")) },
 		refusal: conflict("The name 'west' is taken: no two caches in all of Azure have the same."),
 	},
 	{
 		until:   maintained,
-		about:   func(r azure.Request) bool { return inEast(r) && r.Is(patchScheduleType) },
+		about:   func(r armsim.Request) bool { return inEast(r) && r.Is(patchScheduleType) },
 		refusal: conflict("The cache 'east' is under maintenance and takes no changes at present. Please try again later."),
 		tells:   true,
 	},
@@ -50,24 +50,24 @@ var faults = []fault{
 	},
 	{
 		until: 5*time.Minute + 30*time.Second,
-		about: func(r azure.Request) bool { return r.Is(linkedServerType) },
-		refusal: azure.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
+		about: func(r armsim.Request) bool { return r.Is(linkedServerType) },
+		refusal: armsim.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
 			Message: "The caches cannot be linked: replication from 'east' to 'west' is being prepared."},
 	},
 }
 
-func inEast(r azure.Request) bool { return strings.EqualFold(r.ParentID, cacheID("east")) }
+func inEast(r armsim.Request) bool { return strings.EqualFold(r.ParentID, cacheID("east")) }
 
-func conflict(message string) azure.Refusal {
-	return azure.Refusal{Status: http.StatusConflict, Code: "Conflict", Message: message}
+func conflict(message string) armsim.Refusal {
+	return armsim.Refusal{Status: http.StatusConflict, Code: "Conflict", Message: message}
 }
 
 // script tells the cloud how long things take and what it refuses, and the engine what people do.
-func script(cloud *azure.Server, engine *sim.Engine) {
+func script(cloud *armsim.Server, engine *sim.Engine) {
 	cloud.Takes(cacheType, cacheTakes)
 	cloud.Takes(linkedServerType, linkedServerTakes)
 	for _, f := range faults {
-		cloud.Rule(func(r azure.Request) *azure.Refusal {
+		cloud.Rule(func(r armsim.Request) *armsim.Refusal {
 			left := f.until - engine.Clock.Elapsed()
 			if r.Verb != http.MethodPut || !f.about(r) || left <= 0 {
 				return nil

@@ -7,14 +7,15 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // Simulation is one run against a cloud of its own.
 type Simulation struct {
-	cloud  *azure.Server
+	cloud  *armsim.Server
 	engine *sim.Engine
 	record *record
 	rows   bool // the rows of classification are there
@@ -25,7 +26,7 @@ type Simulation struct {
 func NewSimulation(rows bool, w sim.Watcher) (*Simulation, error) {
 	record := &record{Watcher: w}
 	s := &Simulation{engine: sim.NewEngine(record), record: record, rows: rows, asks: map[checks.Ref]func(string) (flow.Explanation, bool){}}
-	s.cloud = azure.NewServer(s.engine.Clock.Now)
+	s.cloud = armsim.NewServer(s.engine.Clock.Now)
 	script(s.cloud, s.engine)
 	api, err := connect(s.cloud)
 	if err != nil {
@@ -61,7 +62,7 @@ func reconciler[T any](s *Simulation, kind string, operations flow.Operations[T]
 	if !s.rows {
 		extensions.Classify = classify.Chain{}
 	}
-	return flow.New(kind, operations, extensions, append(s.engine.Options(2), flow.WithAPIVersion(apiVersion))...)
+	return flow.New(kind, operations, extensions, append(s.engine.Options(2), flow.WithErrors(azure.Errors()), flow.WithAPIVersion(apiVersion))...)
 }
 
 // add adds a resource to the run.

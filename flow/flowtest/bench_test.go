@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -14,7 +15,7 @@ func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		w := &flowtest.World[*Pool]{Resource: &Pool{}, Extensions: poolExtensions}
 		w.Owner.From(0, creating).From(10*time.Second, ready)
-		w.Get.From(0, flow.Observation{})
+		w.Get.From(0, flow.Observation{Presence: checks.Absent})
 		w.Apply.Fail(conflict, conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
 		passes += len(w.Run(b).Passes)
 	}

@@ -4,7 +4,7 @@
 //
 //	w := &flowtest.World[*Pool]{Resource: &Pool{Size: 3}, Extensions: poolExtensions}
 //	w.Owner.From(0, creating).From(10*time.Second, ready)
-//	w.Get.From(0, flow.Observation{})
+//	w.Get.From(0, flow.Observation{Presence: checks.Absent})
 //	w.Apply.Fail(conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
 //
 //	w.Run(t).Want(t, `
@@ -44,9 +44,17 @@
 //   - what is being deleted is neither applied nor ready
 //   - an outcome agrees with what was asked: ready only with Apply done or Get in sync, gone only with Delete done, in
 //     progress or deleting only if the operation says so
-//   - one operation at a time: one under way is not begun anew, and is polled with the token that it gave last. A restart
-//     may lose tokens that are kept in memory
+//   - one operation at a time: one under way is not started again, and is polled with the token that it gave last. An
+//     error ends it only if it is [flow.Failed], or if a reader knows so ([flow.WithErrors]). A restart may lose tokens
+//     that are kept in memory
 //   - what is to come back has a delay, which is never zero or negative
+//
+// # Outcomes
+//
+// An engine of your own is tested with outcomes that no script has to lead to:
+// [Outcome] makes each, by a pass of a real flow, and [AnyOutcome] draws them.
+//
+//	out := flowtest.Outcome{State: flow.StateBlocked, Link: "quota", Block: checks.Block("NoQuota", "no quota")}.Make(t)
 //
 // # What fails the test
 //

@@ -87,7 +87,7 @@ func TestWake(t *testing.T) {
 		"Edit": {
 			reason: "an edit wakes whatever is waited for, and one at the time of a pass comes before it",
 			world: func(w *world, p *Pool) {
-				w.Get.From(0, flow.Observation{Exists: true, InSync: true})
+				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
 				w.Edit(time.Hour, "the spec changes", func() { p.Generation++ })
 				w.Edit(30*time.Minute, "the spec changes", func() { p.Generation++ })
 			},

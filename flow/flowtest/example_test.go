@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -56,7 +57,7 @@ func (printing) Fatalf(format string, args ...any) { fmt.Printf(format+"\n", arg
 func Example() {
 	w := &flowtest.World[*Pool]{Kind: "AgentPool", Resource: &Pool{Size: 3}, Extensions: poolExtensions}
 	w.Owner.From(0, creating).From(10*time.Second, ready)
-	w.Get.From(0, flow.Observation{}) // it is not there
+	w.Get.From(0, flow.Observation{Presence: checks.Absent}) // it is not there
 	w.Apply.Fail(conflict, conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
 
 	run := w.Run(t)
@@ -75,7 +76,7 @@ func Example() {
 	// Output:
 	// 00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
 	// 00:10  Ready=False since 00:00 Warning Conflict: another operation is under way
-	// 00:13  Ready=False since 00:00 Info InProgress: the operation goes on in the cloud
+	// 00:13  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
 	// 00:33  Ready=True since 00:33 Succeeded
 }
 
@@ -136,7 +137,7 @@ func ExampleWorld_operations() {
 		Deleting: func(p *Pool) bool { return p.Deleted },
 		Get: func(context.Context, *flow.Request[*Pool]) (flow.Observation, error) {
 			size, there := cloud["system"]
-			return flow.Observation{Exists: there, InSync: size == pool.Size}, nil
+			return flow.Observation{Presence: checks.PresenceOf(there), InSync: size == pool.Size}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
 			cloud["system"] = pool.Size
@@ -181,4 +182,35 @@ func ExampleService() {
 	// 00:00  failed at PreCheck/Quota: Busy      again in 5s  [quota]
 	// 00:05  blocked at PreCheck/Quota: NoQuota  again in 1m  [quota]
 	// 01:05  ready                               again in 1h  [quota Apply]
+}
+
+// An engine turns outcomes into requeues. The test tries each state, and any
+// outcome that rapid draws.
+func ExampleOutcome() {
+	requeue := func(out flow.Outcome) string {
+		delay, again := out.Again()
+		if !again {
+			return "forget it"
+		}
+		return fmt.Sprintf("requeue in %s, or with %v", delay, out.WaitingFor())
+	}
+
+	lan := checks.Ref{Kind: "Network", Name: "lan"}
+	for _, o := range []flowtest.Outcome{
+		{State: flow.StateGone},
+		{State: flow.StateBlocked, Point: flow.PointPreCheck, Link: "network",
+			Block: checks.Block("NoNetwork", "the network is not there", checks.WaitingFor(lan), checks.RetryIn(time.Minute))},
+		{State: flow.StateFailed, Err: errQuota, Rule: "quota", Retry: classify.OnChange},
+		{State: flow.StateInProgress, After: 20 * time.Second},
+		{State: flow.StateReady, Link: "network"},
+	} {
+		fmt.Printf("%s: %s\n", o.State, requeue(o.Make(t)))
+	}
+	// Output:
+	// gone: forget it
+	// blocked: requeue in 1m0s, or with [Network lan]
+	// failed: requeue in 1h0m0s, or with []
+	// in progress: requeue in 20s, or with []
+	// flowtest: Outcome: ready by network: it ends at no point, and at no link
+	// ready: requeue in 1s, or with []
 }

@@ -2,6 +2,7 @@ package flowtest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,17 +10,22 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // faulty is a flow with a fault: it does something around the pass of a real one.
 type faulty struct {
 	flow.Runner[*Pool]
-	ops   ops
-	fault func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
+	ops    ops
+	fault  func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
+	passes int // counts from 1
 }
 
-func (f *faulty) Reconcile(ctx context.Context, p *Pool) flow.Outcome { return f.fault(ctx, f, p) }
+func (f *faulty) Reconcile(ctx context.Context, p *Pool) flow.Outcome {
+	f.passes++
+	return f.fault(ctx, f, p)
+}
 
 // ask calls an operation as the flow would not, and then makes the real pass.
 func ask(op func(*faulty) func(context.Context, *request) (flow.Progress, error), token string) func(context.Context, *faulty, *Pool) flow.Outcome {
@@ -91,7 +97,7 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 				_, _ = f.ops.Get(ctx, &request{})
 				return ask(applying, "")(ctx, f, p)
 			},
-			world: func(w *world, _ *Pool) { w.Get.From(0, flow.Observation{Exists: true, InSync: true}) },
+			world: func(w *world, _ *Pool) { w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true}) },
 			want:  "what is in sync is left alone: Apply was begun although Get",
 		},
 		"AppliedThoughDeleting": {
@@ -146,6 +152,18 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			world: func(w *world, _ *Pool) { w.Apply.From(0, goesOn) },
 			want:  `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
 		},
+		"BegunAnewAfterAnError": {
+			reason: "a poll that failed does not say that the operation has ended",
+			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+				if f.passes < 3 {
+					return f.Runner.Reconcile(ctx, p)
+				}
+				return ask(applying, "")(ctx, f, p)
+			},
+			passes: 3,
+			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(conflict) },
+			want:   `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
+		},
 		"PolledWithAnOldToken": {
 			reason: "the answer would be that of another operation",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
@@ -178,7 +196,7 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			make := func(fault func(context.Context, *faulty, *Pool) flow.Outcome) func(rapid.TB) {
 				w, p := newWorld(doing())
 				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-					return &faulty{flow.New("Pool", o, tc.ext, opts...), o, fault}
+					return &faulty{Runner: flow.New("Pool", o, tc.ext, opts...), ops: o, fault: fault}
 				}
 				if tc.world != nil {
 					tc.world(w, p)
@@ -201,7 +219,7 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 func TestInvariantsAreSaidOnce(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-		return &faulty{flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), o, ask(applying, "")}
+		return &faulty{Runner: flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), ops: o, fault: ask(applying, "")}
 	}
 	told, fatal := judged(func(t rapid.TB) { w.RunPasses(t, 3) })
 	want := "flowtest: a blocked pass begins nothing: Apply was begun in a pass that was blocked at PreCheck:\n" +
@@ -236,11 +254,11 @@ func TestInvariantsLetPass(t *testing.T) {
 			want: `00:00   in progress at Apply              again in 1s [Apply]
 			       00:00.5 blocked at PreCheck/Paused: Paused again in 1h [Apply(op)]`,
 		},
-		"LinkAnswersForApply": {
-			reason: "a link may act in place of the operation",
+		"LinkReplacesApply": {
+			reason: "a link may replace the operation, if it says so",
 			world: func(w *world, _ *Pool) {
 				w.Extensions.Apply = chain.New(chain.Named("instead", func(chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] {
-					return func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil }
+					return func(context.Context, *request) (flow.Progress, error) { return flow.Skip("it is there"), nil }
 				}))
 			},
 			want: "00:00 ready again in 1h []",
@@ -248,7 +266,7 @@ func TestInvariantsLetPass(t *testing.T) {
 		"LinkForcesApply": {
 			reason: "a link may know better than Get",
 			world: func(w *world, _ *Pool) {
-				w.Get.From(0, flow.Observation{Exists: true, InSync: true})
+				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
 				w.Extensions.Get = chain.New(chain.Named("force", func(next chain.Handler[*request, flow.Observation]) chain.Handler[*request, flow.Observation] {
 					return func(ctx context.Context, req *request) (flow.Observation, error) {
 						seen, err := next(ctx, req)
@@ -259,12 +277,32 @@ func TestInvariantsLetPass(t *testing.T) {
 			},
 			want: "00:00 ready again in 1h [Get Apply]",
 		},
-		"ErrorEndsTheOperation": {
-			reason: "what was refused is begun anew",
-			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(conflict) },
+		"FailedEndsTheOperation": {
+			reason: "an operation that has failed is started again",
+			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(flow.Failed(conflict)) },
 			want: `00:00 in progress at Apply      again in 1s [Apply]
 			       00:01 failed at Apply: Conflict again in 1s [Apply(op)]
 			       00:02 ready                     again in 1h [Apply]`,
+		},
+		"ErrorKeepsTheOperation": {
+			reason: "a poll that failed does not end the operation",
+			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(conflict) },
+			want: `00:00 in progress at Apply      again in 1s [Apply]
+			       00:01 failed at Apply: Conflict again in 1s [Apply(op)]
+			       00:02 ready                     again in 1h [Apply(op)]`,
+		},
+		"ReaderEndsTheOperation": {
+			reason: "an error ends the operation if a reader says so",
+			world: func(w *world, _ *Pool) {
+				w.Apply.Then(goesOn).Fail(conflict)
+				w.Options = []flow.Option{flow.WithErrors(classify.NewErrors("test", func(f *classify.Failure) bool {
+					f.Code, f.Ended = "Ended", errors.Is(f.Err, conflict)
+					return f.Ended
+				}, nil))}
+			},
+			want: `00:00 in progress at Apply   again in 1s [Apply]
+			       00:01 failed at Apply: Ended again in 1s [Apply(op)]
+			       00:02 ready                  again in 1h [Apply]`,
 		},
 		"TokenLostAtARestart": {
 			reason: "what is in memory is lost, as it is known to be",
@@ -291,7 +329,7 @@ func TestInvariantsLetPass(t *testing.T) {
 		"PolledThoughInSync": {
 			reason: "a flow may look first, and has to follow what it has begun all the same",
 			world: func(w *world, _ *Pool) {
-				w.Get.Then(flow.Observation{}, flow.Observation{}).From(0, flow.Observation{Exists: true, InSync: true})
+				w.Get.Then(flow.Observation{Presence: checks.Absent}, flow.Observation{Presence: checks.Absent}).From(0, flow.Observation{Presence: checks.Present, InSync: true})
 				w.Apply.Then(goesOn)
 				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 					_, _ = f.ops.Get(ctx, &request{})

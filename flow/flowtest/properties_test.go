@@ -48,7 +48,9 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 	if pl.keep {
 		o = keeping()
 	}
-	o.Get = func(context.Context, *request) (flow.Observation, error) { return flow.Observation{Exists: true}, nil }
+	o.Get = func(context.Context, *request) (flow.Observation, error) {
+		return flow.Observation{Presence: checks.Present}, nil
+	}
 	o.Owner = func(context.Context, *Pool) (checks.Object, error) { return ready, nil }
 	w, p := newWorld(o)
 	offline := flowtest.Response(503, "Offline", "", 0)
@@ -61,7 +63,7 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 		case 3:
 			w.Get.Optional().Fail(offline)
 		default:
-			w.Get.Optional().Then(flow.Observation{Exists: a > 0, InSync: a > 1})
+			w.Get.Optional().Then(flow.Observation{Presence: checks.PresenceOf(a > 0), InSync: a > 1})
 		}
 	}
 	operation := func(s *flowtest.Script[flow.Progress], acts []int) {
@@ -150,7 +152,9 @@ func TestAnyWorldNoticesFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noticed := falsify.Found(t, 0, func(t *rapid.T) {
 				pl := drawPlot(t)
-				w := pl.world(func(r flow.Runner[*Pool], o ops) flow.Runner[*Pool] { return &faulty{r, o, tc.fault} })
+				w := pl.world(func(r flow.Runner[*Pool], o ops) flow.Runner[*Pool] {
+					return &faulty{Runner: r, ops: o, fault: tc.fault}
+				})
 				j := &lenient{}
 				w.RunPasses(j, 5)
 				if slices.ContainsFunc(j.told, func(told string) bool { return !strings.HasPrefix(told, inVain) }) {

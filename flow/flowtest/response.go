@@ -1,34 +1,38 @@
 package flowtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// Response is the error that a client of the Azure SDK gives for an HTTP response: an *azcore.ResponseError with a status, a
-// code, a message (empty: the service gave none) and the delay that the service asks for (zero: none), in whole
-// milliseconds. It may be given to any number of scripts.
+// Response returns the error of a service that no reader of errors knows: an error with an HTTP status, a code, a message
+// (empty: the service gave none) and the delay that the service asks for (zero: none). It reports them by the methods that
+// [classify.Errors] lists. It may be given to any number of scripts.
+//
+// To test with the errors of a real service, give the scripts errors of its SDK, and [World.Options] their reader.
 func Response(status int, code, message string, retryAfter time.Duration) error {
-	type detail struct {
-		Code    string `json:"code,omitempty"`
-		Message string `json:"message,omitempty"`
-	}
-	body, _ := json.Marshal(struct { // texts always can be
-		Error detail `json:"error"`
-	}{detail{code, message}})
-	header := http.Header{}
-	if retryAfter > 0 {
-		header.Set("Retry-After-Ms", strconv.FormatInt(max(retryAfter.Milliseconds(), 1), 10))
-	}
-	return runtime.NewResponseError(&http.Response{
-		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)),
-		Header: header, Body: io.NopCloser(bytes.NewReader(body)),
-	})
+	return &response{status: status, code: code, message: message, after: max(retryAfter, 0)}
 }
+
+type response struct {
+	status        int
+	code, message string
+	after         time.Duration
+}
+
+func (r *response) Error() string {
+	text := fmt.Sprintf("HTTP %d %s", r.status, http.StatusText(r.status))
+	if r.code != "" {
+		text += ": " + r.code
+	}
+	if r.message != "" {
+		text += ": " + r.message
+	}
+	return text
+}
+
+func (r *response) ErrorCode() string         { return r.code }
+func (r *response) ErrorMessage() string      { return r.message }
+func (r *response) HTTPStatusCode() int       { return r.status }
+func (r *response) RetryAfter() time.Duration { return r.after }

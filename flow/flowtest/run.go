@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/patience"
 )
 
 const (
@@ -273,47 +274,42 @@ func (e *engine[T]) deleting() (deleting bool, fault string) {
 
 // reconcile makes the pass on a goroutine of its own, so that one that is stuck does not take the test with it.
 func (e *engine[T]) reconcile(deleting bool) (fault string) {
-	type result struct {
+	var r struct {
 		out      flow.Outcome
 		returned bool
 		panics   any
 	}
-	patience := e.w.Patience
-	if patience == 0 {
-		patience = 10 * time.Second
+	limit := e.w.Patience
+	if limit == 0 {
+		limit = 10 * time.Second
 	}
-	results := make(chan result, 1)
+	done := make(chan struct{})
 	ctx, cancel := e.w.stage.begin(deleting)
 	defer cancel()
 	go func(ctx context.Context, runner flow.Runner[T], resource T) {
-		var r result
 		defer func() {
 			if !r.returned {
 				r.panics = recover()
 			}
-			results <- r
+			close(done)
 		}()
 		r.out = runner.Reconcile(ctx, resource)
 		r.returned = true
 	}(ctx, e.runner, e.w.Resource)
 
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case r := <-results:
-		e.out = r.out
-		switch {
-		case r.panics != nil:
-			return fmt.Sprintf("the reconciler panics at %s of the run: %v", stamp(e.w.stage.elapsed()), r.panics)
-		case !r.returned:
-			return fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
-				stamp(e.w.stage.elapsed()), e.w.stage.place())
-		}
-		return ""
-	case <-timer.C:
+	if !patience.Wait(done, limit, nil) {
 		return fmt.Sprintf("the pass at %s is stuck at %s: it has not come back within %s (World.Patience, by the real clock)",
-			stamp(e.w.stage.elapsed()), e.w.stage.place(), patience)
+			stamp(e.w.stage.elapsed()), e.w.stage.place(), limit)
 	}
+	e.out = r.out
+	switch {
+	case r.panics != nil:
+		return fmt.Sprintf("the reconciler panics at %s of the run: %v", stamp(e.w.stage.elapsed()), r.panics)
+	case !r.returned:
+		return fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
+			stamp(e.w.stage.elapsed()), e.w.stage.place())
+	}
+	return ""
 }
 
 // unused fails the test for what is scripted and was in vain.

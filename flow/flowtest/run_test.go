@@ -151,7 +151,9 @@ func TestNoEnd(t *testing.T) {
 }
 
 func around(fault func(context.Context, *faulty, *Pool) flow.Outcome) func(ops, ...flow.Option) flow.Runner[*Pool] {
-	return func(o ops, opts ...flow.Option) flow.Runner[*Pool] { return &faulty{plain(o, opts...), o, fault} }
+	return func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
+		return &faulty{Runner: plain(o, opts...), ops: o, fault: fault}
+	}
 }
 
 // TestStuck: a pass that does not come back, and where it is. In a bubble patience takes no time.
@@ -194,7 +196,7 @@ func TestStuck(t *testing.T) {
 			reason: "links that were left are not where it is",
 			world: func(w *world, wait <-chan struct{}) {
 				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-					return &faulty{flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), o, func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
+					return &faulty{Runner: flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), ops: o, fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 						out := f.Runner.Reconcile(ctx, p)
 						<-wait
 						return out
@@ -248,7 +250,11 @@ func TestPanicOfALink(t *testing.T) {
 		}
 		return checks.Proceed(), nil
 	}))
-	w.Run(t).Want(t, `
-		00:00 failed at PreCheck/Faulty: Panic again in 1s []
+	run := w.Run(t)
+	run.Want(t, `
+		00:00 failed at PreCheck/Faulty: CheckFailed again in 1s []
 		00:01 ready again in 1h [Apply]`)
+	run.WantConditions(t, `
+		00:00 Ready=False since 00:00 Warning CheckFailed: check Faulty failed: panic in link Faulty: boom
+		00:01 Ready=True since 00:01 Succeeded`)
 }

@@ -46,7 +46,8 @@ func (s *Script[R]) Then(results ...R) *Script[R] {
 	return s
 }
 
-// Fail answers the next calls with errors, one after another. See [Response] for those of a service.
+// Fail answers the next calls with errors, one after another. See [Response] for those of a service. An error of a call
+// that polls an operation keeps the operation under way: script [flow.Failed] for an operation that ends without success.
 func (s *Script[R]) Fail(errs ...error) *Script[R] {
 	if len(errs) == 0 {
 		s.mistaken("Fail() has no error: give at least one")

@@ -30,12 +30,22 @@ func TestScript(t *testing.T) {
 		"From": {
 			reason: "what holds, holds from its time on, up to and without that of the next",
 			script: func(s *flowtest.Script[flow.Progress]) {
-				s.From(0, in("a")).FailFrom(20*time.Second, conflict).From(21*time.Second, flow.Done())
+				s.From(0, in("a")).FailFrom(20*time.Second, flow.Failed(conflict)).From(21*time.Second, flow.Done())
 			},
 			want: `00:00 in progress at Apply again in 10s [Apply]
 			       00:10 in progress at Apply again in 10s [Apply(a)]
 			       00:20 failed at Apply: Conflict again in 1s [Apply(a)]
 			       00:21 ready again in 1h [Apply]`,
+		},
+		"FromPolls": {
+			reason: "an error that does not end the operation is one of the poll, which is repeated",
+			script: func(s *flowtest.Script[flow.Progress]) {
+				s.From(0, in("a")).FailFrom(20*time.Second, conflict).From(21*time.Second, flow.Done())
+			},
+			want: `00:00 in progress at Apply again in 10s [Apply]
+			       00:10 in progress at Apply again in 10s [Apply(a)]
+			       00:20 failed at Apply: Conflict again in 1s [Apply(a)]
+			       00:21 ready again in 1h [Apply(a)]`,
 		},
 		"Unordered": {
 			reason: "the order in which they are written does not matter",

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -104,20 +106,23 @@ func (st *stage) unscripted(fault string) error {
 func (st *stage) got(seen flow.Observation, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.rec.inSync = err == nil && seen.Exists && seen.InSync
+	st.rec.inSync = err == nil && seen.Presence == checks.Present && seen.InSync
 }
 
 func (st *stage) begins(point, token string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.rec.operations = append(st.rec.operations, operation{point: point, token: token, inSync: st.rec.inSync})
+	st.rec.operations = append(st.rec.operations, operation{point: point, token: token, inSync: st.rec.inSync, goesOn: token})
 	st.rec.reaches(point, failed)
 }
 
-func (st *stage) ends(point string, p flow.Progress, err error) {
+// ends notes the answer of an operation. An answer that does not say that the operation has ended leaves it under way.
+func (st *stage) ends(point string, p flow.Progress, err error, errs classify.Errors) {
+	_, failed := errors.AsType[*flow.FailedError](err)
+	over := err == nil && p.IsDone() || failed || errs.Ended(err)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if n := len(st.rec.operations); n > 0 {
+	if n := len(st.rec.operations); n > 0 && (over || p.Token() != "") {
 		st.rec.operations[n-1].goesOn = p.Token()
 	}
 	st.rec.reaches(point, reached(p, err))
@@ -221,7 +226,7 @@ func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	}
 	switch r := exit.Result.(type) {
 	case flow.Observation:
-		st.rec.inSync = exit.Err == nil && r.Exists && r.InSync
+		st.rec.inSync = exit.Err == nil && r.Presence == checks.Present && r.InSync
 	case flow.Progress:
 		st.rec.reaches(link.Name, reached(r, exit.Err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
@@ -26,6 +27,9 @@ type World[T any] struct {
 	Operations flow.Operations[T]
 	// Resolver finds the objects that [World.Object] does not script. If it is nil and no object is scripted, the flow has none.
 	Resolver checks.Resolver
+	// Options are further options of the flow, such as [flow.WithErrors]. The clock, the back-off, and the resolver if there is
+	// one are always the world's.
+	Options []flow.Option
 	// Backoff changes the delays, which are those of [flow.NewBackoff] without jitter. The clock is always the world's.
 	Backoff []flow.BackoffOption
 	// New makes the flow, at the beginning and after each [World.Restart], of the operations that it is given. The options
@@ -34,7 +38,9 @@ type World[T any] struct {
 	New func(ops flow.Operations[T], opts ...flow.Option) flow.Runner[T]
 	// MaxPasses is how many passes a run may take that is not over before. Zero: 1,000.
 	MaxPasses int
-	// Patience is how long a pass may take by the real clock before it counts as stuck. Zero: 10 s.
+	// Patience limits the time that a pass may take by the real clock before it
+	// counts as stuck. Zero means 10 s. Only time that the test was given counts,
+	// so that a busy machine fails no test.
 	Patience time.Duration
 
 	// Scripts of the operations, which are asked before Operations are.
@@ -155,7 +161,7 @@ func recorded[T any](st *stage, point string, s *Script[flow.Progress], own call
 		}
 		st.begins(point, req.Token)
 		p, err := s.answer(ctx, request, bound(own, ctx, req))
-		st.ends(point, p, err)
+		st.ends(point, p, err, req.Errors)
 		return p, err
 	}
 }
@@ -190,11 +196,13 @@ func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
 		}
 	}()
 	backoff := append([]flow.BackoffOption{flow.BackoffJitter(0, 0)}, w.Backoff...)
-	opts := []flow.Option{
+	opts := append(slices.Clone(w.Options),
 		flow.WithClock(w.Now),
 		flow.WithBackoff(flow.NewBackoff(append(backoff, flow.BackoffClock(w.Now))...)),
-		flow.WithResolver(w.resolver()),
 		flow.WithObserver(&w.stage),
+	)
+	if resolver := w.resolver(); resolver != nil {
+		opts = append(opts, flow.WithResolver(resolver))
 	}
 	if w.New == nil {
 		kind := w.Kind

@@ -11,6 +11,8 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -81,7 +83,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"NegativeFrom": {
 			"it would be silently from the start",
-			func(w *world) { w.Get.From(-time.Second, flow.Observation{}) },
+			func(w *world) { w.Get.From(-time.Second, flow.Observation{Presence: checks.Absent}) },
 			"the script of Get: an answer from -1s on: the time is negative",
 		},
 		"NegativeFail": {
@@ -197,7 +199,7 @@ func TestOptions(t *testing.T) {
 		"NoResolver": {
 			reason: "the flow is to say so itself",
 			passes: 1,
-			want:   "00:00 failed at PreCheck/ReferenceReady(subnet): Unknown again in 1s []",
+			want:   "00:00 failed at PreCheck/ReferenceReady(subnet): CheckFailed again in 1s []",
 		},
 		"Scripted": {
 			reason: "a script is a resolver, and tells of changes",
@@ -217,9 +219,10 @@ func TestOptions(t *testing.T) {
 			       00:03 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
 		"RetryAfterDate": {
-			reason: "a date is one of the virtual clock",
+			reason: "a date is one of the virtual clock, if an option says who reads the error",
 			world: func(w *world) {
 				w.Extensions = ext{}
+				w.Options = []flow.Option{flow.WithErrors(azure.Errors())}
 				w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) {
 					if w.Elapsed() > 0 {
 						return flow.Done(), nil
@@ -238,12 +241,59 @@ func TestOptions(t *testing.T) {
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Second)}
-				w.Apply.Fail(conflict, flowtest.Response(429, "Busy", "", 25*time.Second), conflict)
+				busy := flowtest.Response(429, "Busy", "", 10*time.Second)
+				w.Apply.Fail(conflict, busy, busy, conflict)
 			},
 			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
-			       00:01 failed at Apply: Busy again in 25s [Apply]
-			       00:26 failed at Apply: Conflict again in 1s [Apply]
-			       00:27 ready again in 10s [Apply]`,
+			       00:01 failed at Apply: Busy again in 10s [Apply]
+			       00:11 failed at Apply: Busy again in 10s [Apply]
+			       00:21 failed at Apply: Conflict again in 1s [Apply]
+			       00:22 ready again in 10s [Apply]`,
+		},
+		"Remembered": {
+			reason: "and not before",
+			world: func(w *world) {
+				w.Extensions = ext{}
+				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Second)}
+				w.Apply.Fail(conflict, flowtest.Response(429, "Busy", "", 10*time.Second), conflict)
+			},
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Busy again in 10s [Apply]
+			       00:11 failed at Apply: Conflict again in 2s [Apply]
+			       00:13 ready again in 10s [Apply]`,
+		},
+		"Options": {
+			reason: "the flow has the user's options, and the clock, the back-off and the resolver of the world",
+			world: func(w *world) {
+				w.Object(subnet).From(0, there)
+				w.Apply.From(0, flow.InProgress("op", time.Minute))
+				w.Options = []flow.Option{flow.ReadyWithin(90 * time.Second), flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
+			},
+			passes: 3,
+			want: `00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
+			       01:00 in progress at Apply again in 30s [Apply(op)]
+			       01:30 failed at Apply: Timeout again in 1h [Apply(op)]`,
+		},
+		"ResolverOption": {
+			reason: "the resolver may be an option",
+			world: func(w *world) {
+				w.Options = []flow.Option{flow.WithResolver(func(context.Context, checks.Ref) (checks.Object, error) { return there, nil })}
+			},
+			want: `00:00 ready again in 1h [Apply]`,
+		},
+		"OptionsWithNew": {
+			reason: "World.New is given them, too",
+			world: func(w *world) {
+				w.Extensions = ext{}
+				w.New = plain
+				w.Apply.Fail(flow.Failed(conflict))
+				w.Options = []flow.Option{flow.WithErrors(classify.NewErrors("test", func(f *classify.Failure) bool {
+					f.Code = "Read"
+					return true
+				}, nil))}
+			},
+			want: `00:00 failed at Apply: Read again in 1s [Apply]
+			       00:01 ready again in 1h [Apply]`,
 		},
 		"Backoff": {
 			reason: "delays can be set, the clock cannot",
@@ -322,9 +372,13 @@ func TestRegistry(t *testing.T) {
 	flow.Register(&registry, "Pool", ext{PreCheck: chain.New(checks.Paused(func(p *Pool) bool { return p.Size == 0 }))})
 	pool := &Pool{}
 	w := &flowtest.World[any]{Resource: pool, New: func(o flow.Operations[any], opts ...flow.Option) flow.Runner[any] {
-		return registry.For("Pool", o, opts...)
+		runner, err := registry.For("Pool", o, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runner
 	}}
-	w.Get.From(0, flow.Observation{})
+	w.Get.From(0, flow.Observation{Presence: checks.Absent})
 	w.Apply.Then(flow.InProgress("op", time.Second), flow.Done())
 	w.Edit(time.Minute, "", func() { pool.Size = 1 })
 	w.Run(t).Want(t, `

@@ -122,8 +122,8 @@ var chainFaults = []fault{
 	},
 	{
 		name: "names-lost", file: "chain/link.go",
-		old:  `return &Link{Name: answer.Name, Source: answer.Source}`,
-		new:  `return &Link{Name: "chain.Named", Source: answer.Source}`,
+		old:  `return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}`,
+		new:  `return &Link{Name: "chain.Named", Source: answer.Source, Tag: answer.Tag}`,
 		test: "chain.TestNameOf/Named", why: "links cannot be told apart, nor edited by name",
 	},
 	{

@@ -3,7 +3,7 @@ package faults
 var checksFaults = []fault{
 	{
 		name: "zero-result-proceeds", file: "checks/compose.go",
-		old:  `res, err = Result{}, fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision)`,
+		old:  `res, err = Result{}, noDecision(l)`,
 		new:  `res, *m = Proceed(), parent|reached`,
 		test: "checks.TestComposeFailsClosed/Request/Zero", why: "a check that forgot to decide lets the work through",
 	},
@@ -110,22 +110,20 @@ var checksFaults = []fault{
 	},
 	{
 		name: "unknown-state-proceeds", file: "checks/provisioningstate.go",
-		old:  `case blank(state) && s.unknownProceeds:`,
-		new:  `case blank(state):`,
+		old:  `case s.unknownProceeds:`,
+		new:  `case true:`,
 		test: "checks.TestStates/Empty", why: "a resource that has reported no state counts as settled",
 	},
 	{
 		name: "state-of-nothing-blocks", file: "checks/provisioningstate.go",
-		old: `		if notFound(err) {
-`,
-		new: `		if false {
-`,
+		old:  `case req.Errors.NotFound(err):`,
+		new:  `case false:`,
 		test: "checks.TestLiveState/Gone", why: "what is gone meanwhile is an error, and never created anew",
 	},
 	{
 		name: "allow-not-folded", file: "checks/state.go",
-		old:  `return strings.EqualFold(other, state)`,
-		new:  `return other == state`,
+		old:  `return strings.EqualFold(strings.TrimSpace(other), state)`,
+		new:  `return strings.TrimSpace(other) == state`,
 		test: "checks.TestStates/OddCase", why: "a cloud that writes succeeded in small letters blocks for ever",
 	},
 	{
@@ -143,8 +141,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "deny-allows", file: "checks/state.go",
-		old:  `return s.listed(state) != s.denies`,
-		new:  `return s.listed(state)`,
+		old:  `return s.listed(s.states, state) != s.denies`,
+		new:  `return s.listed(s.states, state)`,
 		test: "checks.TestStates/Denied", why: "the states that are to block are the only ones to pass",
 	},
 	{
@@ -155,8 +153,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "rejected-as-pending", file: "checks/approval.go",
-		old:  `{"Rejected", ReasonApprovalRejected,`,
-		new:  `{"Rejected", ReasonApprovalPending,`,
+		old:  `{ReasonApprovalRejected,`,
+		new:  `{ReasonApprovalPending,`,
 		test: "checks.TestApprovalPending/Rejected", why: "people wait for an approval that was refused",
 	},
 	{
@@ -176,8 +174,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "all-forgets-errors-beside-a-block", file: "checks/all.go",
-		old:  `if len(g.errs) == 0 {`,
-		new:  `if len(g.errs) == 0 || res.Blocked() {`,
+		old:  `if len(g.errs) > 0 {`,
+		new:  `if len(g.errs) > 0 && !res.Blocked() {`,
 		test: "checks.TestAll/Error", why: "an error is hidden by a block",
 	},
 	{
@@ -206,25 +204,57 @@ var checksFaults = []fault{
 	},
 	{
 		name: "gate-hidden-in-on-owner", file: "checks/onowner.go",
-		old:  `link := actor(decide)`,
-		new:  `link := decider(decide)`,
+		old:  `tag.Acts = tag.Acts || !ok || its.Acts`,
+		new:  `_, _ = ok, its`,
 		test: "checks.TestAllSetUp/GateOnOwner", why: "All and Cached run, or do not run, something with a side effect",
 	},
 	{
 		name: "gate-accepted-by-all", file: "checks/check.go",
-		old:  `return chain.Named("Gate("+name+")", gate(act))`,
-		new:  `return chain.Named("Gate("+name+")", decider(act))`,
+		old:  `newCheck("Gate("+name+")", linktag.Check{Acts: true}, act)`,
+		new:  `newCheck("Gate("+name+")", linktag.Check{}, act)`,
 		test: "checks.TestAllSetUp/Gate", why: "All and Cached run, or do not run, something with a side effect",
 	},
 	{
-		name: "check-goes-on-after-an-error", file: "checks/check.go",
-		old:  `if err != nil || res.d != proceed {`,
-		new:  `if res.d != proceed && err == nil {`,
-		test: "checks.TestCheckAndGate/ProceedError", why: "what could not be found out lets the work through",
+		name: "check-goes-on-after-an-error", file: "checks/compose.go",
+		old: `func (*Request[T]) looped(o only[*Request[T]]) chain.Handler[*Request[T], Result] {
+	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err != nil || res.d != proceed || req.mark != outer.mine {
+`,
+		new: `func (*Request[T]) looped(o only[*Request[T]]) chain.Handler[*Request[T], Result] {
+	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err == nil && res.d != proceed || req.mark != outer.mine {
+`,
+		test: "checks.TestLoop/Request/Error", why: "what could not be found out lets the work through",
 	},
 	{
 		name: "reference-without-a-resolver-proceeds", file: "checks/referenceready.go",
-		old:  `return Result{}, fmt.Errorf("%s%s: %w", before, ref, ErrNoResolver)`,
+		old:  `return Result{}, fmt.Errorf("%s%s: %w", before, *of, ErrNoResolver)`,
 		new:  `return Proceed(), nil`,
 		test: "checks.TestReferenceReady/NoResolver", why: "references that nobody can look up count as ready",
 	},
@@ -248,8 +278,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "negative-delay-kept", file: "checks/result.go",
-		old:  `if o.after > 0 {`,
-		new:  `if o.after != 0 {`,
+		old:  `case o.after > 0:`,
+		new:  `case o.after != 0:`,
 		test: "checks.TestResult/NegativeDelay", why: "a negative interval loses the requeue",
 	},
 	{
@@ -274,15 +304,228 @@ var checksFaults = []fault{
 	},
 	{
 		name: "gate-converted", file: "checks/convert.go",
-		old:  `		if madeByGate(link) {`,
-		new:  `		if madeByGate(link) && false {`,
+		old:  `		if tag, ok := tagOf(link); ok && tag.Acts {`,
+		new:  `		if tag, ok := tagOf(link); ok && tag.Acts && false {`,
 		test: "checks.TestConvertPanics/Gate", why: "a gate notes what it began in something that is thrown away, and begins it each time",
 	},
 	{
 		name: "owner-lost-in-conversion", file: "checks/convert.go",
-		old: `				back.OwnerRequest, back.Exists = req.OwnerRequest, req.Exists
+		old: `				back.OwnerRequest, back.Presence = req.OwnerRequest, req.Presence
 `,
 		new:  ``,
 		test: "checks.TestConvert", why: "links behind a converted one do not see what it changed in the request",
+	},
+	{
+		name: "zero-result-proceeds-in-a-loop", file: "checks/compose.go",
+		old: `		err = noDecision(l)
+`,
+		new: `		res = Proceed()
+`,
+		test: "checks.TestLoop/Request/Zero", why: "a check that forgot to decide lets the work proceed, in a chain of checks alone",
+	},
+	{
+		name: "proceed-beside-an-error", file: "checks/compose.go",
+		old: `		res.d = nil
+	}
+	if res.at == nil`,
+		new: `	}
+	if res.at == nil`,
+		test: "checks.TestComposeFailsClosed/Request/ErrorAndProceed", why: "a caller that looks at the result before the error proceeds",
+	},
+	{
+		name: "proceed-beside-an-error-in-a-loop", file: "checks/compose.go",
+		old: `		res.d = nil
+	}
+	res.at = l`,
+		new: `	}
+	res.at = l`,
+		test: "checks.TestLoop/Request/ErrorBeside", why: "a caller that looks at the result before the error proceeds, in a chain of checks alone",
+	},
+	{
+		name: "lost-request-passes-in-a-loop", file: "checks/compose.go",
+		old: `func (*Request[T]) looped(o only[*Request[T]]) chain.Handler[*Request[T], Result] {
+	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err != nil || res.d != proceed || req.mark != outer.mine {
+`,
+		new: `func (*Request[T]) looped(o only[*Request[T]]) chain.Handler[*Request[T], Result] {
+	return func(ctx context.Context, req *Request[T]) (res Result, err error) {
+		if req == nil {
+			return Result{}, errNilCall
+		}
+		outer := req.open()
+		i, done := 0, false
+		defer func() {
+			if !done {
+				res, err = o.panicked(i, recover())
+			}
+			req.close(outer)
+		}()
+		for ; i < len(o.decides); i++ {
+			res, err = o.decides[i](ctx, req)
+			if err != nil || res.d != proceed {
+`,
+		test: "checks.TestLoop/Request/Wiped", why: "the next check sees a request that was overwritten",
+	},
+	{
+		name: "then-runs-checks", file: "checks/compose.go",
+		old: `	return func(next chain.Handler[*Request[T], Result]) chain.Handler[*Request[T], Result] {
+		return func(ctx context.Context, req *Request[T]) (Result, error) {
+			if req == nil || req.mark == nil {
+`,
+		new: `	return func(next chain.Handler[*Request[T], Result]) chain.Handler[*Request[T], Result] {
+		return func(ctx context.Context, req *Request[T]) (Result, error) {
+			if req == nil {
+`,
+		test: "checks.TestNotComposed/Request/Check", why: "a chain run by Then proceeds past a link that forgets next",
+	},
+	{
+		name: "unknown-presence-counts-as-absent", file: "checks/provisioningstate.go",
+		old:  `case presence == Absent:`,
+		new:  `case presence != Present:`,
+		test: "checks.TestProvisioningState/Unknown", why: "a flow without Get lets a busy resource be changed",
+	},
+	{
+		name: "state-judged-only-if-present", file: "checks/provisioningstate.go",
+		old:  `case !blank(state) && s.lets(req, req.Applied, state):`,
+		new:  `case !blank(state) && (presence != Present || s.lets(req, req.Applied, state)):`,
+		test: "checks.TestProvisioningState/UnknownBusy", why: "a reported state is ignored, since nothing has looked for the resource",
+	},
+	{
+		name: "failed-becomes-ready", file: "checks/provisioningstate.go",
+		old:  `s.lets(req, req.Applied, state)`,
+		new:  `s.lets(req, false, state)`,
+		test: "checks.TestProvisioningState/AppliedFailed", why: "a resource that failed becomes Ready",
+	},
+	{
+		name: "missing-becomes-ready", file: "checks/provisioningstate.go",
+		old:  `case presence == Absent && req.Applied:`,
+		new:  `case false:`,
+		test: "checks.TestProvisioningState/AppliedAbsent", why: "a resource that vanished becomes Ready",
+	},
+	{
+		name: "live-state-of-unseen-not-asked-for", file: "checks/provisioningstate.go",
+		old:  `if presence != Absent {`,
+		new:  `if presence == Present {`,
+		test: "checks.TestLiveState/Unseen", why: "in a flow without Get the live state is never read",
+	},
+	{
+		name: "vocabulary-ignored", file: "checks/vocabulary.go",
+		old:  `case v != nil && !final && len(v.Settled) > 0:`,
+		new:  `case false:`,
+		test: "checks.TestVocabulary/Settled", why: "a cloud with words of its own blocks for ever",
+	},
+	{
+		name: "vocabulary-without-a-good-state", file: "checks/vocabulary.go",
+		old:  `if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {`,
+		new:  `if false {`,
+		test: "checks.TestVocabularyCheck/NoGood", why: "no resource of the kind ever becomes Ready",
+	},
+	{
+		name: "unreported-approvals-count-as-none", file: "checks/approval.go",
+		old:  `if !reported && (`,
+		new:  `if !reported && false && (`,
+		test: "checks.TestApprovalPendingNotReported/Present", why: "what was never approved becomes Ready",
+	},
+	{
+		name: "nil-reference-hides-the-others", file: "checks/referenceready.go",
+		old: `		if err != nil {
+			return Result{}, err
+		}
+		for i := range wanted {`,
+		new: `		_ = err
+		for i := range wanted {`,
+		test: "checks.TestReferenceReady/NilOnTheWay", why: "one nil reference drops all other references",
+	},
+	{
+		name: "nil-counts-as-not-paused", file: "checks/paused.go",
+		old:  `case err != nil:`,
+		new:  `case err != nil && false:`,
+		test: "checks.TestPaused", why: "a bug in the function overrules the person who paused the resource",
+	},
+	{
+		name: "nil-place-not-noted", file: "checks/state.go",
+		old:  `chain.NoteFunc(ctx, nilPlace)`,
+		new:  `chain.NoteFunc(ctx, func() string { return "" })`,
+		test: "checks.TestNilPlace", why: "a bug in a selector looks like a state that is not reported",
+	},
+	{
+		name: "negative-delay-dropped-silently", file: "checks/result.go",
+		old:  `r.d.negative < 0 {`,
+		new:  `false {`,
+		test: "flow.TestExplain/NegativeDelay", why: "a delay that was computed wrongly goes unnoticed",
+	},
+	{
+		name: "block-names-the-group", file: "checks/onowner.go",
+		old:  `d.inner = res.at`,
+		new:  `_ = res.at`,
+		test: "checks.TestOnOwner/Block", why: "the condition does not say which owner check blocked",
+	},
+	{
+		name: "group-not-marked", file: "flow/explain.go",
+		old: `			group = s
+`,
+		new: `			_ = s
+`,
+		test: "flow.TestExplain/InGroup", why: "the table of the pass does not show where it stopped",
+	},
+	{
+		name: "owner-not-required", file: "checks/ownerready.go",
+		old:  `case o.none() && s.required:`,
+		new:  `case false:`,
+		test: "checks.TestOwnerReady/Required", why: "a resource that needs an owner is created without one",
+	},
+	{
+		name: "with-owner-needs-none", file: "checks/owner.go",
+		old:  `newCheck(name, linktag.Check{NeedsOwner: true}, func`,
+		new:  `newCheck(name, linktag.Check{}, func`,
+		test: "flow.TestSetUp/WithOwner", why: "a check of the owner stands where no owner is ever found",
+	},
+	{
+		name: "owner-checks-without-an-owner", file: "flow/reconciler.go",
+		old:  `link != "" && ops.Owner == nil {`,
+		new:  `link != "" && false {`,
+		test: "flow.TestSetUp/OnOwner", why: "a check of the owner stands where no owner is ever found",
+	},
+	{
+		name: "applied-not-told", file: "flow/pass.go",
+		old: `	s.req.Applied = true
+`,
+		new:  ``,
+		test: "flow.TestChecksOfStates/NotReady", why: "a resource that failed becomes Ready",
+	},
+	{
+		name: "vocabulary-not-told", file: "flow/pass.go",
+		old: `	req.Vocabulary = r.opt.vocabulary
+`,
+		new:  ``,
+		test: "flow.TestChecksOfStates/Good", why: "the words that were set for the kind are ignored",
+	},
+	{
+		name: "messages-without-a-bound", file: "checks/listing.go",
+		old: `	if l.n > mostTexts {
+		return
+	}
+`,
+		new:  ``,
+		test: "checks.TestReferenceReady/Many", why: "a message of megabytes is written to each condition",
+	},
+	{
+		name: "refs-listed-twice", file: "checks/result.go",
+		old:  `case slices.Contains(s.refs, ref):`,
+		new:  `case false:`,
+		test: "checks.TestAll/Union", why: "an object is awaited twice",
 	},
 }

@@ -5,12 +5,12 @@ var classifyFaults = []fault{
 		name: "last-row-wins", file: "classify/table.go",
 		old:  `ix.byCode[code] = append(ix.byCode[code], i)`,
 		new:  `ix.byCode[code] = append([]int{i}, ix.byCode[code]...)`,
-		test: "classify.TestTable/row_order", why: "of several rows that match the last decides",
+		test: "classify.TestTable/row_order,_one_code", why: "of several rows that match the last decides",
 	},
 	{
 		name: "rows-without-a-code-last", file: "classify/table.go",
-		old:  `if len(others) == 0 || len(coded) > 0 && coded[0] < others[0] {`,
-		new:  `if len(others) == 0 || len(coded) > 0 {`,
+		old:  `(first < 0 || rows[0] < lists[first][0])`,
+		new:  `first < 0`,
 		test: "classify.TestTable/row_order_2", why: "a row without a code is asked out of turn",
 	},
 	{
@@ -20,10 +20,10 @@ var classifyFaults = []fault{
 		test: "classify.TestTable/code_only", why: "every failed long-running operation is taken for a bad request",
 	},
 	{
-		name: "codes-not-folded", file: "classify/table.go",
+		name: "any-case-not-folded", file: "classify/table.go",
 		old:  `b = append(b, lower(code[i]))`,
 		new:  `b = append(b, code[i])`,
-		test: "classify.TestTable/long_code", why: "a code in other letters is not known",
+		test: "classify.TestTable/long,_any_case", why: "a row with AnyCase does not know a code in other letters",
 	},
 	{
 		name: "unknown-errors-wait-for-a-change", file: "classify/default.go",
@@ -33,8 +33,8 @@ var classifyFaults = []fault{
 	},
 	{
 		name: "unknown-bad-request-waits-for-a-change", file: "classify/default.go",
-		old:  `Rule{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: VerySlow},`,
-		new:  `Rule{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: OnChange},`,
+		old:  `{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: VerySlow},`,
+		new:  `{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: OnChange},`,
 		test: "classify.TestDefaultStatus", why: "an unknown code stops a resource for good",
 	},
 	{
@@ -62,28 +62,28 @@ var classifyFaults = []fault{
 		test: "classify.TestRetryAfter/own_date", why: "a clock that is off makes the wait wrong",
 	},
 	{
-		name: "body-over-the-limit", file: "classify/body.go",
+		name: "body-over-the-limit", file: "classify/azure/body.go",
 		old:  `io.ReadAll(io.LimitReader(body, maxBody))`,
 		new:  `io.ReadAll(body)`,
-		test: "classify.TestReadBodyOfTenMegabytes/JSON", why: "an endless body fills the memory",
+		test: "classify/azure.TestReadBodyOfTenMegabytes/JSON", why: "an endless body fills the memory",
 	},
 	{
-		name: "body-eaten", file: "classify/body.go",
+		name: "body-eaten", file: "classify/azure/body.go",
 		old:  `&peeked{head: data, unread: data, err: err, rest: body}`,
 		new:  `&peeked{head: data, err: err, rest: body}`,
-		test: "classify.TestReadBody/error_object", why: "who reads the body after us finds nothing",
+		test: "classify/azure.TestReadBody/error_object", why: "who reads the body after us finds nothing",
 	},
 	{
-		name: "cut-off-body-hangs", file: "classify/body.go",
+		name: "cut-off-body-hangs", file: "classify/azure/body.go",
 		old:  `depth > 0 && t.err == nil;`,
 		new:  `depth > 0;`,
-		test: "classify.FuzzErrorBody/deep-nesting", hangs: true, why: "a body that was cut off stops the worker for good",
+		test: "classify/azure.FuzzErrorBody/deep-nesting", hangs: true, why: "a body that was cut off stops the worker for good",
 	},
 	{
-		name: "details-taken-for-the-error", file: "classify/body.go",
+		name: "details-taken-for-the-error", file: "classify/azure/body.go",
 		old:  `if token == '{' && field != nil {`,
 		new:  `if field != nil {`,
-		test: "classify.TestReadBody/error_list", why: "what is nested in an error decides in its place",
+		test: "classify/azure.TestReadBody/error_list", why: "what is nested in an error decides in its place",
 	},
 	{
 		name: "shadowed-rows-not-said", file: "classify/print.go",
@@ -167,9 +167,194 @@ var classifyFaults = []fault{
 		test: "classify.TestReason/end", why: "the API server refuses the whole status",
 	},
 	{
-		name: "retry-after-forgotten", file: "classify/failure.go",
-		old:  `f.After = RetryAfter(resp.Header, f.now)`,
+		name: "retry-after-forgotten", file: "classify/azure/errors.go",
+		old:  `f.After = retryAfter(f, raw.Header)`,
 		new:  ``,
-		test: "classify.TestNewFailure/response", why: "a service that throttles is asked again too soon",
+		test: "classify/azure.TestRead/response", why: "a service that throttles is asked again too soon",
+	},
+	{
+		name: "codes-folded", file: "classify/table.go",
+		old: `			if r.AnyCase {
+				code = lowerString(code)
+`,
+		new: `			if true {
+				code = lowerString(code)
+`,
+		test: "classify.TestTable/code's_case", why: "a service's code is taken for another one that differs in case, and may stop a resource",
+	},
+	{
+		name: "texts-folded", file: "classify/matcher.go",
+		old:  `if !strings.Contains(message, text) {`,
+		new:  `if !strings.Contains(strings.ToLower(message), strings.ToLower(text)) {`,
+		test: "classify.TestMatcher/contains", why: "a rule matches texts that the service writes for something else",
+	},
+	{
+		name: "inner-codes-ignored", file: "classify/table.go",
+		old:  `len(r.inner) == 0 || slices.ContainsFunc(`,
+		new:  `true || slices.ContainsFunc(`,
+		test: "classify.TestTable/no_inner", why: "a rule about one cause decides about all",
+	},
+	{
+		name: "contradictory-row-accepted", file: "classify/table.go",
+		old:  `if t[j].Retry != t[i].Retry {`,
+		new:  `if false {`,
+		test: "classify.TestTableContradicts/same_code", why: "a row that never decides is found only by who prints the table",
+	},
+	{
+		name: "first-contradiction-only", file: "classify/table.go",
+		old:  `for _, j := range shadows[i] {`,
+		new:  `for _, j := range shadows[i][:min(1, len(shadows[i]))] {`,
+		test: "classify.TestTableContradicts/second_of_several", why: "a row of several codes hides a contradiction",
+	},
+	{
+		name: "table-of-another-service", file: "classify/errors.go",
+		old: `		if s.reads(f) {
+			f.service = s
+`,
+		new: `		if s.reads(f) {
+			f.service = e.services[0]
+`,
+		test: "classify.TestDefaultCodes", why: "the codes of one service are decided by the table of another",
+	},
+	{
+		name: "joined-with-not-found", file: "classify/failure.go",
+		old:  `f.NotFound = f.NotFound && cause.NotFound`,
+		new:  `f.NotFound = f.NotFound || cause.NotFound`,
+		test: "classify.TestErrorsSay/missing_and_down", why: "a missing object is reported although a service is down, and created again",
+	},
+	{
+		name: "joined-with-ended", file: "classify/failure.go",
+		old:  `f.Ended = f.Ended && cause.Ended`,
+		new:  `_ = cause`,
+		test: "classify.TestErrorsSay/ended_and_down", why: "an operation under way is forgotten, and started a second time",
+	},
+	{
+		name: "first-cause-speaks-for-all", file: "classify/failure.go",
+		old:  `if len(causes) > 1 {`,
+		new:  `if len(causes) > 1000 {`,
+		test: "classify.TestErrorsSayOfJoins", why: "of joined errors all but one are overlooked",
+	},
+	{
+		name: "endless-error-walked", file: "classify/causes.go",
+		old:  `if w.left--; w.left < 0 {`,
+		new:  `if false {`,
+		test: "classify.TestHostileErrors/self", hangs: true, why: "an error that unwraps to itself stops the worker for good",
+	},
+	{
+		name: "unreadable-error-handed-on", file: "classify/failure.go",
+		old:  "f.Err = newUnreadable(err)\n\t\tf.Message = f.Err.Error()",
+		new:  "f.Message = newUnreadable(err).Error()",
+		test: "classify.TestNewFailure/panicky", why: "each link that looks into the error hangs or panics",
+	},
+	{
+		name: "panicking-reader-kept", file: "classify/errors.go",
+		old: `	if !guarded(f, s.read) {
+		*f = before
+		return false
+	}
+`,
+		new: `	if !guarded(f, s.read) {
+		_ = before
+		return false
+	}
+`,
+		test: "classify.TestReaders/panics", why: "what a reader wrote before it panicked counts as an answer",
+	},
+	{
+		name: "reader-not-guarded", file: "classify/errors.go",
+		old: `		if recover() != nil {
+			ok = false
+		}
+	}()
+	return read(f)
+`,
+		new: `	}()
+	return read(f)
+`,
+		test: "classify.TestReaders/panics", why: "a reader that panics takes the process down",
+	},
+	{
+		name: "half-read-error-counts", file: "classify/errors.go",
+		old:  `f.NotFound, f.Transient, f.Ended = false, false, false`,
+		new:  ``,
+		test: "classify.TestHostileErrors/panics_in_Timeout", why: "an error that panics while it is read reports a missing object",
+	},
+	{
+		name: "panic-read-as-an-answer", file: "classify/failure.go",
+		old:  `case panicked:`,
+		new:  `case false && panicked:`,
+		test: "classify.TestErrorsSay/panic_of_ended", why: "a fault in a link counts as an answer of the service",
+	},
+	{
+		name: "class-unbounded", file: "classify/errors.go",
+		old:  `s = s[:min(len(s), maxClass)]`,
+		new:  ``,
+		test: "classify.TestErrorsSay/class_is_bounded", why: "a service fills telemetry with values of any length",
+	},
+	{
+		name: "inner-errors-unread", file: "classify/azure/body.go",
+		old:  `t.objects(func() { d.nest(t) })`,
+		new:  `t.text(nil)`,
+		test: "classify/azure.TestRead/details", why: "DeploymentFailed hides its cause",
+	},
+	{
+		name: "inner-errors-without-limit", file: "classify/azure/body.go",
+		old:  `if d.depth == maxDepth || len(d.inner) == maxInner {`,
+		new:  `if false {`,
+		test: "classify/azure.TestReadBodyInner/nine_deep", why: "a body that nests deep uses up the stack",
+	},
+	{
+		name: "top-level-wins-over-empty-error", file: "classify/azure/body.go",
+		old:  `if found && t.err == nil {`,
+		new:  `if false {`,
+		test: "classify/azure.TestReadBody/empty_error", why: "a code that is not the error's decides",
+	},
+	{
+		name: "proxy-page-decides", file: "classify/azure/errors.go",
+		old:  `body.raw = cmp.Or(body.message, body.raw)`,
+		new:  `f.Message = cmp.Or(body.message, body.raw)`,
+		test: "classify/azure.TestProxyPage", why: "the page of a proxy is taken for the words of the service, and stops a resource",
+	},
+	{
+		name: "proxy-400-about-the-request", file: "classify/azure/errors.go",
+		old:  `f.Status, f.Message = 0,`,
+		new:  `_, f.Message = 0,`,
+		test: "classify/azure.TestProxyPage", why: "the refusal of a proxy is taken for one of the request",
+	},
+	{
+		name: "poll-5xx-ends-the-operation", file: "classify/azure/errors.go",
+		old:  `f.Ended = f.Status >= 200 && f.Status <= 299 ||`,
+		new:  `f.Ended = f.Status >= 200 ||`,
+		test: "classify/azure.TestRead/throttled", why: "a throttled poll starts a second operation",
+	},
+	{
+		name: "lost-result-taken-for-a-failure", file: "classify/azure/operation.go",
+		old:  `if !ok || response.RawResponse != polled {`,
+		new:  `if _ = response; !ok {`,
+		test: "classify/azure.TestAdvance/result_refused", why: "an operation that succeeded is started again, because its result could not be fetched",
+	},
+	{
+		name: "poll-without-rights-ends-the-operation", file: "classify/azure/operation.go",
+		old:  `case f.Status == http.StatusUnauthorized, f.Status == http.StatusForbidden, f.Status == http.StatusProxyAuthRequired:`,
+		new:  `case false:`,
+		test: "classify/azure.TestAdvance/location,_unauthorized", why: "an expired token starts a second operation",
+	},
+	{
+		name: "failure-not-said", file: "classify/azure/operation.go",
+		old:  `err = flow.Failed(err)`,
+		new:  `_ = flow.Failed(err)`,
+		test: "classify/azure.TestAdvance/location,_failed", why: "an operation that has failed is polled for ever",
+	},
+	{
+		name: "observe-missing-and-down", file: "classify/azure/operation.go",
+		old:  `case known.NotFound(err):`,
+		new:  `case classify.NewFailure(err, "", time.Time{}, known) != nil && classify.NewFailure(err, "", time.Time{}, known).Status == http.StatusNotFound:`,
+		test: "classify/azure.TestObserve/missing_and_down", why: "a resource counts as missing although one of two answers did not find out, and is created again",
+	},
+	{
+		name: "proxy-404-is-not-found", file: "classify/azure/errors.go",
+		old:  `if body.message != "" || body.raw != "" {`,
+		new:  `if false {`,
+		test: "classify/azure.TestRead/page_of_404", why: "a proxy that has lost a route makes each resource be created again",
 	},
 }

@@ -55,4 +55,46 @@ var ctrlxFaults = []fault{
 		new:  `		c.over = c.due < 0`,
 		test: "ctrlx.TestTimeout/Boundary", why: "what comes back when the time is over finds that it is not, and is not told of",
 	},
+	{
+		name: "secret-makes-resource-absent", file: "ctrlx/apierrors.go",
+		old:  `		f.NotFound = false`,
+		new:  `		_ = f`,
+		test: "ctrlx.TestNotFoundOfAnotherObject/Default", why: "a Secret that a live read does not find makes the resource absent, and a PUT follows",
+	},
+	{
+		name: "kind-not-served-means-absent", file: "ctrlx/apierrors.go",
+		old:  `named && !hasInner(f, causeUnexpected) &&`,
+		new:  `named &&`,
+		test: "ctrlx.TestErrors/NotServed", why: "while an aggregated API is down its objects count as deleted",
+	},
+	{
+		name: "field-conflict-retried-fast", file: "ctrlx/apierrors.go",
+		old:  `		f.Transient = !hasInner(f, causeFieldManager) // which`,
+		new:  `		f.Transient = true // which`,
+		test: "ctrlx.TestErrors/FieldManager", why: "a conflict with another field manager counts as one that a retry mends",
+	},
+	{
+		name: "guards-work-on-what-is-gone", file: "ctrlx/guards.go",
+		old:  `		ok = err == nil // an`,
+		new:  `		ok = ignoreGone(err) == nil // an`,
+		test: "ctrlx.TestGuardsGone", why: "an object that was deleted while its checks were asked is made in the cloud",
+	},
+	{
+		name: "guards-take-anothers-conditions-back", file: "ctrlx/guards.go",
+		old:  `i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })`,
+		new:  `i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type != "Ready" })`,
+		test: "ctrlx.TestGuardsProceed/Mine", why: "the reconciler and its guards overwrite each other's conditions in every pass",
+	},
+	{
+		name: "resolver-takes-unserved-as-absent", file: "ctrlx/resolver.go",
+		old:  `		case kubernetes.NotFound(err):`,
+		new:  `		case client.IgnoreNotFound(err) == nil && err != nil:`,
+		test: "ctrlx.TestGuardsFailClosed/NotServed", why: "while an API is down, an owner counts as gone, and a deletion goes on",
+	},
+	{
+		name: "registered-kind-forgotten", file: "ctrlx/setupall.go",
+		old:  `func(name string) bool { return given[name] })`,
+		new:  `func(name string) bool { return true })`,
+		test: "ctrlx.TestSetupAllRefuses/Missing", why: "a kind that was registered and not given is never reconciled, and no error says so",
+	},
 }

@@ -3,7 +3,6 @@
 //
 //	make faults                                            all of them
 //	go test ./internal/faults -v -fault append-aliases     one
-//	go test ./internal/faults -update                      the table in CONTRIBUTING.md
 package faults
 
 import (
@@ -28,8 +27,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	diff "github.com/google/go-cmp/cmp"
 )
 
 // fault is a mistake in the library.
@@ -49,7 +46,6 @@ var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, o
 var (
 	run    = flag.Bool("faults", false, "apply each fault and run the test that has to notice it")
 	single = flag.String("fault", "", "apply the fault of this name only")
-	update = flag.Bool("update", false, "write the table of faults into CONTRIBUTING.md")
 )
 
 const (
@@ -121,7 +117,6 @@ func TestFaultsApply(t *testing.T) {
 			}
 		})
 	}
-	t.Run("Contributing", contributing)
 }
 
 // suite is what a package has for tests.
@@ -231,35 +226,6 @@ func (s suite) without(test string) (rest []string, ok bool) {
 	return rest, true
 }
 
-// contributing compares the table of faults in CONTRIBUTING.md with the lists, or writes it.
-func contributing(t *testing.T) {
-	const name, begin, end = root + "/CONTRIBUTING.md", "<!-- faults: go test ./internal/faults -update -->\n", "<!-- :faults -->\n"
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, opened := strings.Cut(string(text), begin)
-	shown, tail, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("CONTRIBUTING.md has no place for the table: a line %q and behind it %q", strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	var b strings.Builder
-	b.WriteString("| fault | what it breaks | noticed by |\n|---|---|---|\n")
-	cell := strings.NewReplacer("|", `\|`, "\n", " ")
-	for _, f := range all {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", f.name, cell.Replace(f.why), f.test)
-	}
-	if *update {
-		if err := os.WriteFile(name, []byte(head+begin+b.String()+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if d := diff.Diff(b.String(), shown); d != "" {
-		t.Errorf("the table of faults is not up to date: go test ./internal/faults -update\n-want, +shown:\n%s", d)
-	}
-}
-
 func TestFaultsAreNoticed(t *testing.T) {
 	if !*run && *single == "" {
 		t.Skip("takes minutes: make faults, or -faults")
@@ -311,16 +277,16 @@ func TestFaultsAreNoticedOnlyIfTestsFail(t *testing.T) {
 	if !*run {
 		t.Skip("see TestFaultsAreNoticed")
 	}
-	const file, old, test = "classify/retry.go", "// Unset is no decision.", "classify.TestRetry"
+	const file, old, test = "classify/retry.go", "type Retry uint8\n", "classify.TestRetry"
 	cases := map[string]struct {
 		reason string
 		fault  fault
 		want   string // how the result begins
 	}{
-		"Harmless":   {"a test that passes noticed nothing", fault{file: file, old: old, new: "// None.", test: test}, "NOT NOTICED: classify.TestRetry passes"},
-		"NoSuchCase": {"nor did one that did not run", fault{file: file, old: old, new: "// None.", test: test + "/Nothing"}, "NOT NOTICED: classify.TestRetry/Nothing passes"},
-		"Broken":     {"what does not compile is noticed by the compiler, and not a mistake that anybody makes", fault{file: file, old: old, new: "Unset", test: test}, "does not compile"},
-		"Dies":       {"what ends the whole hides what the test would say", fault{file: file, old: "type Retry uint8\n", new: "type Retry uint8\n\nfunc init() { panic(0) }\n", test: test}, "classify.TestRetry does not fail"},
+		"Harmless":   {"a test that passes noticed nothing", fault{file: file, old: old, new: "// Harmless.\n" + old, test: test}, "NOT NOTICED: classify.TestRetry passes"},
+		"NoSuchCase": {"nor did one that did not run", fault{file: file, old: old, new: "// Harmless.\n" + old, test: test + "/Nothing"}, "NOT NOTICED: classify.TestRetry/Nothing passes"},
+		"Broken":     {"what does not compile is noticed by the compiler, and not a mistake that anybody makes", fault{file: file, old: old, new: old + "Unset\n", test: test}, "does not compile"},
+		"Dies":       {"what ends the whole hides what the test would say", fault{file: file, old: old, new: old + "\nfunc init() { panic(0) }\n", test: test}, "classify.TestRetry does not fail"},
 		"Stale":      {"a fault whose file has changed is none", fault{file: file, old: "func (r Retry) Old()", test: test}, "what it replaces stands in classify/retry.go 0 times"},
 	}
 	for name, tc := range cases {

@@ -1,6 +1,8 @@
 package faults
 
-var flowFaults = []fault{
+import "strings"
+
+var flowFaults = append(otherClouds(), []fault{
 	{
 		name: "pre-check-before-owner-check", file: "flow/pass.go",
 		old: `	if !s.ownerCheck(ctx) {
@@ -45,15 +47,15 @@ var flowFaults = []fault{
 	},
 	{
 		name: "applied-though-in-sync", file: "flow/pass.go",
-		old:  `if !(seen.Exists && seen.InSync) && !s.apply(`,
-		new:  `if (seen.Exists || true) && !s.apply(`,
+		old:  `if !seen.inSync() && !s.apply(`,
+		new:  `if _ = seen; !s.apply(`,
 		test: "flow.TestBlockedPostCheckDoesNotApplyAgain", why: "a post check that blocks applies again each time",
 	},
 	{
-		name: "in-sync-though-absent", file: "flow/pass.go",
-		old:  `!(seen.Exists && seen.InSync)`,
-		new:  `!seen.InSync`,
-		test: "flow.TestOrder/InSyncWithoutExists", why: "what is not there is never created",
+		name: "in-sync-though-absent", file: "flow/request.go",
+		old:  `o.InSync && o.Presence == checks.Present`,
+		new:  `o.InSync`,
+		test: "flow.TestOrder/InSyncButNotPresent", why: "what is not there is never created",
 	},
 	{
 		name: "post-check-skipped", file: "flow/pass.go",
@@ -80,9 +82,46 @@ var flowFaults = []fault{
 	},
 	{
 		name: "delete-without-delete-check", file: "flow/pass.go",
-		old:  `if op.token == "" && !s.check(ctx, PointDeleteCheck, s.p.deleteCheck) {`,
+		old:  `if op.token == "" && !s.deleteCheck(ctx) {`,
 		new:  `if false {`,
 		test: "flow.TestNothingPassesByMistake/Zero/DeleteCheck", why: "what is still in use is deleted",
+	},
+	{
+		name: "get-before-owner-only-delete-checks", file: "flow/reconciler.go",
+		old:  `!ok || !tag.OwnerOnly {`,
+		new:  `true || !ok || !tag.OwnerOnly {`,
+		test: "flow.TestGetBeforeDeleteCheck/OwnerOnly", why: "a deletion asks a stopped owner about the resource, and fails",
+	},
+	{
+		name: "group-of-checks-hides-the-resource", file: "internal/linktag/linktag.go",
+		old:  `c.OwnerOnly && o.OwnerOnly`,
+		new:  `c.OwnerOnly || o.OwnerOnly`,
+		test: "flow.TestGetBeforeDeleteCheck/AllBoth", why: "a check of the resource's state is asked without a GET",
+	},
+	{
+		name: "deletion-checked-unseen", file: "flow/pass.go",
+		old:  `if s.r.deleteGets {`,
+		new:  `if false {`,
+		test: "flow.TestGetBeforeDeleteCheck/Seen", why: "checks of a deletion decide about a resource that nothing has read",
+	},
+	{
+		name: "error-of-a-check-taken-for-a-block", file: "flow/pass.go",
+		old: `			s.stop.o.uncheckable()
+`,
+		new:  ``,
+		test: "flow.TestErrorsOfChecks/Plain/PreCheck", why: "a condition does not say which check could not decide",
+	},
+	{
+		name: "code-of-a-check-not-shown", file: "flow/outcome.go",
+		old:  `	if o.code == "" {`,
+		new:  `	if true {`,
+		test: "flow.TestErrorsOfChecks/Code/OwnerCheck", why: "what the service said is not the reason of the condition",
+	},
+	{
+		name: "api-version-of-the-reconciler-only", file: "flow/reconciler.go",
+		old:  `if r.ops.APIVersion != nil {`,
+		new:  `if false {`,
+		test: "flow.TestAPIVersionOfResources", why: "rules for one version of an API decide about resources of another",
 	},
 	{
 		name: "gone-without-delete", file: "flow/pass.go",
@@ -109,8 +148,8 @@ var flowFaults = []fault{
 	},
 	{
 		name: "token-not-kept", file: "flow/pass.go",
-		old:  `if (*c != s.kept || s.unsaved) && (`,
-		new:  `if false && (`,
+		old:  `if op == s.kept && !s.unsaved ||`,
+		new:  `if true ||`,
 		test: "flow.TestLongRunning/Polled/keeps=false", why: "the operation is started again in each pass",
 	},
 	{
@@ -129,9 +168,9 @@ var flowFaults = []fault{
 	},
 	{
 		name: "exists-not-told", file: "flow/pass.go",
-		old:  `s.req.Exists = seen.Exists`,
-		new:  `_ = seen.Exists`,
-		test: "flow.TestExists/Exists", why: "checks of the resource's state let everything pass",
+		old:  `s.req.Presence = seen.Presence`,
+		new:  `s.req.Presence = checks.Absent`,
+		test: "flow.TestPresence/Present", why: "checks of the resource's state let everything pass",
 	},
 	{
 		name: "owner-error-ignored", file: "flow/pass.go",
@@ -147,8 +186,8 @@ var flowFaults = []fault{
 	},
 	{
 		name: "message-changes-each-pass", file: "flow/pass.go",
-		old:  `message: "the operation goes on in the cloud",`,
-		new:  `message: "the operation goes on in the cloud, asked at " + s.r.opt.now().String(),`,
+		old:  `message: "the operation is under way in the cloud",`,
+		new:  `message: "the operation is under way in the cloud, asked at " + s.r.opt.now().String(),`,
 		test: "flow.TestConditionsAreStable", why: "the status is written in each pass, which wakes the next",
 	},
 	{
@@ -202,9 +241,9 @@ var flowFaults = []fault{
 	{
 		name: "slow-waits-an-hour", file: "flow/backoff.go",
 		old: `case o.Retry() == classify.VerySlow:
-		return b.atResync(random)`,
+		return b.atResync()`,
 		new: `case o.Retry() >= classify.Slow:
-		return b.atResync(random)`,
+		return b.atResync()`,
 		test: "flow.TestBackoff/Slow", why: "what is retryable waits an hour",
 	},
 	{
@@ -230,34 +269,191 @@ var flowFaults = []fault{
 	{
 		name: "count-kept-after-ready", file: "flow/backoff.go",
 		old: `	case StateReady:
-		delete(b.entries, key)
+		b.Forget(key)
 `,
 		new: `	case StateReady:
 `,
 		test: "flow.TestBackoff/AfterReady", why: "the first failure after a year waits as long as the last of the year before",
 	},
 	{
+		name: "no-backoff-by-default", file: "flow/reconciler.go",
+		old:  `if r.opt.backoff == nil && !r.opt.stateless {`,
+		new:  `if false {`,
+		test: "flow.TestDefaultBackoff", why: "what keeps failing is retried every second for ever",
+	},
+	{
+		name: "tiny-delay-of-a-server", file: "flow/backoff.go",
+		old:  `return max(o.After(), b.least)`,
+		new:  `return o.After()`,
+		test: "flow.TestDelaysGiven/Tiny/Block", why: "Retry-After-Ms: 1 makes a busy loop",
+	},
+	{
+		name: "first-delay-shortened", file: "flow/backoff.go",
+		old:  `if d-spread < b.least {`,
+		new:  `if false {`,
+		test: "flow.TestBackoffJitter", why: "a delay is below the floor",
+	},
+	{
+		name: "delay-of-centuries", file: "flow/backoff.go",
+		old:  `case o.After() > b.resync:`,
+		new:  `case false:`,
+		test: "flow.TestDelaysGiven/Never/InProgress", why: "a mistake in a delay is a resource that is never seen again",
+	},
+	{
+		name: "random-number-that-is-none", file: "flow/backoff.go",
+		old:  `if r = b.rand(); !(r >= 0 && r <= 1) {`,
+		new:  `if r = b.rand(); false {`,
+		test: "flow.TestBackoffJitter", why: "a source of randomness that is broken makes delays of nothing",
+	},
+	{
+		name: "random-source-panics", file: "flow/backoff.go",
+		old: `		if recover() != nil {
+			r = 0.5
+		}
+`,
+		new:  ``,
+		test: "flow.TestBackoffFunctions/Panics", why: "a panic leaves Reconcile",
+	},
+	{
+		name: "clock-panics", file: "flow/backoff.go",
+		old: `		if recover() != nil {
+			t = time.Now()
+		}
+`,
+		new:  ``,
+		test: "flow.TestBackoffFunctions/Panics", why: "a panic leaves Reconcile",
+	},
+	{
+		name: "negative-delay-not-shown", file: "flow/trace.go",
+		old:  `if res.p != nil && res.p.negative < 0 {`,
+		new:  `if false {`,
+		test: "flow.TestTrace/NegativePoll", why: "a delay that is computed wrongly is dropped in silence",
+	},
+	{
+		name: "fault-of-classifying-not-shown", file: "flow/trace.go",
+		old:  `if fault := res.Fault(); fault != nil {`,
+		new:  `if fault := res.Fault(); false {`,
+		test: "flow.TestTrace/NegativeRule", why: "what went wrong in a rule is in no trace",
+	},
+	{
+		name: "negative-delay-of-a-rule-dropped", file: "classify/classification.go",
+		old:  `if after < 0 && d.fault == nil {`,
+		new:  `if false {`,
+		test: "flow.TestTrace/NegativeRule", why: "a delay that is computed wrongly is dropped in silence",
+	},
+	{
+		name: "never-times-out", file: "flow/late.go",
+		old:  `limit - now.Sub(since); o.due <= 0 {`,
+		new:  `limit - now.Sub(since); false {`,
+		test: "flow.TestReadyWithinADay", why: "a resource that can never be ready takes hundreds of passes a day",
+	},
+	{
+		name: "time-out-over-a-change-of-the-spec", file: "flow/late.go",
+		old:  `if e.generation != generation {`,
+		new:  `if false {`,
+		test: "flow.TestReadyWithin/Spec", why: "a spec that was mended is stalled at once",
+	},
+	{
+		name: "time-out-kept-after-ready", file: "flow/late.go",
+		old: `				r.waits.forget(r.key(resource))
+`,
+		new:  ``,
+		test: "flow.TestReadyWithin/Ready", why: "the first block after a year is a time-out",
+	},
+	{
+		name: "time-out-of-a-deletion", file: "flow/late.go",
+		old:  `case deleting || out.State() == StateReady`,
+		new:  `case deleting && false || out.State() == StateReady`,
+		test: "flow.TestReadyWithin/Deleted", why: "a deletion that takes long is given up",
+	},
+	{
+		name: "time-outs-not-forgotten", file: "flow/late.go",
+		old:  `if now.Sub(e.seen) > keep {`,
+		new:  `if e == nil {`,
+		test: "flow.TestReadyWithinForgets", why: "memory grows with all keys that ever were",
+	},
+	{
 		name: "token-dropped-when-offline", file: "flow/token.go",
-		old:  `err != nil && !goesOn(err):`,
-		new:  `err != nil:`,
-		test: "flow.TestErrorsWhilePolling/DNS", why: "a second operation is started beside the one that goes on",
+		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+		new:  `case err != nil:`,
+		test: "flow.TestErrorsWhilePolling/Network/Apply", why: "a second operation is started beside the one that goes on",
+	},
+	{
+		name: "failed-operation-polled-for-ever", file: "flow/token.go",
+		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+		new:  `case req.Errors.Ended(err):`,
+		test: "flow.TestTokensAndLinks/HidesFailed/inner=false", why: "an operation that failed is never started again",
+	},
+	{
+		name: "ended-operation-polled-for-ever", file: "flow/token.go",
+		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+		new:  `case saysFailed(err):`,
+		test: "flow.TestErrorsWhilePolling/Ended/Delete", why: "what a reader knows of the service is not used",
+	},
+	{
+		name: "link-says-failed-and-in-progress", file: "flow/pass.go",
+		old:  ` && !p.inProgress() && saysFailed(err):`,
+		new:  ` && saysFailed(err):`,
+		test: "flow.TestTokensAndLinks/FailedBesideInProgress/inner=false", why: "a link that has not found out makes the flow forget an operation",
+	},
+	{
+		name: "link-cannot-say-failed", file: "flow/pass.go",
+		old:  `n.said != saidUnderWay && !p.inProgress() && saysFailed(err):`,
+		new:  `false:`,
+		test: "flow.TestTokensAndLinks/SaysFailed/inner=false", why: "operations of another module that never say flow.Failed are polled for ever",
+	},
+	{
+		name: "running-operation-said-to-have-failed", file: "flow/pass.go",
+		old:  `n.said != saidUnderWay && !p.inProgress() && saysFailed(err):`,
+		new:  `saysFailed(err):`,
+		test: "flow.TestTokensAndLinks/SaysFailedUnderWay/inner=false", why: "a link makes the flow forget an operation that goes on",
+	},
+	{
+		name: "token-lost-when-the-goroutine-ends", file: "flow/pass.go",
+		old:  `		if !returned { // runtime.Goexit ends the goroutine, not the operation`,
+		new:  `		if !returned && false {`,
+		test: "flow.TestGoexitKeepsTheToken/Link", why: "after a Goexit the operation is started again",
+	},
+	{
+		name: "token-lost-when-keeping-it-ends-the-goroutine", file: "flow/token.go",
+		old:  `		} else if !returned {`,
+		new:  `		} else if !returned && false {`,
+		test: "flow.TestGoexitKeepsTheToken/SetToken", why: "a Goexit while the token is stored counts as success",
+	},
+	{
+		name: "secret-token-in-a-condition", file: "flow/token.go",
+		old:  `if len(token) > maxShownToken || strings.Contains(token, "//") {`,
+		new:  `if len(token) > maxShownToken {`,
+		test: "flow.TestTokenInMessage/Host", why: "an address that holds a signature is written to a condition",
+	},
+	{
+		name: "unbounded-text-of-a-poll", file: "flow/pass.go",
+		old:  `" cannot be polled: " + bounded(text)`,
+		new:  `" cannot be polled: " + text`,
+		test: "flow.TestErrorsWhilePolling/Long/Apply", why: "a service fills the status with its error page, and the advice is cut off",
 	},
 	{
 		name: "operation-started-twice", file: "flow/token.go",
-		old:  `if req.Token != call.token {`,
+		old:  `if req.Token != token {`,
 		new:  `if false {`,
 		test: "flow.TestTokensAndLinks/Twice/inner=false", why: "a link that calls next again starts a second operation",
 	},
 	{
 		name: "token-lost-at-shutdown", file: "flow/token.go",
-		old:  `return r.ops.SetToken(context.WithoutCancel(ctx), resource`,
-		new:  `return r.ops.SetToken(ctx, resource`,
+		old:  `r.ops.SetToken(context.WithoutCancel(ctx), resource`,
+		new:  `r.ops.SetToken(ctx, resource`,
 		test: "flow.TestTokenIsKeptWhenCanceled", why: "after a restart the operation is started again",
 	},
 	{
+		name: "link-cannot-end-its-operation", file: "flow/guard.go",
+		old:  `case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):`,
+		new:  `case p.IsDone() && n.op.token != "":`,
+		test: "flow.TestTokensAndLinks/OwnEnds/inner=false", why: "a link that runs an operation of its own never gets its resource ready",
+	},
+	{
 		name: "delete-token-taken-for-an-apply", file: "flow/token.go",
-		old:  `return deletePrefix + u.token`,
-		new:  `return u.token`,
+		old:  `token = deletePrefix + token`,
+		new:  `_ = token`,
 		test: "flow.TestDelete/Polled", why: "a deletion that was taken back is polled as if it were a PUT",
 	},
 	{
@@ -276,9 +472,27 @@ var flowFaults = []fault{
 	},
 	{
 		name: "done-although-under-way", file: "flow/guard.go",
-		old:  `case p.IsDone() && n.op.token != "":`,
+		old:  `case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):`,
 		new:  `case false:`,
 		test: "flow.TestTokensAndLinks/SaysDone/inner=false", why: "a link calls done what goes on in the cloud",
+	},
+	{
+		name: "done-without-the-operation", file: "flow/guard.go",
+		old:  `case p.IsDone() && n.said != saidDone && !p.Skipped():`,
+		new:  `case false:`,
+		test: "flow.TestSkipAndDone/DoneWithoutNext/Apply", why: "a link that forgets next makes a resource ready that was never applied",
+	},
+	{
+		name: "skip-ends-what-is-under-way", file: "flow/guard.go",
+		old:  `case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):`,
+		new:  `case p.IsDone() && !p.Skipped() && n.op.token != "":`,
+		test: "flow.TestSkipAndDone/SkipUnderWay/Apply", why: "an operation under way is said to be done",
+	},
+	{
+		name: "in-sync-unseen", file: "flow/guard.go",
+		old:  `if err == nil && at != operation && o.inSync() && o.Skip == "" && !n.seen {`,
+		new:  `if false {`,
+		test: "flow.TestGetLinks/InSyncUnasked", why: "a link on Get that forgets next makes a resource ready that was never read",
 	},
 	{
 		name: "negative-delay-of-an-operation", file: "flow/progress.go",
@@ -331,24 +545,40 @@ var flowFaults = []fault{
 		test: "flow.TestRegisterPanics/Type", why: "extensions that can never run are found at the first resource, not at set-up",
 	},
 	{
+		name: "misspelt-kind-runs-unguarded", file: "flow/registry.go",
+		old: `	if other, ok := r.folded[foldKind(kind)]; ok {
+		return`,
+		new: `	if other, ok := r.folded[foldKind(kind)]; ok && false {
+		return`,
+		test: "flow.TestForRefuses/Case", why: "a kind in small letters runs without its guards",
+	},
+	{
+		name: "strict-registry-lets-unknown-kinds-run", file: "flow/registry.go",
+		old:  `if r.Strict {`,
+		new:  `if false {`,
+		test: "flow.TestForRefuses/UnknownStrict", why: "a kind that was forgotten runs without guards",
+	},
+	{
 		name: "unknown-kind-takes-anothers", file: "flow/registry.go",
-		old: `	if !ok {`,
+		old: `	if !ok {
+		if err := r.refuses(kind)`,
 		new: `	for _, other := range r.kinds {
 		known, ok = other, true
 	}
-	if !ok {`,
+	if !ok {
+		if err := r.refuses(kind)`,
 		test: "flow.TestRegistry/Unknown", why: "a kind without extensions is not reconciled",
 	},
 	{
 		name: "token-lost-in-a-runner", file: "flow/narrow.go",
-		old:  `w.OwnerRequest, w.Exists, w.Token, w.Resource = req.OwnerRequest, req.Exists, req.Token, o`,
-		new:  `w.OwnerRequest, w.Exists, w.Resource = req.OwnerRequest, req.Exists, o`,
+		old:  `w.OwnerRequest, w.Presence, w.Token, w.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
+		new:  `w.OwnerRequest, w.Presence, w.Resource = req.OwnerRequest, req.Presence, o`,
 		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations are started again in each pass",
 	},
 	{
 		name: "owner-of-a-link-lost-in-a-runner", file: "flow/narrow.go",
-		old:  `w.OwnerRequest, w.Exists, w.Token, w.Resource = req.OwnerRequest, req.Exists, req.Token, o`,
-		new:  `w.Exists, w.Token, w.Resource = req.Exists, req.Token, o`,
+		old:  `w.OwnerRequest, w.Presence, w.Token, w.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
+		new:  `w.Presence, w.Token, w.Resource = req.Presence, req.Token, o`,
 		test: "flow.TestRunnerHandsOnEverything", why: "under a registry operations do not see what links changed",
 	},
 	{
@@ -361,7 +591,7 @@ var flowFaults = []fault{
 	},
 	{
 		name: "request-lost-behind-a-runner", file: "flow/narrow.go",
-		old: `		req.OwnerRequest, req.Exists = w.OwnerRequest, w.Exists
+		old: `		req.OwnerRequest, req.Presence = w.OwnerRequest, w.Presence
 `,
 		new:  ``,
 		test: "flow.TestRunnerTakesBackTheRequest", why: "under a registry one operation does not see what another has found out",
@@ -405,4 +635,19 @@ var flowFaults = []fault{
 		new:  `if acting.n < 0 {`,
 		test: "flow.TestConvertPanics/Apply", why: "a new version of a kind loses what was around its operations, and nobody is told",
 	},
+}...)
+
+// otherClouds are the fault that an error of polling ends the operation, for the errors of each SDK.
+func otherClouds() (faults []fault) {
+	for _, sdk := range []string{"smithy", "gRPC", "googleapi", "kubernetes", "plain"} {
+		for _, point := range []string{"Apply", "Delete"} {
+			faults = append(faults, fault{
+				name: strings.ToLower("second-operation-" + sdk + "-" + point), file: "flow/token.go",
+				old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+				new:  `case err != nil:`,
+				test: "flow/flowtest.TestOneOperationOnAnyCloud/" + sdk + "/" + point, why: "an error of this SDK starts a second operation",
+			})
+		}
+	}
+	return faults
 }

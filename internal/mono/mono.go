@@ -1,9 +1,10 @@
-// Package mono is a clock for durations. Reading it costs half of what time.Now does, which reads the calendar, too.
+// Package mono is a clock for durations. Reading it costs half as much as
+// time.Now, which also reads the calendar.
 package mono
 
 import "time"
 
 var epoch = time.Now()
 
-// Now is the time since the program began. It never goes back.
+// Now returns the time since the program began. It never goes back.
 func Now() time.Duration { return time.Since(epoch) }

@@ -1,5 +1,6 @@
-// Package otelfake has a tracer provider and a meter provider that keep what they are given, so that tests of the root
-// module need no SDK. The real SDK is tried in the benchmarks.
+// Package otelfake has a tracer provider and a meter provider that record
+// telemetry, so that tests of the root module need no SDK. The benchmarks test
+// the real SDK.
 package otelfake
 
 import (
@@ -15,15 +16,18 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Recorder is a tracer provider that keeps the spans, and what its Meters are given. The zero Recorder records all.
+// Recorder is a tracer provider that records spans, and the measurements of its
+// Meters. The zero Recorder records all spans.
 type Recorder struct {
 	tracenoop.TracerProvider
 	mu sync.Mutex
-	// Drop is the sampler: it tells whether the Span of that name is not recorded. Nil: all are.
+	// Drop is the sampler. It reports whether the span of that name is not to
+	// be recorded. Nil records all spans.
 	Drop func(name string) bool
-	// Spans are all that were started, in order.
+	// Spans holds all started spans, in order.
 	Spans []*Span
-	// Sums and Counts are of measurements, by instrument, unit and attributes.
+	// Sums and Counts hold the sum and the number of measurements, by
+	// instrument, unit and attributes.
 	Sums   map[string]float64
 	Counts map[string]int
 }
@@ -47,7 +51,7 @@ func (t *tracer) Start(ctx context.Context, name string, opts ...trace.SpanStart
 	return trace.ContextWithSpan(ctx, s), s
 }
 
-// Span is a Span that was started. Its exported fields are compared.
+// Span is a started span. Tests compare its exported fields.
 type Span struct {
 	tracenoop.Span
 	r            *Recorder
@@ -64,7 +68,7 @@ type Span struct {
 type Event struct {
 	Name       string
 	Attributes map[string]string
-	Seconds    float64 // the duration, which is not in Attributes
+	Seconds    float64 // the duration, in seconds, which is not in Attributes
 }
 
 func (s *Span) IsRecording() bool { return s.recording }
@@ -102,7 +106,8 @@ func (s *Span) End(...trace.SpanEndOption) {
 
 const duration = "windlass.duration"
 
-// texts are attributes as text, with durations left out, which are different each time.
+// texts returns attributes as text. It leaves out durations, which differ from
+// run to run.
 func texts(all []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, kv := range all {
@@ -113,12 +118,13 @@ func texts(all []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// Meters is a meter provider. The zero Meters keeps nothing; R is where it does.
+// Meters is a meter provider. It records measurements in R, which must not be
+// nil if a test records any.
 type Meters struct {
 	metricnoop.MeterProvider
 	R      *Recorder
-	Refuse bool // the instruments
-	Off    bool // nobody reads them
+	Refuse bool // return an error for each instrument
+	Off    bool // report each instrument as not enabled
 }
 
 func (m *Meters) Meter(string, ...metric.MeterOption) metric.Meter { return &meter{m: m} }

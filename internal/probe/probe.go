@@ -1,50 +1,94 @@
-// Package probe is how chain.Named and those who compose links agree on what a link is called.
+// Package probe gives links a name and a tag.
 //
-// A link is a plain function, which has no place for a name. A function made by chain.Named can be recognised, as the
-// runtime knows which function made it, and only such a function is ever asked: composed with a nil next, it answers
-// with a handler that fails with an [*Answer]. No other link is composed or called to find its name.
+// A link is a plain function, which has no field for a name. [Named] makes a
+// function that the runtime can recognise by its maker. [Ask] composes such a
+// function with a nil next. The resulting handler fails with an [*Answer]. Ask
+// composes and calls no other link.
 package probe
 
 import (
+	"context"
+	"errors"
 	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 )
 
-// Module is the import path that the library's own frames start with.
+// Module is the import path prefix of the library's own functions.
 const Module = "github.com/windlass-go/windlass/"
 
-// Answer is the error that a named link gives when it is composed with a nil next handler and called.
+// Answer is the error of a named link that was composed with a nil next
+// handler.
 type Answer struct {
 	Name   string
 	Source string // file:line of the user's call that made the link, or empty
-	Inner  any    // the link that was named, of the same type as the link asked
+	Tag    any    // facts about the link from the function that made it; nil: none
+	Func   any    // the function that the maker made the link from, for its own use; nil: not given
 }
 
 func (a *Answer) Error() string {
 	return "chain: link " + a.Name + " was composed with a nil next handler: compose links with chain.New and Then"
 }
 
-// MadeBy tells whether fn, a function value, is a closure made by the function of the library named maker, as in
-// "chain.Named". The maker must not be inlined.
+// Named returns a link that calls link, and that returns answer to [Ask]. H is
+// a chain.Handler[Req, Res].
+//
+//go:noinline
+func Named[Req, Res any, H ~func(context.Context, Req) (Res, error)](answer Answer, link func(next H) H) func(next H) H {
+	// Not inlined: Ask recognises the closure by the name of the function that made it.
+	return func(next H) H {
+		if next == nil {
+			return func(context.Context, Req) (res Res, err error) { return res, &answer }
+		}
+		return link(next)
+	}
+}
+
+// Derived returns link under a name, with the tag of inner. link has to be one that either calls inner or leaves it out, so
+// that what inner says about itself holds for link, too.
+func Derived[Req, Res any, H ~func(context.Context, Req) (Res, error)](name string, inner, link func(next H) H) func(next H) H {
+	answer := Answer{Name: name, Source: Caller()}
+	if asked := Ask(inner); asked != nil {
+		answer.Tag = asked.Tag
+	}
+	return Named(answer, link)
+}
+
+// Ask returns the answer of a link that Named made, and nil for any other link.
+func Ask[Req, Res any, H ~func(context.Context, Req) (Res, error)](link func(next H) H) *Answer {
+	if !MadeBy(link, "internal/probe.Named") {
+		return nil
+	}
+	var req Req
+	var answer *Answer
+	_, err := link(nil)(context.Background(), req)
+	errors.As(err, &answer)
+	return answer
+}
+
+// MadeBy reports whether the function value fn is a closure that the library
+// function maker made. maker is a name such as "chain.Named". That function
+// must not be inlined.
 func MadeBy(fn any, maker string) bool {
 	f := Func(fn)
 	if f == nil {
 		return false
 	}
 	rest, ok := strings.CutPrefix(f.Name(), Module+maker)
-	// What follows is "[...].func1" for a closure of a generic function, and must not be the rest of a longer name.
+	// The rest is "[...].func1" for a closure of a generic function. It must
+	// not continue a longer name.
 	return ok && (strings.HasPrefix(rest, "[...].func") || strings.HasPrefix(rest, ".func"))
 }
 
-// Is tells whether fn is the generic function of the library named name itself.
+// Is reports whether fn is the library's generic function of that name itself.
 func Is(fn any, name string) bool {
 	f := Func(fn)
 	return f != nil && f.Name() == Module+name+"[...]"
 }
 
-// Func returns what the runtime knows of the function value fn: nil for what is no function, and for a nil one.
+// Func returns the runtime's description of the function value fn. It returns
+// nil if fn is not a function, or is a nil function.
 func Func(fn any) *runtime.Func {
 	v := reflect.ValueOf(fn)
 	if v.Kind() != reflect.Func || v.IsNil() {
@@ -53,7 +97,9 @@ func Func(fn any) *runtime.Func {
 	return runtime.FuncForPC(v.Pointer())
 }
 
-// Own tells whether a frame belongs to the library rather than to its user. The library's tests are users.
+// Own reports whether a frame belongs to the library and not to its user. The
+// library's tests are users. A wrapper that the compiler generated counts as
+// the library's, because it has no source line.
 func Own(function, file string) bool {
 	if strings.HasSuffix(file, "_test.go") || file == "<autogenerated>" {
 		return file == "<autogenerated>"
@@ -70,7 +116,8 @@ func Own(function, file string) bool {
 	return false
 }
 
-// Caller is the place of the innermost caller that is not of the library, as "dir/file.go:12", or empty.
+// Caller returns the place of the innermost caller outside the library, as
+// "dir/file.go:12". It returns "" if it finds none.
 func Caller() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -85,7 +132,29 @@ func Caller() string {
 	}
 }
 
-// Place shortens a position to the last folder, so that it reads the same on every machine.
+// Panicked returns the innermost place outside the library at which the present
+// panic began, as "dir/file.go:12". It returns "" if it finds none. Only
+// deferred functions may call it.
+func Panicked() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicking := false
+	for {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicking = true
+		case panicking && f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") && !Own(f.Function, f.File):
+			return Place(f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// Place shortens a position to the file and its folder, so that it reads the
+// same on every machine.
 func Place(file string, line int) string {
 	if i := strings.LastIndexByte(file, '/'); i >= 0 {
 		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {

@@ -1,7 +1,7 @@
 //go:build !race
 
-// Package race tells tests whether they run under the race detector.
+// Package race reports whether the race detector is on.
 package race
 
-// Enabled is whether the race detector is on.
+// Enabled reports whether the race detector is on.
 const Enabled = false

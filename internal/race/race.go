@@ -1,7 +1,7 @@
 //go:build race
 
-// Package race tells tests whether they run under the race detector, which allocates and is slow.
+// Package race reports whether the race detector is on. The detector allocates, and is slow.
 package race
 
-// Enabled is whether the race detector is on.
+// Enabled reports whether the race detector is on.
 const Enabled = true

@@ -1,23 +1,29 @@
-// Package ratio compares how long two functions take, in one process and on a machine that is busy with other things.
+// Package ratio compares the running times of two functions in one process,
+// even on a busy machine.
 //
-// A time says little on a shared machine; how two functions compare says a lot, if both are measured under the same
-// conditions and the disturbances are left out. So [Of] takes many short samples of the two in turn, and divides the
-// fastest sample of the one by the fastest of the other: what disturbs makes samples slower, never faster.
+// A time means little on a shared machine. A ratio means more, if both
+// functions are measured under the same conditions. [Of] takes many short
+// samples of the two functions in turn. It divides the fastest sample of one by
+// the fastest of the other. Other work on the machine makes samples slower,
+// never faster.
 package ratio
 
 import "time"
 
-// Options say how much to measure. The zero value is right for work that takes up to some microseconds.
+// Options sets how much to measure. The zero value suits work that takes up to
+// some microseconds.
 type Options struct {
 	Samples int              // samples of each function; 0 means 40
-	Sample  time.Duration    // how long a sample is to take; 0 means 500 µs
+	Sample  time.Duration    // the minimum duration of a sample; 0 means 500 µs
 	Now     func() time.Time // the clock; nil means time.Now
 }
 
-// Of is the time that a takes divided by the time that b takes: 2 means that a is half as fast.
+// Of returns the time that a takes divided by the time that b takes: 2 means
+// that a is half as fast.
 //
-// A call of a function value costs a nanosecond or two in both, which pulls the ratio towards 1. Where that matters, let
-// a and b repeat their work a hundred times.
+// Calling a function value costs a nanosecond or two in both, which pulls the
+// ratio towards 1. If that matters, let a and b repeat their work a hundred
+// times.
 func Of(a, b func(), o Options) float64 {
 	if o.Samples <= 0 {
 		o.Samples = 40
@@ -30,7 +36,8 @@ func Of(a, b func(), o Options) float64 {
 	}
 	fa, fb := o.prepare(a), o.prepare(b)
 	for i := range o.Samples {
-		// The order alternates, so that neither always runs on what the other left in the caches.
+		// The order alternates, so that neither function always runs on the
+		// caches that the other filled.
 		if i%2 == 0 {
 			fa.sample(o.Now)
 			fb.sample(o.Now)
@@ -42,14 +49,15 @@ func Of(a, b func(), o Options) float64 {
 	return fa.fastest / fb.fastest
 }
 
-// function is one of the two, with the fastest of its samples so far, in nanoseconds a call.
+// function is a measured function, with its fastest sample so far, in
+// nanoseconds a call.
 type function struct {
 	call    func()
 	calls   int // in a sample
 	fastest float64
 }
 
-// prepare finds how many calls make a sample.
+// prepare finds the number of calls that make a sample.
 func (o Options) prepare(call func()) *function {
 	f := &function{call: call, calls: 1}
 	for f.sample(o.Now) < o.Sample {

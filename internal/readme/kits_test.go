@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 )
@@ -51,8 +50,8 @@ func TestGuards(t *testing.T) { // a chain, with a link that is no check
 		pool := &AgentPool{Name: rapid.StringMatching(`[a-z]+`).Draw(t, "name")}
 		return checkstest.Request(pool, checkstest.OwnedBy(checkstest.Ready(prod, in("Running"))))
 	})
-	chaintest.Laws(t, guards, chaintest.Requests(requests), chaintest.Results(rapid.Just(checks.Proceed())))
-	chaintest.Order(t, guards, "readme.audit", "OnOwner(Running)")
+	checkstest.Laws(t, guards, requests)
+	checkstest.Order(t, guards, requests, "readme.audit", "OnOwner(Running)")
 }
 
 // :README

@@ -1,98 +1,31 @@
-// Package readme holds the code that the README shows, so that the compiler reads it too.
 package readme
 
 import (
-	"context"
 	_ "embed"
-	"log"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/flow"
 )
 
-type Cluster struct {
-	Status struct{ ProvisioningState *string }
-}
-
-type AgentPool struct {
-	Name string
-	Spec struct{ Subnets []checks.Ref }
-}
-
-var operations = flow.Operations[*AgentPool]{
-	Key: func(p *AgentPool) string { return p.Name },
-	Owner: func(context.Context, *AgentPool) (checks.Object, error) {
-		state := "Succeeded"
-		c := &Cluster{}
-		c.Status.ProvisioningState = &state
-		return checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "prod"}, Value: c, Readiness: checks.Readiness{State: checks.Ready}}, nil
-	},
-	Apply: func(context.Context, *flow.Request[*AgentPool]) (flow.Progress, error) { return flow.Done(), nil },
-}
-
-func TestPools(t *testing.T) {
-	ctx, pool := t.Context(), &AgentPool{Name: "system"}
-
-	// README:
-	pools := flow.New("AgentPool", operations, flow.Extensions[*AgentPool]{
-		OwnerCheck: chain.New( // before any request
-			checks.OwnerReady(),
-			checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
-		),
-		PreCheck: chain.New( // after the GET, before the PUT
-			checks.ReferenceReady("subnet", func(p *AgentPool) []checks.Ref { return p.Spec.Subnets }),
-		),
-		Classify: chain.New(classify.Table{{Code: "NodePoolMcVersionIncompatible", Retry: classify.Slow}}.Link()),
-	})
-	outcome := pools.Reconcile(ctx, pool) // what to write, what is waited for, when to come back
-	// :README
-
-	if outcome.State() != flow.StateReady {
-		t.Error(outcome)
-	}
-}
-
-// README:
-func audit(next checks.Handler[*AgentPool]) checks.Handler[*AgentPool] {
-	return func(ctx context.Context, req *checks.Request[*AgentPool]) (checks.Result, error) {
-		defer log.Print("looked at ", req.Resource.Name)
-		return next(ctx, req)
-	}
-}
-
-// :README
-
-func TestAudit(t *testing.T) {
-	c := chain.New(audit, checks.Paused(func(*AgentPool) bool { return false }))
-	if res, err := checks.Compose(c)(t.Context(), &checks.Request[*AgentPool]{Resource: &AgentPool{}}); err != nil || !res.Proceeds() {
-		t.Error(res, err)
-	}
-}
-
-//go:embed readme_test.go
-var source string
+//go:embed programs_test.go
+var programs string
 
 //go:embed kits_test.go
 var kits string
 
-// What stands between the marks above stands in the README.
+// TestREADME fails if the README does not show the code between the marks of programs_test.go and kits_test.go.
 func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := 0
-	for _, part := range strings.Split(source+kits, "// README:\n")[1:] {
+	for _, part := range strings.Split(programs+kits, "// README:\n")[1:] {
 		code, _, closed := strings.Cut(part, "// :README\n")
 		if !closed {
-			continue // the marks in this test
+			t.Fatalf("no mark ends the code:\n%s", part)
 		}
 		lines := strings.Split(strings.Trim(code, "\n\t"), "\n")
 		for i, line := range lines {
@@ -110,11 +43,11 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// What the pages of the repository link to is there.
+// TestLinks fails if a page of the repository links to a file that is missing.
 func TestLinks(t *testing.T) {
 	root := filepath.Join("..", "..")
 	checked := 0
-	for _, page := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md", "VERSIONING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"} {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)

@@ -1,11 +1,11 @@
-// Package reason knows what may be the reason of a Kubernetes condition.
+// Package reason checks the reason of a Kubernetes condition.
 package reason
 
-// Max is how many characters a reason may have.
+// Max is the maximum number of characters of a reason.
 const Max = 1024
 
-// Valid tells whether s has 1 to [Max] characters and matches ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$, as metav1.Condition
-// says.
+// Valid reports whether s has 1 to [Max] characters and matches the pattern of
+// metav1.Condition: ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$
 func Valid(s string) bool {
 	if s == "" || len(s) > Max || !letter(s[0]) {
 		return false

@@ -13,6 +13,7 @@ import (
 type printer struct {
 	strings.Builder
 	room   int
+	public bool // unexported fields are left out
 	inside map[*node]bool
 }
 
@@ -82,9 +83,14 @@ func (p *printer) value(n *node) {
 	case reflect.Interface:
 		p.print(n.kids[0])
 	case reflect.Struct:
-		p.list("{", "}", len(n.kids), func(i int) {
-			p.add(n.typ.Field(i).Name + ":")
-			p.print(n.kids[i])
+		fields := p.fields(n.typ)
+		if len(fields) == 0 && n.typ.NumField() > 0 {
+			p.add("(" + n.typ.String() + ")")
+			return
+		}
+		p.list("{", "}", len(fields), func(i int) {
+			p.add(n.typ.Field(fields[i]).Name + ":")
+			p.print(n.kids[fields[i]])
 		})
 	case reflect.Slice, reflect.Array:
 		p.elements(n)
@@ -100,6 +106,16 @@ func (p *printer) value(n *node) {
 	default:
 		p.add("(" + n.typ.String() + ")")
 	}
+}
+
+// fields lists the fields of a struct that are printed.
+func (p *printer) fields(t reflect.Type) (fields []int) {
+	for i := range t.NumField() {
+		if !p.public || t.Field(i).IsExported() {
+			fields = append(fields, i)
+		}
+	}
+	return fields
 }
 
 func (p *printer) elements(n *node) {

@@ -43,6 +43,14 @@ func (s Snapshot) String() string {
 	return p.String()
 }
 
+// Public prints the value as String does, but without unexported fields. A
+// struct that has no other fields prints as its type.
+func (s Snapshot) Public() string {
+	p := printer{room: 2000, public: true}
+	p.print(s.root)
+	return p.String()
+}
+
 // open gives a value that can be looked into, addressable if there is one at all.
 func open(v any) reflect.Value {
 	if v == nil {

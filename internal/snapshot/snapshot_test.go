@@ -314,3 +314,30 @@ func BenchmarkOf(b *testing.B) {
 		snapshot.Of(v)
 	}
 }
+
+func TestPublic(t *testing.T) {
+	type hidden struct{ secret string }
+	type inner struct {
+		Name   string
+		secret string
+	}
+	cases := map[string]struct {
+		reason string
+		value  any
+		want   string
+	}{
+		"Field":  {"an unexported field is left out", inner{"a", "s"}, `{Name:"a"}`},
+		"Nested": {"at every level", &[]inner{{"a", "s"}}, `&[{Name:"a"}]`},
+		"Only":   {"a struct that has no other prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:(snapshot_test.hidden)}`},
+		"Empty":  {"one without fields is empty", struct{}{}, "{}"},
+		"Time":   {"a time is a time", time.Unix(0, 0).UTC(), "1970-01-01T00:00:00Z"},
+		"Nil":    {"nil", nil, "nil"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := snapshot.Of(tc.value).Public(); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,4 +1,4 @@
-// Package stack prints where a panic came from.
+// Package stack prints the stack of a panic.
 package stack
 
 import (
@@ -8,14 +8,17 @@ import (
 	"strings"
 )
 
-// frames is how many frames are printed, as many as debug.Stack does.
+// frames is the maximum number of printed frames, as in debug.Stack.
 const frames = 100
 
-// Panic prints the stack of a panic in the manner of debug.Stack. It is for deferred functions that have recovered it.
+// Panic prints the stack of a panic in the format of debug.Stack. Only a
+// deferred function that has just recovered the panic may call it.
 //
-// Whoever watches links has to recover a panic to see it, and panics again with the same value. Each time puts its own
-// frames on top of those of the first panic; debug.Stack, which leaves out the middle of a long stack, would soon lose
-// the function that panicked. Here the frames of repanics are left out, so that the stack begins where it should.
+// Code that watches links must recover a panic to see it, and then panics again
+// with the same value. Each repeated panic adds its own frames on top of the
+// frames of the first panic. debug.Stack leaves out the middle of a long stack,
+// so it would soon lose the function that panicked. Panic leaves out the frames
+// of repeated panics, so that the stack begins at the first one.
 func Panic() []byte {
 	pcs := make([]uintptr, 256)
 	n := runtime.Callers(2, pcs)
@@ -44,7 +47,8 @@ func Panic() []byte {
 	return b.Bytes()
 }
 
-// repanics tells the functions of the library that panic again: deferred closures of package chain.
+// repanics reports whether function is one of the library's functions that
+// panic again: deferred closures of package chain.
 func repanics(function string) bool {
 	rest, ok := strings.CutPrefix(function, "github.com/windlass-go/windlass/chain.")
 	return ok && (strings.HasPrefix(rest, "watch[...].func") || strings.HasPrefix(rest, "finally[...].func"))

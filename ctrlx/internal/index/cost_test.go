@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/ratio"
 )
 
 // filled is an index in which each owner has so many waiters.

@@ -15,7 +15,7 @@ import (
 // concurrent use. Of nil and a nil pointer nothing is known: the zero Readiness.
 type Func func(obj client.Object) checks.Readiness
 
-// Messages of readiness that is unknown, for people to read behind "has not said yet whether it is ready".
+// Messages of readiness that is unknown, for people to read behind "has not reported yet whether it is ready".
 const (
 	noReadyCondition = "it has no Ready condition"
 	metadataOnly     = "it was read as metadata only, which says nothing of readiness"

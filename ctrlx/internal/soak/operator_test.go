@@ -218,7 +218,7 @@ func (o *operator) get(ctx context.Context, req *flow.Request[database]) (flow.O
 	if a.Exists {
 		d.Status.Size = a.Size
 	}
-	return flow.Observation{Exists: a.Exists, InSync: a.Exists && !a.Busy && a.Size == d.Spec.Size}, nil
+	return flow.Observation{Presence: checks.PresenceOf(a.Exists), InSync: a.Exists && !a.Busy && a.Size == d.Spec.Size}, nil
 }
 
 // settled blocks while an operation is under way that nobody has a token of any more.

@@ -42,7 +42,7 @@ func TestWrongOrders(t *testing.T) {
 			"what wakes is ahead of what is read",
 			[]snippet{
 				{
-					"informer, err := e.cache.GetInformer(ctx, e.newObject(k.gvk), cache.BlockUntilSynced(false))\n",
+					"informer, err := e.cache.GetInformer(ctx, newObject(e.scheme, k.gvk), cache.BlockUntilSynced(false))\n",
 					"partial := &metav1.PartialObjectMetadata{}\npartial.SetGroupVersionKind(k.gvk)\n" +
 						"informer, err := e.cache.GetInformer(ctx, partial, cache.BlockUntilSynced(false))\n",
 				},

@@ -41,12 +41,14 @@ type Command struct {
 	New func(w Watcher) (*Scenario, error)
 }
 
-// Scenario is one run of an example, put together and not begun. All fields but All are required.
+// Scenario is one run of an example, put together and not begun. All fields but All and Close are
+// required.
 type Scenario struct {
 	Engine  *Engine
 	All     string                                             // names all resources; empty: each is named
 	Done    func() bool                                        // all is as it should be
 	Explain func(ref checks.Ref) (e flow.Explanation, ok bool) // asks the reconciler of a resource about it
+	Close   func()                                             // frees the resources of the run; nil: there are none
 }
 
 // Run runs the program with its arguments, without the name of the program, and gives its exit code.
@@ -124,6 +126,9 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 	s, err := c.New(Silent{})
 	if err != nil {
 		return err
+	}
+	if s.Close != nil {
+		defer s.Close()
 	}
 	ref, err := s.find(o.explain)
 	if err != nil {

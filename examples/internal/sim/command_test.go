@@ -213,3 +213,21 @@ func TestCommandExplain(t *testing.T) {
 		})
 	}
 }
+
+// An explanation frees the resources of its run, also if it cannot be given.
+func TestCommandClose(t *testing.T) {
+	for _, name := range []string{"front", "cellar"} {
+		closed := 0
+		sim.Command{
+			Name: "lamps", Timeout: time.Hour, Show: show,
+			New: func(w sim.Watcher) (*sim.Scenario, error) {
+				s, err := lamps(w)
+				s.Close = func() { closed++ }
+				return s, err
+			},
+		}.Run([]string{"-explain", name}, io.Discard, io.Discard)
+		if closed != 1 {
+			t.Errorf("-explain %s: closed %d times, want once", name, closed)
+		}
+	}
+}

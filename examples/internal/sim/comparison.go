@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // Comparison prints what two runs of the same came to, row by row. Out is required.
@@ -20,7 +20,7 @@ func (c Comparison) Row(name, a, b string) { fmt.Fprintf(c.Out, "%-44s %12s %16s
 func (c Comparison) Count(name string, n, m int) { c.Row(name, strconv.Itoa(n), strconv.Itoa(m)) }
 
 // Requests is the rows of what was sent to Azure, and of what that was answered by.
-func (c Comparison) Requests(a, b azure.Tally) {
+func (c Comparison) Requests(a, b armsim.Tally) {
 	c.Count("requests sent to Azure", a.Sent, b.Sent)
 	c.Counts(a.Verbs, b.Verbs)
 	c.Count("answered by an error", a.Failed, b.Failed)

@@ -29,12 +29,13 @@ type Engine struct {
 	items []*item // those that are due at the same time run in this order
 }
 
-// Resource is what an engine has to know of a resource. All fields are required.
+// Resource describes a resource to an engine. All fields but Cloud are required.
 type Resource struct {
 	Ref        checks.Ref
 	Generation func() int64                       // counts the changes of the spec
 	Pass       func(context.Context) flow.Outcome // reconciles it once
 	State      func() string                      // what the cloud reported last, for people and for those who wait; may be empty
+	Cloud      string                             // the name of the cloud that reports the state, as in a sentence; empty: Azure
 }
 
 // item is something that happens when it is due: an event, or a pass over a resource.
@@ -51,6 +52,7 @@ type Pass struct {
 	At      time.Duration
 	Try     int // counts the passes over this resource
 	State   string
+	Cloud   string // that of the Resource
 	Outcome flow.Outcome
 	// Again is when the next one is due, unless Outcome.WaitingFor changes before.
 	Again time.Duration
@@ -92,7 +94,7 @@ func (e *Engine) Reconcile(r Resource) {
 	it.run = func(ctx context.Context) {
 		outcome := r.Pass(ctx)
 		seen := e.seen(r.Ref, it.last.State)
-		it.last = Pass{Ref: r.Ref, At: e.Clock.elapsed, Try: it.last.Try + 1, State: r.State(), Outcome: outcome}
+		it.last = Pass{Ref: r.Ref, At: e.Clock.elapsed, Try: it.last.Try + 1, State: r.State(), Cloud: r.Cloud, Outcome: outcome}
 		it.due = e.next(outcome)
 		it.last.Again = it.due
 		e.Store.Report(r.Ref, readiness(outcome, r.Generation()))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -98,5 +99,5 @@ func deleted(t *testing.T) flow.Outcome {
 
 func outcome(t *testing.T, operations flow.Operations[string], ext flow.Extensions[string]) flow.Outcome {
 	t.Helper()
-	return flow.New("Thing", operations, ext).Reconcile(t.Context(), "a")
+	return flow.New("Thing", operations, ext, flow.WithErrors(azure.Errors())).Reconcile(t.Context(), "a")
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -57,7 +58,7 @@ func stopped(p Pass) (what, why string) {
 		if p.State == "" {
 			return "ready", ""
 		}
-		return "ready; Azure says " + p.State, ""
+		return "ready; " + cmp.Or(p.Cloud, "Azure") + " says " + p.State, ""
 	case flow.StateGone:
 		return "gone", ""
 	case flow.StateInProgress:

@@ -37,6 +37,8 @@ func TestTimeline(t *testing.T) {
 	other.Ref = thing("b")
 	running := first(ready)
 	running.State = "Running"
+	elsewhere := running
+	elsewhere.Cloud = "the service"
 	cases := map[string]struct {
 		reason string
 		passes []sim.Pass
@@ -71,6 +73,9 @@ func TestTimeline(t *testing.T) {
 			"    2:00  Thing a               blocked at PreCheck by Sure: No",
 			"                                  it is not",
 			"                                  tries again at 1:03:00 (slow)",
+		}},
+		"Cloud": {"the state names its cloud", []sim.Pass{elsewhere}, []string{
+			"    1:00  Thing a               ready; the service says Running",
 		}},
 		"Ready": {"what is ready is one line anyway", []sim.Pass{first(ready), second(ready), running}, []string{
 			"    1:00  Thing a               ready",

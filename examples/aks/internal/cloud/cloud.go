@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // How long things take, in virtual time.
@@ -44,7 +44,7 @@ type Cloud struct {
 	pools    map[string]*pool    // by lower-case cluster/name
 	subnets  map[string]bool     // by lower-case ID
 	admitted int                 // PUTs of agent pools that the rules let through, for the script of faults
-	tally    azure.Tally
+	tally    armsim.Tally
 }
 
 // cluster and pool are what the cloud remembers. Their state follows from the time.
@@ -75,7 +75,7 @@ func New(now func() time.Time) *Cloud {
 }
 
 // Tally is what was counted up to now.
-func (c *Cloud) Tally() azure.Tally { return c.tally.Clone() }
+func (c *Cloud) Tally() armsim.Tally { return c.tally.Clone() }
 
 // AddSubnet makes a subnet with that ID, as a person would.
 func (c *Cloud) AddSubnet(id string) { c.subnets[strings.ToLower(id)] = true }

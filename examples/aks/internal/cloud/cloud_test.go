@@ -15,7 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // world is a cloud, a clock to set, and real clients.
@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	w.Cloud = New(func() time.Time { return w.now })
-	factory, err := armcontainerservice.NewClientFactory("sub", &azfake.TokenCredential{}, azure.ClientOptions(w))
+	factory, err := armcontainerservice.NewClientFactory("sub", &azfake.TokenCredential{}, armsim.ClientOptions(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the faults come by the number of the request: -want, +got:\n%s", diff)
 	}
-	tally := azure.Tally{
+	tally := armsim.Tally{
 		Sent: 6, Failed: 3,
 		Verbs:    map[string]int{"PUT": 6},
 		Failures: map[string]int{"PUT 409 OperationNotAllowed": 1, "PUT 429 TooManyRequests": 1, "PUT 400 NodePoolMcVersionIncompatible": 1},

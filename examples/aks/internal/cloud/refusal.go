@@ -8,11 +8,11 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // faults is the script: what happens to the n-th PUT of an agent pool that the rules of [Cloud.admit] let through.
-var faults = map[int]*azure.Refusal{
+var faults = map[int]*armsim.Refusal{
 	// A lock that nobody could have seen from outside.
 	1: {Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: "Operation is not allowed: Another operation (Reconcile) is in progress, please wait for it to finish before starting a new operation."},
@@ -25,7 +25,7 @@ var faults = map[int]*azure.Refusal{
 }
 
 // admit applies the rules of the service to the PUT of an agent pool, then the script of faults.
-func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *azure.Refusal {
+func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *armsim.Refusal {
 	parent := c.clusters[strings.ToLower(owner)]
 	if parent == nil {
 		return noParent(owner)
@@ -34,21 +34,21 @@ func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *azure.R
 		return busy(state)
 	}
 	if p := spec.Properties; p != nil && p.VnetSubnetID != nil && !c.subnets[strings.ToLower(*p.VnetSubnetID)] {
-		return &azure.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
+		return &armsim.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
 	}
 	c.admitted++
 	return faults[c.admitted]
 }
 
-func notFound(kind, name string) *azure.Refusal {
-	return &azure.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
+func notFound(kind, name string) *armsim.Refusal {
+	return &armsim.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
 }
 
-func noParent(name string) *azure.Refusal {
-	return &azure.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
+func noParent(name string) *armsim.Refusal {
+	return &armsim.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
 }
 
-func busy(state string) *azure.Refusal {
-	return &azure.Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
+func busy(state string) *armsim.Refusal {
+	return &armsim.Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: fmt.Sprintf("Operation is not allowed: Another operation (%s) is in progress, please wait for it to finish before starting a new operation.", state)}
 }

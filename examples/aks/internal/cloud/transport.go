@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/windlass-go/windlass/examples/internal/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // Do answers a request, as the transport of the SDK's clients.
@@ -16,17 +16,17 @@ func (c *Cloud) Do(req *http.Request) (*http.Response, error) {
 	}
 	c.tally.Request(verb)
 	resp, err := c.fake.Do(req)
-	var refusal *azure.Refusal
+	var refusal *armsim.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		c.tally.Refused(verb, refusal)
 		return refusal.Response(req)
 	case err != nil:
-		c.tally.Refused(verb, &azure.Refusal{Code: "no answer"})
+		c.tally.Refused(verb, &armsim.Refusal{Code: "no answer"})
 		return nil, err
 	}
 	if resp.Header.Get("Fake-Poller-Status") == "InProgress" {
-		resp.Header.Set("Retry-After", azure.Seconds(PollEvery))
+		resp.Header.Set("Retry-After", armsim.Seconds(PollEvery))
 	}
 	return resp, nil
 }

@@ -70,6 +70,7 @@ const (
 	ProvisioningUpdating  ProvisioningState = "Updating"
 	ProvisioningDeleting  ProvisioningState = "Deleting"
 	ProvisioningSucceeded ProvisioningState = "Succeeded"
+	ProvisioningFailed    ProvisioningState = "Failed"
 )
 
 // State is what a cluster is doing.

@@ -1,0 +1,81 @@
+package checkstest
+
+import (
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Laws is the whole test of a chain of checks, or of a link: it holds each link
+// to the laws of package chaintest and the chain to the rules of [Conforms].
+//
+// Laws runs the chain by checks.Compose. So a link that says proceed without
+// next fails the test, even if it does so for some requests only, and so does
+// the zero Result. The message names the link and shows the smallest request.
+//
+// The generator makes requests as for [Conforms]. The checks must let some of
+// them pass. A gate may act. [Breaks] excuses links from a rule and from the laws that go with
+// it, [OnLinks] has the options that only package chaintest knows. If t is a
+// *testing.T, laws and rules are subtests.
+func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], opts ...Option) {
+	t.Helper()
+	s := configure(t, "Laws", opts)
+	links := linksOf[R](t, "Laws", link)
+	if requests == nil {
+		t.Fatalf("checkstest: Laws: %s: the generator of requests is nil", links)
+	}
+	sub(t, "Laws", func(t rapid.TB) {
+		t.Helper()
+		chaintest.Laws(t, links, lawOptions(links, requests, s)...)
+	})
+	conforms(t, "Laws", links, requests, s)
+}
+
+// lawOptions tells package chaintest about checks.
+func lawOptions[R any](links chain.Chain[R, checks.Result], requests *rapid.Generator[R], s *settings) []chaintest.Option {
+	opts := []chaintest.Option{
+		chaintest.Within(s.within),
+		chaintest.Requests(rapid.Custom(func(t *rapid.T) R {
+			return copied(draw(t, "Laws", links, requests)) // calls at the same time do not share a request
+		})),
+		chaintest.Results(rapid.SampledFrom([]checks.Result{goOn.res, sayBlock.res, saySkip.res})),
+		chaintest.KeepsResult(),
+		chaintest.ComposedBy(chaintest.Composer[R, checks.Result]{
+			Compose: checks.Compose[R],
+			Refuses: []error{checks.ErrNoDecision, checks.ErrEndNotReached},
+			View:    func(req R) any { return viewOf(req) },
+		}),
+	}
+	for _, l := range links.Links() {
+		if strings.Contains(l.Name, "Gate(") {
+			opts = append(opts, chaintest.Acts(l.Name))
+		}
+	}
+	for _, b := range s.breaks {
+		names := b.links
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, law := range lawsOf[b.rule] {
+			for _, name := range names {
+				opts = append(opts, chaintest.Excuse(law, name, b.why))
+			}
+		}
+	}
+	return append(opts, s.chain...)
+}
+
+// lawsOf lists the laws that a link breaks together with a rule.
+var lawsOf = map[Rule][]chaintest.Law{
+	HandsOn:    {chaintest.NextOnce},
+	PassesOut:  {chaintest.Result, chaintest.Errors},
+	SameAnswer: {chaintest.Repeatable, chaintest.Concurrent, chaintest.Observing},
+	ReadOnly:   {chaintest.Request},
+	Concurrent: {chaintest.Concurrent},
+	Cancels:    {chaintest.Context},
+	EndsAll:    {chaintest.Goroutines},
+}

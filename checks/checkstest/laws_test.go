@@ -1,0 +1,163 @@
+package checkstest_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+)
+
+func named(name string, do func(ctx context.Context, r request, next handler) (checks.Result, error)) checks.Middleware[*Database] {
+	return chain.Named(name, func(next handler) handler {
+		return func(ctx context.Context, r request) (checks.Result, error) { return do(ctx, r, next) }
+	})
+}
+
+// fewer lets rapid make fewer calls.
+func fewer() (back func()) {
+	if testing.Short() {
+		return set("rapid.checks", "200") // rapid makes a fifth of them
+	}
+	return set("rapid.checks", "40")
+}
+
+func audit(name string) checks.Middleware[*Database] {
+	return named(name, func(ctx context.Context, r request, next handler) (checks.Result, error) { return next(ctx, r) })
+}
+
+// forgets skips the links after it for some requests.
+var forgets = named("forgets", func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	if r.Resource.Version > 13 {
+		return checks.Proceed(), nil
+	}
+	return next(ctx, r)
+})
+
+// again calls next once more after an error.
+func again(name string) checks.Middleware[*Database] {
+	return named(name, func(ctx context.Context, r request, next handler) (checks.Result, error) {
+		res, err := next(ctx, r)
+		if err != nil && ctx.Err() == nil {
+			return next(ctx, r)
+		}
+		return res, err
+	})
+}
+
+func TestLaws(t *testing.T) {
+	var held atomic.Int64
+	quota := checks.Check("quota", func(_ context.Context, r request) (checks.Result, error) { return proceedIf(r.Resource.Version < 16) })
+	act := checks.Gate("act", func(_ context.Context, r request) (checks.Result, error) {
+		r.Resource.Tags = append(r.Resource.Tags, "begun")
+		return proceedIf(len(r.Resource.Tags) > 5)
+	})
+	retries := checkstest.Breaks(checkstest.HandsOn, "the cloud is busy at times", "again")
+	cases := map[string]struct {
+		reason string
+		chain  checks.Chain[*Database]
+		opts   []checkstest.Option
+		want   []string // in the first complaint; none: the chain passes
+	}{
+		"Right":    {"checks and links that are right", chain.New(audit("audit"), quota, newEnough()), nil, nil},
+		"Observed": {"a chain that is observed", chain.New(audit("audit"), quota).Observe(silent{}), nil, nil},
+		"Gate":     {"a gate may act", chain.New(audit("audit"), act), nil, nil},
+		"Excused":  {"so may a link that is excused", chain.New(again("again"), quota), []checkstest.Option{retries}, nil},
+		"ExcusedAll": {"or all of them", chain.New(again("again"), again("twice"), quota),
+			[]checkstest.Option{checkstest.Breaks(checkstest.HandsOn, "the cloud is busy at times")}, nil},
+		"Forgets": {"a link that forgets next for some requests", chain.New(audit("outer"), forgets, audit("inner"), quota), nil, []string{
+			"chaintest: law Accepted is broken by link forgets: checks: link forgets: it returned proceed, but the inner links did not",
+			"request: Resource: &{Version:14 ", "chain:   outer -> forgets -> inner -> quota",
+		}},
+		"ForgetsExcused": {"which no excuse covers", chain.New(again("again"), forgets, quota),
+			[]checkstest.Option{checkstest.Breaks(checkstest.HandsOn, "why not")}, []string{"law Accepted is broken by link forgets"}},
+		"Zero": {"the zero result for some requests", chain.New(audit("audit"), checks.Check("zero", func(_ context.Context, r request) (checks.Result, error) {
+			if r.Resource.Version > 13 {
+				return checks.Result{}, nil
+			}
+			return checks.Proceed(), nil
+		})), nil, []string{"law Accepted is broken by link zero", "Version:14 "}},
+		"AgainNamed": {"an excuse is for the links that it names", chain.New(again("again"), again("twice")), []checkstest.Option{retries},
+			[]string{"law NextOnce is broken by link twice"}},
+		"Changes": {"a link that changes the request", chain.New(audit("audit"), named("changes", func(ctx context.Context, r request, next handler) (checks.Result, error) {
+			r.Resource.Version++
+			return next(ctx, r)
+		})), nil, []string{"law Request is broken by link changes: it changed the request:", "Resource.Version: was "}},
+		"Swallows": {"a link that changes a result", chain.New(audit("audit"), named("swallows", func(ctx context.Context, r request, next handler) (checks.Result, error) {
+			res, err := next(ctx, r)
+			if err == nil && res.Blocked() {
+				return checks.Skip("never mind"), nil
+			}
+			return res, err
+		})), nil, []string{"law Result is broken by link swallows", "was block BlockedBehind: a link behind blocks", ", is skip: never mind"}},
+		"Context": {"a law that no rule knows", chain.New(audit("audit"), named("background", func(_ context.Context, r request, next handler) (checks.Result, error) {
+			return next(context.Background(), r)
+		})), nil, []string{"law Context is broken by link background"}},
+		"Holds": {"another", chain.New(audit("audit"), named("lock", func(ctx context.Context, r request, next handler) (checks.Result, error) {
+			held.Add(1)
+			res, err := next(ctx, r)
+			if err == nil {
+				held.Add(-1)
+			}
+			return res, err
+		})), []checkstest.Option{checkstest.OnLinks(chaintest.Held(func() int { return int(held.Load()) }))}, []string{"law GivesBack is broken by link lock"}},
+		"Explains": {"a rule that no law knows", chain.New(audit("audit"), checks.Check("mute", func(_ context.Context, r request) (checks.Result, error) {
+			if r.Resource.Version > 13 {
+				return checks.Block("mute", ""), nil
+			}
+			return checks.Proceed(), nil
+		})), nil, []string{"checkstest: audit -> mute breaks Explains"}},
+		"Never": {"nothing can be said of checks that never proceed", chain.New(audit("audit"), checks.Check("never", func(context.Context, request) (checks.Result, error) {
+			return checks.Block("Never", "not at all"), nil
+		})), nil, []string{"law Reached is broken by link never"}},
+		"Empty": {"there is nothing to test", checks.Chain[*Database]{}, nil, []string{"chaintest: Laws: the chain is empty"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer set("rapid.seed", "1")()
+			defer set("rapid.shrinktime", "1h")() // in laws of chaintest; it ends by the number of tries
+			defer fewer()()
+			fake := &fakeT{}
+			fake.run(func() { checkstest.Laws(fake, tc.chain, ordinary(), tc.opts...) })
+			if fake.Failed() != (len(tc.want) > 0) {
+				t.Fatalf("%s: failed: %t:\n%s", tc.reason, fake.Failed(), fake.said())
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(fake.said(), want) {
+					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.said())
+				}
+			}
+			for _, private := range []string{"mark:", "origin", "own:"} {
+				if strings.Contains(fake.said(), private) {
+					t.Errorf("%s: unexported field %s is printed:\n%s", tc.reason, private, fake.said())
+				}
+			}
+		})
+	}
+}
+
+// An excuse from HandsOn is none for a proceed without next, which
+// checks.Compose refuses in any case.
+func TestForgetsIsNotExcused(t *testing.T) {
+	fake := conforms(t, faults["ForgetsNext"].link, checkstest.Breaks(checkstest.HandsOn, "it forgets"))
+	if want := "it says proceed and does not call the links behind it"; !strings.HasSuffix(fake.complaint(), want) {
+		t.Errorf("want %q, got:\n%s", want, fake.said())
+	}
+}
+
+// An owner check is a link like any other.
+func TestLawsOfOwner(t *testing.T) {
+	prod := checks.Ref{Kind: "Cluster", Name: "prod"}
+	checkstest.Laws(t, checks.OwnerReady(), rapid.Custom(func(t *rapid.T) *checks.OwnerRequest {
+		if rapid.Bool().Draw(t, "ready") {
+			return checkstest.OwnerRequest(checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{})))
+		}
+		return checkstest.OwnerRequest(checkstest.OwnedBy(checkstest.NotReady(prod, &Cluster{}, "Creating")))
+	}))
+}

@@ -1,0 +1,52 @@
+package checkstest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// A failure shows each part of a request that is set, and no other.
+func TestShow(t *testing.T) {
+	mute := checks.Check("Mute", func(context.Context, request) (checks.Result, error) { return checks.Block("Mute", ""), nil })
+	cases := map[string]struct {
+		reason string
+		set    func(request)
+		want   []string
+	}{
+		"Whole": {"all that can be set", func(r request) {
+			r.Kind, r.APIVersion, r.Deleting, r.Applied = "Database", "2024-05-01", true, true
+			r.Resolver = checkstest.ResolverOf()
+			r.Vocabulary = &checks.Vocabulary{Approved: []string{"Yes"}}
+			r.Errors = classify.NewErrors("tape", func(*classify.Failure) bool { return false }, nil)
+		}, []string{"Resource: ", "Presence: present", "Owner: none", "Resolver: there is one", "Kind: Database", "APIVersion: 2024-05-01",
+			"Deleting: true", "Applied: true", `Vocabulary: &{Settled:nil Succeeded:nil Approved:["Yes"]`, "Errors: tape"}},
+		"Nothing": {"nothing but a resource", func(request) {}, []string{"Resource: ", "Presence: present", "Owner: none"}},
+	}
+	parts := []string{"Resource", "Presence", "Owner", "Resolver", "Kind", "APIVersion", "Deleting", "Applied", "Vocabulary", "Errors"}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := checkstest.Request(&Database{Version: 15})
+			tc.set(req)
+			fake := &fakeT{}
+			fake.run(func() { checkstest.Conforms(fake, mute, rapid.Just(req)) })
+			said := strings.Join(strings.Fields(fake.said()), " ")
+			for _, want := range tc.want {
+				if !strings.Contains(said, " "+want) {
+					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, said)
+				}
+			}
+			for _, part := range parts {
+				if wanted := strings.Contains(strings.Join(tc.want, " "), part+": "); !wanted && strings.Contains(said, " "+part+": ") {
+					t.Errorf("%s: %s is shown:\n%s", tc.reason, part, said)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Quotas is the part of the service's client that the check needs.
+type Quotas interface {
+	// Usage returns how many cores a region has in use, and how many it may use.
+	Usage(ctx context.Context, region string) (used, limit int, err error)
+}
+
+// MachinePool is reconciled.
+type MachinePool struct {
+	Region string
+	Cores  int // wanted
+	Has    int // in the cloud, as the last GET reported it
+}
+
+// WithinQuota blocks a pool that needs more cores than its quota has left. A pool that needs no more cores than it has
+// proceeds without a request.
+func WithinQuota(quotas Quotas) checks.Middleware[*MachinePool] {
+	return checks.Check("WithinQuota", func(ctx context.Context, req *checks.Request[*MachinePool]) (checks.Result, error) {
+		pool := req.Resource
+		more := pool.Cores - pool.Has
+		if more <= 0 {
+			return checks.Proceed(), nil
+		}
+		used, limit, err := quotas.Usage(ctx, pool.Region)
+		if err != nil {
+			return checks.Result{}, fmt.Errorf("reading the quota of %s: %w", pool.Region, err)
+		}
+		if free := limit - used; more > free {
+			why := fmt.Sprintf("%d more cores are needed in %s, and %d of %d are free: raise the quota or ask for fewer",
+				more, pool.Region, free, limit)
+			return checks.Block("QuotaExceeded", why, checks.RetryIn(10*time.Minute)), nil
+		}
+		return checks.Proceed(), nil
+	})
+}
+
+// fakeQuotas stands for the service in tests.
+type fakeQuotas struct {
+	used, limit int
+	err         error
+}
+
+func (q *fakeQuotas) Usage(context.Context, string) (used, limit int, err error) {
+	return q.used, q.limit, q.err
+}
+
+// A check asks a service through an interface with the one method that it needs. A test gives it a fake. An error says that
+// the check could not find out: it is no block.
+func ExampleCheck_quota() {
+	quotas := &fakeQuotas{used: 92, limit: 100}
+	check := checks.Compose(chain.New(WithinQuota(quotas)))
+	ask := func(pool *MachinePool) {
+		fmt.Println(check(context.Background(), &checks.Request[*MachinePool]{Resource: pool}))
+	}
+	ask(&MachinePool{Region: "westeurope", Cores: 16})
+
+	quotas.limit = 200
+	ask(&MachinePool{Region: "westeurope", Cores: 16})
+
+	quotas.err = errors.New("service unavailable")
+	ask(&MachinePool{Region: "westeurope", Cores: 16, Has: 16})
+
+	_, err := check(context.Background(), &checks.Request[*MachinePool]{Resource: &MachinePool{Region: "westeurope", Cores: 24, Has: 16}})
+	fmt.Println(errors.Is(err, quotas.err))
+	// Output:
+	// block QuotaExceeded: 16 more cores are needed in westeurope, and 8 of 100 are free: raise the quota or ask for fewer [slow, in 10m0s] <nil>
+	// proceed <nil>
+	// proceed <nil>
+	// true
+}

@@ -1,0 +1,36 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// A resource without an owner is a root resource, and proceeds. Required is for a kind that always has an owner: there, no
+// owner is a mistake in the spec. A ready owner proceeds in both.
+func ExampleOwnerReady_required() {
+	check := checks.Compose(chain.New(checks.OwnerReady()))
+	required := checks.Compose(chain.New(checks.OwnerReady(checks.Required())))
+
+	topic := checks.Ref{Kind: "Topic", Name: "orders"}
+	for _, owner := range []checks.Object{
+		{},
+		{Ref: topic},
+		{Ref: topic, Value: "orders", Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}},
+		{Ref: topic, Value: "orders", Readiness: checks.Readiness{State: checks.Ready}},
+	} {
+		fmt.Println(check(context.Background(), &checks.OwnerRequest{Owner: owner}))
+		fmt.Println(required(context.Background(), &checks.OwnerRequest{Owner: owner}))
+	}
+	// Output:
+	// proceed <nil>
+	// block OwnerNotFound: there is no owner, and one is required: name an owner [on change] <nil>
+	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
+	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
+	// block OwnerNotReady: owner Topic orders is not ready: Creating [fast, waiting for Topic orders] <nil>
+	// block OwnerNotReady: owner Topic orders is not ready: Creating [fast, waiting for Topic orders] <nil>
+	// proceed <nil>
+	// proceed <nil>
+}

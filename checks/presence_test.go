@@ -1,0 +1,30 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+func TestPresence(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		p      checks.Presence
+		want   string
+	}{
+		"Zero":    {"the zero value is unknown, so that a forgotten field never counts as absent", checks.Presence(0), "unknown"},
+		"Absent":  {"looked for and not found", checks.Absent, "absent"},
+		"Present": {"seen", checks.Present, "present"},
+		"Invalid": {"a value that has no meaning is unknown", checks.Presence(7), "unknown"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.p.String(); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+	if checks.PresenceOf(true) != checks.Present || checks.PresenceOf(false) != checks.Absent {
+		t.Error("a lookup that answers never gives unknown")
+	}
+}

@@ -1,0 +1,55 @@
+package aws
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var known = classify.NewErrors("aws", read, Codes())
+
+// Errors knows the errors of AWS: it reads them, and decides by [Codes].
+func Errors() classify.Errors { return known }
+
+// read is the classify.Reader of Errors.
+func read(f *classify.Failure) bool {
+	api, isAPI := errors.AsType[smithy.APIError](f.Err)
+	response, isResponse := errors.AsType[*smithyhttp.ResponseError](f.Err)
+	isResponse = isResponse && response != nil && response.Response != nil && response.Response.Response != nil
+	if !isAPI && !isResponse {
+		return false
+	}
+	f.Message = f.Err.Error()
+	if isResponse {
+		f.Status = response.Response.StatusCode
+		f.After = classify.WholeNumber(response.Response.Header.Get("X-Amz-Retry-After"), time.Millisecond)
+		if f.After == 0 {
+			f.After = f.RetryAfter(response.Response.Header)
+		}
+	}
+	f.ReadStatus()
+	f.NotFound = false
+	if isAPI {
+		f.Code, f.NotFound = api.ErrorCode(), notFound(api.ErrorCode())
+		if text := api.ErrorMessage(); text != "" {
+			f.Message = text
+		}
+		f.Transient = f.Transient || api.ErrorFault() == smithy.FaultServer || throttled[f.Code]
+	}
+	return true
+}
+
+// notFound reports whether a code says that the object does not exist.
+func notFound(code string) bool {
+	for _, suffix := range [...]string{"NotFound", "NotFoundException", "NotFoundFault"} {
+		if strings.HasSuffix(code, suffix) {
+			return true
+		}
+	}
+	return strings.HasPrefix(code, "NoSuch")
+}

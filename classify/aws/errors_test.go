@@ -1,0 +1,157 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// apiErr is an error as the clients of the SDK return it: an operation that wraps a response that wraps an API error. A
+// status of 0 leaves the response out.
+func apiErr(code, message string, fault smithy.ErrorFault, status int, header ...string) error {
+	var err error = &smithy.GenericAPIError{Code: code, Message: message, Fault: fault}
+	if status != 0 {
+		err = responseErr(err, status, header...)
+	}
+	return &smithy.OperationError{ServiceID: "EC2", OperationName: "CreateVpc", Err: err}
+}
+
+func responseErr(err error, status int, header ...string) error {
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: h}}, Err: err}
+}
+
+func classifyOf(t testing.TB, err error) classify.Classification {
+	t.Helper()
+	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
+	if e != nil || c.IsZero() {
+		t.Fatalf("a composed handler returned %v, error %v", c, e)
+	}
+	return c
+}
+
+func TestRead(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   classify.Failure
+	}{
+		"response":         {"code and message of the API error, status and delay of the response", apiErr("Conflict", "busy", smithy.FaultClient, 409, "Retry-After", "7"), classify.Failure{Code: "Conflict", Message: "busy", Status: 409, After: 7 * time.Second}},
+		"milliseconds":     {"AWS's own header is in milliseconds and wins", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "1500"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 1500 * time.Millisecond, Transient: true}},
+		"not milliseconds": {"a value that is none leaves it to the other header", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "soon"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 7 * time.Second, Transient: true}},
+		"date":             {"a date is measured against now", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: time.Minute, Transient: true}},
+		"no response":      {"an API error alone", apiErr("Conflict", "busy", smithy.FaultUnknown, 0), classify.Failure{Code: "Conflict", Message: "busy"}},
+		"no message":       {"the text of the error stands in for the message", &smithy.GenericAPIError{Code: "Conflict"}, classify.Failure{Code: "Conflict", Message: "api error Conflict: "}},
+		"wrapped":          {"wraps do not matter", fmt.Errorf("a: %w", apiErr("Conflict", "busy", smithy.FaultUnknown, 409)), classify.Failure{Code: "Conflict", Message: "busy", Status: 409}},
+		"server fault":     {"the fault of the server may be over later", apiErr("Odd", "x", smithy.FaultServer, 0), classify.Failure{Code: "Odd", Message: "x", Transient: true}},
+		"throttled":        {"throttling has a status of 400", apiErr("ThrottlingException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ThrottlingException", Message: "x", Status: 400, Transient: true}},
+		"status only":      {"a response that could not be read has a status", responseErr(&smithy.DeserializationError{Err: errors.New("no XML")}, 502), classify.Failure{Message: "http response error StatusCode: 502, deserialization failed, no XML", Status: 502, Transient: true}},
+		"not found":        {"the code says that the object does not exist", apiErr("ResourceNotFoundException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ResourceNotFoundException", Message: "x", Status: 400, NotFound: true}},
+		"not found, EC2":   {"as EC2 writes it", apiErr("InvalidVpcID.NotFound", "x", smithy.FaultClient, 400), classify.Failure{Code: "InvalidVpcID.NotFound", Message: "x", Status: 400, NotFound: true}},
+		"not found, RDS":   {"as RDS writes it", apiErr("DBInstanceNotFoundFault", "x", smithy.FaultClient, 404), classify.Failure{Code: "DBInstanceNotFoundFault", Message: "x", Status: 404, NotFound: true}},
+		"not found, S3":    {"as S3 writes it", apiErr("NoSuchBucket", "x", smithy.FaultClient, 404), classify.Failure{Code: "NoSuchBucket", Message: "x", Status: 404, NotFound: true}},
+		"not found, HEAD":  {"S3 answers a HEAD without a body", apiErr("NotFound", "x", smithy.FaultClient, 404), classify.Failure{Code: "NotFound", Message: "x", Status: 404, NotFound: true}},
+		"other 404":        {"a missing operation is no missing object", apiErr("UnknownOperationException", "x", smithy.FaultClient, 404), classify.Failure{Code: "UnknownOperationException", Message: "x", Status: 404}},
+		"404 alone":        {"nor is a page that could not be read", responseErr(errors.New("x"), 404), classify.Failure{Message: "http response error StatusCode: 404, x", Status: 404}},
+		"near miss":        {"the words have to stand at the end", apiErr("NotFoundHere", "x", smithy.FaultClient, 400), classify.Failure{Code: "NotFoundHere", Message: "x", Status: 400}},
+		"nil response":     {"a response error without a response", &smithyhttp.ResponseError{Err: errors.New("x")}, classify.Failure{Message: "an error of type *http.ResponseError panics when it is read"}},
+		"not sent":         {"a request that was not sent is a matter of the network", &smithy.OperationError{ServiceID: "S3", OperationName: "Get", Err: &smithyhttp.RequestSendError{Err: context.DeadlineExceeded}}, classify.Failure{Message: "operation error S3: Get, request send failed, context deadline exceeded", Transient: true}},
+		"other":            {"an error of another service has its text", errors.New("ThrottlingException"), classify.Failure{Message: "ThrottlingException"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := classify.NewFailure(c.err, "", noon, Errors())
+			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if Errors().Ended(c.err) {
+				t.Error("no error of AWS ends an operation")
+			}
+		})
+	}
+}
+
+// modeled is an exception of a service's own type, as its client defines it.
+type modeled struct{ Message *string }
+
+func (e *modeled) Error() string                 { return e.ErrorCode() + ": " + e.ErrorMessage() }
+func (e *modeled) ErrorMessage() string          { return *e.Message }
+func (e *modeled) ErrorCode() string             { return "ResourceInUseException" }
+func (e *modeled) ErrorFault() smithy.ErrorFault { return smithy.FaultClient }
+
+func TestModeledErrors(t *testing.T) {
+	text := "the cluster has node groups"
+	if c := classifyOf(t, responseErr(&modeled{&text}, 409)); c.Rule() != "ResourceInUseException" || c.Message() != text {
+		t.Errorf("got %v", c)
+	}
+	var none *modeled
+	for name, err := range map[string]error{"nil": none, "nil message": new(modeled), "nil, wrapped": responseErr(none, 404)} {
+		if c := classifyOf(t, err); c.Retry() != classify.Slow || Errors().NotFound(err) {
+			t.Errorf("%s: got %v", name, c)
+		}
+	}
+}
+
+func TestJoined(t *testing.T) {
+	missing, down := apiErr("NoSuchBucket", "", smithy.FaultClient, 404), apiErr("InternalError", "", smithy.FaultServer, 500)
+	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
+		t.Error("a joined error says that something is missing only if each of its causes does")
+	}
+}
+
+func TestCodes(t *testing.T) {
+	want := map[string]classify.Retry{ // some of each group
+		"ThrottlingException": classify.Slow, "SlowDown": classify.Slow, "RequestLimitExceeded": classify.Slow, "DependencyViolation": classify.Slow,
+		"InsufficientInstanceCapacity": classify.Slow, "UnauthorizedOperation": classify.Slow, "AccessDenied": classify.Slow, "DeleteConflict": classify.Slow,
+		"InvalidParameterValue": classify.Slow, "MalformedPolicyDocument": classify.Slow, "ResourceNotFoundException": classify.Slow,
+		"VpcLimitExceeded": classify.VerySlow, "EntityAlreadyExists": classify.VerySlow, "ValidationError": classify.VerySlow, "ServiceQuotaExceededException": classify.VerySlow,
+		"MissingParameter": classify.OnChange, "InvalidBucketName": classify.OnChange, "UnknownParameter": classify.OnChange,
+	}
+	for code, retry := range want {
+		for _, status := range []int{0, 400, 409, 500} {
+			if c := classifyOf(t, apiErr(code, "x", smithy.FaultUnknown, status)); c.Retry() != retry || c.Rule() != code {
+				t.Errorf("%s with %d: got %v, want %s", code, status, c, retry)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range Codes() {
+		if seen[r.Code] {
+			t.Errorf("%s is listed twice", r.Code)
+		}
+		seen[r.Code] = true
+		for _, near := range []string{strings.ToLower(r.Code), r.Code + "X", "X" + r.Code} {
+			if c := classifyOf(t, apiErr(near, "x", smithy.FaultUnknown, 0)); c.Rule() != "Unknown" {
+				t.Errorf("%s is another code: got %v", near, c)
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("there are %d codes only", len(seen))
+	}
+	for _, code := range throttling {
+		if c := classifyOf(t, apiErr(code, "x", smithy.FaultClient, 400)); c.Retry() != classify.Slow || !Errors().Transient(apiErr(code, "x", smithy.FaultClient, 400)) {
+			t.Errorf("%s is throttling: got %v", code, c)
+		}
+	}
+	Codes()[0].Retry = classify.OnChange
+	if Codes()[0].Retry == classify.OnChange {
+		t.Error("a change of the copy shows in the table")
+	}
+}

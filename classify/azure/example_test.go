@@ -1,0 +1,114 @@
+package azure_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// The cause of a failed deployment is in its details. A row of a table decides by it.
+func ExampleErrors() {
+	const body = `{"error": {"code": "DeploymentFailed", "message": "At least one resource deployment operation failed.",
+		"details": [{"code": "QuotaExceeded", "message": "No cores are left in westeurope."}]}}`
+	err := runtime.NewResponseError(&http.Response{
+		StatusCode: http.StatusConflict, Header: http.Header{"Retry-After": {"90"}}, Body: io.NopCloser(strings.NewReader(body)),
+	})
+	mine := classify.Table{
+		{Name: "no cores", Code: "DeploymentFailed", InnerCode: "QuotaExceeded", Retry: classify.VerySlow},
+	}
+	handle := classify.Compose(chain.New(mine.Link()))
+	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors()))
+	fmt.Println(c)
+	// Output:
+	// very slow after 1m30s, rule no cores, code DeploymentFailed: At least one resource deployment operation failed.: QuotaExceeded: No cores are left in westeurope.
+}
+
+// cloud answers the requests for one cluster. Its PUT takes two polls.
+type cloud struct{ polls int }
+
+func (c *cloud) Do(req *http.Request) (*http.Response, error) {
+	status, body, header := http.StatusOK, `{"name": "demo"}`, http.Header{}
+	switch {
+	case req.Method == http.MethodPut:
+		status, body = http.StatusCreated, `{}`
+		header.Set("Azure-AsyncOperation", "https://azure.example/operations/1")
+		header.Set("Retry-After", "10")
+	case req.URL.Path == "/operations/1":
+		body = `{"status": "Succeeded"}`
+		if c.polls++; c.polls < 2 {
+			body = `{"status": "InProgress"}`
+			header.Set("Retry-After", "20")
+		}
+	}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+}
+
+type cluster struct {
+	Name string `json:"name"`
+}
+
+// beginPut is a Begin method as the clients of the SDK have them.
+func beginPut(ctx context.Context, pipeline runtime.Pipeline, resumeToken string) (*runtime.Poller[cluster], error) {
+	if resumeToken != "" {
+		return runtime.NewPollerFromResumeToken[cluster](resumeToken, pipeline, nil)
+	}
+	req, err := runtime.NewRequest(ctx, http.MethodPut, "https://azure.example/clusters/demo")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := pipeline.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.NewPoller[cluster](resp, pipeline, nil)
+}
+
+// Apply of a flow calls Advance once in each pass. The flow keeps the token.
+func ExampleAdvance() {
+	pipeline := runtime.NewPipeline("example", "v1", runtime.PipelineOptions{}, &policy.ClientOptions{Transport: &cloud{}})
+	apply := func(ctx context.Context, token string) (flow.Progress, error) {
+		return azure.Advance(ctx, token,
+			func(ctx context.Context) (*runtime.Poller[cluster], error) { return beginPut(ctx, pipeline, token) },
+			func(c cluster) { fmt.Println("result:", c.Name) })
+	}
+	token := ""
+	for {
+		p, err := apply(context.Background(), token)
+		if err != nil || p.IsDone() {
+			fmt.Println("done:", p.IsDone(), err)
+			return
+		}
+		fmt.Println("under way, polled again in", p.After())
+		token = p.Token()
+	}
+	// Output:
+	// under way, polled again in 10s
+	// under way, polled again in 20s
+	// result: demo
+	// done: true <nil>
+}
+
+func ExampleObserve() {
+	size := int32(3)
+	found := struct{ Capacity *int32 }{&size} // what api.Get has returned
+	for _, err := range []error{nil, &azcore.ResponseError{StatusCode: http.StatusNotFound, ErrorCode: "ResourceNotFound"}} {
+		o, err := azure.Observe(err, nil, func() bool { return azure.Equal(found.Capacity, 3) })
+		_, seen := o.Describe(&chain.Link{Kind: chain.Point})
+		fmt.Println(seen, err)
+	}
+	// Output:
+	// InSync <nil>
+	// Absent <nil>
+}

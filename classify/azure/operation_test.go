@@ -1,0 +1,259 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// thing is the result of the operations of these tests.
+type thing struct {
+	Name string `json:"name"`
+}
+
+// answer is one answer of the service. A nil err and status 0 is a lost connection.
+type answer struct {
+	status int
+	body   string
+	header []string
+}
+
+// service answers requests in order. It is a policy.Transporter.
+type service struct {
+	answers []answer
+	asked   []string
+}
+
+func (s *service) Do(req *http.Request) (*http.Response, error) {
+	s.asked = append(s.asked, req.Method+" "+req.URL.Path)
+	if len(s.answers) == 0 {
+		return nil, errors.New("one request too many: " + req.Method + " " + req.URL.Path)
+	}
+	a := s.answers[0]
+	s.answers = s.answers[1:]
+	if a.status == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	h := http.Header{}
+	for i := 0; i < len(a.header); i += 2 {
+		h.Set(a.header[i], a.header[i+1])
+	}
+	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
+}
+
+// begin is a Begin method as the SDK's clients have them.
+func (s *service) begin(token string) func(context.Context) (*runtime.Poller[thing], error) {
+	pipeline := runtime.NewPipeline("test", "v1", runtime.PipelineOptions{}, &policy.ClientOptions{
+		Transport: s, Retry: policy.RetryOptions{MaxRetries: -1},
+	})
+	return func(ctx context.Context) (*runtime.Poller[thing], error) {
+		if token != "" {
+			return runtime.NewPollerFromResumeToken[thing](token, pipeline, nil)
+		}
+		req, err := runtime.NewRequest(ctx, http.MethodPut, "https://azure.example/thing")
+		if err != nil {
+			return nil, err
+		}
+		resp, err := pipeline.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		if !runtime.HasStatusCode(resp, 200, 201, 202) {
+			return nil, runtime.NewResponseError(resp)
+		}
+		return runtime.NewPoller[thing](resp, pipeline, nil)
+	}
+}
+
+var (
+	operation = []string{"Azure-AsyncOperation", "https://azure.example/operations/1"}
+	location  = []string{"Location", "https://azure.example/results/1"}
+)
+
+// tokenOf starts an operation and returns its token.
+func tokenOf(t *testing.T, header []string) string {
+	t.Helper()
+	s := &service{answers: []answer{{202, `{}`, header}}}
+	p, err := Advance(t.Context(), "", s.begin(""), nil)
+	if err != nil || p.Token() == "" {
+		t.Fatalf("got %+v, error %v", p, err)
+	}
+	return p.Token()
+}
+
+func TestAdvance(t *testing.T) {
+	type outcome struct {
+		Done       bool
+		InProgress bool
+		After      time.Duration
+		Failed     bool   // the operation has failed
+		Err        string // a part of the text
+		Finished   string // the result that finished was given
+		Asked      []string
+	}
+	const (
+		put  = "PUT /thing"
+		poll = "GET /operations/1"
+		get  = "GET /thing"
+		loc  = "GET /results/1"
+	)
+	cases := map[string]struct {
+		reason  string
+		resume  []string // the header of the operation under way; nil: none
+		answers []answer
+		want    outcome
+	}{
+		"started":                {"the token and the delay of the answer", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7")}}, outcome{InProgress: true, After: 7 * time.Second, Asked: []string{put}}},
+		"started, milliseconds":  {"Azure's own headers count", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7", "Retry-After-Ms", "1500")}}, outcome{InProgress: true, After: 1500 * time.Millisecond, Asked: []string{put}}},
+		"started, no delay":      {"the SDK's own delay", nil, []answer{{201, `{}`, operation}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{put}}},
+		"done at once":           {"the service has nothing more to do", nil, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{put}}},
+		"refused":                {"a request that was refused has started nothing", nil, []answer{{409, `{"error":{"code":"Conflict","message":"busy"}}`, nil}}, outcome{Err: "Conflict", Asked: []string{put}}},
+		"failed at once":         {"the answer to the PUT reports that the operation has failed", nil, []answer{{201, `{"properties":{"provisioningState":"Failed"},"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{put}}},
+		"under way":              {"one poll, and the same operation", operation, []answer{{200, `{"status":"InProgress"}`, []string{"Retry-After", "9"}}}, outcome{InProgress: true, After: 9 * time.Second, Asked: []string{poll}}},
+		"done":                   {"the last poll is followed by a GET of the result", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{poll, get}}},
+		"failed":                 {"the service reports it with 200", operation, []answer{{200, `{"status":"Failed","error":{"code":"NoCores","message":"full"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{poll}}},
+		"canceled":               {"a canceled operation has ended without success", operation, []answer{{200, `{"status":"Canceled","error":{"code":"Canceled"}}`, nil}}, outcome{Failed: true, Err: "Canceled", Asked: []string{poll}}},
+		"failed without a code":  {"the report need not have an error", operation, []answer{{200, `{"status":"Failed"}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{poll}}},
+		"poll throttled":         {"a poll that failed says nothing about the operation", operation, []answer{{429, `{"error":{"code":"TooManyRequests"}}`, nil}}, outcome{Err: "TooManyRequests", Asked: []string{poll}}},
+		"poll lost":              {"nor does a lost connection", operation, []answer{{}}, outcome{Err: "unexpected EOF", Asked: []string{poll}}},
+		"poll unreadable":        {"nor does an answer that is no JSON", operation, []answer{{200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll}}},
+		"poll not found":         {"a service that does not know the operation is for the reader of errors", operation, []answer{{404, `{"error":{"code":"OperationNotFound"}}`, nil}}, outcome{Err: "OperationNotFound", Asked: []string{poll}}},
+		"result lost":            {"the operation has not failed if its result cannot be fetched", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {}}, outcome{Err: "unexpected EOF", Asked: []string{poll, get}}},
+		"result refused":         {"whatever the answer is", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {404, `{"error":{"code":"ResourceNotFound"}}`, nil}}, outcome{Err: "ResourceNotFound", Asked: []string{poll, get}}},
+		"result down":            {"whatever the answer is", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {503, ``, nil}}, outcome{Err: "503", Asked: []string{poll, get}}},
+		"result unreadable":      {"nor if it is no JSON", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll, get}}},
+		"location, under way":    {"without a status of its own an operation has that of the answer", location, []answer{{202, ``, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
+		"location, done":         {"the answer is the result", location, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{loc}}},
+		"location, failed":       {"the answer is the failure", location, []answer{{409, `{"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{loc}}},
+		"location, down":         {"a service that is down says nothing, and the SDK no more", location, []answer{{503, `{"error":{"code":"Down"}}`, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
+		"location, unauthorized": {"a poll without rights says nothing", location, []answer{{401, `{"error":{"code":"ExpiredAuthenticationToken"}}`, nil}}, outcome{Err: "ExpiredAuthenticationToken", Asked: []string{loc}}},
+		"location, forbidden":    {"a poll without rights says nothing", location, []answer{{403, `{"error":{"code":"AuthorizationFailed"}}`, nil}}, outcome{Err: "AuthorizationFailed", Asked: []string{loc}}},
+		"location, proxy":        {"the page of a proxy says nothing", location, []answer{{400, `<html>no</html>`, nil}}, outcome{Err: "400", Asked: []string{loc}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			token := ""
+			if c.resume != nil {
+				token = tokenOf(t, c.resume)
+			}
+			s := &service{answers: c.answers}
+			var got outcome
+			progress, err := Advance(t.Context(), token, s.begin(token), func(r thing) { got.Finished = r.Name })
+			got.Done, got.InProgress, got.After, got.Asked = progress.IsDone(), progress.Token() != "", progress.After(), s.asked
+			if err != nil {
+				_, got.Failed = errors.AsType[*flow.FailedError](err)
+				if got.Err = c.want.Err; c.want.Err == "" || !strings.Contains(err.Error(), c.want.Err) {
+					got.Err = err.Error()
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			// The reader agrees: it knows of no operation that has ended which Advance takes to be under way.
+			if polled := len(s.asked) == 1 && s.asked[0] != put; polled && err != nil && !got.Failed && name != "poll not found" && Errors().Ended(err) {
+				t.Error("the reader of errors ends the operation")
+			}
+		})
+	}
+}
+
+// A token is the same operation, from pass to pass.
+func TestAdvanceFollowsTheToken(t *testing.T) {
+	s := &service{answers: []answer{
+		{201, `{}`, operation}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil},
+	}}
+	token := ""
+	for range 3 {
+		p, err := Advance(t.Context(), token, s.begin(token), nil)
+		if err != nil || p.Token() == "" {
+			t.Fatalf("got %+v, error %v", p, err)
+		}
+		token = p.Token()
+	}
+	if p, err := Advance(t.Context(), token, s.begin(token), nil); err != nil || !p.IsDone() {
+		t.Fatalf("got %+v, error %v", p, err)
+	}
+	want := []string{"PUT /thing", "GET /operations/1", "GET /operations/1", "GET /operations/1", "GET /thing"}
+	if diff := cmp.Diff(want, s.asked); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// A token that cannot be read starts nothing and ends nothing.
+func TestAdvanceWithBrokenTokens(t *testing.T) {
+	other := strings.ReplaceAll(tokenOf(t, operation), `"type":"thing"`, `"type":"other"`)
+	for name, token := range map[string]string{"text": "op-1", "JSON": `{}`, "other type": other, "other poller": `{"type":"thing","token":{"x":1}}`} {
+		s := &service{}
+		p, err := Advance(t.Context(), token, s.begin(token), nil)
+		if err == nil || !strings.Contains(err.Error(), "its resume token cannot be read (remove the token to start the operation again)") {
+			t.Errorf("%s: got error %v", name, err)
+		}
+		if _, failed := errors.AsType[*flow.FailedError](err); failed || p != (flow.Progress{}) || len(s.asked) > 0 || Errors().Ended(err) {
+			t.Errorf("%s: got %+v, error %v, requests %q", name, p, err, s.asked)
+		}
+	}
+}
+
+func TestAdvanceMisused(t *testing.T) {
+	token := tokenOf(t, operation)
+	forgetful := &service{answers: []answer{{201, `{}`, operation}}}
+	if _, err := Advance(t.Context(), token, forgetful.begin(""), nil); err == nil || !strings.Contains(err.Error(), "pass the token on as ResumeToken") {
+		t.Errorf("begin without the token: got error %v", err)
+	}
+	none := func(context.Context) (*runtime.Poller[thing], error) { return nil, nil }
+	if _, err := Advance(t.Context(), "", none, nil); err == nil || !strings.Contains(err.Error(), "begin has returned no poller") {
+		t.Errorf("no poller: got error %v", err)
+	}
+}
+
+func TestObserve(t *testing.T) {
+	type seen struct {
+		Observation flow.Observation
+		Asked       bool // whether inSync was called
+		Cleared     bool // whether absent was called
+		Failed      bool
+	}
+	down := respErr("ServiceUnavailable", 503, "")
+	missing := &azcore.ResponseError{StatusCode: http.StatusNotFound, ErrorCode: "ResourceNotFound"}
+	cases := map[string]struct {
+		reason string
+		err    error
+		inSync bool
+		want   seen
+	}{
+		"in sync":          {"the resource exists and is as wanted", nil, true, seen{Observation: flow.Observation{Presence: checks.Present, InSync: true}, Asked: true}},
+		"changed":          {"the resource exists and has to be changed", nil, false, seen{Observation: flow.Observation{Presence: checks.Present}, Asked: true}},
+		"not found":        {"a missing resource is no error", missing, true, seen{Observation: flow.Observation{Presence: checks.Absent}, Cleared: true}},
+		"failed":           {"the GET did not find out", errors.New("no network"), true, seen{Failed: true}},
+		"missing and down": {"one of two answers did not find out", errors.Join(missing, down), true, seen{Failed: true}},
+		"proxy":            {"the page of a proxy is no answer", respErr("", 404, "<html>no route</html>"), true, seen{Failed: true}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got seen
+			o, err := Observe(c.err, func() { got.Cleared = true }, func() bool { got.Asked = true; return c.inSync })
+			got.Observation, got.Failed = o, err != nil
+			if got != c.want {
+				t.Errorf("%s: got %+v, want %+v", c.reason, got, c.want)
+			}
+		})
+	}
+}
+
+func TestEqual(t *testing.T) {
+	if one := 1; !Equal(&one, 1) || Equal(&one, 2) || Equal(nil, 0) {
+		t.Error("a value is equal if it is reported and the wanted one")
+	}
+}

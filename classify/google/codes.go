@@ -1,0 +1,103 @@
+package google
+
+import "github.com/windlass-go/windlass/classify"
+
+// Codes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as Codes().Link().
+//
+// A row is [classify.OnChange] only if its code says that the request itself is wrong, whatever the state of the cloud.
+// INVALID_ARGUMENT says so by its definition. The older "invalid" does not: services use it, too, for a network that was
+// just created, or for a type of machine that a zone does not have today.
+func Codes() classify.Table {
+	t := make(classify.Table, 0, 60)
+	add := func(r classify.Retry, codes ...string) {
+		for _, code := range codes {
+			t = append(t, classify.Rule{Code: code, Retry: r})
+		}
+	}
+	inner := func(r classify.Retry, reasons ...string) {
+		for _, reason := range reasons {
+			t = append(t, classify.Rule{InnerCode: reason, Retry: r})
+		}
+	}
+	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in google/api/error_reason.proto of googleapis.
+	// They say more than the status that they come with, so they come first.
+	inner(classify.Slow,
+		"RATE_LIMIT_EXCEEDED",
+		"SERVICE_DISABLED", // an administrator enables it
+		"ACCESS_TOKEN_EXPIRED",
+		"IAM_PERMISSION_DENIED",
+		"CREDENTIALS_MISSING",
+	)
+	inner(classify.VerySlow,
+		"RESOURCE_QUOTA_EXCEEDED",
+		"BILLING_DISABLED",
+		"CONSUMER_INVALID",
+		"CONSUMER_SUSPENDED",
+		"LOCATION_POLICY_VIOLATED",
+		"SECURITY_POLICY_VIOLATED",
+		"USER_PROJECT_DENIED",
+	)
+
+	// Source: google.rpc.Code, google/rpc/code.proto of googleapis.
+	add(classify.Slow,
+		"ABORTED",
+		"CANCELLED",
+		"DATA_LOSS",
+		"DEADLINE_EXCEEDED",
+		"FAILED_PRECONDITION", // the state of the system has to change, and does so
+		"INTERNAL",
+		"NOT_FOUND", // something that the request names may be created later
+		"PERMISSION_DENIED",
+		"RESOURCE_EXHAUSTED",
+		"UNAUTHENTICATED",
+		"UNAVAILABLE",
+		"UNKNOWN",
+	)
+	add(classify.VerySlow,
+		"ALREADY_EXISTS",
+		"OUT_OF_RANGE", // by its definition it may be in range later
+		"UNIMPLEMENTED",
+	)
+	add(classify.OnChange,
+		"INVALID_ARGUMENT",
+	)
+
+	// Source: the reasons of the older services: the error messages of the Storage JSON API,
+	// https://cloud.google.com/storage/docs/json_api/v1/status-codes, and those of Compute Engine,
+	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-bulk-vm-creation and
+	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-resource-availability.
+	add(classify.Slow,
+		"accessNotConfigured",
+		"authError",
+		"backendError",
+		"concurrentLimitExceeded",
+		"conditionNotMet", // read the object again
+		"conflict",
+		"dependentResourceNotFound",
+		"forbidden",
+		"insufficientCapacity",
+		"internalError",
+		"notFound",
+		"rateLimitExceeded",
+		"resourceInUseByAnotherResource",
+		"resourceNotFound",
+		"resourceNotReady",
+		"resourcesNotReady",
+		"stockout",
+		"userRateLimitExceeded",
+	)
+	add(classify.VerySlow,
+		"accountDisabled",
+		"alreadyExists",
+		"badRequest",
+		"dailyLimitExceeded",
+		"invalid",
+		"quotaExceeded",
+	)
+	add(classify.OnChange,
+		"invalidParameter",
+		"parseError",
+		"required",
+	)
+	return t
+}

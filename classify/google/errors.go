@@ -1,0 +1,113 @@
+package google
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/api/googleapi"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var known = classify.NewErrors("google", read, Codes())
+
+// Errors knows the errors of Google Cloud's REST APIs: it reads them, and decides by [Codes].
+func Errors() classify.Errors { return known }
+
+const (
+	maxBody  = 1 << 20 // a longer body is not read for its status
+	maxInner = 8       // how many nested errors are read
+)
+
+// read is the classify.Reader of Errors.
+func read(f *classify.Failure) bool {
+	e, ok := errors.AsType[*googleapi.Error](f.Err)
+	if !ok || e == nil {
+		return false
+	}
+	f.Status, f.Message = e.Code, e.Message
+	f.After = f.RetryAfter(e.Header)
+	nested := e.Errors
+	if len(nested) > 0 {
+		f.Code = nested[0].Reason
+		if f.Message == "" {
+			f.Message = nested[0].Message
+		}
+		nested = nested[1:]
+	}
+	if f.Code == "" {
+		f.Code = statusOf(e.Body)
+	}
+	for _, item := range nested {
+		add(f, item.Reason, item.Message)
+	}
+	for _, detail := range e.Details {
+		readDetail(f, detail)
+	}
+	f.ReadStatus()
+	f.NotFound = f.NotFound && f.Code != ""
+	f.Transient = f.Transient || transient(f)
+	if f.Message == "" {
+		f.Message = f.Err.Error()
+	}
+	return true
+}
+
+// transient reports whether the error is about a rate, which Google Cloud answers with 403, too.
+func transient(f *classify.Failure) bool {
+	switch f.Code {
+	case "rateLimitExceeded", "userRateLimitExceeded", "concurrentLimitExceeded", "ABORTED":
+		return true
+	}
+	for _, e := range f.Inner {
+		if e.Code == "RATE_LIMIT_EXCEEDED" {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds a nested error that says something.
+func add(f *classify.Failure, code, message string) {
+	if (code != "" || message != "" && message != f.Message) && len(f.Inner) < maxInner {
+		f.Inner = append(f.Inner, classify.InnerError{Code: code, Message: message})
+	}
+}
+
+// readDetail reads an ErrorInfo or a RetryInfo, which the client has decoded from JSON.
+func readDetail(f *classify.Failure, detail any) {
+	fields, _ := detail.(map[string]any)
+	text := func(key string) string {
+		s, _ := fields[key].(string)
+		return s
+	}
+	switch kind := text("@type"); {
+	case strings.HasSuffix(kind, "/google.rpc.ErrorInfo"):
+		add(f, text("reason"), "")
+	case strings.HasSuffix(kind, "/google.rpc.RetryInfo") && f.After == 0:
+		f.After, _ = time.ParseDuration(text("retryDelay"))
+	}
+}
+
+// statusOf returns the status in the body of an error, as in "NOT_FOUND".
+func statusOf(body string) string {
+	if len(body) > maxBody {
+		return ""
+	}
+	type reply struct {
+		Error struct {
+			Status string `json:"status"`
+		} `json:"error"`
+	}
+	var one reply
+	if json.Unmarshal([]byte(body), &one) == nil {
+		return one.Error.Status
+	}
+	var list []reply // some services wrap the error in a list
+	if json.Unmarshal([]byte(body), &list) == nil && len(list) > 0 {
+		return list[0].Error.Status
+	}
+	return ""
+}

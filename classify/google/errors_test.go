@@ -1,0 +1,170 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/api/googleapi"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// apiErr returns the error that a client makes of a response.
+func apiErr(t testing.TB, status int, body string, header ...string) error {
+	t.Helper()
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	err := googleapi.CheckResponse(&http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))})
+	if err == nil {
+		t.Fatalf("status %d is no error", status)
+	}
+	return err
+}
+
+// reason returns the body of an error of an older service.
+func reason(code int, text, message string) string {
+	m, _ := json.Marshal(message)
+	return fmt.Sprintf(`{"error":{"code":%d,"message":%s,"errors":[{"message":%s,"domain":"global","reason":%q}]}}`, code, m, m, text)
+}
+
+// status returns the body of an error of a newer service.
+func status(code int, text, details string) string {
+	return fmt.Sprintf(`{"error":{"code":%d,"message":"the message","status":%q,"details":[%s]}}`, code, text, details)
+}
+
+const (
+	disabled = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED","domain":"googleapis.com","metadata":{"service":"x"}}`
+	retry    = `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`
+)
+
+func classifyOf(t testing.TB, err error) classify.Classification {
+	t.Helper()
+	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
+	if e != nil || c.IsZero() {
+		t.Fatalf("a composed handler returned %v, error %v", c, e)
+	}
+	return c
+}
+
+func TestRead(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   classify.Failure
+	}{
+		"reason":        {"the reason of an older service is the code", apiErr(t, 400, reason(400, "resourceNotReady", "not ready"), "Retry-After", "7"), classify.Failure{Code: "resourceNotReady", Status: 400, Message: "not ready", After: 7 * time.Second}},
+		"two reasons":   {"further ones are nested errors", apiErr(t, 400, `{"error":{"code":400,"message":"m","errors":[{"reason":"a","message":"x"},{"reason":"b","message":"y"}]}}`), classify.Failure{Code: "a", Status: 400, Message: "m", Inner: []classify.InnerError{{Code: "b", Message: "y"}}}},
+		"status":        {"the status of a newer service is the code", apiErr(t, 409, status(409, "ABORTED", "")), classify.Failure{Code: "ABORTED", Status: 409, Message: "the message", Transient: true}},
+		"list":          {"some services wrap the error in a list", apiErr(t, 409, "["+status(409, "ALREADY_EXISTS", "")+"]"), classify.Failure{Code: "ALREADY_EXISTS", Status: 409, Message: "the message"}},
+		"ErrorInfo":     {"its reason is that of a nested error", apiErr(t, 403, status(403, "PERMISSION_DENIED", disabled)), classify.Failure{Code: "PERMISSION_DENIED", Status: 403, Message: "the message", Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
+		"RetryInfo":     {"its delay counts", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", disabled+","+retry)), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 17 * time.Second, Transient: true, Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
+		"both delays":   {"the header wins", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", retry), "Retry-After", "7"), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 7 * time.Second, Transient: true}},
+		"long delay":    {"more than an hour counts as an hour", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "86400s", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", After: time.Hour, Transient: true}},
+		"no delay":      {"a delay that is none is not there", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "soon", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", Transient: true}},
+		"odd details":   {"details of other forms say nothing", apiErr(t, 400, status(400, "INVALID_ARGUMENT", `"x",1,null,{"@type":7},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":1}`)), classify.Failure{Code: "INVALID_ARGUMENT", Status: 400, Message: "the message"}},
+		"rate, 403":     {"Compute Engine refuses a rate with 403", apiErr(t, 403, reason(403, "rateLimitExceeded", "m")), classify.Failure{Code: "rateLimitExceeded", Status: 403, Message: "m", Transient: true}},
+		"not found":     {"404 with a reason", apiErr(t, 404, reason(404, "notFound", "no disk")), classify.Failure{Code: "notFound", Status: 404, Message: "no disk", NotFound: true}},
+		"NOT_FOUND":     {"404 with a status", apiErr(t, 404, status(404, "NOT_FOUND", "")), classify.Failure{Code: "NOT_FOUND", Status: 404, Message: "the message", NotFound: true}},
+		"page of 404":   {"404 of a proxy", apiErr(t, 404, "<html>no route</html>"), classify.Failure{Status: 404, Message: "googleapi: got HTTP response code 404 with body: <html>no route</html>"}},
+		"not found 400": {"a code alone is about something that the request names", apiErr(t, 400, reason(400, "notFound", "no network")), classify.Failure{Code: "notFound", Status: 400, Message: "no network"}},
+		"server error":  {"5xx may be over later", apiErr(t, 502, "bad gateway"), classify.Failure{Status: 502, Message: "googleapi: got HTTP response code 502 with body: bad gateway", Transient: true}},
+		"wrapped":       {"wraps do not matter", fmt.Errorf("a: %w", apiErr(t, 409, reason(409, "conflict", "m"))), classify.Failure{Code: "conflict", Status: 409, Message: "m"}},
+		"zero":          {"a zero error has no more than its text", new(googleapi.Error), classify.Failure{Message: "googleapi: got HTTP response code 0 with body: "}},
+		"other":         {"an error of another service has its text", errors.New("notFound"), classify.Failure{Message: "notFound"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := classify.NewFailure(c.err, "", noon, Errors())
+			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if Errors().Ended(c.err) {
+				t.Error("no error of Google Cloud ends an operation")
+			}
+		})
+	}
+}
+
+func TestBounds(t *testing.T) {
+	e := &googleapi.Error{Code: 400, Body: `{"error":{"status":"INVALID_ARGUMENT","x":"` + strings.Repeat("x", maxBody) + `"}}`}
+	for range 100 {
+		e.Details = append(e.Details, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "R"})
+	}
+	if f := classify.NewFailure(e, "", noon, Errors()); f.Code != "" || len(f.Inner) != maxInner {
+		t.Errorf("got code %q and %d nested errors", f.Code, len(f.Inner))
+	}
+}
+
+func TestTypedNil(t *testing.T) {
+	var none *googleapi.Error
+	for name, err := range map[string]error{"nil": none, "wrapped": fmt.Errorf("a: %w", error(none))} {
+		if c := classifyOf(t, err); c.Retry() != classify.Slow || Errors().NotFound(err) {
+			t.Errorf("%s: got %v", name, c)
+		}
+	}
+}
+
+func TestJoined(t *testing.T) {
+	missing, down := apiErr(t, 404, reason(404, "notFound", "m")), apiErr(t, 503, "")
+	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
+		t.Error("a joined error says that something is missing only if each of its causes does")
+	}
+}
+
+func TestCodes(t *testing.T) {
+	want := map[string]classify.Retry{ // some of each group
+		"ABORTED": classify.Slow, "FAILED_PRECONDITION": classify.Slow, "RESOURCE_EXHAUSTED": classify.Slow, "NOT_FOUND": classify.Slow, "PERMISSION_DENIED": classify.Slow,
+		"ALREADY_EXISTS": classify.VerySlow, "OUT_OF_RANGE": classify.VerySlow, "UNIMPLEMENTED": classify.VerySlow, "INVALID_ARGUMENT": classify.OnChange,
+		"resourceNotReady": classify.Slow, "rateLimitExceeded": classify.Slow, "conflict": classify.Slow, "notFound": classify.Slow,
+		"quotaExceeded": classify.VerySlow, "alreadyExists": classify.VerySlow, "invalid": classify.VerySlow, "required": classify.OnChange,
+	}
+	for code, r := range want {
+		for _, http := range []int{400, 403, 409, 500} {
+			for form, body := range map[string]string{"reason": reason(http, code, "m"), "status": status(http, code, "")} {
+				if c := classifyOf(t, apiErr(t, http, body)); c.Retry() != r || c.Rule() != code {
+					t.Errorf("%s as %s with %d: got %v, want %s", code, form, http, c, r)
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range Codes() {
+		name := r.Code + r.InnerCode
+		if seen[name] {
+			t.Errorf("%s is listed twice", name)
+		}
+		seen[name] = true
+		for _, near := range []string{strings.ToLower(name) + "_", name + "X", "X" + name} {
+			if c := classifyOf(t, apiErr(t, 409, reason(409, near, "m"))); c.Rule() != "Unknown" {
+				t.Errorf("%s is another code: got %v", near, c)
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("there are %d codes only", len(seen))
+	}
+	// A reason says more than the status that it comes with.
+	for text, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange} {
+		body := status(400, "INVALID_ARGUMENT", strings.Replace(disabled, "SERVICE_DISABLED", text, 1))
+		if c := classifyOf(t, apiErr(t, 400, body)); c.Retry() != r {
+			t.Errorf("%s: got %v, want %s", text, c, r)
+		}
+	}
+	Codes()[0].Retry = classify.OnChange
+	if Codes()[0].Retry == classify.OnChange {
+		t.Error("a change of the copy shows in the table")
+	}
+}

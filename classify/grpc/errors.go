@@ -1,0 +1,52 @@
+package grpc
+
+import (
+	"errors"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var known = classify.NewErrors("grpc", read, Codes())
+
+// Errors knows the status errors of gRPC: it reads them, and decides by [Codes].
+func Errors() classify.Errors { return known }
+
+// maxInner is how many nested errors are read.
+const maxInner = 8
+
+// read is the classify.Reader of Errors.
+func read(f *classify.Failure) bool {
+	err, ok := errors.AsType[interface {
+		error
+		GRPCStatus() *status.Status
+	}](f.Err)
+	if !ok {
+		return false
+	}
+	s := err.GRPCStatus()
+	if s.Code() == codes.OK { // a nil status, too, is OK, and OK is no error
+		return false
+	}
+	f.Code, f.Message = s.Code().String(), s.Message()
+	for _, detail := range s.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.GetReason() != "" && len(f.Inner) < maxInner {
+				f.Inner = append(f.Inner, classify.InnerError{Code: detail.GetReason()})
+			}
+		case *errdetails.RetryInfo:
+			f.After = max(f.After, detail.GetRetryDelay().AsDuration())
+		}
+	}
+	switch s.Code() {
+	case codes.NotFound:
+		f.NotFound = true
+	case codes.Unavailable, codes.ResourceExhausted, codes.Aborted, codes.DeadlineExceeded:
+		f.Transient = true
+	}
+	return true
+}

@@ -1,0 +1,164 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// statusErr returns an error as a client's stub does.
+func statusErr(t testing.TB, code codes.Code, message string, details ...protoadapt.MessageV1) error {
+	t.Helper()
+	s, err := status.New(code, message).WithDetails(details...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Err()
+}
+
+func errorInfo(reason string) protoadapt.MessageV1 {
+	return &errdetails.ErrorInfo{Reason: reason, Domain: "googleapis.com"}
+}
+
+func retryInfo(d time.Duration) protoadapt.MessageV1 {
+	return &errdetails.RetryInfo{RetryDelay: durationpb.New(d)}
+}
+
+// custom is an error with a status of its own.
+type custom struct{ s *status.Status }
+
+func (custom) Error() string                { return "custom" }
+func (c custom) GRPCStatus() *status.Status { return c.s }
+
+func classifyOf(t testing.TB, err error) classify.Classification {
+	t.Helper()
+	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
+	if e != nil || c.IsZero() {
+		t.Fatalf("a composed handler returned %v, error %v", c, e)
+	}
+	return c
+}
+
+func TestRead(t *testing.T) {
+	type inner = []classify.InnerError
+	many := make([]protoadapt.MessageV1, 100)
+	for i := range many {
+		many[i] = errorInfo("R")
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   classify.Failure
+	}{
+		"status":         {"code and message", statusErr(t, codes.FailedPrecondition, "busy"), classify.Failure{Code: "FailedPrecondition", Message: "busy"}},
+		"wrapped":        {"the message is that of the status, however it is wrapped", fmt.Errorf("get: %w", statusErr(t, codes.Internal, "broken")), classify.Failure{Code: "Internal", Message: "broken"}},
+		"custom":         {"any error with a status", fmt.Errorf("get: %w", custom{status.New(codes.Internal, "broken")}), classify.Failure{Code: "Internal", Message: "broken"}},
+		"RetryInfo":      {"its delay counts", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
+		"two RetryInfos": {"the longer delay counts", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second), retryInfo(7*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
+		"long delay":     {"more than an hour counts as an hour", statusErr(t, codes.Unavailable, "down", retryInfo(24*time.Hour)), classify.Failure{Code: "Unavailable", Message: "down", After: time.Hour, Transient: true}},
+		"negative delay": {"a negative delay is none", statusErr(t, codes.Unavailable, "down", retryInfo(-time.Second)), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
+		"empty delay":    {"nor is one that is not set", statusErr(t, codes.Unavailable, "down", &errdetails.RetryInfo{}), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
+		"ErrorInfo":      {"its reason is that of a nested error", statusErr(t, codes.PermissionDenied, "no", errorInfo("SERVICE_DISABLED"), &errdetails.Help{}), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "SERVICE_DISABLED"}}}},
+		"many":           {"eight are read", statusErr(t, codes.PermissionDenied, "no", many...), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}}}},
+		"not found":      {"the object does not exist", statusErr(t, codes.NotFound, "no topic"), classify.Failure{Code: "NotFound", Message: "no topic", NotFound: true}},
+		"exhausted":      {"a rate may be over later", statusErr(t, codes.ResourceExhausted, "rate"), classify.Failure{Code: "ResourceExhausted", Message: "rate", Transient: true}},
+		"aborted":        {"a conflict may be over later", statusErr(t, codes.Aborted, "x"), classify.Failure{Code: "Aborted", Message: "x", Transient: true}},
+		"deadline":       {"there may be more time later", statusErr(t, codes.DeadlineExceeded, "x"), classify.Failure{Code: "DeadlineExceeded", Message: "x", Transient: true}},
+		"no path":        {"a proxy's 404 arrives as this", statusErr(t, codes.Unimplemented, "unexpected HTTP status code received from server: 404 (Not Found)"), classify.Failure{Code: "Unimplemented", Message: "unexpected HTTP status code received from server: 404 (Not Found)"}},
+		"new code":       {"a code that this version does not know", statusErr(t, codes.Code(77), "x"), classify.Failure{Code: "Code(77)", Message: "x"}},
+		"OK":             {"OK is no error of the service", custom{status.New(codes.OK, "")}, classify.Failure{Message: "custom"}},
+		"nil status":     {"nor is none", custom{}, classify.Failure{Message: "custom"}},
+		"other":          {"an error of another service has its text", errors.New("NotFound"), classify.Failure{Message: "NotFound"}},
+		"context":        {"a deadline of the caller has no status", context.DeadlineExceeded, classify.Failure{Message: "context deadline exceeded", Transient: true}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := classify.NewFailure(c.err, "", noon, Errors())
+			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+			if Errors().Ended(c.err) {
+				t.Error("no status ends an operation")
+			}
+		})
+	}
+}
+
+func TestTypedNil(t *testing.T) {
+	var none *custom
+	for name, err := range map[string]error{"nil": none, "wrapped": fmt.Errorf("a: %w", error(none))} {
+		if c := classifyOf(t, err); c.Retry() != classify.Slow || Errors().NotFound(err) {
+			t.Errorf("%s: got %v", name, c)
+		}
+	}
+}
+
+func TestJoined(t *testing.T) {
+	missing, down := statusErr(t, codes.NotFound, "x"), statusErr(t, codes.Unavailable, "x")
+	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
+		t.Error("a joined error says that something is missing only if each of its causes does")
+	}
+}
+
+func TestCodes(t *testing.T) {
+	want := map[codes.Code]classify.Retry{
+		codes.Canceled: classify.Slow, codes.Unknown: classify.Slow, codes.InvalidArgument: classify.OnChange, codes.DeadlineExceeded: classify.Slow,
+		codes.NotFound: classify.Slow, codes.AlreadyExists: classify.VerySlow, codes.PermissionDenied: classify.Slow, codes.ResourceExhausted: classify.Slow,
+		codes.FailedPrecondition: classify.Slow, codes.Aborted: classify.Slow, codes.OutOfRange: classify.VerySlow, codes.Unimplemented: classify.VerySlow,
+		codes.Internal: classify.Slow, codes.Unavailable: classify.Slow, codes.DataLoss: classify.Slow, codes.Unauthenticated: classify.Slow,
+	}
+	for code, r := range want {
+		if c := classifyOf(t, fmt.Errorf("a: %w", statusErr(t, code, "x"))); c.Retry() != r || c.Rule() != code.String() {
+			t.Errorf("%s: got %v, want %s", code, c, r)
+		}
+	}
+	if len(want) != 16 || len(Codes()) < 20 {
+		t.Errorf("there are %d codes here and %d in the table", len(want), len(Codes()))
+	}
+	seen := map[string]bool{}
+	for _, r := range Codes() {
+		if seen[r.Code+r.InnerCode] {
+			t.Errorf("%s is listed twice", r.Code+r.InnerCode)
+		}
+		seen[r.Code+r.InnerCode] = true
+		if r.Code == "" {
+			continue
+		}
+		// No row is for a code that gRPC does not have.
+		known := false
+		for code := range want {
+			known = known || code.String() == r.Code
+		}
+		if !known {
+			t.Errorf("%s is no code of gRPC", r.Code)
+		}
+	}
+	// A reason says more than the code that it comes with.
+	for reason, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange, "service_disabled": classify.OnChange} {
+		if c := classifyOf(t, statusErr(t, codes.InvalidArgument, "x", errorInfo(reason))); c.Retry() != r {
+			t.Errorf("%s: got %v, want %s", reason, c, r)
+		}
+	}
+	if c := classifyOf(t, custom{status.New(codes.Code(77), strings.Repeat("x", 10))}); c.Retry() != classify.Slow || c.Rule() != "Unknown" {
+		t.Errorf("a new code: got %v", c)
+	}
+	Codes()[0].Retry = classify.OnChange
+	if Codes()[0].Retry == classify.OnChange {
+		t.Error("a change of the copy shows in the table")
+	}
+}

@@ -1,0 +1,101 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+)
+
+// finder finds the object that ref names. An object that does not exist is no error, see [checks.Resolver].
+type finder func(ctx context.Context, ref checks.Ref, w wanted) (checks.Object, error)
+
+// wanted holds the parts of an owner reference that a [checks.Ref] lacks. Both fields may be empty.
+type wanted struct {
+	uid     types.UID // of the object; another object of its name does not count
+	version string    // of its API
+}
+
+// known returns the object of a ref that names no object of the API server.
+func known(ref checks.Ref) (checks.Object, bool) {
+	return checks.Object{Ref: ref}, ref.Kind == "" || ref.Name == ""
+}
+
+// ownerOf finds the owner of obj: the one that owner names or, without such a function, the one of the controlling owner
+// reference.
+func ownerOf[T client.Object](ctx context.Context, obj T, owner func(T) checks.Ref, find finder) (checks.Object, error) {
+	if owner != nil {
+		ref := owner(obj)
+		if o, ok := known(ref); ok {
+			return o, nil
+		}
+		return withID(find, ctx, ref)
+	}
+	c := metav1.GetControllerOfNoCopy(obj)
+	if c == nil {
+		return checks.Object{}, nil
+	}
+	gv, err := schema.ParseGroupVersion(c.APIVersion)
+	if err != nil {
+		return checks.Object{}, fmt.Errorf("ctrlx: the controlling owner reference to %s %s: %w", c.Kind, c.Name, err)
+	}
+	return find(ctx, checks.Ref{Group: gv.Group, Kind: c.Kind, Name: c.Name}, wanted{c.UID, gv.Version})
+}
+
+// withID finds the object of a ref, and keeps the ref's cloud ID.
+func withID(find finder, ctx context.Context, ref checks.Ref) (checks.Object, error) {
+	if o, ok := known(ref); ok {
+		return o, nil
+	}
+	obj, err := find(ctx, ref, wanted{})
+	if err == nil && obj.Ref.ID == "" {
+		obj.Ref.ID = ref.ID
+	}
+	return obj, err
+}
+
+// readinesses says how ready the objects of some kinds are.
+type readinesses map[schema.GroupKind]ready.Func
+
+// object returns what checks see of obj, which was read for ref. An object with another UID than the wanted one was made
+// anew under its name; the wanted one does not exist.
+func (of readinesses) object(obj client.Object, ref checks.Ref, uid types.UID) checks.Object {
+	if uid != "" && obj.GetUID() != uid {
+		return checks.Object{Ref: ref}
+	}
+	f := of[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]
+	if f == nil {
+		f = ready.Of
+	}
+	return ready.Object(obj, ref, f)
+}
+
+// newObject returns an object to read into: a typed one if the scheme knows the type, because checks of users expect it.
+func newObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
+	if o, err := scheme.New(gvk); err == nil {
+		if obj, ok := o.(client.Object); ok {
+			return obj
+		}
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(gvk)
+	return obj
+}
+
+// versionsOf lists the versions of a kind that the scheme has types for, the preferred one first.
+func versionsOf(scheme *runtime.Scheme, gk schema.GroupKind) (versions []string) {
+	for _, gv := range scheme.PrioritizedVersionsForGroup(gk.Group) {
+		if scheme.Recognizes(gv.WithKind(gk.Kind)) {
+			versions = append(versions, gv.Version)
+		}
+	}
+	return versions
+}

@@ -1,0 +1,207 @@
+package ctrlx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Guards runs checks in a Reconcile method that exists already. Make it once, with [NewGuards], and ask it in each pass:
+//
+//	if ok, result, err := r.guards.Check(ctx, db); !ok {
+//		return result, err
+//	}
+//	return r.guards.Done(ctx, db, r.deploy(ctx, db))
+//
+// Nothing wakes a resource that a check blocks: it is requeued by the back-off. Watch the awaited kinds in the controller
+// to be faster, or use [New].
+//
+// A Guards may be used by several goroutines at once, for different objects.
+type Guards[T client.Object] struct {
+	checks, work *flow.Reconciler[T] // work has no checks, and ends with the error that Done is given
+	conditions   conditions[T]
+	writer       *writer[T]
+	conflicts    conflicts
+}
+
+// NewGuards returns the guards of one kind. name is the kind's name in texts. c reads owners and references, and writes
+// conditions; usually it is mgr.GetClient(). links are asked in order, also for an object that is being deleted; use
+// [checks.OnOwner] for checks of the owner. A state that the object has not reported yet blocks, so give checks of the
+// object's own state [checks.UnknownProceeds].
+//
+// It takes the options [OwnedBy], [WithConditions], [WithReadiness], [WithBackoff], [WithClock] and [WithFlow], and panics
+// on others. It also panics where [New] does.
+func NewGuards[T client.Object](name string, c client.Client, links checks.Chain[T], opts ...Option) *Guards[T] {
+	maker := "NewGuards: " + name
+	if c == nil {
+		panic(fmt.Sprintf("ctrlx: %s: the client is nil: give mgr.GetClient()", maker))
+	}
+	mustBeStruct[T](maker)
+	var o options
+	o.apply(maker, opts)
+	if o.needsNew() {
+		panic(fmt.Sprintf("ctrlx: %s: it takes OwnedBy, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow: leave out the other options", maker))
+	}
+	if o.backoff == nil {
+		o.backoff = flow.NewBackoff()
+	}
+	resolver := &Resolver{c, c.Scheme(), o.readiness}
+	owner := optionFor[func(T) checks.Ref](maker, "OwnedBy", o.owner)
+	guarded := flow.Extensions[T]{PreCheck: links, DeleteCheck: links, Classify: chain.New(classified)}
+	ops := flow.Operations[T]{
+		Key: keyOf[T], Deleting: deleting[T], Generation: T.GetGeneration,
+		Apply: func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil },
+		Owner: func(ctx context.Context, obj T) (checks.Object, error) {
+			return ownerOf(ctx, obj, owner, resolver.finder(obj.GetNamespace()))
+		},
+	}
+	ops.Delete = ops.Apply
+	resolve := func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+		namespace, ok := ctx.Value(namespaceKey{}).(string)
+		if !ok {
+			return checks.Object{}, errNoPass
+		}
+		return resolver.In(namespace)(ctx, ref)
+	}
+	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve))
+	work := flow.Operations[T]{
+		Key:        func(obj T) string { return keyOf(obj) + " work" }, // a back-off of its own
+		Deleting:   deleting[T],
+		Generation: T.GetGeneration,
+		Apply: func(ctx context.Context, _ *flow.Request[T]) (flow.Progress, error) {
+			err, _ := ctx.Value(workKey{}).(error)
+			return flow.Done(), err
+		},
+	}
+	work.Delete = work.Apply
+	return &Guards[T]{
+		checks:     flow.New(name, ops, guarded, flowOpts...),
+		work:       flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
+		conditions: conditionsOf[T](maker, o.conditions),
+		writer: &writer[T]{name: name, client: c, live: c,
+			wrote: func(_ context.Context, _ T, err error) error { return err }},
+		conflicts: newConflicts(),
+	}
+}
+
+var errNoObject = errors.New("ctrlx: Guards: the object is nil: give the one that this pass has read")
+
+type (
+	namespaceKey struct{}
+	workKey      struct{}
+)
+
+// Check asks the checks about obj, as it was read in this pass. If ok is true, every check passed and the pass proceeds. If
+// ok is false, return result and err from Reconcile: a check blocked, or its error or panic means that it could not find
+// out, or the conditions could not be written.
+//
+// While a check does not pass, the conditions Ready, Reconciling and Stalled are those that [New] writes, but the reason
+// of Reconciling or Stalled is [ReasonChecks]. They are written only if they change, with the object's generation. When
+// all checks pass, Check takes them back: Ready is Unknown ([ReasonChecksPassed]) until the caller sets it, or calls Done.
+// Check writes nothing else of the object, and changes nothing else of obj but the resource version.
+func (g *Guards[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile.Result, err error) {
+	if reflect.ValueOf(obj).IsNil() {
+		return false, result, errNoObject
+	}
+	out := g.checks.Reconcile(context.WithValue(ctx, namespaceKey{}, obj.GetNamespace()), obj)
+	if s := out.State(); s == flow.StateReady || s == flow.StateGone {
+		err = g.write(ctx, obj, takenBack(g.conditions.get(obj), obj.GetGeneration()))
+		ok = err == nil // an object that is gone, or was changed meanwhile, is not worked on
+		result, err = g.settle(ctx, obj, result, err)
+		return ok, result, err
+	}
+	verdict := out.Conditions()
+	for i := range verdict {
+		if verdict[i].Type != "Ready" {
+			verdict[i].Reason = ReasonChecks
+		}
+	}
+	result, err = g.report(ctx, obj, out, verdict)
+	return false, result, err
+}
+
+// Done writes what the caller's own work came to, after Check: Ready=True for a nil failure, and otherwise the conditions
+// and the requeue that [New] would make of that error. A [RetriableError] and a reconcile.TerminalError count as they do
+// there. Nothing is written about an object whose deletion is done. Return what Done returns from Reconcile. It is optional:
+// a Reconcile that writes Ready itself leaves it out.
+func (g *Guards[T]) Done(ctx context.Context, obj T, failure error) (reconcile.Result, error) {
+	if reflect.ValueOf(obj).IsNil() {
+		return reconcile.Result{}, errNoObject
+	}
+	out := g.work.Reconcile(context.WithValue(ctx, workKey{}, failure), obj)
+	return g.report(ctx, obj, out, out.Conditions())
+}
+
+// report writes the conditions of an outcome, and returns when to come back.
+func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict []flow.Condition) (reconcile.Result, error) {
+	switch out.State() {
+	case flow.StateCanceled:
+		return reconcile.Result{}, out.Err()
+	case flow.StateGone: // the object of a deletion that is done
+		return reconcile.Result{}, nil
+	}
+	var result reconcile.Result
+	if out.State() != flow.StateReady {
+		result.RequeueAfter, _ = out.Again()
+		if e, ok := errors.AsType[RetriableError](out.Err()); ok && out.Rule() == ruleRetriable && e.RetryAfter() > 0 {
+			result.RequeueAfter = e.RetryAfter()
+		}
+	}
+	was := g.conditions.get(obj)
+	all := merged(was, verdict, obj.GetGeneration(), nil)
+	if out.State() != flow.StateReady && !slices.Equal(was, all) {
+		log.FromContext(ctx).Info("the object is not ready", "outcome", out.String())
+	}
+	return g.settle(ctx, obj, result, g.write(ctx, obj, all))
+}
+
+// settle drops the error of an object that was deleted meanwhile, and makes a requeue of a conflict.
+func (g *Guards[T]) settle(ctx context.Context, obj T, result reconcile.Result, err error) (reconcile.Result, error) {
+	return g.conflicts.settle(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)}, result, ignoreGone(err))
+}
+
+// write writes conditions, if they changed. Other changes that the caller has made to obj stay, and are not written.
+func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition) error {
+	base, next := obj.DeepCopyObject().(T), obj.DeepCopyObject().(T)
+	g.conditions.set(next, all)
+	if digest.Status(base) == digest.Status(next) {
+		return nil
+	}
+	if err := g.writer.patch(ctx, base, next); err != nil {
+		return err
+	}
+	obj.SetResourceVersion(next.GetResourceVersion())
+	g.conditions.set(obj, g.conditions.get(next))
+	return nil
+}
+
+// takenBack returns conditions without those that Check wrote while a check did not pass. The reason of Reconciling or
+// Stalled marks them.
+func takenBack(all []metav1.Condition, generation int64) []metav1.Condition {
+	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
+	if i < 0 {
+		return all
+	}
+	message := all[i].Message
+	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
+	if ready := meta.FindStatusCondition(all, "Ready"); ready != nil && ready.Status == metav1.ConditionFalse && ready.Message == message {
+		meta.SetStatusCondition(&all, metav1.Condition{
+			Type: "Ready", Status: metav1.ConditionUnknown, Reason: ReasonChecksPassed, ObservedGeneration: generation,
+			Message: "every check passed; the reconciler has not reported yet",
+		})
+	}
+	return all
+}

@@ -1,0 +1,495 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// existing is a Reconcile of a user's own with guards, on a fake client.
+type existing struct {
+	t      *testing.T
+	api    client.WithWatch
+	guards *ctrlx.Guards[*testv1.Database]
+	writes int
+	fail   func(verb string, obj client.Object) error // nil: nothing fails
+
+	worked  int
+	failure error // of the work
+}
+
+func newExisting(t *testing.T, links checks.Chain[*testv1.Database], objects []client.Object, opts ...ctrlx.Option) *existing {
+	e := &existing{t: t}
+	failing := func(verb string, obj client.Object) error {
+		if e.fail == nil {
+			return nil
+		}
+		return e.fail(verb, obj)
+	}
+	e.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&testv1.Cluster{}, &testv1.Database{}).WithObjects(objects...).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+				if err := failing("get", obj); err != nil {
+					return err
+				}
+				return c.Get(ctx, key, obj, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+				e.writes++
+				if err := failing("patch", obj); err != nil {
+					return err
+				}
+				return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+			},
+		}).Build()
+	now := func() time.Time { return noon }
+	opts = append([]ctrlx.Option{ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffClock(now), flow.BackoffJitter(0, 0)))}, opts...)
+	e.guards = ctrlx.NewGuards("Database", e.api, links, opts...)
+	return e
+}
+
+// read reads the database.
+func (e *existing) read() *testv1.Database {
+	e.t.Helper()
+	d := &testv1.Database{}
+	if err := e.api.Get(e.t.Context(), client.ObjectKey{Namespace: "default", Name: "d"}, d); err != nil {
+		e.t.Fatal(err)
+	}
+	return d
+}
+
+// pass is a Reconcile as in the example, without Done if done is false.
+func (e *existing) pass(done bool) (reconcile.Result, error) {
+	e.t.Helper()
+	d := e.read()
+	if ok, result, err := e.guards.Check(e.t.Context(), d); !ok {
+		return result, err
+	}
+	e.worked++
+	if !done {
+		return reconcile.Result{}, nil
+	}
+	return e.guards.Done(e.t.Context(), d, e.failure)
+}
+
+// says prints the database's conditions and the requeue.
+func (e *existing) says(result reconcile.Result, err error) string {
+	e.t.Helper()
+	var b strings.Builder
+	for _, c := range e.read().Status.Conditions {
+		fmt.Fprintf(&b, "%s=%s %s; ", c.Type, c.Status, c.Reason)
+	}
+	fmt.Fprintf(&b, "%s", result.RequeueAfter)
+	if err != nil {
+		fmt.Fprintf(&b, "; %v", err)
+	}
+	return b.String()
+}
+
+func (e *existing) want(reason, want string) {
+	e.t.Helper()
+	if diff := cmp.Diff(want, e.says(e.pass(true))); diff != "" {
+		e.t.Errorf("%s: -want, +got:\n%s", reason, diff)
+	}
+}
+
+func ownedDatabase() *testv1.Database {
+	return &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", UID: "database", Generation: 3, OwnerReferences: []metav1.OwnerReference{{
+		APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "c", UID: "cluster", Controller: ptr.To(true)}}}}
+}
+
+func readyOwner() checks.Chain[*testv1.Database] {
+	return chain.New(checks.OnOwner[*testv1.Database](checks.OwnerReady()))
+}
+
+func busyCluster() *testv1.Cluster {
+	c := aCluster()
+	c.Status.Conditions[0].Status, c.Status.Conditions[0].Reason = "False", "Upgrading"
+	return c
+}
+
+// A database is blocked, proceeds when its owner is ready, fails, and becomes ready in the end.
+func TestGuardsOverALife(t *testing.T) {
+	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+	e.want("the owner is not ready", "Ready=False OwnerNotReady; Reconciling=True ChecksNotPassed; 1s")
+	for _, c := range e.read().Status.Conditions {
+		if c.ObservedGeneration != 3 || !strings.Contains(c.Message, "Cluster default/c") {
+			t.Errorf("a condition has the generation of the object, and says why: %+v", c)
+		}
+	}
+	e.want("the delay doubles", "Ready=False OwnerNotReady; Reconciling=True ChecksNotPassed; 2s")
+	if e.writes != 1 || e.worked != 0 {
+		t.Errorf("%d writes, worked %d times: want one write, as nothing changed, and no work", e.writes, e.worked)
+	}
+
+	if err := e.api.Status().Update(t.Context(), readyAgain(t, e)); err != nil {
+		t.Fatal(err)
+	}
+	result, err := e.pass(false)
+	if got, want := e.says(result, err), "Ready=Unknown ChecksPassed; 0s"; got != want {
+		t.Errorf("what Check wrote is taken back: %q, want %q", got, want)
+	}
+	e.failure = apierrors.NewTooManyRequests("busy", 7)
+	e.want("the work fails, and the service says when to come back", "Ready=False TooManyRequests; Reconciling=True TooManyRequests; 7s")
+	e.failure = errBroken
+	e.want("the work fails", "Ready=False Unknown; Reconciling=True Unknown; 1s")
+	e.want("the delay doubles, although the checks passed in between", "Ready=False Unknown; Reconciling=True Unknown; 2s")
+	e.failure = nil
+	e.want("the work is done", "Ready=True Succeeded; 0s")
+	e.writes = 0
+	e.want("nothing has changed", "Ready=True Succeeded; 0s")
+	if e.writes != 0 {
+		t.Errorf("%d writes although nothing changed", e.writes)
+	}
+}
+
+func readyAgain(t *testing.T, e *existing) *testv1.Cluster {
+	t.Helper()
+	c := &testv1.Cluster{}
+	if err := e.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
+		t.Fatal(err)
+	}
+	c.Status.Conditions = aCluster().Status.Conditions
+	return c
+}
+
+// Nothing that is unknown, unreadable or broken lets the work go on.
+func TestGuardsFailClosed(t *testing.T) {
+	clusters := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "clusters"}
+	check := func(decide func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error)) checks.Chain[*testv1.Database] {
+		return chain.New(checks.Check("mine", decide))
+	}
+	unreadable := func(err error) func(string, client.Object) error {
+		return func(verb string, obj client.Object) error {
+			if _, ok := obj.(*testv1.Cluster); ok && verb == "get" {
+				return err
+			}
+			return nil
+		}
+	}
+	refusesPatch := func(err error) func(string, client.Object) error {
+		return func(verb string, obj client.Object) error {
+			if verb == "patch" {
+				return err
+			}
+			return nil
+		}
+	}
+	databases := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "databases"}
+	stopped := busyCluster()
+	stopped.UID = "another"
+	cases := map[string]struct {
+		reason string
+		links  checks.Chain[*testv1.Database]
+		owner  client.Object
+		change func(*testv1.Database)
+		fail   func(string, client.Object) error
+		want   string
+	}{
+		"NoOwner":    {"the owner does not exist", readyOwner(), nil, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
+		"OtherOwner": {"the owner was made anew under its name", readyOwner(), stopped, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
+		"Forbidden":  {"the owner cannot be read", readyOwner(), nil, nil, unreadable(apierrors.NewForbidden(clusters, "c", errBroken)), "Ready=False Forbidden; Reconciling=True ChecksNotPassed; 1s"},
+		"NotServed": {"an API that is down is not an absent owner", readyOwner(), nil, nil,
+			unreadable(apierrors.NewGenericServerResponse(404, "get", clusters, "c", "404 page not found", 0, true)), "Ready=False NotFound; Reconciling=True ChecksNotPassed; 1s"},
+		"NoMatch": {"a kind that is not installed", readyOwner(), nil, nil, unreadable(&meta.NoKindMatchError{}), "Ready=False NoKindMatch; Reconciling=True ChecksNotPassed; 1s"},
+		"BadReference": {"the owner reference cannot be read", readyOwner(), nil, func(d *testv1.Database) { d.OwnerReferences[0].APIVersion = "a/b/c" }, nil,
+			"Ready=False Unknown; Reconciling=True ChecksNotPassed; 1s"},
+		"Error": {"the check could not find out", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Proceed(), errBroken
+		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
+		"Panic": {"the check is broken", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			panic("no")
+		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
+		"Zero": {"the check decides nothing", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Result{}, nil
+		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
+		"Forgetful": {"a link forgets next", chain.New(func(checks.Handler[*testv1.Database]) checks.Handler[*testv1.Database] {
+			return func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return checks.Proceed(), nil }
+		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
+		"OnChange": {"only a change helps", chain.New(checks.Paused(func(*testv1.Database) bool { return true })), aCluster(), nil, nil,
+			"Ready=False Paused; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"Terminal": {"only a change helps", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Result{}, reconcile.TerminalError(errBroken)
+		}), aCluster(), nil, nil, "Ready=False Terminal; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"Retriable": {"the error says when", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Result{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour))
+		}), aCluster(), nil, nil, "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
+		"Conflict":    {"the object was changed meanwhile", readyOwner(), nil, nil, refusesPatch(apierrors.NewConflict(databases, "d", errBroken)), "50ms"},
+		"WriteFails":  {"the conditions cannot be written", readyOwner(), nil, nil, refusesPatch(apierrors.NewForbidden(databases, "d", errors.New("no"))), `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
+		"NoReference": {"only a change of the owner references helps", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotFound; Stalled=True ChecksNotPassed; 1h0m0s"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := ownedDatabase()
+			if tc.change != nil {
+				tc.change(d)
+			}
+			objects := []client.Object{d}
+			if tc.owner != nil {
+				objects = append(objects, tc.owner)
+			}
+			e := newExisting(t, tc.links, objects)
+			e.fail = tc.fail
+			result, err := e.pass(true)
+			e.fail = nil
+			if diff := cmp.Diff(tc.want, e.says(result, err)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if e.worked != 0 {
+				t.Errorf("%s: the work went on", tc.reason)
+			}
+		})
+	}
+}
+
+// The checks proceed.
+func TestGuardsProceed(t *testing.T) {
+	now := metav1.NewTime(noon)
+	mine := []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Ready", Status: "False", Reason: "Mine", Message: "m"}}
+	cases := map[string]struct {
+		reason string
+		links  checks.Chain[*testv1.Database]
+		owner  *testv1.Cluster
+		change func(*testv1.Database)
+		want   string
+		opts   []ctrlx.Option
+	}{
+		"Ready":   {"the owner is ready", readyOwner(), aCluster(), nil, "0s", nil},
+		"NoLinks": {"nothing is asked", checks.Chain[*testv1.Database]{}, busyCluster(), nil, "0s", nil},
+		"Mine":    {"the caller's conditions stay", readyOwner(), aCluster(), func(d *testv1.Database) { d.Status.Conditions = mine }, "Reconciling=True Mine; Ready=False Mine; 0s", nil},
+		"Deleting": {"an owner that is gone does not hold a deletion up", readyOwner(), nil, func(d *testv1.Database) {
+			d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
+		}, "0s", nil},
+		"OwnedBy": {"the spec names the owner", readyOwner(), aCluster(), func(d *testv1.Database) { d.OwnerReferences, d.Spec.Cluster = nil, "c" }, "0s",
+			[]ctrlx.Option{ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+			})}},
+		"Readiness": {"the user says when the owner is ready", readyOwner(), busyCluster(), nil, "0s",
+			[]ctrlx.Option{ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, ctrlx.Exists)}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := ownedDatabase()
+			if tc.change != nil {
+				tc.change(d)
+			}
+			objects := []client.Object{d}
+			if tc.owner != nil {
+				objects = append(objects, tc.owner)
+			}
+			e := newExisting(t, tc.links, objects, tc.opts...)
+			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 1 || e.writes != 0 {
+				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
+			}
+		})
+	}
+}
+
+// An object that goes away while the checks are asked is not worked on.
+func TestGuardsGone(t *testing.T) {
+	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+	if _, err := e.pass(true); err != nil {
+		t.Fatal(err)
+	}
+	d := e.read()
+	if err := errors.Join(e.api.Status().Update(t.Context(), readyAgain(t, e)), e.api.Delete(t.Context(), e.read())); err != nil {
+		t.Fatal(err)
+	}
+	ok, result, err := e.guards.Check(t.Context(), d)
+	if ok || !result.IsZero() || err != nil {
+		t.Errorf("ok is %t, %v, %v", ok, result, err)
+	}
+	if result, err := e.guards.Done(t.Context(), d, nil); !result.IsZero() || err != nil {
+		t.Errorf("%v, %v", result, err)
+	}
+	if ok, _, err := e.guards.Check(t.Context(), nil); ok || err == nil {
+		t.Errorf("a nil object: ok is %t, %v", ok, err)
+	}
+	if _, err := e.guards.Done(t.Context(), nil, nil); err == nil {
+		t.Error("a nil object is an error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ok, _, err := e.guards.Check(ctx, ownedDatabase()); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("a pass that is called off: ok is %t, %v", ok, err)
+	}
+}
+
+// Changes that the caller made in memory are neither written nor lost.
+func TestGuardsKeepTheCallersChanges(t *testing.T) {
+	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+	d := e.read()
+	d.Status.Size, d.Spec.Size, d.Labels = 7, 8, map[string]string{"a": "b"}
+	if ok, _, err := e.guards.Check(t.Context(), d); ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if d.Status.Size != 7 || d.Spec.Size != 8 || d.Labels["a"] != "b" || len(d.Status.Conditions) != 2 {
+		t.Errorf("lost: %+v", d)
+	}
+	stored := e.read()
+	if stored.Status.Size != 0 || stored.Spec.Size != 0 || len(stored.Labels) > 0 {
+		t.Errorf("written: %+v", stored)
+	}
+	if d.ResourceVersion != stored.ResourceVersion {
+		t.Errorf("the caller's next write would conflict: version %s, not %s", d.ResourceVersion, stored.ResourceVersion)
+	}
+}
+
+// Done ends a deletion without a word, and refuses what its errors say.
+func TestGuardsDone(t *testing.T) {
+	deleted := func(d *testv1.Database) {
+		now := metav1.NewTime(noon)
+		d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
+	}
+	cases := map[string]struct {
+		reason  string
+		change  func(*testv1.Database)
+		failure error
+		want    string
+	}{
+		"Done":       {"it is ready", func(*testv1.Database) {}, nil, "Ready=True Succeeded; 0s"},
+		"Deleted":    {"it is gone, and not ready", deleted, nil, "0s"},
+		"NotDeleted": {"the deletion is tried again", deleted, errBroken, "Ready=False Unknown; Reconciling=True Unknown; 1s"},
+		"Terminal":   {"only a change helps", func(*testv1.Database) {}, reconcile.TerminalError(errBroken), "Ready=False Terminal; Stalled=True Terminal; 1h0m0s"},
+		"Retriable":  {"it says when", func(*testv1.Database) {}, ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("Mine"), "Ready=False Mine; Reconciling=True Mine; 1m0s"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := ownedDatabase()
+			tc.change(d)
+			e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{d})
+			e.failure = tc.failure
+			e.want(tc.reason, tc.want)
+		})
+	}
+}
+
+func TestGuardsSetUp(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(scheme).Build()
+	none := checks.Chain[*testv1.Database]{}
+	with := func(opts ...ctrlx.Option) func() {
+		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
+	}
+	only := "ctrlx: NewGuards: Database: it takes OwnedBy, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow"
+	cases := map[string]struct {
+		reason string
+		do     func()
+		want   string
+	}{
+		"NilClient":    {"nothing could be read", func() { ctrlx.NewGuards("Database", nil, none) }, "ctrlx: NewGuards: Database: the client is nil: give mgr.GetClient()"},
+		"NoName":       {"flow says so", func() { ctrlx.NewGuards("", c, none) }, "the name is empty"},
+		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
+		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
+		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
+		"SyncTimeout":  {"it would be ignored", with(ctrlx.SyncTimeout(1)), only},
+		"PollEvery":    {"it would be ignored", with(ctrlx.PollEvery(1)), only},
+		"WakeAtMost":   {"it would be ignored", with(ctrlx.WakeAtMost(1, 1)), only},
+		"WithRand":     {"it would be ignored", with(ctrlx.WithRand(func() float64 { return 0 })), only},
+		"Target":       {"it would be ignored", with(ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })), only},
+		"OtherOwner":   {"it could not be called", with(ctrlx.OwnedBy(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: NewGuards: Database: OwnedBy was given"},
+		"NoConditions": {"nothing could be written", func() { ctrlx.NewGuards("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: NewGuards: Pod: *v1.Pod has no methods for its conditions"},
+		"Interface":    {"it could not be read into", func() { ctrlx.NewGuards("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
+		"NilReader":    {"nothing could be read", func() { ctrlx.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"NilScheme":    {"no kind would be known", func() { ctrlx.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, ctrlx.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: WithReadiness is the only option"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
+				}
+			}()
+			tc.do()
+		})
+	}
+}
+
+// A Resolver serves chains that the user runs.
+func TestResolver(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(aCluster(), ownedDatabase(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", UID: "s"}}).Build()
+	onlyReads := struct{ client.Reader }{c}
+	group := testv1.GroupVersion.Group
+	cases := map[string]struct {
+		reason string
+		reader client.Reader
+		ref    checks.Ref
+		want   string
+	}{
+		"Found":     {"in the namespace of the resource", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "c", ID: "/c"}, "Cluster default/c /c: found, ready"},
+		"Named":     {"a namespace that is given counts", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Namespace: "other", Name: "c"}, "Cluster other/c : not found, unknown"},
+		"NotFound":  {"it does not exist", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "x"}, "Cluster default/x : not found, unknown"},
+		"Exists":    {"its readiness is an option", onlyReads, checks.Ref{Kind: "ConfigMap", Name: "s"}, "ConfigMap default/s : found, ready"},
+		"NoReady":   {"it has no Ready condition", onlyReads, checks.Ref{Group: group, Kind: "Database", Name: "d"}, "Database default/d : found, unknown"},
+		"ByID":      {"the API server does not know IDs", onlyReads, checks.Ref{ID: "/c"}, "/c /c: not found, unknown"},
+		"NoScheme":  {"a reader cannot find out the version", onlyReads, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, "ctrlx: Volume v: the scheme does not know the kind Volume.test.windlass-go.github.io: add its types to the scheme"},
+		"NoMapping": {"the API server does not know the kind", c, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, `ctrlx: Volume v: the kind is not in the scheme, and the API server does not tell its version: no matches for kind "Volume" in group "test.windlass-go.github.io"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := ctrlx.NewResolver(tc.reader, scheme, ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists))
+			o, err := r.In("default")(t.Context(), tc.ref)
+			found := "not found"
+			if o.Found() {
+				found = "found"
+			}
+			got := fmt.Sprintf("%s %s: %s, %s", o.Ref, o.Ref.ID, found, o.Readiness.State)
+			if err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	r := ctrlx.NewResolver(c, scheme)
+	owner, err := r.Owner(t.Context(), ownedDatabase())
+	if err != nil || !owner.Found() || owner.Readiness.State != checks.Ready {
+		t.Errorf("the owner: %+v, %v", owner, err)
+	}
+	if owner, err := r.Owner(t.Context(), aCluster()); err != nil || owner != (checks.Object{}) {
+		t.Errorf("no owner: %+v, %v", owner, err)
+	}
+	unreadable := struct{ client.Reader }{interceptor.NewClient(c, interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return errBroken
+		}})}
+	if _, err := ctrlx.NewResolver(unreadable, scheme).Owner(t.Context(), ownedDatabase()); !errors.Is(err, errBroken) {
+		t.Errorf("unreadable is not absent: %v", err)
+	}
+}
+
+// Options of the flow hold for guards, too.
+func TestGuardsWithFlow(t *testing.T) {
+	mine := classify.NewErrors("mine", func(f *classify.Failure) bool {
+		f.Code, f.Message = "Mine", f.Err.Error()
+		return errors.Is(f.Err, errBroken)
+	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
+	e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, ctrlx.WithFlow(flow.WithErrors(mine)))
+	e.failure = errBroken
+	e.want("the user's reader knows the error", "Ready=False Mine; Stalled=True Mine; 1h0m0s")
+}

@@ -1,0 +1,99 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Resolver finds owners and references by a reader of the API server, for chains of checks that no [Reconciler] runs. It
+// reads as [New] does, but it watches nothing, so nothing wakes a resource that waits. Make it with [NewResolver].
+type Resolver struct {
+	reader    client.Reader
+	scheme    *runtime.Scheme
+	readiness readinesses
+}
+
+// NewResolver returns a Resolver, usually with the client and the scheme of the manager. A kind that the scheme does not
+// know is read unstructured if reader is a client.Client.
+//
+// The one option that it takes is [WithReadiness]; any other panics, and so do a nil reader and a nil scheme.
+func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *Resolver {
+	if reader == nil || scheme == nil {
+		panic("ctrlx: NewResolver: the reader or the scheme is nil: give mgr.GetClient() and mgr.GetScheme()")
+	}
+	var o options
+	o.apply("NewResolver", opts)
+	if o.owner != nil || o.conditions != nil || o.flow != nil || o.backoff != nil || o.needsNew() {
+		panic("ctrlx: NewResolver: WithReadiness is the only option that it takes: leave out the others")
+	}
+	return &Resolver{reader, scheme, o.readiness}
+}
+
+// In returns a resolver for the references of a resource in namespace, in which a [checks.Ref] without a namespace is
+// looked up.
+func (r *Resolver) In(namespace string) checks.Resolver {
+	find := r.finder(namespace)
+	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) { return withID(find, ctx, ref) }
+}
+
+// Owner finds the owner that the controlling owner reference of obj names. It is the zero Object without one, and an
+// Object without Value if there is no object of that name and UID.
+func (r *Resolver) Owner(ctx context.Context, obj client.Object) (checks.Object, error) {
+	return ownerOf(ctx, obj, nil, r.finder(obj.GetNamespace()))
+}
+
+// finder returns the finder for a resource in namespace.
+func (r *Resolver) finder(namespace string) finder {
+	return func(ctx context.Context, ref checks.Ref, w wanted) (checks.Object, error) {
+		gvk, err := r.kind(ref, w.version)
+		if err != nil {
+			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
+		}
+		obj := newObject(r.scheme, gvk)
+		if scopes, ok := r.reader.(interface {
+			IsObjectNamespaced(runtime.Object) (bool, error)
+		}); ok {
+			if namespaced, err := scopes.IsObjectNamespaced(obj); err == nil && !namespaced {
+				ref.Namespace, namespace = "", ""
+			}
+		}
+		if ref.Namespace == "" {
+			ref.Namespace = namespace
+		}
+		err = r.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
+		switch {
+		case kubernetes.NotFound(err):
+			return checks.Object{Ref: ref}, nil
+		case err != nil:
+			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
+		}
+		return r.readiness.object(obj, ref, w.uid), nil
+	}
+}
+
+// kind finds the version in which a kind is read: the scheme's preferred one, or version, or the API server's preferred one.
+func (r *Resolver) kind(ref checks.Ref, version string) (schema.GroupVersionKind, error) {
+	gk := schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
+	if known := versionsOf(r.scheme, gk); len(known) > 0 {
+		version = known[0]
+	}
+	if version != "" {
+		return gk.WithVersion(version), nil
+	}
+	mapper, ok := r.reader.(interface{ RESTMapper() meta.RESTMapper })
+	if !ok {
+		return schema.GroupVersionKind{}, fmt.Errorf("the scheme does not know the kind %s: add its types to the scheme", gk)
+	}
+	mapping, err := mapper.RESTMapper().RESTMapping(gk)
+	if err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("the kind is not in the scheme, and the API server does not tell its version: %w", err)
+	}
+	return mapping.GroupVersionKind, nil
+}

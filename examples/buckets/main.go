@@ -1,0 +1,109 @@
+// Command buckets reconciles an account and its buckets against a service that
+// is not Azure's: a small object store with a gRPC API, whose creates are
+// long-running operations. It is the example to copy from for any other cloud.
+//
+// Read buckets.go first: the operations and the rules of one kind. operation.go
+// starts and polls an operation. accounts.go is the owner. simulation.go has
+// the line that makes the reconcilers read the errors of gRPC. script.go has
+// the faults, report.go the comparison, and internal/storage the service.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/windlass-go/windlass/examples/internal/sim"
+)
+
+const usage = `Usage: buckets [-timeout D] [-explain NAME [-at D] [-json]]
+
+Reconciles the account acme and its buckets logs, media and backup. The requests
+go by gRPC over loopback to a small object store, whose creates are long-running
+operations. It refuses some polls, because it is unavailable or throttles, and
+one create because of a quota. Time is virtual, so a run takes a moment and is
+always the same.
+
+It prints the timeline of a run that reads the errors of gRPC, by one line:
+flow.WithErrors(...). Then it compares with a run without that line: the
+conditions that an operator reads, the requests, the operations, and the time
+until all is ready. Neither run starts a second operation for a bucket: a poll
+that fails does not mean that the operation has failed.
+
+The last part is about the bucket archive, whose operation does fail. It
+compares a run in which flow.Failed reports that with one in which it is
+reported as any other error.
+
+  -timeout D       the virtual time in which everything has to get ready (default 30m0s)
+  -explain NAME    run quietly, then say why the resource NAME, or KIND/NAME, is where it is
+  -at D            with -explain: ask after D of virtual time (default: in the end)
+  -json            with -explain: answer in JSON
+  -h               this text
+
+Resources: Account acme, Bucket logs, media and backup.
+
+Exit codes: 0 all is ready, or was explained; 1 not all is ready in time; 2 a flag is wrong.
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program.
+func run(args []string, stdout, stderr io.Writer) int {
+	return sim.Command{
+		Name: "buckets", Usage: usage, Timeout: 30 * time.Minute,
+		Show: show,
+		New: func(w sim.Watcher) (*sim.Scenario, error) {
+			s, err := NewSimulation(Options{Story: refused, Reader: true}, w)
+			if err != nil {
+				return nil, err
+			}
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Explain: s.explain, Close: s.Close}, nil
+		},
+	}.Run(args, stdout, stderr)
+}
+
+// show makes four runs and prints them. Its error names the resources that are
+// not ready in time.
+func show(out io.Writer, timeout time.Duration) error {
+	reader, err := simulate(Options{Story: refused, Reader: true}, timeout, sim.NewTimeline(out))
+	if err != nil {
+		return err
+	}
+	if !reader.engine.AllReady() {
+		return reader.engine.NotReady(timeout)
+	}
+	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(reader.engine.Clock.Elapsed()))
+
+	none, err := simulate(Options{Story: refused}, timeout, sim.Silent{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The first error of each bucket, as an operator reads it in the condition Ready:\n\n")
+	compare(out, refused, reader, none, "with reader", "without reader")
+
+	marked, err := simulate(Options{Story: failed, Reader: true}, timeout, sim.Silent{})
+	if err != nil {
+		return err
+	}
+	plain, err := simulate(Options{Story: failed, Reader: true, Plain: true}, timeout, sim.Silent{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nAnother bucket, whose operation fails at %s. Reported by flow.Failed, and as any other error:\n\n",
+		sim.Stamp(failsAt))
+	compare(out, failed, marked, plain, "flow.Failed", "plain error")
+	return nil
+}
+
+// simulate makes a run until all is ready, or until timeout.
+func simulate(o Options, timeout time.Duration, w sim.Watcher) (*Simulation, error) {
+	s, err := NewSimulation(o, w)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	s.engine.Run(context.Background(), timeout, s.engine.AllReady)
+	return s, nil
+}

@@ -1,0 +1,25 @@
+package main
+
+import "github.com/windlass-go/windlass/checks"
+
+// The kinds of resources that the example knows.
+const (
+	accountKind = "Account"
+	bucketKind  = "Bucket"
+)
+
+// Account owns buckets.
+type Account struct {
+	Name  string
+	State string // the state that the service reported last; empty: none yet
+}
+
+// Bucket is a place for objects in an account.
+type Bucket struct {
+	Name, Account string
+	Class         string // the storage class, as "STANDARD"
+}
+
+func accountRef(name string) checks.Ref { return checks.Ref{Kind: accountKind, Name: name} }
+
+func bucketRef(name string) checks.Ref { return checks.Ref{Kind: bucketKind, Name: name} }

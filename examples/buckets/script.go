@@ -1,0 +1,87 @@
+package main
+
+import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/windlass-go/windlass/examples/buckets/internal/storage"
+)
+
+// account is the name of the account that owns all buckets.
+const account = "acme"
+
+// The time that creates take, and the time at which the operation of archive
+// fails.
+const (
+	accountTakes = time.Minute
+	bucketTakes  = 4 * time.Minute
+	failsAt      = 4*time.Minute + 15*time.Second
+)
+
+// outage is a period in which the service refuses to poll the operation of one
+// bucket. The operation itself runs on.
+type outage struct {
+	bucket   string
+	from, to time.Duration
+	refusal  func(left time.Duration) error
+}
+
+var outages = []outage{
+	{"logs", 3 * time.Minute, 5 * time.Minute, func(left time.Duration) error {
+		return storage.Unavailable("the region restarts", left)
+	}},
+	{"media", 5 * time.Minute, 6*time.Minute + 40*time.Second, func(left time.Duration) error {
+		return storage.Throttled("too many calls", left)
+	}},
+}
+
+// story is the script of one run: the buckets that it creates, and the faults
+// and people that they meet.
+type story struct {
+	buckets []string
+	happens func(*Simulation)
+}
+
+// refused has polls that are refused, and a quota.
+var refused = story{[]string{"logs", "media", "backup"}, func(s *Simulation) {
+	verify(s)
+	for _, o := range outages {
+		s.cloud.Rule(func(r storage.Request) error {
+			now := s.engine.Clock.Elapsed()
+			if r.Method != "GetOperation" || r.Object != account+"/"+o.bucket || now < o.from || now >= o.to {
+				return nil
+			}
+			return o.refusal(o.to - now)
+		})
+	}
+	s.cloud.Quota(2)
+	s.at(11*time.Minute, "Account "+account, "a person raises its quota to 3", func() { s.cloud.Quota(3) })
+}}
+
+// failed has an operation that fails.
+var failed = story{[]string{"archive"}, func(s *Simulation) {
+	verify(s)
+	s.at(failsAt, "Bucket archive", "its operation fails", func() {
+		s.cloud.Fail(account+"/archive", codes.FailedPrecondition, "the encryption key of the bucket is disabled")
+	})
+}}
+
+// verify makes the account active after a while. A person does that, and the
+// engine hears of it.
+func verify(s *Simulation) {
+	s.cloud.Takes(accountTakes)
+	s.at(2*time.Minute, "Account "+account, "a person verifies it", func() {
+		s.cloud.Takes(bucketTakes)
+		s.cloud.Verify(account)
+		s.engine.Changed(accountRef(account))
+	})
+}
+
+// at makes something happen at a time.
+func (s *Simulation) at(due time.Duration, object, what string, do func()) {
+	s.engine.At(due, func() {
+		s.engine.Happened(object, what)
+		do()
+	})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify/grpc"
+	"github.com/windlass-go/windlass/examples/buckets/internal/storage"
+	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Options are the differences between runs.
+type Options struct {
+	Story  story
+	Reader bool // the reconcilers can read the errors of gRPC
+	Plain  bool // operations that fail are reported as any error, not by flow.Failed
+}
+
+// Simulation is one run against a service of its own.
+type Simulation struct {
+	cloud  *storage.Server
+	api    *storage.Client
+	engine *sim.Engine
+	record *record
+	asks   map[checks.Ref]func(key string) (flow.Explanation, bool)
+}
+
+// NewSimulation starts the service and sets up a run. Close it in the end.
+func NewSimulation(o Options, w sim.Watcher) (s *Simulation, err error) {
+	s = &Simulation{record: newRecord(w), asks: map[checks.Ref]func(string) (flow.Explanation, bool){}}
+	s.engine = sim.NewEngine(s.record)
+	if s.cloud, err = storage.Start(s.engine.Clock.Now); err != nil {
+		return nil, err
+	}
+	if s.api, err = storage.Dial(s.cloud.Address()); err != nil {
+		s.cloud.Stop()
+		return nil, err
+	}
+	o.Story.happens(s)
+
+	options := s.engine.Options(10)
+	if o.Reader {
+		options = append(options, flow.WithErrors(grpc.Errors())) // the line that this example is about
+	}
+	accounts := flow.New(accountKind, accountOperations(s.api), flow.Extensions[*Account]{}, options...)
+	bucketOps := bucketOperations(s.api, s.engine.Store.Resolve)
+	if o.Plain {
+		bucketOps.Apply = plain(bucketOps.Apply)
+	}
+	buckets := flow.New(bucketKind, bucketOps, bucketExtensions(), options...)
+
+	a := &Account{Name: account}
+	add(s, accountRef(a.Name), a, accounts, func() string { return a.State })
+	for _, name := range o.Story.buckets {
+		b := &Bucket{Name: name, Account: a.Name, Class: "STANDARD"}
+		add(s, bucketRef(b.Name), b, buckets, func() string { return "" })
+	}
+	return s, nil
+}
+
+// Close stops the service.
+func (s *Simulation) Close() {
+	_ = s.api.Close()
+	s.cloud.Stop()
+}
+
+type applyBucket = func(context.Context, *flow.Request[*Bucket]) (flow.Progress, error)
+
+// plain makes the mistake that flow.Failed is there to avoid.
+func plain(apply applyBucket) applyBucket {
+	return func(ctx context.Context, req *flow.Request[*Bucket]) (flow.Progress, error) {
+		progress, err := apply(ctx, req)
+		if failed, ok := errors.AsType[*flow.FailedError](err); ok {
+			err = failed.Err
+		}
+		return progress, err
+	}
+}
+
+// add adds a resource to the run.
+func add[T any](s *Simulation, ref checks.Ref, resource T, r *flow.Reconciler[T], state func() string) {
+	s.asks[ref] = r.Explain
+	s.engine.Store.Add(ref, resource)
+	s.engine.Reconcile(sim.Resource{
+		Ref:        ref,
+		Generation: func() int64 { return 1 }, // no spec changes here
+		Pass:       func(ctx context.Context) flow.Outcome { return r.Reconcile(ctx, resource) },
+		State:      state,
+		Cloud:      "the service",
+	})
+}
+
+// explain answers -explain; false if the resource was not reconciled.
+func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) { return s.asks[ref](ref.Name) }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// followed is a database whose operations are followed pass by pass, without Kubernetes.
+type followed struct {
+	t     *testing.T
+	cloud *Cloud
+	clock *clock
+	d     *v1.Database
+	flow  *flow.Reconciler[*v1.Database]
+	gone  bool // its deletion was asked for
+	from  int  // requests before
+}
+
+func newFollowed(t *testing.T, days int32) *followed {
+	cloud, at := newTestCloud(t, v1.StateRunning)
+	f := &followed{t: t, cloud: cloud, clock: at, from: len(cloud.Requests()), d: &v1.Database{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "y", UID: "y"},
+		Spec:       v1.DatabaseSpec{Cluster: "x", RetentionDays: days},
+	}}
+	ops := databaseOperations(cloud)
+	ops.Key = func(d *v1.Database) string { return d.Name }
+	ops.Deleting = func(*v1.Database) bool { return f.gone }
+	ext := databaseExtensions()
+	f.flow = flow.New("Database", ops, flow.Extensions[*v1.Database]{PreCheck: ext.PreCheck, Classify: ext.Classify})
+	return f
+}
+
+// pass is one pass: the time before it, and its outcome.
+func (f *followed) pass(after time.Duration) string {
+	f.clock.after(after)
+	out := f.flow.Reconcile(f.t.Context(), f.d)
+	return strings.TrimSuffix(out.State().String()+" "+out.Reason(), " ")
+}
+
+// asked lists the verbs of the requests, without GET.
+func (f *followed) asked() string {
+	var verbs []string
+	for _, a := range f.cloud.Requests()[f.from:] {
+		if a.Verb != "GET" {
+			verbs = append(verbs, a.Verb)
+		}
+	}
+	return strings.Join(verbs, " ")
+}
+
+// Whatever a poll comes to, the cloud sees one operation at a time.
+func TestOperations(t *testing.T) {
+	const soon = askAgainIn
+	cases := map[string]struct {
+		reason string
+		days   int32
+		do     func(f *followed) []string
+		want   []string
+		asked  string
+	}{
+		"Done": {"it is polled until it is done", 3, func(f *followed) []string {
+			return []string{f.pass(0), f.pass(soon), f.pass(databaseTakes)}
+		}, []string{"in progress InProgress", "in progress InProgress", "ready Succeeded"}, "PUT POLL POLL"},
+		"Away": {"a poll that is not answered starts no second operation", 3, func(f *followed) []string {
+			said := []string{f.pass(0)}
+			f.cloud.away = 3
+			return append(said, f.pass(soon), f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+		}, []string{"in progress InProgress", "failed ServiceUnavailable", "failed ServiceUnavailable", "failed ServiceUnavailable", "ready Succeeded"}, "PUT POLL POLL POLL POLL"},
+		"AwayDeleting": {"nor does one of a deletion", 3, func(f *followed) []string {
+			f.pass(0)
+			f.pass(databaseTakes)
+			f.from, f.gone = len(f.cloud.Requests()), true
+			said := []string{f.pass(0)}
+			f.cloud.away = 2
+			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+		}, []string{"deleting Deleting", "failed ServiceUnavailable", "failed ServiceUnavailable", "gone"}, "DELETE POLL POLL POLL"},
+		"Failed": {"an operation that failed waits for another spec, and is begun again then", longestRetention + 1, func(f *followed) []string {
+			said := []string{f.pass(0), f.pass(databaseTakes)}
+			f.d.Spec.RetentionDays = 7
+			return append(said, f.pass(soon), f.pass(databaseTakes))
+		}, []string{"in progress InProgress", "failed RetentionTooLong", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
+		"Forgotten": {"the cloud has lost its memory: it is made again", 3, func(f *followed) []string {
+			said := []string{f.pass(0)}
+			delete(f.cloud.operations, f.cloud.things[databaseY].operation.token)
+			delete(f.cloud.things, databaseY)
+			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+		}, []string{"in progress InProgress", "failed OperationNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
+		"ForgottenDeleting": {"the cloud has lost the operation, but not the thing: it is deleted again", 3, func(f *followed) []string {
+			f.pass(0)
+			f.pass(databaseTakes)
+			f.from, f.gone = len(f.cloud.Requests()), true
+			said := []string{f.pass(0)}
+			thing := f.cloud.things[databaseY]
+			delete(f.cloud.operations, thing.operation.token)
+			thing.operation = &operation{id: databaseY}
+			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+		}, []string{"deleting Deleting", "failed OperationNotFound", "deleting Deleting", "gone"}, "DELETE POLL DELETE POLL"},
+		"DeletedSince": {"it was deleted as soon as it was made: it is made again", 3, func(f *followed) []string {
+			said := []string{f.pass(0)}
+			delete(f.cloud.things, databaseY)
+			return append(said, f.pass(databaseTakes), f.pass(soon), f.pass(databaseTakes))
+		}, []string{"in progress InProgress", "failed ResourceNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFollowed(t, tc.days)
+			if diff := cmp.Diff(tc.want, tc.do(f)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.asked, f.asked()); diff != "" {
+				t.Errorf("%s: asked of the cloud: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

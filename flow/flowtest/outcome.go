@@ -1,0 +1,317 @@
+package flowtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Outcome describes a [flow.Outcome], for tests of engines: of the code that
+// writes conditions, requeues and reports. [Outcome.Make] makes it by a pass of
+// a real flow, so that no field contradicts another one.
+//
+// Which fields are set depends on the state. The zero Outcome makes the zero
+// flow.Outcome.
+type Outcome struct {
+	State flow.State
+	// Point is the point at which the pass ends. The default is PreCheck for a
+	// block, Delete for a deletion and Apply for the rest; ready and gone have none.
+	Point string
+	// Link is the link that ends the pass. If it is empty the operation does, or,
+	// at a point that has only links, one with the name "link".
+	Link string
+	// Block is the result of the link, for [flow.StateBlocked]: it has the reason,
+	// the refs and the delay. The default is a block for the reason "Blocked".
+	Block checks.Result
+	// Err is the error, for [flow.StateFailed]. The default is an error that says
+	// "failed". A canceled pass has the error of its context.
+	Err error
+	// Retry, Rule, Reason and Message are the classification of Err. With all of
+	// them empty it is that of the flow itself; else Retry is Slow by default. At a
+	// point with checks the message of the outcome also names the check.
+	Retry                 classify.Retry
+	Rule, Reason, Message string
+	// WaitingFor lists the refs that a check returned beside Err.
+	WaitingFor []checks.Ref
+	// After is the delay that the operation under way or the server asked for; for
+	// an error at most an hour.
+	After time.Duration
+	// Generation is the generation of the resource.
+	Generation int64
+}
+
+// The points at which a pass can end with each state, the default first.
+var endsAt = map[flow.State][]string{
+	flow.StateBlocked:    {flow.PointPreCheck, flow.PointPass, flow.PointOwnerCheck, flow.PointPostCheck, flow.PointDeleteCheck},
+	flow.StateFailed:     everyPoint,
+	flow.StateInProgress: {flow.PointApply},
+	flow.StateDeleting:   {flow.PointDelete},
+	flow.StateCanceled:   everyPoint,
+}
+
+var everyPoint = []string{
+	flow.PointApply, flow.PointPass, flow.PointOwner, flow.PointOwnerCheck, flow.PointGet,
+	flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck, flow.PointDelete,
+}
+
+// onlyLinks are the points that have no operation.
+var onlyLinks = []string{
+	flow.PointPass, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck,
+}
+
+// ofChecks are those of them whose links are checks.
+var ofChecks = onlyLinks[1:]
+
+// AnyOutcome draws an outcome of any state, at any point, with and without what
+// else it may have. Draw one and make it: AnyOutcome().Draw(t, "outcome").Make(t).
+func AnyOutcome() *rapid.Generator[Outcome] {
+	return rapid.Custom(func(t *rapid.T) Outcome {
+		o := Outcome{State: flow.State(rapid.IntRange(int(flow.StateReady), int(flow.StateCanceled)).Draw(t, "state"))}
+		refs := rapid.SliceOfNDistinct(rapid.SampledFrom([]checks.Ref{
+			{Kind: "Cluster", Name: "prod"}, {Group: "net", Kind: "Network", Namespace: "ns", Name: "lan"}, {ID: "/subscriptions/s"},
+		}), 0, 3, func(r checks.Ref) checks.Ref { return r })
+		delay := rapid.SampledFrom([]time.Duration{0, time.Second, 90 * time.Second, time.Hour})
+		retry := rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange})
+		text := rapid.SampledFrom([]string{"not yet", "a\nb", "\xff", "é"})
+		if points := endsAt[o.State]; len(points) > 0 {
+			o.Point = rapid.SampledFrom(points).Draw(t, "point")
+			o.Generation = rapid.Int64Range(0, 3).Draw(t, "generation")
+		}
+		if o.Point != flow.PointOwner && o.Point != "" {
+			o.Link = rapid.SampledFrom([]string{"", "quota"}).Draw(t, "link")
+		}
+		switch o.State {
+		case flow.StateBlocked:
+			o.Block = checks.Block(rapid.SampledFrom([]string{"NoQuota", "Paused"}).Draw(t, "reason"), text.Draw(t, "message"),
+				checks.Retry(retry.Draw(t, "retry")), checks.RetryIn(delay.Draw(t, "delay")), checks.WaitingFor(refs.Draw(t, "refs")...))
+		case flow.StateFailed:
+			o.Err = errors.New(text.Draw(t, "error"))
+			if rapid.Bool().Draw(t, "classified") {
+				o.Rule, o.Reason, o.Message = "a rule", "Conflict", text.Draw(t, "message")
+				o.Retry, o.After = retry.Draw(t, "retry"), delay.Draw(t, "delay")
+			}
+			if slices.Contains(ofChecks, o.Point) {
+				o.WaitingFor = refs.Draw(t, "refs")
+			}
+		case flow.StateInProgress, flow.StateDeleting:
+			o.Link, o.After = "", delay.Draw(t, "delay")
+		}
+		return o
+	})
+}
+
+// String is the outcome as the failure of a test shows it.
+func (o Outcome) String() string {
+	text := o.State.String()
+	if o.Point != "" {
+		text += " at " + o.Point
+	}
+	if o.Link != "" {
+		text += " by " + o.Link
+	}
+	switch {
+	case o.State == flow.StateBlocked:
+		text += ": " + o.Block.String()
+	case o.Err != nil:
+		text += ": " + fmt.Sprint(o.Err)
+	}
+	return text
+}
+
+// GoString is String, for the log of rapid.
+func (o Outcome) GoString() string { return o.String() }
+
+// Make makes the outcome. Options are those of the reconciler, such as
+// [flow.WithBackoff]. An Outcome that no flow comes to fails the test.
+func (o Outcome) Make(t rapid.TB, opts ...flow.Option) flow.Outcome {
+	t.Helper()
+	if o.State == flow.StateUnknown {
+		return flow.Outcome{}
+	}
+	if fault := o.complete(); fault != "" {
+		t.Fatalf("flowtest: Outcome: %s: %s", o, fault)
+		return flow.Outcome{}
+	}
+	out := o.pass(opts)
+	if out.State() != o.State || out.Point() != o.Point || out.Link() != o.Link {
+		t.Fatalf("flowtest: Outcome: %s: the flow comes to another outcome with these options: %s", o, out)
+	}
+	return out
+}
+
+// complete sets what is left out. It says what contradicts the state; empty:
+// nothing does.
+func (o *Outcome) complete() (fault string) {
+	points := endsAt[o.State]
+	switch {
+	case o.State > flow.StateCanceled:
+		return "there is no such state"
+	case len(points) == 0 && (o.Point != "" || o.Link != ""):
+		return "it ends at no point, and at no link"
+	case len(points) > 0 && o.Point == "":
+		o.Point = points[0]
+	}
+	failed := o.State == flow.StateFailed
+	switch {
+	case len(points) > 0 && !slices.Contains(points, o.Point):
+		return fmt.Sprintf("a pass cannot end with this state at %s: give one of %v", o.Point, points)
+	case o.Point == flow.PointOwner && o.Link != "":
+		return "the point Owner has no links"
+	case (o.State == flow.StateInProgress || o.State == flow.StateDeleting) && o.Link != "":
+		return "only an operation can be under way: leave Link empty"
+	case o.State != flow.StateBlocked && !o.Block.IsZero():
+		return "Block is for StateBlocked"
+	case o.State == flow.StateBlocked && !o.Block.IsZero() && !o.Block.Blocked():
+		return "Block does not block: make it by checks.Block"
+	case !failed && o.Err != nil:
+		return "Err is for StateFailed"
+	case !failed && o.classified():
+		return "Retry, Rule, Reason and Message are for StateFailed; a block has its own"
+	case len(o.WaitingFor) > 0 && !(failed && slices.Contains(ofChecks, o.Point)):
+		return "WaitingFor is for StateFailed at a point with checks; a block has its own refs"
+	case o.After < 0 || o.After > 0 && !failed && o.State != flow.StateInProgress && o.State != flow.StateDeleting:
+		return "After is a positive delay, for StateFailed, StateInProgress and StateDeleting; a block has its own"
+	case failed && o.After > time.Hour:
+		return "After is at most an hour for an error"
+	case len(points) == 0 && o.Generation != 0:
+		return "it has no generation"
+	}
+	if o.Link == "" && slices.Contains(onlyLinks, o.Point) {
+		o.Link = "link"
+	}
+	if o.State == flow.StateBlocked && o.Block.IsZero() {
+		o.Block = checks.Block("Blocked", "it is blocked")
+	}
+	if failed && o.Err == nil {
+		o.Err = errors.New("failed")
+	}
+	return ""
+}
+
+func (o *Outcome) classified() bool {
+	return o.Retry != classify.Unset || o.Rule != "" || o.Reason != "" || o.Message != ""
+}
+
+// made is the resource of the flow that makes outcomes.
+type made struct{}
+
+// pass comes to the outcome.
+func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	fails := func() error { // at the point at which the pass ends
+		if o.State == flow.StateCanceled {
+			cancel()
+			return ctx.Err()
+		}
+		return o.Err
+	}
+	ends := func(point string, byLink bool) bool { return o.Point == point && (o.Link != "") == byLink }
+	underWay := o.State == flow.StateInProgress || o.State == flow.StateDeleting
+
+	operation := func(point string) func(context.Context, *flow.Request[made]) (flow.Progress, error) {
+		return func(context.Context, *flow.Request[made]) (flow.Progress, error) {
+			switch {
+			case !ends(point, false):
+				return flow.Done(), nil
+			case underWay:
+				return flow.InProgress("token", o.After), nil
+			}
+			return flow.Progress{}, fails()
+		}
+	}
+	ops := flow.Operations[made]{
+		Key:        func(made) string { return "made" },
+		Apply:      operation(flow.PointApply),
+		Delete:     operation(flow.PointDelete),
+		Generation: func(made) int64 { return o.Generation },
+		Deleting: func(made) bool {
+			return o.State == flow.StateGone || o.Point == flow.PointDelete || o.Point == flow.PointDeleteCheck
+		},
+		Get: func(context.Context, *flow.Request[made]) (flow.Observation, error) {
+			if ends(flow.PointGet, false) {
+				return flow.Observation{}, fails()
+			}
+			return flow.Observation{}, nil
+		},
+		Owner: func(context.Context, made) (checks.Object, error) {
+			if ends(flow.PointOwner, false) {
+				return checks.Object{}, fails()
+			}
+			return checks.Object{}, nil
+		},
+	}
+	var ext flow.Extensions[made]
+	switch {
+	case o.Link == "":
+	case o.Point == flow.PointPass:
+		ext.Pass = stops[made](o, func() (flow.Outcome, error) {
+			if o.State == flow.StateBlocked {
+				return flow.Stop(o.Block), nil
+			}
+			return flow.Outcome{}, fails()
+		})
+	case o.Point == flow.PointOwnerCheck:
+		ext.OwnerCheck = decides[*checks.OwnerRequest](o, fails)
+	case o.Point == flow.PointGet:
+		ext.Get = stops[*flow.Request[made]](o, func() (flow.Observation, error) { return flow.Observation{}, fails() })
+	case o.Point == flow.PointPreCheck:
+		ext.PreCheck = decides[*checks.Request[made]](o, fails)
+	case o.Point == flow.PointApply:
+		ext.Apply = stops[*flow.Request[made]](o, func() (flow.Progress, error) { return flow.Progress{}, fails() })
+	case o.Point == flow.PointPostCheck:
+		ext.PostCheck = decides[*checks.Request[made]](o, fails)
+	case o.Point == flow.PointDeleteCheck:
+		ext.DeleteCheck = decides[*checks.Request[made]](o, fails)
+	case o.Point == flow.PointDelete:
+		ext.Delete = stops[*flow.Request[made]](o, func() (flow.Progress, error) { return flow.Progress{}, fails() })
+	}
+	if o.classified() || o.After > 0 && o.State == flow.StateFailed {
+		ext.Classify = chain.New(chain.Named("classified", func(next classify.Handler) classify.Handler {
+			return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+				if !o.classified() {
+					c, err := next(ctx, f)
+					return c.WithAfter(o.After), err
+				}
+				said := *f
+				said.Code, said.Message = cmp.Or(o.Reason, f.Code), cmp.Or(o.Message, f.Message)
+				c := said.As(cmp.Or(o.Rule, "made"), cmp.Or(o.Retry, classify.Slow))
+				if o.After > 0 {
+					c = c.WithAfter(o.After)
+				}
+				return c, nil
+			}
+		}))
+	}
+	return flow.New("Made", ops, ext, append([]flow.Option{flow.WithoutBackoff()}, opts...)...).Reconcile(ctx, made{})
+}
+
+// decides makes a chain of one check that ends the pass.
+func decides[R any](o *Outcome, fails func() error) chain.Chain[R, checks.Result] {
+	return chain.New(checks.Check(o.Link, func(context.Context, R) (checks.Result, error) {
+		switch {
+		case o.State == flow.StateBlocked:
+			return o.Block, nil
+		case len(o.WaitingFor) > 0:
+			return checks.Block("Beside", "beside the error", checks.WaitingFor(o.WaitingFor...)), fails()
+		}
+		return checks.Result{}, fails()
+	}))
+}
+
+// stops makes a chain of one link that ends the pass.
+func stops[Req, Res any](o *Outcome, end func() (Res, error)) chain.Chain[Req, Res] {
+	return chain.New(chain.Named(o.Link, func(chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		return func(context.Context, Req) (Res, error) { return end() }
+	}))
+}

@@ -1,0 +1,198 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// passesOfADay counts the passes of a virtual day over a resource whose check blocks, in an engine that does what
+// Outcome.Again says.
+func passesOfADay(t *testing.T, opts ...flow.Option) (passes int, last flow.Outcome) {
+	t.Helper()
+	clk := &clock{noon}
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet", checks.WaitingFor(fleet)), nil))}
+	r := flow.New("Pool", (&cloud{}).operations(), e, append(opts, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.BackoffClock(clk.now))))...)
+	for clk.at.Before(noon.Add(24 * time.Hour)) {
+		last = r.Reconcile(t.Context(), &pool{name: "p", generation: 3})
+		delay, again := last.Again()
+		if !again || delay <= 0 {
+			t.Fatalf("again %t after %s", again, delay)
+		}
+		clk.advance(delay)
+		passes++
+	}
+	return passes, last
+}
+
+// A resource that does not become Ready takes hundreds of passes a day, and with a time-out few.
+func TestReadyWithinADay(t *testing.T) {
+	if n, _ := passesOfADay(t); n != 487 {
+		t.Errorf("without a time-out there are %d passes, not 487", n)
+	}
+	n, out := passesOfADay(t, flow.ReadyWithin(10*time.Minute))
+	if n > 40 {
+		t.Errorf("with a time-out of 10 min there are %d passes", n)
+	}
+	mustEqual(t, "the outcome says so, and still what it waits for", came{
+		State: flow.StateFailed, Point: flow.PointPreCheck, Link: "gate", Reason: flow.ReasonTimeout, Message: "not Ready within 10m0s: not yet",
+		Severity: classify.Error, Retry: classify.OnChange, WaitingFor: []checks.Ref{fleet}, Generation: 3,
+	}, cameTo(out))
+	mustEqual(t, "and is stalled", not("Stalled", "Timeout", "not Ready within 10m0s: not yet", classify.Error), out.Conditions())
+	mustBe(t, "the error is there for errors.Is", flow.ErrNotReadyInTime, out.Err())
+}
+
+func TestReadyWithin(t *testing.T) {
+	type at struct {
+		after time.Duration // since the pass before
+		do    string        // what is so from this pass on: "ready", "blocked", "failed", "in progress", "spec", "deleted", "canceled"
+		want  string
+	}
+	cases := map[string]struct {
+		reason string
+		passes []at
+	}{
+		"Blocked":     {"the time begins with the first pass", []at{{0, "blocked", "blocked"}, {59 * time.Minute, "", "blocked"}, {time.Minute, "", "Timeout"}, {time.Hour, "", "Timeout"}}},
+		"Mixed":       {"whatever keeps it from Ready", []at{{0, "blocked", "blocked"}, {30 * time.Minute, "failed", "failed"}, {15 * time.Minute, "in progress", "in progress"}, {15 * time.Minute, "", "Timeout"}}},
+		"Ready":       {"Ready ends it", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "ready", "ready"}, {time.Minute, "blocked", "blocked"}, {time.Hour, "", "Timeout"}}},
+		"Comes":       {"Ready comes through after the time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Hour, "ready", "ready"}}},
+		"Spec":        {"another spec has its own time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Minute, "spec", "blocked"}, {time.Hour, "", "Timeout"}}},
+		"Deleted":     {"a deletion has none", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "deleted", "deleting"}, {2 * time.Hour, "", "deleting"}}},
+		"Canceled":    {"a canceled pass says nothing", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "canceled", "canceled"}}},
+		"Backwards":   {"a clock that is set back ends nothing too early", []at{{0, "blocked", "blocked"}, {-time.Hour, "", "blocked"}, {2 * time.Hour, "", "Timeout"}}},
+		"Resurrected": {"nor does a Ready of long ago", []at{{0, "ready", "ready"}, {9 * time.Hour, "blocked", "blocked"}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk, p, does := &clock{noon}, &pool{name: "p"}, ""
+			c := &cloud{}
+			o := c.operations()
+			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("d", 0), nil }
+			e := ext{PostCheck: chain.New(checks.Check("gate", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+				switch does {
+				case "blocked", "spec":
+					return checks.Block("No", ""), nil
+				case "failed":
+					return checks.Result{}, errBoom
+				}
+				return checks.Proceed(), nil
+			}))}
+			o.Apply = func(context.Context, *request) (flow.Progress, error) {
+				if does == "in progress" {
+					return flow.InProgress("a", time.Hour), nil
+				}
+				return flow.Done(), nil
+			}
+			r := flow.New("Pool", o, e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1))
+			for i, s := range tc.passes {
+				clk.advance(s.after)
+				if s.do != "" {
+					does = s.do
+				}
+				if s.do == "spec" {
+					p.generation++
+				}
+				p.deleting = does == "deleted"
+				ctx, cancel := context.WithCancel(t.Context())
+				if does == "canceled" {
+					cancel()
+				}
+				out := r.Reconcile(ctx, p)
+				cancel()
+				got := out.State().String()
+				if out.Reason() == flow.ReasonTimeout {
+					got = "Timeout"
+				}
+				mustEqual(t, fmt.Sprintf("pass %d: %s", i+1, tc.reason), s.want, got)
+			}
+		})
+	}
+}
+
+// The last pass before the time-out is retried when it becomes one.
+func TestReadyWithinWakes(t *testing.T) {
+	clk := &clock{noon}
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.RetryIn(50*time.Minute)), nil))}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1))
+	var delays []time.Duration
+	for range 3 {
+		delay, _ := r.Reconcile(t.Context(), &pool{name: "p"}).Again()
+		if delay > 40*time.Minute && delay != 50*time.Minute {
+			delay = time.Hour // the resync has jitter
+		}
+		delays = append(delays, delay)
+		clk.advance(delay)
+	}
+	mustEqual(t, "after 50 min, then after the 10 min that are left, then at the resync", []time.Duration{50 * time.Minute, 10 * time.Minute, time.Hour}, delays)
+}
+
+// When it times out is in the explanation.
+func TestReadyWithinExplained(t *testing.T) {
+	clk := &clock{noon}
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1), flow.WithBackoff(plain()))
+	text := func() string {
+		r.Reconcile(t.Context(), &pool{name: "p"})
+		got, _ := r.Explain("p")
+		return got.String()
+	}
+	mustEqual(t, "before", lines(
+		"Pool p is blocked at PreCheck by gate",
+		"  why          No: not yet",
+		"  since        2026-03-01 12:00:00Z, now",
+		"  tried again  2026-03-01 12:00:01Z, in 1s",
+		"  times out    2026-03-01 13:00:00Z, in 1h0m0s",
+		"  last pass    2026-03-01 12:00:00Z, now",
+		"",
+		"  Owner           proceed",
+		"  Get             proceed  Absent",
+		"> PreCheck  gate  block    No: not yet"), text())
+	clk.advance(time.Hour)
+	mustEqual(t, "after", lines(
+		"Pool p has failed at PreCheck by gate",
+		"  why          Timeout: not Ready within 1h0m0s: not yet",
+		"  since        2026-03-01 13:00:00Z, now",
+		"  tried again  2026-03-01 14:00:00Z, in 1h0m0s",
+		"  last pass    2026-03-01 13:00:00Z, now",
+		"",
+		"  Owner           proceed",
+		"  Get             proceed  Absent",
+		"> PreCheck  gate  block    No: not yet"), text())
+}
+
+// Observers of the pass see the time-out, and memory does not grow with all keys that ever were.
+func TestReadyWithinForgets(t *testing.T) {
+	clk := &clock{noon}
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
+	seen := &listening{kinds: []chain.Kind{chain.Pass}}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Minute), flow.WithObserver(seen), flow.WithoutBackoff())
+	reconcile := func(name string) flow.Outcome { return r.Reconcile(t.Context(), &pool{name: name}) }
+	reconcile("p")
+	clk.advance(time.Minute)
+	seen.take()
+	reconcile("p")
+	mustEqual(t, "told of a failure", []string{"> pass Pool", "< pass Pool: error Timeout"}, seen.take())
+
+	o := idle() // which keep no list of calls
+	o.Key = func(p *pool) string { return p.name }
+	r = flow.New("Pool", o, e, flow.WithClock(clk.now), flow.ReadyWithin(time.Minute), flow.WithoutBackoff())
+	reconcile("p")
+	before := heap()
+	const each, rounds = 1000, 100
+	for i := range rounds {
+		for j := range each {
+			reconcile(time.Duration(i*each + j).String())
+		}
+		clk.advance(time.Hour)
+	}
+	if grown := int64(heap()) - int64(before); grown > 4<<20 {
+		t.Errorf("%d keys, of which at most %d were used lately, take %d bytes", each*rounds, 3*each, grown)
+	}
+	mustEqual(t, "a key of long ago begins anew", flow.StateBlocked, reconcile("p").State())
+}

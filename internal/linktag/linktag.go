@@ -1,0 +1,20 @@
+// Package linktag holds the tags of links that several packages read (chain.Link.Tag).
+package linktag
+
+// Check is the tag of a link that package checks made from a function that
+// never gets next.
+type Check struct {
+	// Acts reports whether the function has side effects, as in checks.Gate.
+	Acts bool
+	// NeedsOwner reports whether the check is about the owner. Such a check
+	// needs a reconciler that can find owners.
+	NeedsOwner bool
+	// OwnerOnly reports whether the check gets only the owner, and no data of
+	// the resource: checks.OnOwner.
+	OwnerOnly bool
+}
+
+// With returns the tag of a check made from the checks with the tags c and o.
+func (c Check) With(o Check) Check {
+	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly}
+}

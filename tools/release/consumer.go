@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	gomodule "golang.org/x/mod/module"
+)
+
+// programs is the folder with the programs of consumers, each in a folder named
+// like that of its module, or root. Besides its programs, a consumer imports
+// every package of its module.
+const programs = "tools/release/testdata/consumers/"
+
+// readmePrograms hold the code that the README shows. They join the consumer of
+// the root.
+var readmePrograms = []string{"internal/readme/programs_test.go", "internal/readme/kits_test.go"}
+
+// checkConsumers publishes a copy of the repository to a module proxy on disk,
+// and builds and tests a consumer of each module, outside of the repository and
+// without its workspace.
+func (r *repo) checkConsumers(progress io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	released, err := r.copyTo(filepath.Join(dir, "repo"))
+	if err != nil {
+		return err
+	}
+	// The go command keeps what it downloads, so each rehearsal has a version
+	// of its own.
+	version := "v0.0.0-rehearsal" + strings.TrimPrefix(filepath.Base(dir), "release")
+	proxy := filepath.Join(dir, "proxy")
+	if err := released.publish(version, proxy); err != nil {
+		return err
+	}
+	command, err := newGo(proxy, r.modules[0].path)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, m := range released.released() {
+		fmt.Fprintln(progress, "release: consumer of", m.path)
+		errs = append(errs, m.checkConsumer(command, version, filepath.Join(dir, "consumers", m.dir, "consumer")))
+		defer func() { err = errors.Join(err, command.forget(m.path, version)) }()
+	}
+	return errors.Join(errs...)
+}
+
+// checkConsumer builds and tests a consumer of the module in a new folder.
+func (m *module) checkConsumer(g *goCommand, version, dir string) error {
+	// A tidy module needs no change once its siblings are downloaded instead of
+	// replaced.
+	if _, err := g.run(m.repo.file(m.dir), "mod", "tidy", "-diff"); err != nil {
+		return err
+	}
+	mains, packages, err := m.packages()
+	if err != nil {
+		return err
+	}
+	files, err := m.consumerFiles()
+	if err != nil {
+		return err
+	}
+	if len(packages) > 0 {
+		files["consumer.go"] = []byte("package consumer\n\nimport (\n\t_ \"" + strings.Join(packages, "\"\n\t_ \"") + "\"\n)\n")
+	}
+	if len(files) > 0 {
+		files["go.mod"] = fmt.Appendf(nil, "module consumer.test\n\ngo %s\n\nrequire %s %s\n", m.goVersion(), m.path, version)
+		files["go.sum"] = m.repo.sums()
+		for name, data := range files {
+			if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), data); err != nil {
+				return err
+			}
+		}
+		for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
+			if _, err := g.run(dir, args...); err != nil {
+				return fmt.Errorf("the consumer of %s: %w", m.path, err)
+			}
+		}
+	}
+	if len(mains) > 0 {
+		bin := "GOBIN=" + filepath.Join(dir, "bin")
+		if _, err := g.with(bin).run(filepath.Dir(m.repo.dir), "install", m.path+"/...@"+version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// consumerFiles returns the program that is kept for consumers of the module,
+// by file name.
+func (m *module) consumerFiles() (map[string][]byte, error) {
+	files := map[string]string{}
+	folder := programs + m.dir + "/"
+	if m.dir == "." {
+		folder = programs + "root/"
+		for _, f := range readmePrograms {
+			if slices.Contains(m.files, f) {
+				files["readme/"+path.Base(f)] = f
+			}
+		}
+	}
+	for _, f := range m.repo.files {
+		if name, ok := strings.CutPrefix(f, folder); ok {
+			files[name] = f
+		}
+	}
+	read := map[string][]byte{}
+	for name, f := range files {
+		data, err := os.ReadFile(m.repo.file(f))
+		if err != nil {
+			return nil, err
+		}
+		read[name] = data
+	}
+	return read, nil
+}
+
+// packages returns the import paths of the module's programs, and of the
+// packages that users can import, sorted.
+func (m *module) packages() (mains, packages []string, err error) {
+	for _, f := range m.files {
+		dir := path.Dir(strings.TrimPrefix(f, m.prefix()))
+		if path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || internal(dir) || strings.Contains("/"+f, "/testdata/") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), m.repo.file(f), nil, parser.PackageClauseOnly)
+		if err != nil {
+			return nil, nil, err
+		}
+		pkg := path.Join(m.path, dir)
+		if file.Name.Name == "main" {
+			mains = append(mains, pkg)
+		} else {
+			packages = append(packages, pkg)
+		}
+	}
+	slices.Sort(mains)
+	slices.Sort(packages)
+	return slices.Compact(mains), slices.Compact(packages), nil
+}
+
+// goVersion is the Go version that the module asks for.
+func (m *module) goVersion() string {
+	if mod, err := m.mod(); err == nil && mod.Go != nil {
+		return mod.Go.Version
+	}
+	return "1.26"
+}
+
+// sums returns all go.sum files of the repository. With them no consumer asks
+// for a checksum that is known.
+func (r *repo) sums() []byte {
+	var all []byte
+	for _, m := range r.released() {
+		data, err := os.ReadFile(r.file(m.prefix() + "go.sum"))
+		if err == nil { // a module that requires nothing has no such file
+			all = append(all, data...)
+		}
+	}
+	return all
+}
+
+// goCommand is the go command with the environment of consumers.
+type goCommand struct {
+	env   []string
+	cache string // the folder of downloaded modules
+}
+
+// newGo returns a go command that finds root and the modules below it in proxy,
+// and others where this machine finds them.
+func newGo(proxy, root string) (*goCommand, error) {
+	out, err := output(".", nil, "go", "env", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GOMODCACHE")
+	if err != nil {
+		return nil, err
+	}
+	settings := strings.Split(out, "\n")
+	return &goCommand{
+		env: []string{
+			"GOWORK=off",
+			"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
+			"GONOSUMDB=" + settings[1] + "," + root,
+			"GOFLAGS=" + strings.TrimSpace(settings[2]+" -mod=mod"),
+		},
+		cache: settings[3],
+	}, nil
+}
+
+func (g *goCommand) with(env ...string) *goCommand {
+	return &goCommand{append(slices.Clone(g.env), env...), g.cache}
+}
+
+func (g *goCommand) run(dir string, args ...string) (string, error) {
+	return output(dir, g.env, "go", args...)
+}
+
+// forget removes a rehearsed version from the modules that the go command
+// downloaded.
+func (g *goCommand) forget(module, version string) error {
+	escaped, err := gomodule.EscapePath(module)
+	if err != nil {
+		return err
+	}
+	tree := filepath.Join(g.cache, filepath.FromSlash(escaped)+"@"+version)
+	err = filepath.WalkDir(tree, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = os.Chmod(name, 0o755) // the go command makes folders that cannot be changed
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(tree); err != nil {
+		return err
+	}
+	downloads := filepath.Join(g.cache, "cache", "download", filepath.FromSlash(escaped), "@v")
+	files, err := filepath.Glob(filepath.Join(downloads, version+".*"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.Remove(f); err != nil {
+			return err
+		}
+	}
+	list := filepath.Join(downloads, "list")
+	data, err := os.ReadFile(list)
+	if err == nil {
+		err = os.WriteFile(list, bytes.ReplaceAll(data, []byte(version+"\n"), nil), 0o644)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

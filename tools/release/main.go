@@ -1,0 +1,115 @@
+// Command release rehearses, records and writes releases of the modules of this
+// repository.
+//
+// RELEASING.md has the order of the commands, VERSIONING.md the promises that
+// they check.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+const usage = `Usage: release check              rehearse a release of the working tree
+       release api                write the exported names to api/
+       release api -released      the same, and count them as released
+       release diff REF           print what changed in the exported names since the commit or tag REF
+       release write VERSION      write VERSION into the go.mod files, and print the tags to set
+
+Exit codes: 0 done; 1 something is wrong; 2 the arguments are wrong.
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() { fmt.Fprint(stderr, usage) }
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	args = flags.Args()
+	command := strings.Join(args, " ")
+	dir, err := output(".", nil, "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		fmt.Fprintln(stderr, "release:", err)
+		return 1
+	}
+	r, err := open(strings.TrimSpace(dir))
+	switch {
+	case err != nil:
+	case command == "check":
+		err = rehearse(r, stderr)
+	case command == "api":
+		err = r.writeAPI(false)
+	case command == "api -released":
+		err = r.writeAPI(true)
+	case len(args) == 2 && args[0] == "diff":
+		err = r.diff(args[1], stdout)
+	case len(args) == 2 && args[0] == "write":
+		err = r.write(args[1], stdout)
+	default:
+		flags.Usage()
+		return 2
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "release:", err)
+		return 1
+	}
+	return 0
+}
+
+// write writes a version into the working tree and prints its tags.
+func (r *repo) write(version string, w io.Writer) error {
+	dir, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := r.publish(version, dir); err != nil {
+		return err
+	}
+	for _, m := range r.released() {
+		fmt.Fprintln(w, m.tag(version))
+	}
+	return nil
+}
+
+// rehearse runs every check on the working tree and publishes a copy of it to
+// consumers. All findings are reported at once.
+func rehearse(r *repo, progress io.Writer) error {
+	var errs []error
+	step := func(name string, check func() error) {
+		fmt.Fprintln(progress, "release:", name)
+		if err := check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s:\n%w", name, err))
+		}
+	}
+	step("names of files", r.checkNames)
+	step("imports of internal packages", r.checkInternals)
+	step("copies of internal packages", r.checkCopies)
+	step("exported names", r.checkAPI)
+	if len(errs) == 0 { // else consumers fail for the same reasons
+		step("consumers", func() error { return r.checkConsumers(progress) })
+	}
+	return errors.Join(errs...)
+}
+
+// output runs a command and returns its standard output. The error has its
+// standard error.
+func output(dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// repo is a tree of files with its modules.
+type repo struct {
+	dir     string
+	files   []string  // relative to dir, with slashes, sorted
+	modules []*module // the root first, then in the order of their folders
+}
+
+// module is a folder with a go.mod file.
+type module struct {
+	repo  *repo
+	dir   string   // relative to the repository, with slashes; "." for the root
+	path  string   // the import path
+	files []string // those of the repository that belong to the module, without those of nested modules
+}
+
+// open returns the repository in dir: the files that git tracks or would add.
+func open(dir string) (*repo, error) {
+	out, err := output(dir, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, f := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		_, err := os.Lstat(filepath.Join(dir, f))
+		switch {
+		case err == nil:
+			files = append(files, f)
+		case !errors.Is(err, fs.ErrNotExist): // a file that was deleted since it was added is skipped
+			return nil, err
+		}
+	}
+	return newRepo(dir, files)
+}
+
+func newRepo(dir string, files []string) (*repo, error) {
+	files = slices.Compact(slices.Sorted(slices.Values(files)))
+	r := &repo{dir: dir, files: files}
+	for _, f := range files {
+		if path.Base(f) != "go.mod" {
+			continue
+		}
+		data, err := os.ReadFile(r.file(f))
+		if err != nil {
+			return nil, err
+		}
+		m := &module{repo: r, dir: path.Dir(f), path: modfile.ModulePath(data)}
+		if m.path == "" {
+			return nil, fmt.Errorf("%s names no module", f)
+		}
+		r.modules = append(r.modules, m)
+	}
+	slices.SortFunc(r.modules, func(a, b *module) int { return strings.Compare(a.prefix(), b.prefix()) })
+	if len(r.modules) == 0 || r.modules[0].dir != "." {
+		return nil, fmt.Errorf("%s has no go.mod file", dir)
+	}
+	for _, f := range files {
+		m := r.moduleOf(f)
+		m.files = append(m.files, f)
+	}
+	return r, nil
+}
+
+func (r *repo) file(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
+
+// prefix is the folder of the module as the beginning of a file name.
+func (m *module) prefix() string {
+	if m.dir == "." {
+		return ""
+	}
+	return m.dir + "/"
+}
+
+// moduleOf returns the innermost module that a file is in.
+func (r *repo) moduleOf(file string) *module {
+	for _, m := range slices.Backward(r.modules) { // nested modules come later
+		if strings.HasPrefix(file, m.prefix()) {
+			return m
+		}
+	}
+	return nil
+}
+
+// owner returns the module that a package belongs to by its import path, or nil
+// if it is of another repository.
+func (r *repo) owner(pkg string) *module {
+	for _, m := range slices.Backward(r.modules) {
+		if pkg == m.path || strings.HasPrefix(pkg, m.path+"/") {
+			return m
+		}
+	}
+	return nil
+}
+
+// released returns the modules that users can require, each after those of the
+// repository that it requires.
+func (r *repo) released() []*module {
+	var sorted []*module
+	var add func(*module)
+	add = func(m *module) {
+		if m == nil || m.private() || slices.Contains(sorted, m) {
+			return
+		}
+		mod, err := m.mod()
+		if err == nil { // checkNames and publish report it
+			for _, req := range mod.Require {
+				if s := r.sibling(req.Mod.Path); s != m {
+					add(s)
+				}
+			}
+		}
+		sorted = append(sorted, m)
+	}
+	for _, m := range r.modules {
+		add(m)
+	}
+	return sorted
+}
+
+// private reports whether the module is used in clones of the repository only,
+// and never released.
+func (m *module) private() bool { return m.dir == "benchmarks" || strings.HasPrefix(m.dir, "tools/") }
+
+// sibling returns the module of the repository that has a path, or nil.
+func (r *repo) sibling(path string) *module {
+	for _, m := range r.modules {
+		if m.path == path {
+			return m
+		}
+	}
+	return nil
+}
+
+// mod reads the go.mod file of the module.
+func (m *module) mod() (*modfile.File, error) {
+	name := m.repo.file(m.prefix() + "go.mod")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(name, data, nil)
+}
+
+// tag is the tag that a version of the module is found by.
+func (m *module) tag(version string) string { return m.prefix() + version }
+
+// copyTo copies the repository into an empty folder.
+func (r *repo) copyTo(dir string) (*repo, error) {
+	for _, f := range r.files {
+		if err := copyFile(r.file(f), filepath.Join(dir, filepath.FromSlash(f))); err != nil {
+			return nil, err
+		}
+	}
+	return newRepo(dir, r.files)
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeFile(to, data)
+}
+
+// writeFile writes a file, and the folders that it is in.
+func writeFile(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
+}
