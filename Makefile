@@ -12,7 +12,7 @@
 #   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
 #   make cover   coverage of the root module by its own tests, the page in cover.html
 #   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
-#   make faults  makes each mistake listed in internal/faults, and sees a test notice it
+#   make faults  makes each mistake listed in internal/testing/faults, and sees a test notice it
 #   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for twenty minutes
 #   make fmt     formats
 
@@ -44,7 +44,7 @@ check: bin/staticcheck envtest
 RACY := {{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}
 alone: envtest
 	@for m in $(MODULES); do ( cd $$m && export GOWORK=off && \
-		tests=$$($(GO) list -f '$(RACY)' ./... | sed -n 's#.*/internal/race .* ##p' | grep -v '/ctrlx$$'); \
+		tests=$$($(GO) list -f '$(RACY)' ./... | sed -n 's#.*/internal/testing/race .* ##p' | grep -v '/ctrlx$$'); \
 		set -x; $(GO) vet ./... && { [ -z "$$tests" ] || $(GO) test $$tests; } ) || exit 1; done
 	cd ctrlx && GOWORK=off $(GO) test -run Pass .
 
@@ -132,7 +132,7 @@ fuzz-short:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT)
 
 faults:
-	$(GO) test ./internal/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
+	$(GO) test ./internal/testing/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
 
 soak: envtest
 	cd ctrlx && $(GO) test ./internal/soak -soak -timeout 2h -v

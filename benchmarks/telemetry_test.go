@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/windlass-go/windlass/benchmarks/internal/race"
-	"github.com/windlass-go/windlass/benchmarks/internal/ratio"
+	"github.com/windlass-go/windlass/benchmarks/internal/testing/race"
+	"github.com/windlass-go/windlass/benchmarks/internal/testing/ratio"
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // What a chain costs, compared with the same functions nested by hand. Requests of six words and results of two are what
@@ -181,7 +181,7 @@ func TestLinksDoNotAllocate(t *testing.T) {
 	}{
 		"Named":   {"a name costs nothing when called", chain.Named("through", through1)},
 		"Recover": {"where nothing panics there is nothing to keep", chain.Recover[words, pair]},
-		"Before":  {"a hook is a call", chain.Before[pair](func(context.Context, words) error { return nil })},
+		"Before":  {"a hook is a call", chain.Before[words, pair](func(context.Context, words) error { return nil })},
 		"After":   {"a hook is a call", chain.After(func(context.Context, words, pair) error { return nil })},
 		"Finally": {"one that is deferred too", chain.Finally(func(context.Context, words, pair, error) {})},
 		"When":    {"a predicate is a call", chain.When(func(context.Context, words) bool { return true }, through1)},

@@ -62,6 +62,16 @@ func (c Chain[Req, Res]) Append(links ...Middleware[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
+// Prepend returns a chain with links added as the outermost links of c:
+//
+//	New(m3, m4).Prepend(m1, m2) = New(m1, m2, m3, m4)
+//
+// A nil link panics, as in [New].
+func (c Chain[Req, Res]) Prepend(links ...Middleware[Req, Res]) Chain[Req, Res] {
+	c.links = slices.Concat(entries("Prepend", links), c.links)
+	return c
+}
+
 // Extend nests chains. It returns a chain with the links of others added as the
 // innermost links of c:
 //

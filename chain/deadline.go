@@ -43,7 +43,7 @@ func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middlewa
 	if link == nil {
 		panic("chain: Deadline: the link is nil")
 	}
-	name := NameOf(link)
+	name := describe(link).Name
 	if d <= 0 {
 		panic(fmt.Sprintf("chain: Deadline: link %s is given %s: give a positive duration", name, d))
 	}

@@ -139,11 +139,11 @@ func ExampleChain_String() {
 
 func ExampleChain_Links() {
 	for _, l := range chain.New(quota(3), audit).At("Apply").Links() {
-		fmt.Printf("%s %s: %s made at %s\n", l.Point, l.Kind, l.Name, l.Source)
+		fmt.Printf("%s: %s made at %s\n", l.Point, l.Name, l.Source)
 	}
 	// Output:
-	// Apply link: quota made at chain/example_test.go:46
-	// Apply link: chain.audit made at chain/example_test.go:33
+	// Apply: quota made at chain/example_test.go:46
+	// Apply: chain.audit made at chain/example_test.go:33
 }
 
 // Named gives a link the name by which it is printed and found.
@@ -194,11 +194,11 @@ func ExampleWhen() {
 	// leave approval
 }
 
-// Before needs no next: an error of the function is the outcome. Its result type is not shown by the function, so it is
-// given.
+// Before needs no next: an error of the function is the outcome. Give both types, because the function does not show the
+// result type.
 func ExampleBefore() {
 	lock := func(_ context.Context, c *Cluster) error { return fmt.Errorf("%s is locked", c.Name) }
-	handle := chain.New(chain.Before[Outcome](lock)).Then(apply)
+	handle := chain.New(chain.Before[*Cluster, Outcome](lock)).Then(apply)
 
 	_, err := handle(context.Background(), &Cluster{Name: "prod"})
 	fmt.Println(err)
@@ -275,7 +275,7 @@ func (printer) Enter(ctx context.Context, l *chain.Link) context.Context {
 	return ctx
 }
 func (printer) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
-	verdict, _ := e.Verdict(l)
+	verdict, _ := e.Verdict()
 	fmt.Println("<", l.Name, verdict)
 }
 

@@ -3,14 +3,15 @@ package chain
 import (
 	"context"
 
+	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Before makes a link that calls fn first. If fn returns an error, the link
-// returns that error with the zero result and runs no inner link. Give the
-// result type, which Go cannot infer from fn: Before[Outcome](lock). A nil fn
-// panics.
-func Before[Res, Req any](fn func(ctx context.Context, req Req) error) Middleware[Req, Res] {
+// returns that error with the zero result and runs no inner link. Give
+// both types, because Go cannot infer Res from fn: Before[*Request,
+// Outcome](lock). A nil fn panics.
+func Before[Req, Res any](fn func(ctx context.Context, req Req) error) Middleware[Req, Res] {
 	return hook("Before", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
 			if err := fn(ctx, req); err != nil {
@@ -45,30 +46,14 @@ func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) M
 func Finally[Req, Res any](fn func(ctx context.Context, req Req, res Res, err error)) Middleware[Req, Res] {
 	return hook("Finally", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
-			return finally(ctx, req, next, fn)
+			return run.Call(ctx, req, next, func(end run.End[Res]) {
+				if end.Panic != nil {
+					end.Err = &PanicError{Value: end.Panic, Stack: stack.Panic()}
+				}
+				fn(ctx, req, end.Result, end.Err)
+			})
 		}
 	})
-}
-
-func finally[Req, Res any](ctx context.Context, req Req, next Handler[Req, Res], fn func(context.Context, Req, Res, error)) (res Res, err error) {
-	returned := false
-	defer func() {
-		if returned {
-			fn(ctx, req, res, err)
-			return
-		}
-		var zero Res
-		v := recover()
-		if v == nil {
-			fn(ctx, req, zero, ErrGoexit)
-			return
-		}
-		fn(ctx, req, zero, &PanicError{Value: v, Stack: stack.Panic()})
-		panic(v)
-	}()
-	res, err = next(ctx, req)
-	returned = true
-	return res, err
 }
 
 // hook names a link after its kind and the function that it calls, as in

@@ -19,7 +19,7 @@ func told(req request, hook string, seen ...any) {
 func TestHooks(t *testing.T) {
 	refused := failure("refused")
 	before := func(err error) link {
-		return chain.Before[string](func(_ context.Context, req request) error {
+		return chain.Before[request, string](func(_ context.Context, req request) error {
 			told(req, "before")
 			return err
 		})

@@ -4,39 +4,13 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// Kind is the kind of thing that a [Link] describes.
-type Kind uint8
-
-const (
-	// LinkKind is a link of a chain. Chains report only this kind.
-	LinkKind Kind = iota
-	// Point is a whole extension point: a chain together with its end.
-	Point
-	// Pass is a whole pass of a reconciler through its points.
-	Pass
-)
-
-// String returns "link", "point" or "pass"; for any other value, "Kind(9)".
-func (k Kind) String() string {
-	switch k {
-	case LinkKind:
-		return "link"
-	case Point:
-		return "point"
-	case Pass:
-		return "pass"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
-
 // Link describes a link to code that lists, prints or observes chains.
 type Link struct {
-	// Kind is LinkKind for every link that a chain lists.
-	Kind Kind
 	// Point is the extension point that the link customises (see [Chain.At]).
 	// It is empty for a link of a chain that no engine runs.
 	Point string
@@ -51,7 +25,9 @@ type Link struct {
 	// inlining. Editing by a derived name works, but a given name is safer.
 	Derived bool
 	// Tag carries facts about the link from the function that made it to
-	// packages that run chains. It is nil for most links.
+	// packages that run chains. It is nil for most links. An engine may also
+	// report a whole extension point, or a whole pass, to its observers as a
+	// link, and says so in the Tag.
 	Tag any
 }
 
@@ -81,15 +57,6 @@ func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req,
 	return probe.Named(answer, link)
 }
 
-// NameOf returns the name under which a chain would list link; see [Link.Name].
-// It is for functions that wrap links. The name of a nil link is "nil".
-func NameOf[Req, Res any](link Middleware[Req, Res]) string {
-	if link == nil {
-		return "nil"
-	}
-	return describe(link).Name
-}
-
 // describe returns a description of link. It neither composes nor calls a link,
 // unless Named made it.
 func describe[Req, Res any](link Middleware[Req, Res]) *Link {
@@ -97,10 +64,19 @@ func describe[Req, Res any](link Middleware[Req, Res]) *Link {
 		return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}
 	}
 	name, source := funcName(link)
-	if probe.Is(link, "chain.Recover") {
+	if name == "chain.Recover" {
 		return &Link{Name: "Recover", Source: source}
 	}
 	return &Link{Name: name, Source: source, Derived: true}
+}
+
+// funcNames holds what funcName has found, by the code of the function. A
+// program has a bounded number of functions.
+var funcNames sync.Map // uintptr: foundName
+
+type foundName struct {
+	name, source string
+	own          bool // a function of this library
 }
 
 // funcName derives a name for a function value from the function that made it,
@@ -110,13 +86,16 @@ func funcName(fn any) (name, source string) {
 	if f == nil {
 		return "unknown", probe.Caller()
 	}
-	file, line := f.FileLine(f.Entry())
-	if probe.Own(f.Name(), file) {
-		source = probe.Caller()
-	} else {
-		source = probe.Place(file, line)
+	known, ok := funcNames.Load(f.Entry())
+	if !ok {
+		file, line := f.FileLine(f.Entry())
+		known, _ = funcNames.LoadOrStore(f.Entry(), foundName{shortName(f.Name(), file), probe.Place(file, line), probe.Own(f.Name(), file)})
 	}
-	return shortName(f.Name(), file), source
+	found := known.(foundName)
+	if found.own {
+		return found.name, probe.Caller()
+	}
+	return found.name, found.source
 }
 
 // shortName shortens a function's full name to a name such as "audit.New",

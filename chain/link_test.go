@@ -183,7 +183,7 @@ func TestLinks(t *testing.T) {
 		},
 		"Before": {
 			reason: "a link around a function shows its name; its line is the user's",
-			got:    add(chain.Before[string](lock)), // Before
+			got:    add(chain.Before[request, string](lock)), // Before
 			want:   chain.Link{Name: "Before(chain.lock)"}, source: "Before",
 		},
 		"After": {
@@ -264,36 +264,6 @@ func TestLinkString(t *testing.T) {
 	}
 }
 
-func TestKindString(t *testing.T) {
-	want := []string{"link", "point", "pass", "Kind(7)"}
-	var got []string
-	for _, k := range []chain.Kind{chain.LinkKind, chain.Point, chain.Pass, 7} {
-		got = append(got, k.String())
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kinds are told in words: -want, +got:\n%s", diff)
-	}
-}
-
-func TestNameOf(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		link   link
-		want   string
-	}{
-		"Nil":     {"a nil link has a name too, for error texts", nil, "nil"},
-		"Named":   {"the name given", madeNamed(), "quota"},
-		"Derived": {"else the derived one", made(), "chain.made"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := chain.NameOf(tc.link); got != tc.want {
-				t.Errorf("%s: NameOf(...) = %q, want %q", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
 // Finding names must not run anybody's code: a link may take locks or open files when it is composed.
 func TestNamingCallsNoLink(t *testing.T) {
 	touched := 0
@@ -311,7 +281,6 @@ func TestNamingCallsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = c.String(), c.Links()
-	_, _ = chain.NameOf(link(touchy)), chain.NameOf(chain.Named("touchy", touchy))
 	if touched != 0 {
 		t.Errorf("links were composed or called %d times before Then", touched)
 	}

@@ -1,23 +1,20 @@
 package chain
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 type noteKey struct{}
 
 // Note passes a remark about the running link to the observers. It is for facts
-// that the result does not show, such as why the link let a request pass.
-// Without a listening observer it does nothing.
-func Note(ctx context.Context, text string) {
+// that the result does not show, such as why the link let a request pass. If an
+// observer listens, Note prints text with fmt.Sprint before it returns.
+// Otherwise it does nothing, so a text that is costly to make can be a
+// fmt.Stringer.
+func Note(ctx context.Context, text any) {
 	if note, ok := ctx.Value(noteKey{}).(func(string)); ok {
-		note(text)
-	}
-}
-
-// NoteFunc is [Note] for a text that is costly to make. It calls text only if
-// an observer listens, and before it returns.
-func NoteFunc(ctx context.Context, text func() string) {
-	if note, ok := ctx.Value(noteKey{}).(func(string)); ok {
-		note(text())
+		note(fmt.Sprint(text))
 	}
 }
 

@@ -39,16 +39,21 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestNoteFunc: the text of a note is made only if an observer listens, and once.
-func TestNoteFunc(t *testing.T) {
+// lazy is a text that is made when it is printed.
+type lazy func() string
+
+func (l lazy) String() string { return l() }
+
+// TestLazyNote: the text of a note is printed only if an observer listens, and once.
+func TestLazyNote(t *testing.T) {
 	calls := 0
-	text := func() string { calls++; return "made" }
-	chain.NoteFunc(t.Context(), text)
+	text := lazy(func() string { calls++; return "made" })
+	chain.Note(t.Context(), text)
 	if calls != 0 {
 		t.Errorf("without a listener the text was made %d times", calls)
 	}
 	var got []string
-	chain.NoteFunc(chain.WithNotes(t.Context(), func(s string) { got = append(got, s) }), text)
+	chain.Note(chain.WithNotes(t.Context(), func(s string) { got = append(got, s) }), text)
 	if calls != 1 || len(got) != 1 || got[0] != "made" {
 		t.Errorf("the text was made %d times, and the listener got %q", calls, got)
 	}

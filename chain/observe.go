@@ -2,12 +2,11 @@ package chain
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/windlass-go/windlass/internal/mono"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // Observer is notified of every call of every link. It is not generic, so one
@@ -36,21 +35,15 @@ type Exit struct {
 	// its goroutine. It is nil after a panic.
 	Err error
 	// Panic is the value of a panic that passes through the link. It is nil
-	// without a panic.
+	// without a panic. Packages that guard their chains turn the panic of a
+	// link into a [*PanicError] in Err.
 	Panic any
+	// Passed reports that the link passed on the decision of an inner link,
+	// instead of deciding itself. Only packages that guard their chains know
+	// this, such as package checks. Elsewhere it is false.
+	Passed bool
 	// Elapsed is the time between Enter and Exit, including all inner links.
 	Elapsed time.Duration
-}
-
-// Described is implemented by results that can describe their decision in a
-// word.
-type Described interface {
-	// Describe returns the decision at link: a verdict (proceed, block, skip,
-	// ...) and a reason, which may be empty. A result passes outwards through
-	// links that did not decide it. For those links the verdict is "proceed",
-	// because they let the request proceed. For a whole [Point] or [Pass], or a
-	// nil link, Describe returns the final outcome.
-	Describe(link *Link) (verdict, reason string)
 }
 
 // These verdicts are the same for every kind of result.
@@ -60,27 +53,43 @@ const (
 	VerdictPanic   = "panic"
 )
 
-// Verdict returns the verdict for link: [VerdictPanic], [VerdictError], the
-// verdict of a [Described] result, or else [VerdictProceed]. An error is not an
-// error of link if a described result returns proceed for link.
-func (e Exit) Verdict(link *Link) (verdict, reason string) {
+// Verdict returns the link's decision in a word, and a reason, which may be
+// empty. A link that passed on the decision of an inner link did
+// [VerdictProceed]. Else the verdict is [VerdictPanic] after a panic, and
+// [VerdictError] after another error. Otherwise the result decides, if it has a
+// method
+//
+//	Describe() (verdict, reason string)
+//
+// Results without that method proceed.
+func (e Exit) Verdict() (verdict, reason string) {
 	if e.Panic != nil {
 		return VerdictPanic, ""
 	}
 	verdict = VerdictProceed
-	d, described := e.Result.(Described)
-	if described {
-		verdict, reason = d.Describe(link)
+	if e.Passed {
+		return verdict, ""
 	}
-	if e.Err != nil && (!described || verdict != VerdictProceed) {
-		verdict = VerdictError
+	if d, ok := e.Result.(interface {
+		Describe() (verdict, reason string)
+	}); ok {
+		verdict, reason = d.Describe()
 	}
-	return verdict, reason
+	if e.Err == nil {
+		return verdict, reason
+	}
+	if verdict == VerdictProceed {
+		reason = "" // the reason to proceed is not that of the error
+	}
+	if _, panicked := e.Err.(*PanicError); panicked {
+		return VerdictPanic, reason
+	}
+	return VerdictError, reason
 }
 
 // ErrGoexit is the error that observers and [Finally] get when a link ended its
 // goroutine with runtime.Goexit, as a failing test does. No handler returns it.
-var ErrGoexit = errors.New("chain: the goroutine was ended by runtime.Goexit")
+var ErrGoexit = run.ErrGoexit
 
 // layer is one decoration or one observer of a chain.
 type layer[Req, Res any] struct {
@@ -124,126 +133,116 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Watch returns h with o notified of each call, as link. It does not call
-// o.Enabled. [Chain.Observe] wraps each link in this way; Watch is for code
-// that observes a single handler. A nil o panics.
-func Watch[Req, Res any](o Observer, link *Link, h Handler[Req, Res]) Handler[Req, Res] {
-	if o == nil {
-		panic(fmt.Sprintf("chain: Watch: the observer of %s is nil", link))
-	}
-	o = Bound(o, link)
-	return func(ctx context.Context, req Req) (Res, error) {
-		return watch(ctx, req, o, link, h)
-	}
-}
-
-func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link, h Handler[Req, Res]) (res Res, err error) {
+// watch calls h and notifies o, as link. passed is nil if no guard can tell
+// whether a link passed on a decision.
+func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link, passed *run.Passed, h Handler[Req, Res]) (Res, error) {
 	ctx := o.Enter(outer, link)
 	if ctx == nil {
 		ctx = outer
 	}
-	returned, start := false, mono.Now()
-	defer func() {
-		if !returned {
-			abandoned(ctx, o, link, start, recover())
-		}
-	}()
-	res, err = h(ctx, req)
-	returned = true
-	o.Exit(ctx, link, Exit{Result: res, Err: err, Elapsed: mono.Now() - start})
-	return res, err
+	start := mono.Now()
+	return run.Call(ctx, req, h, func(end run.End[Res]) {
+		o.Exit(ctx, link, Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Passed: passed.Is(), Elapsed: mono.Now() - start})
+	})
 }
 
-// abandoned notifies o of a link that panicked or ended its goroutine, and then
-// panics again with the same value.
-func abandoned(ctx context.Context, o Observer, link *Link, start time.Duration, panicked any) {
-	exit := Exit{Panic: panicked, Elapsed: mono.Now() - start}
-	if panicked == nil {
-		exit.Err = ErrGoexit
+// bound returns the observer that o binds to link, or o itself. An observer may
+// have a method Bind that prepares its data about a link while the chain is
+// composed. Enter and Exit of the observer that Bind returns are called for
+// that link only; nil means o itself. Enabled is called on o.
+func bound(o Observer, link *Link) Observer {
+	if b, ok := o.(interface{ Bind(link *Link) Observer }); ok {
+		if to := b.Bind(link); to != nil {
+			return to
+		}
 	}
-	o.Exit(ctx, link, exit)
-	if panicked != nil {
-		panic(panicked)
-	}
+	return o
 }
 
 // wrap is the type of a decoration.
 type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
-// askedKey is a context key; each composition has its own. Under it, a call
-// with several observers stores which of them are enabled. It is not of size
-// zero, because pointers to zero-size values may be equal.
-type askedKey struct{ _ byte }
+// call is the context of an observed call of a chain.
+type call struct {
+	context.Context
+	of     *callKey // identifies the composition
+	on     []bool   // which observers are enabled
+	passed run.Passed
+}
+
+// callKey is the context key of a call; each composition has its own. It is not
+// of size zero, because pointers to zero-size values may be equal.
+type callKey struct{ _ byte }
+
+// Value implements context.Context.
+func (c *call) Value(key any) any {
+	switch key {
+	case run.PassedKey:
+		return &c.passed
+	case c.of:
+		return c
+	}
+	return c.Context.Value(key)
+}
 
 // observed composes the chain around end without observers, and a second time
 // with them if there are any.
 func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	var observers []Observer
-	for _, l := range c.layers {
-		if l.observer != nil {
-			observers = append(observers, l.observer)
-		}
-	}
-	var key *askedKey
-	if len(observers) > 1 {
-		key = new(askedKey)
-	}
+	var key *callKey
 	var bare, full []wrap[Req, Res]
-	n := 0
 	for _, l := range c.layers {
-		switch {
-		case l.observer == nil:
+		if l.observer == nil {
 			bare, full = append(bare, l.decorate), append(full, l.decorate)
-		case len(observers) == 1:
-			full = append(full, func(link *Link, h Handler[Req, Res]) Handler[Req, Res] { return Watch(l.observer, link, h) })
-		default:
-			full = append(full, watchIfAsked[Req, Res](l.observer, key, n))
-			n++
+			continue
 		}
+		if key == nil {
+			key = new(callKey)
+		}
+		full = append(full, watched[Req, Res](key, l.observer, len(observers)))
+		observers = append(observers, l.observer)
 	}
 	plain := c.compose(end, bare)
 	if len(observers) == 0 || len(c.links) == 0 {
 		return plain
 	}
-	watched := c.compose(end, full)
-	if len(observers) == 1 {
-		o := observers[0]
-		return func(ctx context.Context, req Req) (Res, error) {
-			if !o.Enabled(ctx) {
-				return plain(ctx, req)
-			}
-			return watched(ctx, req)
-		}
-	}
+	all := c.compose(end, full)
 	return func(ctx context.Context, req Req) (Res, error) {
-		var on []bool
+		var observed *call
 		for i, o := range observers {
-			if o.Enabled(ctx) {
-				if on == nil {
-					on = make([]bool, len(observers))
-				}
-				on[i] = true
+			if !o.Enabled(ctx) {
+				continue
 			}
+			if observed == nil {
+				observed = &call{Context: ctx, of: key, on: make([]bool, len(observers))}
+			}
+			observed.on[i] = true
 		}
-		if on == nil {
+		if observed == nil {
 			return plain(ctx, req)
 		}
-		return watched(context.WithValue(ctx, key, on), req)
+		observed.passed.Within(ctx)
+		return all(observed, req)
 	}
 }
 
-// watchIfAsked returns the layer of the n-th of several observers. It reads
-// from the context whether that observer is enabled. If a link passed on an
-// unrelated context, it calls o.Enabled instead.
-func watchIfAsked[Req, Res any](o Observer, key *askedKey, n int) wrap[Req, Res] {
+// watched returns the layer of the n-th observer. It reads from the context
+// whether that observer is enabled. If a link passed on an unrelated context,
+// it calls o.Enabled instead.
+func watched[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
-		bound := Bound(o, link)
+		bound := bound(o, link)
 		return func(ctx context.Context, req Req) (Res, error) {
-			on, asked := ctx.Value(key).([]bool)
-			if asked && on[n] || !asked && o.Enabled(ctx) {
-				return watch(ctx, req, bound, link, h)
+			var passed *run.Passed
+			if c, ok := ctx.Value(key).(*call); ok {
+				if !c.on[n] {
+					return h(ctx, req)
+				}
+				passed = &c.passed
+			} else if !o.Enabled(ctx) {
+				return h(ctx, req)
 			}
-			return h(ctx, req)
+			return watch(ctx, req, bound, link, passed, h)
 		}
 	}
 }

@@ -107,19 +107,6 @@ func TestObserversOfNestedChains(t *testing.T) {
 	}
 }
 
-// A lone handler is observed like a link, by an observer that is not asked whether it is enabled.
-func TestWatch(t *testing.T) {
-	r := &recorder{}
-	l := &chain.Link{Kind: chain.Pass, Name: "aks"}
-	h := chain.Watch(r, l, stopped.end())
-	if diff := cmp.Diff(play(stopped.end()), play(h)); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-	if len(r.links) != 1 || len(r.exits) != 1 {
-		t.Errorf("entered %v, left %d times, want once each", r.links, len(r.exits))
-	}
-}
-
 // Decorations nest around each link, the first outermost, and are made once for each link of a chain nobody observes.
 func TestDecorate(t *testing.T) {
 	var composed []string
@@ -140,39 +127,32 @@ func TestDecorate(t *testing.T) {
 	}
 }
 
-// decision is a result that says of itself what was decided, and at which link.
-type decision struct {
-	at      string
-	verdict string
-}
+// decision is a result that describes itself.
+type decision string
 
-func (d decision) Describe(l *chain.Link) (verdict, reason string) {
-	if d.at != l.Name {
-		return chain.VerdictProceed, ""
-	}
-	return d.verdict, "because of " + d.at
-}
+func (d decision) Describe() (verdict, reason string) { return string(d), "because" }
 
 func TestVerdict(t *testing.T) {
-	quota := &chain.Link{Name: "quota"}
 	cases := map[string]struct {
 		reason          string
 		exit            chain.Exit
 		verdict, detail string
 	}{
-		"Zero":             {"nothing happened: it passed", chain.Exit{}, chain.VerdictProceed, ""},
-		"Result":           {"a result that says nothing of itself is a success", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
-		"Error":            {"and an error one", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
-		"Goexit":           {"a goroutine that ended is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
-		"Panic":            {"a panic is told from errors", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
-		"Decided":          {"what the result says of this link", chain.Exit{Result: decision{"quota", "block"}}, "block", "because of quota"},
-		"DecidedElsewhere": {"a decision passing through is not this link's", chain.Exit{Result: decision{"audit", "block"}}, chain.VerdictProceed, ""},
-		"DecidedAndError":  {"the error wins where the link is to blame", chain.Exit{Result: decision{"quota", "block"}, Err: fs.ErrExist}, chain.VerdictError, "because of quota"},
-		"ErrorElsewhere":   {"an error passing through is not this link's", chain.Exit{Result: decision{"audit", "block"}, Err: fs.ErrExist}, chain.VerdictProceed, ""},
+		"Zero":           {"nothing happened", chain.Exit{}, chain.VerdictProceed, ""},
+		"Result":         {"a result that does not describe itself proceeds", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
+		"Error":          {"an error is the link's", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
+		"Goexit":         {"a goroutine that ended is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
+		"Panic":          {"a panic is told from errors", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
+		"PanicError":     {"also if a guard made an error of it", chain.Exit{Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, ""},
+		"Decided":        {"the result describes the decision of this link", chain.Exit{Result: decision("block")}, "block", "because"},
+		"Passed":         {"a decision that the link passed on is not its own", chain.Exit{Result: decision("block"), Passed: true}, chain.VerdictProceed, ""},
+		"DecidedAndFail": {"an error comes before a decision, and keeps its reason", chain.Exit{Result: decision("block"), Err: fs.ErrExist}, chain.VerdictError, "because"},
+		"PassedAndFail":  {"nor is an error that it passed on", chain.Exit{Err: fs.ErrExist, Passed: true}, chain.VerdictProceed, ""},
+		"PassedAndPanic": {"a panic that passes through is shown", chain.Exit{Panic: "no", Passed: true}, chain.VerdictPanic, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			verdict, detail := tc.exit.Verdict(quota)
+			verdict, detail := tc.exit.Verdict()
 			if verdict != tc.verdict || detail != tc.detail {
 				t.Errorf("%s: got %q, %q, want %q, %q", tc.reason, verdict, detail, tc.verdict, tc.detail)
 			}

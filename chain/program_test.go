@@ -12,9 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws speak of all links that anybody may write. Here links are data: a program is a list of steps, each of which
-// can be made into a real link, and run calls a program by recursion over the list, with nothing composed. That is the
-// oracle: a chain is right if it does what run does.
+// The laws are about every link that a user may write. So a link is data here: a
+// program is a list of steps, and each step can be made into a link. The oracle
+// run calls a program by recursion over the list and composes nothing. A chain is
+// right if it does the same as run.
 
 type (
 	handler = chain.Handler[request, string]

@@ -44,11 +44,6 @@ func TestSetUpPanics(t *testing.T) {
 			do:     func() { chain.Map(chain.New(quota), func(link) link { return nil }) },
 			want:   "chain: Map: the function made a nil link of quota",
 		},
-		"Watch": {
-			reason: "nobody would be told, on each call",
-			do:     func() { chain.Watch(nil, &chain.Link{Name: "quota"}, end) },
-			want:   "chain: Watch: the observer of quota is nil",
-		},
 		"Append": {
 			reason: "and so does Append, counting what it was given",
 			do:     func() { chain.New(quota).Append(none) },
@@ -79,7 +74,7 @@ func TestSetUpPanics(t *testing.T) {
 			do:     func() { chain.Named("quota", none) },
 			want:   "chain: Named: link quota at <here> is nil",
 		},
-		"Before":      {reason: "a nil function would fail on the first request", do: func() { chain.Before[string, request](nil) }, want: "chain: Before: the function is nil"},
+		"Before":      {reason: "a nil function would fail on the first request", do: func() { chain.Before[request, string](nil) }, want: "chain: Before: the function is nil"},
 		"After":       {reason: "a nil function would fail on the first request", do: func() { chain.After[request, string](nil) }, want: "chain: After: the function is nil"},
 		"Finally":     {reason: "a nil function would fail on the first request", do: func() { chain.Finally[request, string](nil) }, want: "chain: Finally: the function is nil"},
 		"WhenNothing": {reason: "a nil predicate would fail on the first request", do: func() { chain.When(nil, quota) }, want: "chain: When: the predicate is nil"},
@@ -175,16 +170,20 @@ func TestNothingIsFine(t *testing.T) {
 	}
 }
 
-// The context of a request is the caller's affair, nil included: the chain does not look at it.
-func TestNilContext(t *testing.T) {
-	end := func(ctx context.Context, _ request) (string, error) {
-		if ctx != nil {
-			t.Errorf("got %v", ctx)
-		}
-		return "", nil
-	}
-	var ctx context.Context
-	if _, err := chain.New(declared).Then(end)(ctx, request{}); err != nil {
-		t.Error(err)
+// The end gets the very context of the call, nil included: the chain adds
+// nothing to it.
+func TestContextOfTheCall(t *testing.T) {
+	for name, ctx := range map[string]context.Context{"Nil": nil, "Value": background(&call{})} {
+		t.Run(name, func(t *testing.T) {
+			end := func(got context.Context, _ request) (string, error) {
+				if got != ctx {
+					t.Errorf("got %v, want %v", got, ctx)
+				}
+				return "", nil
+			}
+			if _, err := chain.New(declared).Then(end)(ctx, request{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

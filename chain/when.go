@@ -16,7 +16,7 @@ func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, link 
 	if link == nil {
 		panic("chain: When: the link is nil")
 	}
-	return probe.Derived("When("+NameOf(link)+")", link, func(next Handler[Req, Res]) Handler[Req, Res] {
+	return probe.Derived("When("+describe(link).Name+")", link, func(next Handler[Req, Res]) Handler[Req, Res] {
 		with := link(next)
 		if with == nil {
 			return nil // Then panics and names this link

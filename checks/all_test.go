@@ -17,8 +17,8 @@ func TestAll(t *testing.T) {
 		a, b = checks.Ref{Name: "a"}, checks.Ref{Name: "b"}
 
 		pass    = says[request]("pass", checks.Proceed(), nil)
-		fast    = says[request]("fast", checks.Block("Fast", "one", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(a)), nil)
-		slow    = says[request]("slow", checks.Block("Slow", "two", checks.RetryIn(time.Second), checks.WaitingFor(b, a)), nil)
+		fast    = says[request]("fast", checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), nil)
+		slow    = says[request]("slow", checks.Block("Slow", "two", checks.WithAfter(time.Second), checks.WithWaitingFor(b, a)), nil)
 		slower  = says[request]("slower", checks.Block("Slower", "three"), nil)
 		skip    = says[request]("skip", checks.Skip("why"), nil)
 		fail    = says[request]("fail", checks.Block("Beside", "beside the error"), errTest)
@@ -34,15 +34,15 @@ func TestAll(t *testing.T) {
 		is     []error
 	}{
 		"Pass":  {"all let the work go on", []link{pass, pass}, checks.Proceed(), "", nil},
-		"One":   {"one block alone is as it would be without All", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(a)), "", nil},
-		"Union": {"of several the longest wait wins, all is said and each ref waited for once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.RetryIn(time.Minute), checks.WaitingFor(a, b)), "", nil},
-		"Order": {"whatever their order is", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.RetryIn(time.Minute), checks.WaitingFor(b, a)), "", nil},
-		"First": {"of two that wait as long the first gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.RetryIn(time.Minute), checks.WaitingFor(a, b)), "", nil},
+		"One":   {"one block alone is as it would be without All", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "", nil},
+		"Union": {"of several the longest wait wins, all is said and each ref waited for once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"Order": {"whatever their order is", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)), "", nil},
+		"First": {"of two that wait as long the first gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
 
 		"Skip":        {"a skip is one if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
 		"SkipBlocked": {"a block is stronger, in both orders", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
 
-		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.RetryIn(time.Minute), checks.WaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
+		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
 		"Errors": {"all errors are kept, and no proceed beside them", []link{fail, pass, other, skip}, checks.Result{}, "fail: the test says so; other: another error", []error{errTest, errOther}},
 		"Zero":   {"no decision is an error, and the others are asked all the same", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
 		"Panic":  {"so is a panic", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: the test says so; and blocked: three", []error{errTest}},
@@ -50,7 +50,8 @@ func TestAll(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			all := checks.All(tc.links...)
-			res, err := checks.Compose(chain.New(all))(t.Context(), ofDatabase(nil))
+			req := ofDatabase(nil)
+			res, err := checks.Compose(chain.New(all))(t.Context(), req)
 			if diff := cmp.Diff(tc.want, res); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -62,20 +63,17 @@ func TestAll(t *testing.T) {
 					t.Errorf("%s: errors.Is does not find %q", tc.reason, is)
 				}
 			}
-			if at := res.Link(); (at == nil) != (tc.want.Equal(checks.Proceed()) && err == nil) || at != nil && at.Name != chain.NameOf(all) {
+			if at := decidedBy(req); (at == "") != (tc.want.Equal(checks.Proceed()) && err == nil) || at != "" && at != nameOf(all) {
 				t.Errorf("%s: decided by %v", tc.reason, at)
 			}
 		})
 	}
 
-	t.Run("AllError", func(t *testing.T) {
+	t.Run("Unwrap", func(t *testing.T) {
 		_, err := ask(t, checks.All(fail, slower, other), ofDatabase(nil))
-		var all *checks.AllError
-		if !errors.As(err, &all) {
-			t.Fatalf("no AllError in %v", err)
-		}
-		if all.Blocked != "three" || len(all.Errs) != 2 {
-			t.Errorf("%d errors and blocked %q, want 2 and %q", len(all.Errs), all.Blocked, "three")
+		var all interface{ Unwrap() []error }
+		if !errors.As(err, &all) || len(all.Unwrap()) != 2 {
+			t.Errorf("%v does not hold 2 errors", err)
 		}
 	})
 }
@@ -118,14 +116,14 @@ func TestAllTakes(t *testing.T) {
 	}
 	const want = "All(a, renamed, All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network))"
 	all := checks.All(links...)
-	if diff := cmp.Diff(want, chain.NameOf(all)); diff != "" {
+	if diff := cmp.Diff(want, nameOf(all)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	mustAnswer(t, "all of them let the work go on", passes(), all, ofDatabase(nil))
 
-	names := []string{chain.NameOf(all)}
+	names := []string{nameOf(all)}
 	owners := checks.All(checks.OwnerReady(), checks.OwnerIs("fits", func(*Cluster) string { return "" }))
-	names = append(names, chain.NameOf(owners))
+	names = append(names, nameOf(owners))
 	if diff := cmp.Diff([]string{want, "All(OwnerReady, fits)"}, names); diff != "" {
 		t.Errorf("of owner checks: -want, +got:\n%s", diff)
 	}

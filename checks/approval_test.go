@@ -48,12 +48,12 @@ func TestApprovalPending(t *testing.T) {
 		"OddLast":     {"in both orders", list(of("Pending"), of("Odd")), nil, blocks("ApprovalPending", classify.Slow, "Pending"+pending+`; Odd has an approval status that is not known: Odd`)},
 		"First":       {"of two alike the first", list(of("Odd"), of("Other")), nil, blocks("ApprovalUnknown", classify.Slow, `Odd has an approval status that is not known: Odd; Other has an approval status that is not known: Other`)},
 
-		"AtLeast":         {"enough approvals let the work go on", list(of("Approved"), of("Approved")), []checks.Option{checks.AtLeast(2)}, passes()},
-		"TooFew":          {"too few do not", list(of("Approved")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalAbsent", classify.Slow, "1 of at least 2 are there to be approved")},
-		"AtLeastOfNone":   {"an empty list is too few", nil, []checks.Option{checks.AtLeast(1)}, blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved")},
-		"TooFewRejected":  {"those that are there are told of, too", list(of("Rejected")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalRejected", classify.OnChange, "Rejected"+rejected+"; 1 of at least 2 are there to be approved")},
-		"TooFewPending":   {"there being too few weighs more than waiting", list(of("Pending")), []checks.Option{checks.AtLeast(2)}, blocks("ApprovalAbsent", classify.Slow, "Pending"+pending+"; 1 of at least 2 are there to be approved")},
-		"Replaced":        {"reason and wait can be replaced, for each block", list(of("Rejected")), []checks.Option{checks.Reason("NotApproved"), checks.Retry(classify.VerySlow)}, blocks("NotApproved", classify.VerySlow, "Rejected"+rejected)},
+		"AtLeast":         {"enough approvals let the work go on", list(of("Approved"), of("Approved")), []checks.Option{checks.WithMinimum(2)}, passes()},
+		"TooFew":          {"too few do not", list(of("Approved")), []checks.Option{checks.WithMinimum(2)}, blocks("ApprovalAbsent", classify.Slow, "1 of at least 2 are there to be approved")},
+		"AtLeastOfNone":   {"an empty list is too few", nil, []checks.Option{checks.WithMinimum(1)}, blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved")},
+		"TooFewRejected":  {"those that are there are told of, too", list(of("Rejected")), []checks.Option{checks.WithMinimum(2)}, blocks("ApprovalRejected", classify.OnChange, "Rejected"+rejected+"; 1 of at least 2 are there to be approved")},
+		"TooFewPending":   {"there being too few weighs more than waiting", list(of("Pending")), []checks.Option{checks.WithMinimum(2)}, blocks("ApprovalAbsent", classify.Slow, "Pending"+pending+"; 1 of at least 2 are there to be approved")},
+		"Replaced":        {"reason and wait can be replaced, for each block", list(of("Rejected")), []checks.Option{checks.WithReason("NotApproved"), checks.WithRetry(classify.VerySlow)}, blocks("NotApproved", classify.VerySlow, "Rejected"+rejected)},
 		"NilInSelector":   {"a nil pointer met on the way to a status is nothing said", list(checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent), nilHere("approval_test.go"))},
 		"NilAmongOthers":  {"also among others", list(of("Approved"), checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 2 of 2"+absent), nilHere("approval_test.go"))},
 		"DescribedAbsent": {"a description alone approves nothing", list(checks.Approval{Name: "a", Description: "Approved"}), nil, blocks("ApprovalAbsent", classify.Slow, "a"+absent+" (Approved)")},
@@ -83,11 +83,11 @@ func TestApprovalPendingNotReported(t *testing.T) {
 	}{
 		"Present":         {"a resource that is there may have approvals", checks.Request[*Database]{Presence: checks.Present}, nil, unknown},
 		"Unknown":         {"so may one of unknown presence", checks.Request[*Database]{}, nil, unknown},
-		"AtLeast":         {"a bound changes nothing", checks.Request[*Database]{}, []checks.Option{checks.AtLeast(1)}, unknown},
+		"AtLeast":         {"a bound changes nothing", checks.Request[*Database]{}, []checks.Option{checks.WithMinimum(1)}, unknown},
 		"Absent":          {"an absent resource has nothing to approve", checks.Request[*Database]{Presence: checks.Absent}, nil, passes(nilList)},
-		"AbsentAtLeast":   {"unless there must be something", checks.Request[*Database]{Presence: checks.Absent}, []checks.Option{checks.AtLeast(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved"), nilList)},
+		"AbsentAtLeast":   {"unless there must be something", checks.Request[*Database]{Presence: checks.Absent}, []checks.Option{checks.WithMinimum(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "0 of at least 1 are there to be approved"), nilList)},
 		"AbsentApplied":   {"before Ready absence is no excuse", checks.Request[*Database]{Presence: checks.Absent, OwnerRequest: checks.OwnerRequest{Applied: true}}, nil, unknown},
-		"UnknownProceeds": {"an option lets it proceed", checks.Request[*Database]{Presence: checks.Present}, []checks.Option{checks.UnknownProceeds()}, passes(nilList)},
+		"UnknownProceeds": {"an option lets it proceed", checks.Request[*Database]{Presence: checks.Present}, []checks.Option{checks.WithUnknownAllowed()}, passes(nilList)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestApprovalPendingSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"NoList":     {"the list is needed", func() { checks.ApprovalPending[*Database](nil, approval) }, "checks: ApprovalPending: a function is nil"},
 		"NoApproval": {"so is what reads it", func() { checks.ApprovalPending(list, nil) }, "checks: ApprovalPending: a function is nil"},
-		"AtLeast0":   {"at least none is no condition", func() { checks.ApprovalPending(list, approval, checks.AtLeast(0)) }, "checks: ApprovalPending: AtLeast(0): give at least 1"},
-		"Allow":      {"which states are approved is not to be chosen", func() { checks.ApprovalPending(list, approval, checks.Allow("Fine")) }, "checks: ApprovalPending: the option Allow is not for this check"},
+		"AtLeast0":   {"at least none is no condition", func() { checks.ApprovalPending(list, approval, checks.WithMinimum(0)) }, "checks: ApprovalPending: WithMinimum(0): give at least 1"},
+		"Allow":      {"which states are approved is not to be chosen", func() { checks.ApprovalPending(list, approval, checks.WithAllowed("Fine")) }, "checks: ApprovalPending: the option WithAllowed is not for this check"},
 	})
 }

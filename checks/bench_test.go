@@ -8,8 +8,8 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // five are five prebuilt checks, two about the owner and three about the resource, as one function.
@@ -244,7 +244,7 @@ func TestAllocations(t *testing.T) {
 		"OwnerReady":             {"what lets pass costs nothing", on(checks.OwnerReady()), passing(), "", 0},
 		"OwnerProvisioningState": {"what lets pass costs nothing", on(checks.OwnerProvisioningState(state)), passing(), "", 0},
 		"OwnerIs":                {"what lets pass costs nothing", on(checks.OwnerIs("fits", func(*Cluster) string { return "" })), passing(), "", 0},
-		"WithOwner":              {"what lets pass costs nothing", checks.WithOwner("suits", func(*Database, *Cluster) string { return "" }), passing(), "", 0},
+		"OwnerFits":              {"what lets pass costs nothing", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), passing(), "", 0},
 		"ProvisioningState":      {"what lets pass costs nothing", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), passing(), "", 0},
 		"LiveState":              {"what lets pass costs nothing", live("Succeeded"), passing(), "", 0},
 		"ReferenceReady":         {"what lets pass costs nothing", reference, passing(), "", 0},
@@ -262,9 +262,9 @@ func TestAllocations(t *testing.T) {
 		"OwnerReady/Unknown":  {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "nothing said"}), "OwnerReadinessUnknown", 3},
 		"OwnerReady/Stale":    {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 3},
 		"OwnerReady/Deleting": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 3},
-		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.ByIDBlocks())), byID, "OwnerKnownByIDOnly", 3},
+		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.WithByIDBlocked())), byID, "OwnerKnownByIDOnly", 3},
 
-		"OwnerProvisioningState/State":     {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.Allow("Ready", "Stopped"))), passing(), "OwnerState", 3},
+		"OwnerProvisioningState/State":     {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.WithAllowed("Ready", "Stopped"))), passing(), "OwnerState", 3},
 		"OwnerProvisioningState/Unknown":   {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 3},
 		"OwnerProvisioningState/NotFound":  {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
 		"OwnerProvisioningState/None":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotFound", 3},
@@ -273,8 +273,8 @@ func TestAllocations(t *testing.T) {
 
 		"OwnerIs/Objection":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
 		"OwnerIs/WrongKind":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
-		"WithOwner/Objection": {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
-		"WithOwner/NotFound":  {"a block is itself and its text", checks.WithOwner("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"OwnerFits/Objection": {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
+		"OwnerFits/NotFound":  {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
 		"State":               {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
 		"State/Unknown":       {"a block is itself and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
 		"LiveState/State":     {"a block is itself and its text", live("Upgrading"), passing(), "ResourceState", 2},
@@ -291,11 +291,11 @@ func TestAllocations(t *testing.T) {
 		"Approval/Unknown":    {"a block is itself and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
 		"Valid/Invalid":       {"a block is itself and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
 		"Paused/Paused":       {"a block is itself and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
-		"Options":             {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.RetryIn(1), checks.WaitingFor(lan)), passing(), "Paused", 2},
-		"Replaced":            {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.Reason("OnHold")), passing(), "OnHold", 2},
+		"Options":             {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
+		"Replaced":            {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
 		"All/OneBlock":        {"one block alone is handed through All as it is", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
 		"Own": {"a block of one's own", checks.Check("own", func(context.Context, request) (checks.Result, error) {
-			return checks.Block("NotYet", "wait", checks.WaitingFor()), nil
+			return checks.Block("NotYet", "wait", checks.WithWaitingFor()), nil
 		}), passing(), "NotYet", 2},
 	}
 	for name, tc := range cases {

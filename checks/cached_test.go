@@ -32,7 +32,7 @@ func remember(ttl time.Duration, opts ...checks.Option) *remembering {
 			return checks.Proceed(), nil
 		}
 		return r.say(req.Resource.Version)
-	}), append(opts, checks.Clock(func() time.Time { return r.now }))...)
+	}), append(opts, checks.WithClock(func() time.Time { return r.now }))...)
 	r.check = checks.Compose(chain.New(link))
 	return r
 }
@@ -57,24 +57,25 @@ func TestCached(t *testing.T) {
 		steps  []step
 		asked  []int // the versions that the check itself was asked about
 	}{
-		"Remembers":      {"what passed is not asked again", time.Minute, nil, []step{{0, 1, nil}, {0, 1, nil}, {59 * time.Second, 1, block}}, []int{1}},
-		"Expires":        {"until its time is over", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}}, []int{1, 1}},
-		"NotRenewed":     {"a pass that is remembered does not last longer for being asked for", time.Minute, nil, []step{{0, 1, nil}, {40 * time.Second, 1, nil}, {40 * time.Second, 1, nil}}, []int{1, 1}},
-		"Renewed":        {"one that was asked for anew does", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}, {59 * time.Second, 1, nil}}, []int{1, 1}},
-		"Keys":           {"each key is remembered for itself", time.Minute, nil, []step{{0, 1, nil}, {0, 2, nil}, {0, 1, nil}, {0, 2, nil}}, []int{1, 2}},
-		"ZeroKey":        {"the zero key is nobody's", time.Minute, nil, []step{{0, 0, nil}, {0, 0, nil}}, []int{0, 0}},
+		"Remembers":      {"the check does not run again for a remembered key", time.Minute, nil, []step{{0, 1, nil}, {0, 1, nil}, {59 * time.Second, 1, block}}, []int{1}},
+		"Expires":        {"the check runs again after the ttl", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}}, []int{1, 1}},
+		"NotRenewed":     {"a look-up does not extend the ttl", time.Minute, nil, []step{{0, 1, nil}, {40 * time.Second, 1, nil}, {40 * time.Second, 1, nil}}, []int{1, 1}},
+		"Renewed":        {"a new run of the check does", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}, {59 * time.Second, 1, nil}}, []int{1, 1}},
+		"ClockBack":      {"a verdict from the future is forgotten", time.Minute, nil, []step{{0, 1, nil}, {-time.Hour, 1, nil}}, []int{1, 1}},
+		"Keys":           {"keys are separate", time.Minute, nil, []step{{0, 1, nil}, {0, 2, nil}, {0, 1, nil}, {0, 2, nil}}, []int{1, 2}},
+		"ZeroKey":        {"the zero key is not remembered", time.Minute, nil, []step{{0, 0, nil}, {0, 0, nil}}, []int{0, 0}},
 		"Block":          {"a block is not remembered: nothing stays blocked longer than it must", time.Minute, nil, []step{{0, 1, block}, {0, 1, block}, {0, 1, nil}, {0, 1, block}}, []int{1, 1, 1}},
 		"Skip":           {"nor is a skip", time.Minute, nil, []step{{0, 1, func(int) (checks.Result, error) { return checks.Skip("why"), nil }}, {0, 1, nil}}, []int{1, 1}},
-		"Error":          {"nor an error, whatever stands beside it", time.Minute, nil, []step{{0, 1, func(int) (checks.Result, error) { return checks.Proceed(), errTest }}, {0, 1, nil}}, []int{1, 1}},
+		"Error":          {"nor is an error with a result", time.Minute, nil, []step{{0, 1, func(int) (checks.Result, error) { return checks.Proceed(), errTest }}, {0, 1, nil}}, []int{1, 1}},
 		"Zero":           {"nor no decision", time.Minute, nil, []step{{0, 1, func(int) (checks.Result, error) { return checks.Result{}, nil }}, {0, 1, nil}}, []int{1, 1}},
 		"Panic":          {"nor a panic", time.Minute, nil, []step{{0, 1, func(int) (checks.Result, error) { panic(errTest) }}, {0, 1, nil}}, []int{1, 1}},
 		"BlockAfterPass": {"a block that comes when a pass is over is not covered by it", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, block}, {0, 1, block}}, []int{1, 1, 1}},
 
-		"Size":        {"the oldest of too many is forgotten", time.Minute, []checks.Option{checks.Size(2)}, []step{{0, 1, nil}, {0, 2, nil}, {0, 3, nil}, {0, 3, nil}, {0, 2, nil}, {0, 1, nil}}, []int{1, 2, 3, 1}},
-		"SizeOne":     {"one at least is remembered", time.Minute, []checks.Option{checks.Size(1)}, []step{{0, 1, nil}, {0, 1, nil}, {0, 2, nil}, {0, 2, nil}, {0, 1, nil}}, []int{1, 2, 1}},
-		"SizeRenewed": {"one that was renewed is no longer the oldest, and takes one place", time.Minute, []checks.Option{checks.Size(2)}, []step{{0, 1, nil}, {30 * time.Second, 2, nil}, {30 * time.Second, 1, nil}, {0, 3, nil}, {0, 1, nil}, {0, 2, nil}}, []int{1, 2, 1, 3, 2}},
-		"SizeAsked":   {"one that was only asked for stays the oldest", time.Minute, []checks.Option{checks.Size(2)}, []step{{0, 1, nil}, {0, 2, nil}, {0, 1, nil}, {0, 3, nil}, {0, 1, nil}}, []int{1, 2, 3, 1}},
-		"SizeBlock":   {"a block takes no place", time.Minute, []checks.Option{checks.Size(1)}, []step{{0, 1, nil}, {0, 2, block}, {0, 1, nil}}, []int{1, 2}},
+		"Size":        {"the oldest key is dropped first", time.Minute, []checks.Option{checks.WithSize(2)}, []step{{0, 1, nil}, {0, 2, nil}, {0, 3, nil}, {0, 3, nil}, {0, 2, nil}, {0, 1, nil}}, []int{1, 2, 3, 1}},
+		"SizeOne":     {"one key is remembered", time.Minute, []checks.Option{checks.WithSize(1)}, []step{{0, 1, nil}, {0, 1, nil}, {0, 2, nil}, {0, 2, nil}, {0, 1, nil}}, []int{1, 2, 1}},
+		"SizeRenewed": {"a renewed key becomes the newest and counts once", time.Minute, []checks.Option{checks.WithSize(2)}, []step{{0, 1, nil}, {30 * time.Second, 2, nil}, {30 * time.Second, 1, nil}, {0, 3, nil}, {0, 1, nil}, {0, 2, nil}}, []int{1, 2, 1, 3, 2}},
+		"SizeAsked":   {"a look-up does not make a key newer", time.Minute, []checks.Option{checks.WithSize(2)}, []step{{0, 1, nil}, {0, 2, nil}, {0, 1, nil}, {0, 3, nil}, {0, 1, nil}}, []int{1, 2, 3, 1}},
+		"SizeBlock":   {"a block uses no space", time.Minute, []checks.Option{checks.WithSize(1)}, []step{{0, 1, nil}, {0, 2, block}, {0, 1, nil}}, []int{1, 2}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,18 +123,19 @@ func TestCachedResults(t *testing.T) {
 		err    error
 	}{
 		"Proceed": {"a pass", checks.Proceed(), nil},
-		"Block":   {"a block", checks.Block("A", "a", checks.RetryIn(1), checks.WaitingFor(prod)), nil},
+		"Block":   {"a block", checks.Block("A", "a", checks.WithAfter(1), checks.WithWaitingFor(prod)), nil},
 		"Skip":    {"a skip", checks.Skip("why"), nil},
 		"Error":   {"an error", checks.Result{}, errTest},
 		"Both":    {"an error beside a block", checks.Block("A", "a"), errTest},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			res, err := checks.Compose(chain.New(checks.Cached(time.Hour, key, says[request]("a", tc.res, tc.err))))(t.Context(), ofDatabase(nil))
+			req := ofDatabase(nil)
+			res, err := checks.Compose(chain.New(checks.Cached(time.Hour, key, says[request]("a", tc.res, tc.err))))(t.Context(), req)
 			if diff := cmp.Diff(tc.res, res); diff != "" || err != tc.err {
 				t.Errorf("%s: error %v, want %v; -want, +got:\n%s", tc.reason, err, tc.err, diff)
 			}
-			if at := res.Link(); (at != nil) != (name != "Proceed") || at != nil && at.Name != "Cached(a)" {
+			if at := decidedBy(req); (at != "") != (name != "Proceed") || at != "" && at != "Cached(a)" {
 				t.Errorf("%s: decided by %v", tc.reason, at)
 			}
 		})
@@ -169,7 +171,7 @@ func TestCachedInChains(t *testing.T) {
 
 // A key that is not equal to itself cannot be found again.
 func TestCachedOddKeys(t *testing.T) {
-	check := checks.Cached(time.Hour, func(request) float64 { return math.NaN() }, says[request]("a", checks.Proceed(), nil), checks.Size(1))
+	check := checks.Cached(time.Hour, func(request) float64 { return math.NaN() }, says[request]("a", checks.Proceed(), nil), checks.WithSize(1))
 	for range 3 {
 		mustAnswer(t, "it is asked each time", passes(), check, ofDatabase(nil))
 	}
@@ -189,7 +191,7 @@ func TestCachedConcurrently(t *testing.T) {
 				return checks.Block("Even", fmt.Sprint(req.Resource.Version)), nil
 			}
 			return checks.Proceed(), nil
-		}), checks.Size(8))))
+		}), checks.WithSize(8))))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -213,12 +215,12 @@ func TestCachedSetUp(t *testing.T) {
 	a := says[request]("a", checks.Proceed(), nil)
 	mustPanic(t, map[string]setUp{
 		"NoKey":    {"a key is needed", func() { checks.Cached[request, int](time.Hour, nil, a) }, "checks: Cached(a): the key function is nil"},
-		"NoTime":   {"to remember for no time is not to use it", func() { checks.Cached(0, key, a) }, "checks: Cached(a): the time to remember is 0s: give a positive duration"},
-		"Negative": {"nor for less", func() { checks.Cached(-time.Second, key, a) }, "checks: Cached(a): the time to remember is -1s: give a positive duration"},
+		"NoTime":   {"a ttl of zero remembers nothing", func() { checks.Cached(0, key, a) }, "checks: Cached(a): the time to remember is 0s: give a positive duration"},
+		"Negative": {"nor does a negative ttl", func() { checks.Cached(-time.Second, key, a) }, "checks: Cached(a): the time to remember is -1s: give a positive duration"},
 		"Nil":      {"a check is needed", func() { checks.Cached(time.Hour, key, nil) }, "checks: Cached: link nil" + rawRefused},
 		"Raw":      {"a raw link may act around next", func() { checks.Cached(time.Hour, key, chain.Named("raw", func(next handler) handler { return next })) }, "checks: Cached: link raw" + rawRefused},
-		"Gate":     {"a gate that is not asked would start nothing", func() { checks.Cached(time.Hour, key, checks.Gate("backup", proceeds)) }, "checks: Cached: link Gate(backup)" + rawRefused},
-		"Option":   {"the check inside blocks, not the memory", func() { checks.Cached(time.Hour, key, a, checks.Reason("Other")) }, "checks: Cached(a): the option Reason is not for this check"},
-		"Block":    {"so an option about blocks would do nothing", func() { checks.Cached(time.Hour, key, a, checks.RetryIn(time.Second)) }, "checks: Cached(a): a BlockOption is not for this check: give it to the check that blocks"},
+		"Gate":     {"a gate that does not run starts nothing", func() { checks.Cached(time.Hour, key, checks.Gate("backup", proceeds)) }, "checks: Cached: link Gate(backup)" + rawRefused},
+		"Option":   {"the check inside blocks, not the memory", func() { checks.Cached(time.Hour, key, a, checks.WithReason("Other")) }, "checks: Cached(a): the option WithReason is not for this check"},
+		"Block":    {"so an option about blocks would do nothing", func() { checks.Cached(time.Hour, key, a, checks.WithAfter(time.Second)) }, "checks: Cached(a): a BlockOption is not for this check: give it to the check that blocks"},
 	})
 }

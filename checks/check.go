@@ -49,19 +49,35 @@ func newCheck[R any](name string, tag linktag.Check, decide func(context.Context
 	if strings.TrimSpace(name) == "" {
 		panic(fmt.Sprintf("checks: Check: the name of the link at %s is empty", source))
 	}
-	var req R
-	g, ok := any(req).(guarder[R])
-	if !ok {
-		panic(fmt.Sprintf("checks: Check: the request of %q is a %T: it must be a *checks.Request[T] or *checks.OwnerRequest", name, req))
-	}
-	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide}, g.checked(name, decide))
+	of := requestOf[R](fmt.Sprintf("Check: the request of %q", name))
+	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide}, func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
+		return func(ctx context.Context, req R) (Result, error) {
+			if o := of.owner(req); o == nil || o.call.Note() == nil {
+				return Result{}, notComposed(name, o == nil)
+			}
+			res, err := decide(ctx, req)
+			if err != nil || res.d != proceed {
+				return res, err
+			}
+			return next(ctx, req)
+		}
+	})
 }
 
 // tagOf returns the tag of a link made by [Check] or [Gate], whatever its name. ok is false for any
 // other link.
 func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
-	if answer := probe.Ask(link); answer != nil {
-		tag, ok = answer.Tag.(linktag.Check)
+	if link == nil {
+		return tag, false
 	}
+	tag, ok = chain.New(link).Links()[0].Tag.(linktag.Check)
 	return tag, ok
+}
+
+// nameOf returns the name under which a chain lists a link.
+func nameOf[R any](link chain.Middleware[R, Result]) string {
+	if link == nil {
+		return "nil"
+	}
+	return chain.New(link).Links()[0].Name
 }

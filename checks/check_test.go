@@ -56,8 +56,8 @@ func TestCheckAndGate(t *testing.T) {
 				if entered != tc.goesOn {
 					t.Errorf("%s: %s: the link behind ran: %t, want %t", tc.reason, name, entered, tc.goesOn)
 				}
-				if want := name; res.Link() == nil && !res.Proceeds() || res.Link() != nil && res.Link().Name != want {
-					t.Errorf("%s: decided by %v, want %s", tc.reason, res.Link(), want)
+				if by := decidedBy(req); by == "" && !res.Proceeds() || by != "" && by != name {
+					t.Errorf("%s: decided by %q, want %q", tc.reason, by, name)
 				}
 			}
 		})
@@ -77,7 +77,7 @@ func TestCheckSetUp(t *testing.T) {
 	for name, make := range map[string]func(){
 		"Check":     func() { checks.Check(" ", proceeds) },
 		"OwnerIs":   func() { checks.OwnerIs(" ", func(*Deep) string { return "" }) },
-		"WithOwner": func() { checks.WithOwner("", func(*Database, *Deep) string { return "" }) },
+		"OwnerFits": func() { checks.OwnerFits("", func(*Database, *Deep) string { return "" }) },
 	} {
 		text := panicOf(make)
 		if !strings.Contains(text, "the name of the link at checks/check_test.go:") || !strings.HasSuffix(text, " is empty") {

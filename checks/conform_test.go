@@ -26,28 +26,33 @@ func TestOwnerChecksConform(t *testing.T) {
 	ready := checks.OwnerReady()
 	links := map[string]checks.OwnerMiddleware{
 		"OwnerReady":                               ready,
-		"OwnerReady/ByIDBlocks":                    checks.OwnerReady(checks.ByIDBlocks()),
-		"OwnerReady/Reason":                        checks.OwnerReady(checks.Reason("NotYet"), checks.RetryIn(time.Minute)),
+		"OwnerReady/ByIDBlocks":                    checks.OwnerReady(checks.WithByIDBlocked()),
+		"OwnerReady/Reason":                        checks.OwnerReady(checks.WithReason("NotYet"), checks.WithAfter(time.Minute)),
 		"OwnerProvisioningState":                   checks.OwnerProvisioningState(clusterState),
-		"OwnerProvisioningState/UnknownProceeds":   checks.OwnerProvisioningState(clusterState, checks.UnknownProceeds()),
-		"OwnerProvisioningState/WrongKindProceeds": checks.OwnerProvisioningState(clusterState, checks.WrongKindProceeds()),
-		"OwnerProvisioningState/Deny":              checks.OwnerProvisioningState(clusterState, checks.Deny("Deleting"), checks.Exact()),
+		"OwnerProvisioningState/UnknownProceeds":   checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
+		"OwnerProvisioningState/WrongKindProceeds": checks.OwnerProvisioningState(clusterState, checks.WithWrongKindAllowed()),
+		"OwnerProvisioningState/Deny":              checks.OwnerProvisioningState(clusterState, checks.WithDenied("Deleting"), checks.WithExactStates()),
 		"OwnerIs":                                  checks.OwnerIs("OwnerIs", tooOld),
-		"OwnerIs/UnknownProceeds":                  checks.OwnerIs("OwnerIs", tooOld, checks.UnknownProceeds()),
-		"OwnerIs/WrongKindProceeds":                checks.OwnerIs("OwnerIs", tooOld, checks.WrongKindProceeds()),
+		"OwnerIs/UnknownProceeds":                  checks.OwnerIs("OwnerIs", tooOld, checks.WithUnknownAllowed()),
+		"OwnerIs/WrongKindProceeds":                checks.OwnerIs("OwnerIs", tooOld, checks.WithWrongKindAllowed()),
 		"All":                                      checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
-		"Check":                                    checks.Check("Check", func(context.Context, *checks.OwnerRequest) (checks.Result, error) { return checks.Skip("why not"), nil }),
+		"Check": checks.Check("Check", func(_ context.Context, r ownerRequest) (checks.Result, error) {
+			if c, ok := r.Owner.Value.(*Cluster); !ok || c == nil || c.Version > 12 {
+				return checks.Skip("why not"), nil
+			}
+			return checks.Proceed(), nil
+		}),
 		"raw": raw("raw", func(ctx context.Context, r ownerRequest, next chain.Handler[ownerRequest, checks.Result]) (checks.Result, error) {
 			return next(ctx, r)
 		}),
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
-			checkstest.Conforms(t, link, ownerRequests())
+			checkstest.Laws(t, link, ownerRequests())
 		})
 	}
 	t.Run("Chain", func(t *testing.T) {
-		checkstest.Conforms(t, chain.New(ready, checks.OwnerProvisioningState(clusterState)), ownerRequests())
+		checkstest.Laws(t, chain.New(ready, checks.OwnerProvisioningState(clusterState)), ownerRequests())
 	})
 }
 
@@ -65,20 +70,25 @@ func TestChecksConform(t *testing.T) {
 	owner := checks.OnOwner[*Database](checks.OwnerReady(), checks.OwnerIs("Known", func(c *Cluster) string { return "" }))
 	links := map[string]link{
 		"ProvisioningState":                 checks.ProvisioningState(state),
-		"ProvisioningState/UnknownProceeds": checks.ProvisioningState(state, checks.UnknownProceeds()),
-		"ProvisioningState/Deny":            checks.ProvisioningState(state, checks.Deny("Deleting"), checks.Exact()),
+		"ProvisioningState/UnknownProceeds": checks.ProvisioningState(state, checks.WithUnknownAllowed()),
+		"ProvisioningState/Deny":            checks.ProvisioningState(state, checks.WithDenied("Deleting"), checks.WithExactStates()),
 		"LiveState": checks.LiveState(func(ctx context.Context, r request) (string, error) {
 			if r.Resource.Status == nil {
 				return "", errTest
 			}
 			return known(state(r.Resource)), ctx.Err()
 		}),
-		"ReferenceReady":            network,
-		"ReferenceReady/ByIDBlocks": checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network, {ID: "/x"}} }, checks.ByIDBlocks()),
+		"ReferenceReady": network,
+		"ReferenceReady/ByIDBlocks": checks.ReferenceReady("network", func(d *Database) []checks.Ref {
+			if d.Version > 12 {
+				return []checks.Ref{d.Network, {ID: "/x"}}
+			}
+			return []checks.Ref{d.Network}
+		}, checks.WithByIDBlocked()),
 		"ApprovalPending":           checks.ApprovalPending(connections, approval),
-		"ApprovalPending/AtLeast":   checks.ApprovalPending(connections, approval, checks.AtLeast(2)),
-		"WithOwner":                 checks.WithOwner("WithOwner", ahead),
-		"WithOwner/UnknownProceeds": checks.WithOwner("WithOwner", ahead, checks.UnknownProceeds(), checks.WrongKindProceeds()),
+		"ApprovalPending/AtLeast":   checks.ApprovalPending(connections, approval, checks.WithMinimum(2)),
+		"OwnerFits":                 checks.OwnerFits("OwnerFits", ahead),
+		"OwnerFits/UnknownProceeds": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
 		"OnOwner":                   owner,
 		"Valid": checks.Valid(func(d *Database) error {
 			if d.Version < 12 {
@@ -87,24 +97,41 @@ func TestChecksConform(t *testing.T) {
 			return nil
 		}),
 		"Paused": checks.Paused(func(d *Database) bool { return d.Paused || *d.Status.ProvisioningState == "Paused" }),
-		"All":    checks.All(owner, network, checks.ProvisioningState(state), checks.WithOwner("WithOwner", ahead)),
+		"All":    checks.All(owner, network, checks.ProvisioningState(state), checks.OwnerFits("OwnerFits", ahead)),
 		"Cached": checks.Cached(time.Hour, func(r request) Database { return keyOf(r.Resource) }, checks.ProvisioningState(state)),
 		"Gate": checks.Gate("Gate", func(_ context.Context, r request) (checks.Result, error) {
-			r.Resource.Paused = true // what it has begun
+			if r.Resource.Paused {
+				return checks.Proceed(), nil
+			}
+			r.Resource.Paused = true // it has begun
 			return checks.Block("Begun", "it has begun"), nil
 		}),
 		"OnOwner/Gate": checks.OnOwner[*Database](checks.Gate("Begin", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })),
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
-			checkstest.Conforms(t, link, requests())
+			checkstest.Laws(t, link, requests())
 		})
 	}
-	t.Run("Chain", func(t *testing.T) { checkstest.Conforms(t, chain.New(owner, network), requests()) })
+	t.Run("Chain", func(t *testing.T) {
+		guards := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["Valid"], owner, network, links["ApprovalPending"], links["OwnerFits"],
+			links["ProvisioningState/UnknownProceeds"])
+		passing := rapid.Custom(func(t *rapid.T) request {
+			r := requests().Draw(t, "request")
+			d := *r.Resource
+			d.Version, d.Paused, d.Status = 12, false, &DatabaseStatus{ProvisioningState: &succeeded, Connections: []Connection{{"office", "Approved"}}}
+			return checkstest.Request(&d, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}})),
+				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &struct{}{}))))
+		})
+		some := rapid.OneOf(passing, requests())
+		checkstest.Laws(t, guards, some)
+		checkstest.Order(t, guards, some, "Paused", "Valid", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
+			"ApprovalPending", "OwnerFits", "ProvisioningState")
+	})
 	t.Run("Convert", func(t *testing.T) {
 		type newer struct{ Old *Database }
 		converted := checks.Convert(chain.New(owner, network, checks.ProvisioningState(state)), func(n *newer) (*Database, error) { return n.Old, nil })
-		checkstest.Conforms(t, converted, rapid.Custom(func(t *rapid.T) *checks.Request[*newer] {
+		checkstest.Laws(t, converted, rapid.Custom(func(t *rapid.T) *checks.Request[*newer] {
 			old := requests().Draw(t, "old")
 			return &checks.Request[*newer]{OwnerRequest: old.OwnerRequest, Resource: &newer{old.Resource}, Presence: old.Presence}
 		}))

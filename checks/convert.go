@@ -57,16 +57,16 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
 		if tag, ok := tagOf(link); ok && tag.Acts {
-			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for %s", chain.NameOf(link), reflect.TypeFor[From]()))
+			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
 		}
 		return func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {
 				if req == nil {
-					return stray(nil, true)
+					return Result{}, stray(nil, true)
 				}
 				origin, ok := req.origin.(*Request[From])
 				if !ok {
-					return stray(nil, false)
+					return Result{}, stray(nil, false)
 				}
 				back := *origin
 				back.OwnerRequest, back.Presence = req.OwnerRequest, req.Presence
@@ -75,7 +75,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 			})
 			return func(ctx context.Context, req *Request[From]) (Result, error) {
 				if req == nil {
-					return stray(nil, true)
+					return Result{}, stray(nil, true)
 				}
 				resource, err := converted(req.Resource, convert)
 				if err != nil {

@@ -26,8 +26,8 @@
 // wait. It states:
 //
 //   - why: a reason for machines and a message for people
-//   - how soon to retry ([Retry], [RetryIn])
-//   - the awaited objects ([WaitingFor])
+//   - how soon to retry ([WithRetry], [WithAfter])
+//   - the awaited objects ([WithWaitingFor])
 //
 // An error means that the check could not decide. A negative delay is ignored, and the trace shows
 // it.
@@ -36,7 +36,7 @@
 //
 //	OwnerReady               the owner is ready for its own generation
 //	OwnerProvisioningState   the owner is in a state that allows work: any field, an allow or a deny set
-//	OwnerIs, WithOwner       the user's function has no objection to the owner, alone or with the resource
+//	OwnerIs, OwnerFits       the user's function has no objection to the owner, alone or with the resource
 //	ProvisioningState        the resource itself is in a state that allows work, as last seen
 //	LiveState                the same, but the check reads the state from the cloud
 //	ReferenceReady           all objects that the resource refers to are found and ready
@@ -46,11 +46,12 @@
 //
 // Unknown is never treated as ready. An owner that is not found, a state that is not reported, and
 // stale readiness block, each with its own reason. Each option that relaxes this names the case it
-// allows, as [UnknownProceeds] does. The trace shows each pass that proceeded because of such an
+// allows, as [WithUnknownAllowed] does. The trace shows each pass that proceeded because of such an
 // option.
 //
 // OwnerReady and ReferenceReady proceed in two cases in which readiness can never be determined: a
-// resource without an owner ([Required]), and an object known only by its cloud ID ([ByIDBlocks]).
+// resource without an owner ([WithRequiredOwner]), and an object known only by its cloud ID
+// ([WithByIDBlocked]).
 //
 // # States of the resource
 //
@@ -62,7 +63,7 @@
 //	present, unknown   block
 //
 // Once Apply has succeeded ([OwnerRequest.Applied]), a check guards Ready. An absent resource then
-// always blocks, because it is missing. Without [Allow] and [Deny] only a final good state
+// always blocks, because it is missing. Without [WithAllowed] and [WithDenied] only a final good state
 // proceeds, so that a failed resource does not become Ready.
 //
 // The words for states and approvals are Azure's unless the kind has a [Vocabulary].
@@ -73,8 +74,8 @@
 // so that a bug in the selector is visible.
 //
 // A function that returns a list of references or a boolean must not dereference nil. The check
-// fails with [ErrNilPointer], because one nil would hide the other references. [OptionalRefs] takes
-// references that may be nil.
+// fails, because one nil would hide the other references. [OptionalRefs] takes references that may
+// be nil.
 //
 // If the list function of ApprovalPending dereferences nil, the approvals are not reported.
 //

@@ -53,7 +53,7 @@ func Example() {
 	fmt.Println(guards)
 
 	// One pass. What the engine knows of the owner and of other objects comes with the request.
-	res, err := decide(context.Background(), &checks.Request[*Database]{
+	req := &checks.Request[*Database]{
 		OwnerRequest: checks.OwnerRequest{
 			Owner: checks.Object{
 				Ref:       checks.Ref{Kind: "Cluster", Name: "prod"},
@@ -66,9 +66,10 @@ func Example() {
 		},
 		Resource: &Database{Network: checks.Ref{Kind: "Network", Name: "lan"}},
 		Presence: checks.Absent, // looked for and not there
-	})
+	}
+	res, err := decide(context.Background(), req)
 	fmt.Println("goes on:    ", res.Proceeds(), err)
-	fmt.Println("stopped by: ", res.Link())
+	fmt.Println("stopped by: ", req.DecidedBy())
 	fmt.Println("reason:     ", res.Reason())
 	fmt.Println("message:    ", res.Message())
 	fmt.Println("waiting for:", res.WaitingFor())

@@ -39,7 +39,7 @@ func WithinQuota(quotas Quotas) checks.Middleware[*MachinePool] {
 		if free := limit - used; more > free {
 			why := fmt.Sprintf("%d more cores are needed in %s, and %d of %d are free: raise the quota or ask for fewer",
 				more, pool.Region, free, limit)
-			return checks.Block("QuotaExceeded", why, checks.RetryIn(10*time.Minute)), nil
+			return checks.Block("QuotaExceeded", why, checks.WithAfter(10*time.Minute)), nil
 		}
 		return checks.Proceed(), nil
 	})

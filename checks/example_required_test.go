@@ -8,11 +8,12 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// A resource without an owner is a root resource, and proceeds. Required is for a kind that always has an owner: there, no
-// owner is a mistake in the spec. A ready owner proceeds in both.
+// A resource without an owner is a root resource, and proceeds.
+// WithRequiredOwner is for a kind that always has an owner: there, no owner is
+// a mistake in the spec. A ready owner proceeds in both.
 func ExampleOwnerReady_required() {
 	check := checks.Compose(chain.New(checks.OwnerReady()))
-	required := checks.Compose(chain.New(checks.OwnerReady(checks.Required())))
+	required := checks.Compose(chain.New(checks.OwnerReady(checks.WithRequiredOwner())))
 
 	topic := checks.Ref{Kind: "Topic", Name: "orders"}
 	for _, owner := range []checks.Object{

@@ -70,7 +70,7 @@ func ExampleOwnerProvisioningState() {
 func ExampleOwnerProvisioningState_deny() {
 	check := checks.Compose(chain.New(checks.OwnerProvisioningState(
 		func(c *Cluster) *string { return c.Status.ProvisioningState },
-		checks.Deny("Deleting"), checks.UnknownProceeds(),
+		checks.WithDenied("Deleting"), checks.WithUnknownAllowed(),
 	)))
 
 	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
@@ -99,9 +99,9 @@ func ExampleOwnerIs() {
 	// proceed <nil>
 }
 
-func ExampleWithOwner() {
+func ExampleOwnerFits() {
 	check := checks.Compose(chain.New(
-		checks.WithOwner("version", func(d *Database, c *Cluster) string {
+		checks.OwnerFits("version", func(d *Database, c *Cluster) string {
 			if d.Version > c.Version {
 				return fmt.Sprintf("it has version %d, the database wants %d", c.Version, d.Version)
 			}
@@ -122,7 +122,7 @@ func ExampleWithOwner() {
 func ExampleProvisioningState() {
 	check := checks.Compose(chain.New(
 		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState },
-			checks.Allow(append(checks.Settled(), "Ready")...)),
+			checks.WithAllowed(append(checks.Settled(), "Ready")...)),
 	))
 
 	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})
@@ -142,7 +142,7 @@ func ExampleLiveState() {
 			state := states[0]
 			states = states[1:]
 			return state, nil
-		}, checks.Allow("Online", "Paused")),
+		}, checks.WithAllowed("Online", "Paused")),
 	))
 
 	fmt.Println(check(ctx, ofDatabase(&Database{})))
@@ -249,9 +249,9 @@ func ExampleGate() {
 		switch backup {
 		case "":
 			backup = "running"
-			return checks.Block("BackupStarted", "a backup is made before the upgrade", checks.RetryIn(time.Minute)), nil
+			return checks.Block("BackupStarted", "a backup is made before the upgrade", checks.WithAfter(time.Minute)), nil
 		case "running":
-			return checks.Block("BackupRunning", "a backup is made before the upgrade", checks.RetryIn(10*time.Second)), nil
+			return checks.Block("BackupRunning", "a backup is made before the upgrade", checks.WithAfter(10*time.Second)), nil
 		case "failed":
 			return checks.Result{}, errors.New("the backup failed")
 		}
@@ -289,7 +289,7 @@ func ExampleAll() {
 	// on change
 }
 
-// Cached keeps a check that costs something from being asked again for each pass, once it let a version pass.
+// Cached remembers which versions an expensive check let proceed, at most 100 of them.
 func ExampleCached() {
 	asked := 0
 	offered := checks.Check("offered", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
@@ -297,7 +297,7 @@ func ExampleCached() {
 		return checks.Proceed(), nil
 	})
 	version := func(req *checks.Request[*Database]) int { return req.Resource.Version }
-	check := checks.Compose(chain.New(checks.Cached(time.Hour, version, offered)))
+	check := checks.Compose(chain.New(checks.Cached(time.Hour, version, offered, checks.WithSize(100))))
 
 	for _, version := range []int{12, 12, 13, 12} {
 		res, err := check(ctx, ofDatabase(&Database{Version: version}))
@@ -350,7 +350,7 @@ func ExampleCompose() {
 
 func ExampleBlock() {
 	res := checks.Block("WaitingForDNS", "the name of the database is not published yet",
-		checks.Retry(classify.Fast), checks.RetryIn(20*time.Second), checks.WaitingFor(checks.Ref{Kind: "Zone", Name: "example.org"}))
+		checks.WithRetry(classify.Fast), checks.WithAfter(20*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Zone", Name: "example.org"}))
 	fmt.Println(res)
 	fmt.Println(res.Reason(), res.Retry(), res.After(), res.WaitingFor())
 	// Output:

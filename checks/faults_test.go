@@ -11,8 +11,8 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/internal/falsify"
-	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/testing/falsify"
+	"github.com/windlass-go/windlass/internal/testing/race"
 	"pgregory.net/rapid"
 )
 
@@ -45,7 +45,6 @@ func plain(name string, decide func(context.Context, request) (checks.Result, er
 // toyMark is what a call of a toy has come to: the link that has control, counted from 1, and what its last call of the
 // links behind it came to.
 type toyMark struct {
-	at               int
 	reached, decided bool
 	by               string
 	res              checks.Result // what was decided
@@ -74,16 +73,22 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 		m.reached = true
 		return checks.Proceed(), nil
 	}
-	for i, l := range slices.Backward(links) {
-		n, name, inner := i+1, chain.NameOf(l), l(h)
+	for _, l := range slices.Backward(links) {
+		name, inner := nameOf(l), l(h)
 		h = func(ctx context.Context, req request) (checks.Result, error) {
 			if err := stray(req); err != nil {
 				return checks.Result{}, err
 			}
-			*m = toyMark{at: n, reached: f.markIsKept && m.reached, by: m.by}
-			res, err := inner(ctx, req)
-			passed := m.reached && (m.at == n || f.panicNamesLast)
-			behind := m.decided && (m.at == n || f.panicNamesLast) && res.Equal(m.res) && err == m.err
+			*m = toyMark{reached: f.markIsKept && m.reached, by: m.by}
+			res, err, panicked := f.safely(ctx, req, name, inner)
+			if panicked && f.panicNamesLast {
+				err.(*chain.PanicError).Link = nameOf(links[len(links)-1])
+			}
+			passed := m.reached
+			if panicked && f.panicProceeds {
+				res, err, passed = checks.Proceed(), nil, true
+			}
+			behind := m.decided && res.Equal(m.res) && err == m.err
 			if f.errorIsLost && !res.IsZero() {
 				err = nil
 			}
@@ -98,9 +103,6 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 				err = checks.ErrNoDecision
 			case res.Equal(checks.Proceed()) && !passed && !f.endIsNotAsked:
 				res, err = checks.Result{}, checks.ErrEndNotReached
-			}
-			if !f.panicNamesLast {
-				m.at = n - 1
 			}
 			if err == nil && res.Equal(checks.Proceed()) {
 				m.reached, m.decided = true, false
@@ -119,21 +121,23 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 		}
 		marked := *req
 		marked.APIVersion = strconv.Itoa(calls)
-		m.at, m.by, m.decided = 0, "", false
-		if !f.panicEscapes {
-			defer func() {
-				if v := recover(); v != nil {
-					name := chain.NameOf(links[max(m.at, 1)-1])
-					res, by, err = checks.Result{}, name, &chain.PanicError{Value: v, Link: name}
-					if f.panicProceeds {
-						res, by, err = checks.Proceed(), "", nil
-					}
-				}
-			}()
-		}
+		m.by, m.decided = "", false
 		res, err = h(ctx, &marked)
 		return res, m.by, err
 	}
+}
+
+// safely calls a link, and turns its panic into an error.
+func (f toy) safely(ctx context.Context, req request, name string, inner handler) (res checks.Result, err error, panicked bool) {
+	if !f.panicEscapes {
+		defer func() {
+			if v := recover(); v != nil {
+				res, err, panicked = checks.Result{}, &chain.PanicError{Value: v, Link: name}, true
+			}
+		}()
+	}
+	res, err = inner(ctx, req)
+	return res, err, false
 }
 
 // single runs one check alone.
@@ -150,7 +154,7 @@ func (f toy) all(links ...link) link {
 				errs = append(errs, err)
 			case one.Blocked():
 				blocks = append(blocks, one)
-				messages = append(messages, chain.NameOf(l)+": "+one.Message())
+				messages = append(messages, nameOf(l)+": "+one.Message())
 				if f.allStops {
 					return one, nil
 				}
@@ -171,7 +175,7 @@ func (f toy) all(links ...link) link {
 					refs = append(refs, b.WaitingFor()...)
 				}
 			}
-			res = checks.Block(worst.Reason(), strings.Join(messages, "; "), checks.Retry(worst.Retry()), checks.RetryIn(after), checks.WaitingFor(refs...))
+			res = checks.Block(worst.Reason(), strings.Join(messages, "; "), checks.WithRetry(worst.Retry()), checks.WithAfter(after), checks.WithWaitingFor(refs...))
 		}
 		if len(errs) > 0 && !res.Blocked() {
 			res = checks.Result{}

@@ -25,7 +25,7 @@ func passes(notes ...string) answer { return answer{Result: checks.Proceed(), No
 
 // blocks is the answer of a check that blocks.
 func blocks(reason string, retry classify.Retry, message string, waitingFor ...checks.Ref) answer {
-	return answer{Result: checks.Block(reason, message, checks.Retry(retry), checks.WaitingFor(waitingFor...))}
+	return answer{Result: checks.Block(reason, message, checks.WithRetry(retry), checks.WithWaitingFor(waitingFor...))}
 }
 
 // nilHere is the note about a nil dereference in a test file.

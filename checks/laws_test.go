@@ -131,9 +131,9 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 			return checks.Proceed()
 		}
 		return checks.Block(rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "reason"), rapid.StringMatching("[a-z]{0,3}").Draw(t, "message"),
-			checks.Retry(rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange}).Draw(t, "retry")),
-			checks.RetryIn(time.Duration(rapid.IntRange(0, 3).Draw(t, "after"))),
-			checks.WaitingFor(rapid.SliceOfN(rapid.SampledFrom(refs), 0, 3).Draw(t, "refs")...))
+			checks.WithRetry(rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange}).Draw(t, "retry")),
+			checks.WithAfter(time.Duration(rapid.IntRange(0, 3).Draw(t, "after"))),
+			checks.WithWaitingFor(rapid.SliceOfN(rapid.SampledFrom(refs), 0, 3).Draw(t, "refs")...))
 	}), 1, 5).Draw(t, "results")
 
 	asked := 0
@@ -163,7 +163,7 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 			t.Fatalf("%v does not tell of %v", got, b)
 		}
 	}
-	want := checks.Block(slowest.Reason(), got.Message(), checks.Retry(slowest.Retry()), checks.RetryIn(after), checks.WaitingFor(waiting...))
+	want := checks.Block(slowest.Reason(), got.Message(), checks.WithRetry(slowest.Retry()), checks.WithAfter(after), checks.WithWaitingFor(waiting...))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("of %v: -want, +got:\n%s", results, diff)
 	}

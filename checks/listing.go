@@ -3,7 +3,6 @@ package checks
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Bounds of a message that lists several texts.
@@ -12,42 +11,35 @@ const (
 	mostBytes = 1000 // the longest part of a text that is kept, in bytes
 )
 
-// listing joins texts into one message of bounded length. The zero listing is empty.
+// listing joins texts into one message of bounded length. The zero listing is
+// empty.
 type listing struct {
-	n     int    // the number of texts, including those left out
-	first string // the first text, which needs no copy if it is the only one
-	rest  strings.Builder
+	n    int // the number of texts, including those left out
+	text string
 }
 
-// full reports whether further texts are only counted.
-func (l *listing) full() bool { return l.n >= mostTexts }
-
-func (l *listing) add(text string) {
+// add adds one text, which consists of parts.
+func (l *listing) add(parts ...string) {
 	l.n++
 	if l.n > mostTexts {
 		return
 	}
+	text := strings.Join(parts, "")
 	if len(text) > mostBytes {
-		end := mostBytes
-		for end > mostBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + "..."
+		text = strings.ToValidUTF8(text[:mostBytes], "") + "..." // without half a character
 	}
-	if l.n == 1 {
-		l.first = text
-		return
+	if l.n > 1 {
+		text = l.text + "; " + text
 	}
-	l.rest.WriteString("; ")
-	l.rest.WriteString(text)
+	l.text = text
 }
 
 // String returns the texts and the number of texts left out.
 func (l *listing) String() string {
 	if l.n <= mostTexts {
-		return l.first + l.rest.String()
+		return l.text
 	}
-	return l.first + l.rest.String() + "; and " + thousands(l.n-mostTexts) + " more"
+	return l.text + "; and " + thousands(l.n-mostTexts) + " more"
 }
 
 // thousands formats a number that is not negative, for instance as "31,990".

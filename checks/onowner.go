@@ -10,8 +10,8 @@ import (
 )
 
 // OnOwner makes a check of the resource from owner checks. Use it after the resource was read. It
-// returns the result of the first owner check that blocks, skips or fails. [Result.Link] of a block
-// and the text of an error name that owner check.
+// returns the result of the first owner check that blocks, skips or fails. For a block,
+// [OwnerRequest.DecidedBy] names that owner check, and so does the text of an error.
 //
 // The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached] accept it if [Check] made
 // all its links. No links and a nil link panic.
@@ -30,13 +30,13 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 	ask := Compose(c)
 	decide := func(ctx context.Context, req *Request[T]) (Result, error) {
 		res, err := ask(ctx, &req.OwnerRequest)
-		switch {
-		case res.at == nil:
+		switch by := req.DecidedBy(); {
+		case by == nil:
 		case err != nil:
-			err = fmt.Errorf("%s: %w", res.at.Name, err)
+			err = fmt.Errorf("%s: %w", by.Name, err)
 		case res.Blocked():
 			d := *res.d
-			d.inner = res.at
+			d.inner = by
 			res.d = &d
 		}
 		return res, err

@@ -13,7 +13,7 @@ import (
 
 func TestOnOwner(t *testing.T) {
 	pass := says[ownerRequest]("pass", checks.Proceed(), nil)
-	block := checks.Block("A", "a", checks.Retry(classify.Fast), checks.WaitingFor(prod))
+	block := checks.Block("A", "a", checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod))
 	cases := map[string]struct {
 		reason string
 		links  []ownerLink
@@ -41,9 +41,10 @@ func TestOnOwner(t *testing.T) {
 				t.Errorf("%s: errors.Is does not find %v in %v", tc.reason, tc.is, err)
 			}
 			// Around it stands a chain whose link it is.
-			res, _ := checks.Compose(chain.New(link))(t.Context(), ofDatabase(nil))
-			if at := res.Link(); got.Result.Equal(checks.Proceed()) != (at == nil) || at != nil && at.Name != orElse(tc.by, chain.NameOf(link)) {
-				t.Errorf("%s: decided by %v, want %s", tc.reason, at, orElse(tc.by, chain.NameOf(link)))
+			req := ofDatabase(nil)
+			_, _ = checks.Compose(chain.New(link))(t.Context(), req)
+			if at := decidedBy(req); got.Result.Equal(checks.Proceed()) != (at == "") || at != "" && at != orElse(tc.by, nameOf(link)) {
+				t.Errorf("%s: decided by %q, want %q", tc.reason, at, orElse(tc.by, nameOf(link)))
 			}
 		})
 	}

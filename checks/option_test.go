@@ -18,7 +18,7 @@ var configurable = map[string]func(...checks.Option){
 	"OwnerProvisioningState": func(o ...checks.Option) { checks.OwnerProvisioningState(deepState, o...) },
 	"fits":                   func(o ...checks.Option) { checks.OwnerIs("fits", func(*Deep) string { return "" }, o...) },
 	"suits": func(o ...checks.Option) {
-		checks.WithOwner("suits", func(*Database, *Deep) string { return "" }, o...)
+		checks.OwnerFits("suits", func(*Database, *Deep) string { return "" }, o...)
 	},
 	"ProvisioningState": func(o ...checks.Option) { checks.ProvisioningState(deepState, o...) },
 	"LiveState": func(o ...checks.Option) {
@@ -53,20 +53,20 @@ func TestOptionsFit(t *testing.T) {
 		option checks.Option
 		takes  []string
 	}{
-		"Allow":             {"states are what the checks of states are about", checks.Allow("a"), states},
-		"Deny":              {"both ways", checks.Deny("a"), states},
-		"Exact":             {"and how they are compared", checks.Exact(), states},
-		"UnknownProceeds":   {"what may not be reported", checks.UnknownProceeds(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
-		"WrongKindProceeds": {"only owners are of a kind that can be wrong", checks.WrongKindProceeds(), []string{"OwnerProvisioningState", "fits", "suits"}},
-		"ByIDBlocks":        {"only where being known by ID only passes", checks.ByIDBlocks(), []string{"OwnerReady", "ReferenceReady(network)"}},
-		"Required":          {"only where no owner proceeds", checks.Required(), []string{"OwnerReady"}},
-		"AtLeast":           {"only approvals are counted", checks.AtLeast(1), []string{"ApprovalPending"}},
-		"Reason":            {"everything that blocks has a reason", checks.Reason("Other"), but("Cached(a)")},
-		"Retry":             {"and is looked at again", checks.Retry(classify.Fast), but("Cached(a)")},
-		"RetryIn":           {"at a time", checks.RetryIn(time.Second), but("Cached(a)")},
-		"WaitingFor":        {"or when something happens", checks.WaitingFor(prod), but("Cached(a)")},
-		"Clock":             {"only Cached looks at the clock", checks.Clock(time.Now), []string{"Cached(a)"}},
-		"Size":              {"and remembers", checks.Size(1), []string{"Cached(a)"}},
+		"WithAllowed":          {"states are what the checks of states are about", checks.WithAllowed("a"), states},
+		"WithDenied":           {"both ways", checks.WithDenied("a"), states},
+		"WithExactStates":      {"and how they are compared", checks.WithExactStates(), states},
+		"WithUnknownAllowed":   {"what may not be reported", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
+		"WithWrongKindAllowed": {"only owners are of a kind that can be wrong", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "fits", "suits"}},
+		"WithByIDBlocked":      {"only where being known by ID only passes", checks.WithByIDBlocked(), []string{"OwnerReady", "ReferenceReady(network)"}},
+		"WithRequiredOwner":    {"only where no owner proceeds", checks.WithRequiredOwner(), []string{"OwnerReady"}},
+		"WithMinimum":          {"only approvals are counted", checks.WithMinimum(1), []string{"ApprovalPending"}},
+		"WithReason":           {"everything that blocks has a reason", checks.WithReason("Other"), but("Cached(a)")},
+		"WithRetry":            {"and is looked at again", checks.WithRetry(classify.Fast), but("Cached(a)")},
+		"WithAfter":            {"at a time", checks.WithAfter(time.Second), but("Cached(a)")},
+		"WithWaitingFor":       {"or when something happens", checks.WithWaitingFor(prod), but("Cached(a)")},
+		"WithClock":            {"only Cached looks at the clock", checks.WithClock(time.Now), []string{"Cached(a)"}},
+		"WithSize":             {"and remembers", checks.WithSize(1), []string{"Cached(a)"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -97,17 +97,17 @@ func TestOptionsSetUp(t *testing.T) {
 	}
 	cached := func(opts ...checks.Option) func() { return func() { configurable["Cached(a)"](opts...) } }
 	cases := map[string]setUp{
-		"NoStates":   {"Allow without states would block everything", state(checks.Allow[string]()), "checks: ProvisioningState: Allow names no states"},
-		"NoDenied":   {"Deny without states would let everything pass", state(checks.Deny[State]()), "checks: ProvisioningState: Deny names no states"},
-		"Empty":      {"the empty state is what UnknownProceeds is about", state(checks.Allow("a", "")), "checks: ProvisioningState: Allow names an empty state: a state that is not reported is what UnknownProceeds is for"},
-		"Blank":      {"however empty it is", state(checks.Deny(" ")), "checks: ProvisioningState: Deny names an empty state: a state that is not reported is what UnknownProceeds is for"},
-		"DenyAllow":  {"Allow and Deny contradict each other, in both orders", state(checks.Deny("a"), checks.Allow("b")), "checks: ProvisioningState: both Allow and Deny are given: give one of them"},
-		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.Reason("not yet")), `checks: ProvisioningState: Reason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NoReason":   {"so is an empty one", state(checks.Reason("")), `checks: ProvisioningState: Reason("") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"LongReason": {"which is not repeated whole", state(checks.Reason(strings.Repeat("x", 1025))), `checks: ProvisioningState: Reason("` + strings.Repeat("x", 80) + `...") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NilClock":   {"a clock has to be one", cached(checks.Clock(nil)), "checks: Cached(a): Clock: the function is nil"},
-		"Size0":      {"to remember nothing is not to use Cached", cached(checks.Size(0)), "checks: Cached(a): Size(0): give at least 1"},
-		"Negative":   {"nor less", cached(checks.Size(-1)), "checks: Cached(a): Size(-1): give at least 1"},
+		"NoStates":   {"WithAllowed without states would block everything", state(checks.WithAllowed[string]()), "checks: ProvisioningState: WithAllowed names no states"},
+		"NoDenied":   {"WithDenied without states would let everything pass", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
+		"Empty":      {"the empty state is what WithUnknownAllowed is about", state(checks.WithAllowed("a", "")), "checks: ProvisioningState: WithAllowed names an empty state: a state that is not reported is what WithUnknownAllowed is for"},
+		"Blank":      {"however empty it is", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: a state that is not reported is what WithUnknownAllowed is for"},
+		"DenyAllow":  {"WithAllowed and WithDenied contradict each other, in both orders", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
+		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NoReason":   {"so is an empty one", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"LongReason": {"which is not repeated whole", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 80) + `...") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NilClock":   {"a clock has to be one", cached(checks.WithClock(nil)), "checks: Cached(a): WithClock: the function is nil"},
+		"Size0":      {"to remember nothing is not to use Cached", cached(checks.WithSize(0)), "checks: Cached(a): WithSize(0): give at least 1"},
+		"Negative":   {"nor less", cached(checks.WithSize(-1)), "checks: Cached(a): WithSize(-1): give at least 1"},
 	}
 	for check, with := range configurable {
 		cases["Nil/"+check] = setUp{"a nil option is named by its place", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
@@ -117,25 +117,25 @@ func TestOptionsSetUp(t *testing.T) {
 
 // TestOptionsAreReused uses one value for several checks: none may leave something in it.
 func TestOptionsAreReused(t *testing.T) {
-	allow, waiting := checks.Allow("a"), checks.WaitingFor(prod)
+	allow, waiting := checks.WithAllowed("a"), checks.WithWaitingFor(prod)
 	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Presence: checks.Present}
-	for _, more := range [][]checks.Option{{checks.Allow("b")}, {checks.Allow("c")}, {}} {
+	for _, more := range [][]checks.Option{{checks.WithAllowed("b")}, {checks.WithAllowed("c")}, {}} {
 		wanted := []string{"it must be a", "it must be a or b", "it must be a or c"}
 		got, _ := ask(t, checks.ProvisioningState(deepState, append([]checks.Option{allow, waiting}, more...)...), req)
 		if i := slices.IndexFunc(wanted, func(s string) bool { return strings.HasSuffix(got.Result.Message(), s) }); i < 0 || (i == 0) != (len(more) == 0) {
-			t.Errorf("Allow used several times: %s", got.Result)
+			t.Errorf("WithAllowed used several times: %s", got.Result)
 		}
 		if diff := cmp.Diff([]checks.Ref{prod}, got.Result.WaitingFor()); diff != "" {
-			t.Errorf("WaitingFor used several times: -want, +got:\n%s", diff)
+			t.Errorf("WithWaitingFor used several times: -want, +got:\n%s", diff)
 		}
 	}
 }
 
 // TestBlockOptionsOfChecks gives those to a check that waits for something by itself.
 func TestBlockOptionsOfChecks(t *testing.T) {
-	check := checks.OwnerReady(checks.RetryIn(time.Minute), checks.Retry(classify.OnChange), checks.WaitingFor(lan, prod))
+	check := checks.OwnerReady(checks.WithAfter(time.Minute), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan, prod))
 	want := answer{Result: checks.Block("OwnerNotFound", "owner Cluster prod was not found: waiting until it is created",
-		checks.Retry(classify.OnChange), checks.RetryIn(time.Minute), checks.WaitingFor(prod, lan))}
+		checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(prod, lan))}
 	for range 2 { // the second block is made of the same options
 		mustAnswer(t, "what the check waits for comes first, each once", want, check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod}})
 	}

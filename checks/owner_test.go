@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 )
@@ -14,7 +13,7 @@ func looking(opts ...checks.Option) []checks.Middleware[*Database] {
 	return []checks.Middleware[*Database]{
 		checks.OnOwner[*Database](checks.OwnerProvisioningState(deepState, opts...)),
 		checks.OnOwner[*Database](checks.OwnerIs("fits", func(d *Deep) string { _ = *deepState(d); return "" }, opts...)),
-		checks.WithOwner("suits", func(_ *Database, d *Deep) string { _ = *deepState(d); return "" }, opts...),
+		checks.OwnerFits("suits", func(_ *Database, d *Deep) string { _ = *deepState(d); return "" }, opts...),
 	}
 }
 
@@ -55,7 +54,7 @@ func TestOwnerToLookInto(t *testing.T) {
 		},
 		"ByIDProceeds": {
 			reason: "the option lets it pass, as nothing more will ever be known", owner: checks.Object{Ref: arm},
-			opts: []checks.Option{checks.UnknownProceeds()}, want: pass("the owner is known by its ID only"),
+			opts: []checks.Option{checks.WithUnknownAllowed()}, want: pass("the owner is known by its ID only"),
 		},
 		"WrongKind": {
 			reason: "both kinds are named, so that a person sees which one is meant", owner: checks.Object{Ref: prod, Value: &Cluster{}},
@@ -69,10 +68,10 @@ func TestOwnerToLookInto(t *testing.T) {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a checks_test.Deep, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
-		"WrongKindProceeds": {reason: "the option lets it pass, and the trace says so", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WrongKindProceeds()}, want: pass("the owner is of another kind")},
-		"WrongKindMissing":  {reason: "the option is about owners that are there", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WrongKindProceeds(), checks.UnknownProceeds()}, want: notFound},
+		"WrongKindProceeds": {reason: "the option lets it pass, and the trace says so", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("the owner is of another kind")},
+		"WrongKindMissing":  {reason: "the option is about owners that are there", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithWrongKindAllowed(), checks.WithUnknownAllowed()}, want: notFound},
 		"ReplacedReason": {
-			reason: "Reason replaces all of them", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.Reason("Waiting")},
+			reason: "Reason replaces all of them", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(string) answer {
 				return blocks("Waiting", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)
 			},
@@ -89,7 +88,7 @@ func TestOwnerToLookInto(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, link := range looking(tc.opts...) {
 				req := &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Owner: tc.owner, Deleting: tc.deleting}}
-				mustAnswer(t, chain.NameOf(link)+": "+tc.reason, tc.want(lookingNames[i]), link, req)
+				mustAnswer(t, nameOf(link)+": "+tc.reason, tc.want(lookingNames[i]), link, req)
 			}
 		})
 	}
@@ -115,15 +114,15 @@ func TestObjections(t *testing.T) {
 		"NilStatus":       {"what the objection cannot look at is not reported", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
 		"NilProperties":   {"at each level", &Deep{Status: &DeepStatus{}}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
 		"NilState":        {"the last one included", deep(nil), nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), nilHere("owner_test.go"))},
-		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.UnknownProceeds()}, passes(inSelector, "not reported by the owner")},
-		"KnownObjection":  {"but no objection", deep(ptr(State("too old"))), []checks.Option{checks.UnknownProceeds()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
-		"Replaced":        {"reason and wait can be replaced", deep(ptr(State("too old"))), []checks.Option{checks.Reason("VersionAhead"), checks.Retry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
+		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, passes(inSelector, "not reported by the owner")},
+		"KnownObjection":  {"but no objection", deep(ptr(State("too old"))), []checks.Option{checks.WithUnknownAllowed()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
+		"Replaced":        {"reason and wait can be replaced", deep(ptr(State("too old"))), []checks.Option{checks.WithReason("VersionAhead"), checks.WithRetry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			req := &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.owner}}, Resource: &Database{Version: 7}}
 			mustAnswer(t, "OwnerIs: "+tc.reason, tc.want, checks.OwnerIs("fits", func(d *Deep) string { return string(*deepState(d)) }, tc.opts...), &req.OwnerRequest)
-			mustAnswer(t, "WithOwner: "+tc.reason, tc.want, checks.WithOwner("fits", func(db *Database, d *Deep) string {
+			mustAnswer(t, "OwnerFits: "+tc.reason, tc.want, checks.OwnerFits("fits", func(db *Database, d *Deep) string {
 				if db.Version != 7 {
 					t.Errorf("the objection was given another resource: %v", db)
 				}
@@ -146,9 +145,9 @@ func TestObjectionsSetUp(t *testing.T) {
 	no := func(*Deep) string { return "" }
 	with := func(*Database, *Deep) string { return "" }
 	mustPanic(t, map[string]setUp{
-		"OwnerIsNil":     {"an objection is needed", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: OwnerIs: the function of fits is nil"},
-		"WithOwnerNil":   {"for both", func() { checks.WithOwner[*Database, *Deep]("suits", nil) }, "checks: WithOwner: the function of suits is nil"},
-		"OwnerIsAllow":   {"an objection is no state", func() { checks.OwnerIs("fits", no, checks.Allow("a")) }, "checks: fits: the option Allow is not for this check"},
-		"WithOwnerExact": {"nor is it compared", func() { checks.WithOwner("suits", with, checks.Exact()) }, "checks: suits: the option Exact is not for this check"},
+		"OwnerIsNil":     {"an objection is needed", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: fits: the function is nil"},
+		"OwnerFitsNil":   {"for both", func() { checks.OwnerFits[*Database, *Deep]("suits", nil) }, "checks: suits: the function is nil"},
+		"OwnerIsAllow":   {"an objection is no state", func() { checks.OwnerIs("fits", no, checks.WithAllowed("a")) }, "checks: fits: the option WithAllowed is not for this check"},
+		"OwnerFitsExact": {"nor is it compared", func() { checks.OwnerFits("suits", with, checks.WithExactStates()) }, "checks: suits: the option WithExactStates is not for this check"},
 	})
 }

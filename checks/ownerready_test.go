@@ -46,14 +46,14 @@ func TestOwnerReady(t *testing.T) {
 		"ByIDFound":   {reason: "one that was found all the same is asked", owner: checks.Object{Ref: arm, Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner "+arm.ID+" has not reported yet whether it is ready", arm)},
 		"KindAndID":   {reason: "with a name it is an object that can be looked for", owner: checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "prod", ID: arm.ID}}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", checks.Ref{Kind: "Cluster", Name: "prod", ID: arm.ID})},
 
-		"Required":         {reason: "an owner can be demanded", opts: []checks.Option{checks.Required()}, want: blocks("OwnerNotFound", classify.OnChange, "there is no owner, and one is required: name an owner")},
-		"RequiredNil":      {reason: "a nil pointer without a name is none", owner: checks.Object{Value: (*Cluster)(nil)}, opts: []checks.Option{checks.Required()}, want: blocks("OwnerNotFound", classify.OnChange, "there is no owner, and one is required: name an owner")},
-		"RequiredReady":    {reason: "one that is there is asked as usual", owner: found(checks.Readiness{State: checks.Ready}), opts: []checks.Option{checks.Required()}, want: passes()},
-		"RequiredDeleting": {reason: "a deletion needs no owner", deleting: true, opts: []checks.Option{checks.Required()}, want: passes()},
+		"Required":         {reason: "an owner can be demanded", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotFound", classify.OnChange, "there is no owner, and one is required: name an owner")},
+		"RequiredNil":      {reason: "a nil pointer without a name is none", owner: checks.Object{Value: (*Cluster)(nil)}, opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotFound", classify.OnChange, "there is no owner, and one is required: name an owner")},
+		"RequiredReady":    {reason: "one that is there is asked as usual", owner: found(checks.Readiness{State: checks.Ready}), opts: []checks.Option{checks.WithRequiredOwner()}, want: passes()},
+		"RequiredDeleting": {reason: "a deletion needs no owner", deleting: true, opts: []checks.Option{checks.WithRequiredOwner()}, want: passes()},
 
-		"ByIDBlocks":    {reason: "who wants to be sure can be", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.ByIDBlocks()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm)},
-		"ReasonReplace": {reason: "the reason can be replaced, the message stays", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.Reason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
-		"BlockOptions":  {reason: "so can what else a block says", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.Retry(classify.VerySlow), checks.WaitingFor(lan)}, want: blocks("OwnerNotFound", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
+		"ByIDBlocks":    {reason: "who wants to be sure can be", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm)},
+		"ReasonReplace": {reason: "the reason can be replaced, the message stays", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"BlockOptions":  {reason: "so can what else a block says", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithRetry(classify.VerySlow), checks.WithWaitingFor(lan)}, want: blocks("OwnerNotFound", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
 
 		"DeleteRoot":        {reason: "a root resource can be deleted, and there is nothing to tell", deleting: true, want: passes()},
 		"DeleteOwnerGone":   {reason: "an owner that is gone does not hold up a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: passes("the owner is gone or going, which does not hold up a deletion")},
@@ -72,9 +72,9 @@ func TestOwnerReady(t *testing.T) {
 
 func TestOwnerReadySetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
-		"NilOption": {"a nil option is named by its place", func() { checks.OwnerReady(checks.ByIDBlocks(), nil) }, "checks: OwnerReady: option 2 is nil"},
-		"Allow":     {"readiness is no state to choose", func() { checks.OwnerReady(checks.Allow("Ready")) }, "checks: OwnerReady: the option Allow is not for this check"},
-		"Unknown":   {"an unknown readiness never passes", func() { checks.OwnerReady(checks.UnknownProceeds()) }, "checks: OwnerReady: the option UnknownProceeds is not for this check"},
-		"WrongKind": {"any kind of owner will do", func() { checks.OwnerReady(checks.WrongKindProceeds()) }, "checks: OwnerReady: the option WrongKindProceeds is not for this check"},
+		"NilOption": {"a nil option is named by its place", func() { checks.OwnerReady(checks.WithByIDBlocked(), nil) }, "checks: OwnerReady: option 2 is nil"},
+		"Allow":     {"readiness is no state to choose", func() { checks.OwnerReady(checks.WithAllowed("Ready")) }, "checks: OwnerReady: the option WithAllowed is not for this check"},
+		"Unknown":   {"an unknown readiness never passes", func() { checks.OwnerReady(checks.WithUnknownAllowed()) }, "checks: OwnerReady: the option WithUnknownAllowed is not for this check"},
+		"WrongKind": {"any kind of owner will do", func() { checks.OwnerReady(checks.WithWrongKindAllowed()) }, "checks: OwnerReady: the option WithWrongKindAllowed is not for this check"},
 	})
 }

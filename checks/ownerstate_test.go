@@ -12,8 +12,8 @@ func TestOwnerProvisioningStateSetUp(t *testing.T) {
 	state := func(c *Cluster) *string { return c.Status.ProvisioningState }
 	mustPanic(t, map[string]setUp{
 		"Nil":        {"a selector is needed", func() { checks.OwnerProvisioningState[*Cluster, string](nil) }, "checks: OwnerProvisioningState: the selector is nil"},
-		"ByIDBlocks": {"that an owner is known by its ID only blocks anyway", func() { checks.OwnerProvisioningState(state, checks.ByIDBlocks()) }, "checks: OwnerProvisioningState: the option ByIDBlocks is not for this check"},
-		"Size":       {"nothing is remembered", func() { checks.OwnerProvisioningState(state, checks.Size(1)) }, "checks: OwnerProvisioningState: the option Size is not for this check"},
-		"Both":       {"a set of allowed states and one of denied ones contradict each other", func() { checks.OwnerProvisioningState(state, checks.Allow("a"), checks.Deny("b")) }, "checks: OwnerProvisioningState: both Allow and Deny are given: give one of them"},
+		"ByIDBlocks": {"that an owner is known by its ID only blocks anyway", func() { checks.OwnerProvisioningState(state, checks.WithByIDBlocked()) }, "checks: OwnerProvisioningState: the option WithByIDBlocked is not for this check"},
+		"Size":       {"nothing is remembered", func() { checks.OwnerProvisioningState(state, checks.WithSize(1)) }, "checks: OwnerProvisioningState: the option WithSize is not for this check"},
+		"Both":       {"a set of allowed states and one of denied ones contradict each other", func() { checks.OwnerProvisioningState(state, checks.WithAllowed("a"), checks.WithDenied("b")) }, "checks: OwnerProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
 	})
 }

@@ -6,21 +6,20 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Paused blocks while the function paused reports that a person paused the resource. The block is
-// retried when the resource changes ([classify.OnChange]). If paused dereferences nil, the check
-// fails with [ErrNilPointer]. A nil paused panics.
+// Paused blocks while the function paused reports that a person paused the
+// resource. The block is retried when the resource changes
+// ([classify.OnChange]). If paused dereferences nil, the check fails. A nil
+// paused panics.
 func Paused[T any](paused func(resource T) bool, opts ...Option) Middleware[T] {
-	if paused == nil {
-		panic("checks: Paused: the function is nil")
-	}
-	s := configure("Paused", forOthers, opts)
+	s := configure("Paused", opts)
+	s.must(paused != nil, "the function is nil")
 	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
 		stop, err := require(paused, req.Resource, s.check, "return false where a field that may be nil is unset")
 		switch {
 		case err != nil:
 			return Result{}, err
 		case stop:
-			return s.blocked(ReasonPaused, classify.OnChange, Ref{}, "paused; resume it to continue"), nil
+			return s.blocked(ReasonPaused, classify.OnChange, nil, "paused; resume it to continue"), nil
 		}
 		return Proceed(), nil
 	})

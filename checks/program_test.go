@@ -37,11 +37,11 @@ const (
 	memo    op = "memo"    // calls next once, then repeats what that gave
 	veto    op = "veto"    // calls next, and blocks
 	late    op = "late"    // calls next, and gives an error
-	rescue  op = "rescue"  // makes an error of a panic behind it
+	rescue  op = "rescue"  // returns its own error for the panic of an inner link
 	// Raw links with a fault.
 	forget   op = "forget"   // proceeds and does not call next
 	launder  op = "launder"  // calls next, and proceeds whatever that gave
-	silent   op = "silent"   // makes a proceed of a panic behind it
+	silent   op = "silent"   // proceeds after the panic of an inner link
 	stranger op = "stranger" // hands on a request of its own
 	nothing  op = "nothing"  // hands on nil
 	explode  op = "explode"  // calls next, and panics
@@ -68,7 +68,7 @@ func (f failure) Error() string { return string(f) }
 func (s step) decides() (checks.Result, error) {
 	switch s.Op {
 	case block, hidden, veto:
-		return checks.Block(s.ID, "said by "+s.ID, checks.WaitingFor(checks.Ref{Name: s.ID})), nil
+		return checks.Block(s.ID, "said by "+s.ID, checks.WithWaitingFor(checks.Ref{Name: s.ID})), nil
 	case skip:
 		return checks.Skip(s.ID), nil
 	case fail, late, rescue:
@@ -117,12 +117,12 @@ func windlass[R any]() implementation[R] {
 			h := checks.Compose(chain.New(links...))
 			return func(ctx context.Context, req R) (checks.Result, string, error) {
 				res, err := h(ctx, req)
-				return res, nameOf(res.Link()), err
+				return res, decidedBy(req), err
 			}
 		},
 		all: checks.All[R],
 		cached: func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result] {
-			return checks.Cached(m.ttl, key, check, checks.Size(m.size), checks.Clock(m.now))
+			return checks.Cached(m.ttl, key, check, checks.WithSize(m.size), checks.WithClock(m.now))
 		},
 	}
 }
@@ -158,15 +158,6 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 	var kept func() (checks.Result, error) // of memo
 	return raw(s.ID, func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (res checks.Result, err error) {
 		note(ctx, s.ID)
-		if s.Op == rescue || s.Op == silent {
-			defer func() {
-				if v := recover(); v != nil && s.Op == rescue {
-					res, err = s.decides()
-				} else if v != nil {
-					res, err = checks.Proceed(), nil
-				}
-			}()
-		}
 		var none R
 		switch s.Op {
 		case forget:
@@ -187,10 +178,11 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 			_, _ = next(ctx, req)
 		}
 		res, err = next(ctx, req)
-		switch s.Op {
-		case launder:
+		_, panicked := err.(*chain.PanicError)
+		switch {
+		case s.Op == launder, s.Op == silent && panicked:
 			return checks.Proceed(), nil
-		case veto, late, explode:
+		case s.Op == veto, s.Op == late, s.Op == explode, s.Op == rescue && panicked:
 			return s.decides()
 		}
 		return res, err
@@ -314,16 +306,15 @@ func (o *oracle) run(p []step) answered {
 	}
 
 	a := o.run(behind)
-	if a.panics {
-		switch s.Op {
-		case rescue:
+	switch s.Op {
+	case rescue:
+		if a.panics {
 			return fault("failure " + s.ID)
-		case silent:
+		}
+	case silent:
+		if a.panics {
 			return fault("end not reached")
 		}
-		return a
-	}
-	switch s.Op {
 	case twice:
 		return o.run(behind)
 	case memo:
@@ -378,7 +369,7 @@ func (o *oracle) all(parts []step) answered {
 			messages = append(messages, s.ID+": "+r.Message())
 			refs = append(refs, r.WaitingFor()...)
 		}
-		res = checks.Block(blocks[0].ID, strings.Join(messages, "; "), checks.WaitingFor(refs...))
+		res = checks.Block(blocks[0].ID, strings.Join(messages, "; "), checks.WithWaitingFor(refs...))
 	}
 	return answered{res: res, err: errs}
 }

@@ -27,7 +27,7 @@ func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
 const (
 	settledWanted = ": it must be Succeeded, Failed or Canceled"
 	notReported   = "the resource is in the cloud and has not reported a state yet" + settledWanted
-	presenceOpen  = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option UnknownProceeds"
+	presenceOpen  = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option WithUnknownAllowed"
 	goneMissing   = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
 )
 
@@ -55,19 +55,19 @@ func TestProvisioningState(t *testing.T) {
 		"Present":       {"a resource that is there has one, which is unknown", checks.Present, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
 		"Unknown":       {"unknown presence is not absence", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
 		"Invalid":       {"nor is a presence without a meaning", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
-		"UnknownMay":    {"an option lets unknown proceed", checks.PresenceUnknown, false, deep(nil), []checks.Option{checks.UnknownProceeds()}, passes("no state is reported")},
+		"UnknownMay":    {"an option lets unknown proceed", checks.PresenceUnknown, false, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, passes("no state is reported")},
 		"NilResource":   {"a nil resource has reported nothing", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("state_test.go"))},
-		"Reason":        {"the reason can be replaced", checks.Present, false, state("x"), []checks.Option{checks.Allow("y"), checks.Reason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
-		"BlockOptions":  {"so can how soon to retry", checks.Present, false, state("x"), []checks.Option{checks.Allow("y"), checks.Retry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
+		"Reason":        {"the reason can be replaced", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithReason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
+		"BlockOptions":  {"so can how soon to retry", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithRetry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
 
 		"AppliedGood":    {"before Ready a good state proceeds", checks.Present, true, state("Succeeded"), nil, passes()},
 		"AppliedFailed":  {"a failed resource does not become Ready", checks.Present, true, state("Failed"), nil, blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
 		"AppliedNone":    {"nor does one without a state", checks.Present, true, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is in the cloud and has not reported a state yet: it must be Succeeded")},
 		"AppliedAbsent":  {"nor a missing one", checks.Absent, true, deep(nil), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
 		"AppliedMissing": {"whatever state it reported before", checks.Absent, true, state("Succeeded"), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"AppliedMay":     {"UnknownProceeds is not about missing resources", checks.Absent, true, deep(nil), []checks.Option{checks.UnknownProceeds()}, blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"AppliedAllow":   {"Allow says what is good here", checks.Present, true, state("Failed"), []checks.Option{checks.Allow("Failed")}, passes()},
-		"AppliedDeny":    {"so does Deny", checks.Present, true, state("Failed"), []checks.Option{checks.Deny("Updating")}, passes()},
+		"AppliedMay":     {"WithUnknownAllowed is not about missing resources", checks.Absent, true, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, blocks("ResourceAbsent", classify.Slow, goneMissing)},
+		"AppliedAllow":   {"WithAllowed says what is good here", checks.Present, true, state("Failed"), []checks.Option{checks.WithAllowed("Failed")}, passes()},
+		"AppliedDeny":    {"so does WithDenied", checks.Present, true, state("Failed"), []checks.Option{checks.WithDenied("Updating")}, passes()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestLiveState(t *testing.T) {
 		"NilResponse":  {reason: "a nil *ResponseError is an error with nothing in it, and no 404", err: nilResponse{}, want: fails("nil response"), is: nilResponse{}},
 		"ErrorWins":    {reason: "a state beside an error is none", state: "Succeeded", err: context.Canceled, want: fails("context canceled")},
 		"NoState":      {reason: "no state is unknown", want: blocks("ResourceStateUnknown", classify.Slow, unknown)},
-		"UnknownGoes":  {reason: "unless that may pass", opts: []checks.Option{checks.UnknownProceeds()}, want: passes("no state is reported")},
-		"ErrorUnknown": {reason: "an error is not the unknown state", err: context.Canceled, opts: []checks.Option{checks.UnknownProceeds()}, want: fails("context canceled")},
+		"UnknownGoes":  {reason: "unless that may pass", opts: []checks.Option{checks.WithUnknownAllowed()}, want: passes("no state is reported")},
+		"ErrorUnknown": {reason: "an error is not the unknown state", err: context.Canceled, opts: []checks.Option{checks.WithUnknownAllowed()}, want: fails("context canceled")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestStateChecksSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"ProvisioningStateNil": {"a selector is needed", func() { checks.ProvisioningState[*Deep, string](nil) }, "checks: ProvisioningState: the selector is nil"},
 		"LiveStateNil":         {"a function is needed", func() { checks.LiveState[*Deep, string](nil) }, "checks: LiveState: the function is nil"},
-		"NotForOwners":         {"the resource is of the kind that it is", func() { checks.ProvisioningState(deepState, checks.WrongKindProceeds()) }, "checks: ProvisioningState: the option WrongKindProceeds is not for this check"},
-		"NotForReadiness":      {"nothing is known by its ID here", func() { checks.LiveState(fetch, checks.ByIDBlocks()) }, "checks: LiveState: the option ByIDBlocks is not for this check"},
+		"NotForOwners":         {"the resource is of the kind that it is", func() { checks.ProvisioningState(deepState, checks.WithWrongKindAllowed()) }, "checks: ProvisioningState: the option WithWrongKindAllowed is not for this check"},
+		"NotForReadiness":      {"nothing is known by its ID here", func() { checks.LiveState(fetch, checks.WithByIDBlocked()) }, "checks: LiveState: the option WithByIDBlocked is not for this check"},
 	})
 }

@@ -76,8 +76,8 @@ func TestReferenceReady(t *testing.T) {
 		"SameTwice": {reason: "one that is referred to twice is waited for once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
 
 		"ByID":       {reason: "of one known by its ID only nobody could ever say more", refs: refs(arm), want: passes("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
-		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.ByIDBlocks()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm), asked: refs(arm)},
-		"ByIDKnown":  {reason: "one that the resolver knows all the same is asked", refs: refs(known), opts: []checks.Option{checks.ByIDBlocks()}, want: passes(), asked: refs(known)},
+		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm), asked: refs(arm)},
+		"ByIDKnown":  {reason: "one that the resolver knows all the same is asked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: passes(), asked: refs(known)},
 		"ByIDAlone":  {reason: "it needs no resolver", refs: refs(arm), noResolver: true, want: passes("network " + arm.ID + " is known by its ID only")},
 
 		"NoResolver":  {reason: "without a resolver nobody can tell: the error says what to do", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
@@ -87,7 +87,7 @@ func TestReferenceReady(t *testing.T) {
 			reason: "the others are asked all the same, and told of", refs: refs(broken, nothing, ready),
 			want: fails("network Broken one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
 		},
-		"Options": {reason: "reason and wait can be replaced, for each block", refs: refs(nothing), opts: []checks.Option{checks.Reason("NoNetwork"), checks.Retry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"Options": {reason: "reason and wait can be replaced, for each block", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -170,6 +170,6 @@ func TestReferenceReadySetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"NoName":          {"the name says what kind of reference it is", func() { checks.ReferenceReady(" ", refs) }, "checks: ReferenceReady( ): the name is empty or the function is nil"},
 		"Nil":             {"a function is needed", func() { checks.ReferenceReady[*Database]("network", nil) }, "checks: ReferenceReady(network): the name is empty or the function is nil"},
-		"UnknownProceeds": {"unknown readiness never passes", func() { checks.ReferenceReady("network", refs, checks.UnknownProceeds()) }, "checks: ReferenceReady(network): the option UnknownProceeds is not for this check"},
+		"UnknownProceeds": {"unknown readiness never passes", func() { checks.ReferenceReady("network", refs, checks.WithUnknownAllowed()) }, "checks: ReferenceReady(network): the option WithUnknownAllowed is not for this check"},
 	})
 }

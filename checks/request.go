@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
 // OwnerRequest is the request of an owner check. It holds the owner and nothing of the resource, so
@@ -22,7 +23,7 @@ type OwnerRequest struct {
 	Deleting bool
 	// Applied reports that Apply has succeeded: the check guards Ready. Checks of the resource's
 	// state then block if the resource is missing. They proceed only in a final good state, unless
-	// [Allow] or [Deny] is given.
+	// [WithAllowed] or [WithDenied] is given.
 	Applied bool
 	// Resolver finds other objects. It is nil if there is none.
 	Resolver Resolver
@@ -31,20 +32,10 @@ type OwnerRequest struct {
 	// Vocabulary holds the cloud's words for states and approvals. Nil means Azure's words.
 	Vocabulary *Vocabulary
 
-	mark *mark // set while Compose runs a chain; copies share it
-	own  mark  // the target of mark, stored here to avoid an allocation
+	call onion.Call // the call of Compose that runs; copies share it
 
 	origin any // the request that Convert converted into this one
 }
-
-// mark is the state of the call that Compose runs. It holds the index plus 1 in guards of the link
-// in control, or 0 for none. Its flags hold the result of that link's last call of next.
-type mark uint32
-
-const (
-	reached mark = 1 << 31 // all inner links proceeded, up to the end of the chain
-	decided mark = 1 << 30 // an inner link did not proceed
-)
 
 // Request is the request of a check of a resource.
 type Request[T any] struct {

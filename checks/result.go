@@ -14,8 +14,7 @@ import (
 // Result is the decision of a check. Only [Proceed], [Skip] and [Block] make one. The zero Result
 // is no decision: [Compose] returns an error for it.
 type Result struct {
-	d  *decision
-	at *chain.Link // the link that decided, set by Compose
+	d *decision
 }
 
 type decision struct {
@@ -110,16 +109,16 @@ func (o *BlockOption) to(d *decision) {
 	}
 }
 
-// Retry sets how soon to retry. [classify.Unset] and an invalid Retry change nothing.
-func Retry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
+// WithRetry sets how soon to retry. [classify.Unset] and an invalid Retry change nothing.
+func WithRetry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 
-// RetryIn requests one retry after d, in place of the back-off. Zero and a negative d change
-// nothing. The trace shows a negative d.
-func RetryIn(d time.Duration) BlockOption { return BlockOption{after: d} }
+// WithAfter requests one retry after d, in place of the back-off. Zero and a
+// negative d change nothing. The trace shows a negative d.
+func WithAfter(d time.Duration) BlockOption { return BlockOption{after: d} }
 
-// WaitingFor adds awaited objects, so that an engine can requeue the resource when they change. A
-// zero Ref names nothing and is left out.
-func WaitingFor(refs ...Ref) BlockOption {
+// WithWaitingFor adds awaited objects, so that an engine can requeue the
+// resource when they change. A zero Ref names nothing and is left out.
+func WithWaitingFor(refs ...Ref) BlockOption {
 	return BlockOption{refs: slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r == Ref{} })}
 }
 
@@ -159,7 +158,7 @@ func (r Result) Retry() classify.Retry {
 	return r.d.retry
 }
 
-// After returns the delay set by [RetryIn], or zero if there is none.
+// After returns the delay set by [WithAfter], or zero if there is none.
 func (r Result) After() time.Duration {
 	if r.d == nil {
 		return 0
@@ -175,16 +174,7 @@ func (r Result) WaitingFor() []Ref {
 	return slices.Clone(r.d.refs)
 }
 
-// Link returns the link that decided, for a result of [Compose], also if it came with an error. It
-// is nil if no link decided. If a check in [OnOwner] blocked, Link returns the link of that check.
-func (r Result) Link() *chain.Link {
-	if r.at != nil && r.d != nil && r.d.inner != nil {
-		return r.d.inner
-	}
-	return r.at
-}
-
-// Equal reports whether r and o are the same decision. It ignores which links decided.
+// Equal reports whether r and o are the same decision.
 func (r Result) Equal(o Result) bool {
 	if r.d == nil || o.d == nil {
 		return r.d == o.d
@@ -225,13 +215,11 @@ func (r Result) String() string {
 	return b.String()
 }
 
-// Describe implements [chain.Described]. The verdict is proceed, skip, block or error.
-func (r Result) Describe(link *chain.Link) (verdict, reason string) {
-	switch {
-	case r.at != nil && r.at != link && link != nil && link.Kind == chain.LinkKind:
-		return chain.VerdictProceed, ""
-	case r.d == nil, r.at != nil && r.d.verdict == proceeds: // Compose sets at on these results only with an error
-		return chain.VerdictError, ""
+// Describe returns the verdict for [chain.Exit.Verdict], which is proceed, skip or block, and the
+// reason of a block.
+func (r Result) Describe() (verdict, reason string) {
+	if r.d == nil {
+		return undecided.String(), ""
 	}
 	return r.d.verdict.String(), r.d.reason
 }
@@ -275,6 +263,6 @@ func (s *refSet) add(ref Ref) {
 // noteFaults adds the faults of the result of the current link to the trace.
 func (r Result) noteFaults(ctx context.Context) {
 	if r.d != nil && r.d.negative < 0 {
-		chain.Note(ctx, "RetryIn("+r.d.negative.String()+") is negative and was ignored")
+		chain.Note(ctx, "WithAfter("+r.d.negative.String()+") is negative and was ignored")
 	}
 }

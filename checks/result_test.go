@@ -40,35 +40,35 @@ func TestResult(t *testing.T) {
 		},
 		"AllOptions": {
 			"each option is kept, the last of a kind",
-			checks.Block("NotYet", "wait", checks.Retry(classify.Fast), checks.RetryIn(time.Second), checks.WaitingFor(a), checks.Retry(classify.VerySlow), checks.RetryIn(2*time.Second)),
+			checks.Block("NotYet", "wait", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a), checks.WithRetry(classify.VerySlow), checks.WithAfter(2*time.Second)),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.VerySlow, After: 2 * time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [very slow, in 2s, waiting for A a]"},
 		},
 		"NothingSaid": {
 			"Unset, a delay of zero or less and no refs leave all as it was",
-			checks.Block("NotYet", "wait", checks.Retry(classify.Fast), checks.RetryIn(time.Second), checks.WaitingFor(a),
-				checks.Retry(classify.Unset), checks.Retry(classify.OnChange+1), checks.RetryIn(0), checks.RetryIn(-time.Hour), checks.WaitingFor()),
+			checks.Block("NotYet", "wait", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a),
+				checks.WithRetry(classify.Unset), checks.WithRetry(classify.OnChange+1), checks.WithAfter(0), checks.WithAfter(-time.Hour), checks.WithWaitingFor()),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]"},
 		},
-		"NegativeDelay": {"a negative delay is none", checks.Block("NotYet", "wait", checks.RetryIn(-time.Second)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"}},
+		"NegativeDelay": {"a negative delay is none", checks.Block("NotYet", "wait", checks.WithAfter(-time.Second)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"}},
 		"RefsOnce": {
 			"each ref is waited for once, in the order given, however they are given",
-			checks.Block("NotYet", "wait", checks.WaitingFor(b, a, b), checks.WaitingFor(a), checks.WaitingFor()),
+			checks.Block("NotYet", "wait", checks.WithWaitingFor(b, a, b), checks.WithWaitingFor(a), checks.WithWaitingFor()),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{b, a}, String: "block NotYet: wait [slow, waiting for B b and A a]"},
 		},
 		"SameRefTwice": {
 			"also where each option has one",
-			checks.Block("NotYet", "wait", checks.WaitingFor(a), checks.WaitingFor(a), checks.WaitingFor(b)),
+			checks.Block("NotYet", "wait", checks.WithWaitingFor(a), checks.WithWaitingFor(a), checks.WithWaitingFor(b)),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{a, b}, String: "block NotYet: wait [slow, waiting for A a and B b]"},
 		},
 		"ZeroRef": {
 			"the zero Ref is nothing to wait for",
-			checks.Block("NotYet", "wait", checks.WaitingFor(checks.Ref{})),
+			checks.Block("NotYet", "wait", checks.WithWaitingFor(checks.Ref{})),
 			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"},
 		},
 		"EmptyMessage": {"the reason stands in for a message", checks.Block("NotYet", ""), said{Blocked: true, Reason: "NotYet", Message: "NotYet", Retry: classify.Slow, String: "block NotYet: NotYet [slow]"}},
 		"BadReason": {
 			"what Kubernetes would refuse still blocks, and says what is wrong with it",
-			checks.Block("not yet", "wait", checks.Retry(classify.Fast)),
+			checks.Block("not yet", "wait", checks.WithRetry(classify.Fast)),
 			said{Blocked: true, Reason: "InvalidReason", Message: `the reason "not yet"` + notOne + "wait", Retry: classify.Fast, String: `block InvalidReason: the reason "not yet"` + notOne + "wait [fast]"},
 		},
 		"NoReason": {
@@ -93,9 +93,6 @@ func TestResult(t *testing.T) {
 			if !r.Equal(r) {
 				t.Errorf("%s does not equal itself", r)
 			}
-			if r.Link() != nil {
-				t.Errorf("%s was decided by %s, without a chain", r, r.Link())
-			}
 		})
 	}
 }
@@ -104,7 +101,7 @@ func TestResultEqual(t *testing.T) {
 	block := func(opts ...checks.BlockOption) checks.Result { return checks.Block("A", "a", opts...) }
 	different := []checks.Result{
 		{}, checks.Proceed(), checks.Skip("a"), checks.Skip("b"), block(), checks.Block("B", "a"), checks.Block("A", "b"),
-		block(checks.Retry(classify.Fast)), block(checks.RetryIn(1)), block(checks.WaitingFor(prod)), block(checks.WaitingFor(prod, lan)), block(checks.WaitingFor(lan, prod)),
+		block(checks.WithRetry(classify.Fast)), block(checks.WithAfter(1)), block(checks.WithWaitingFor(prod)), block(checks.WithWaitingFor(prod, lan)), block(checks.WithWaitingFor(lan, prod)),
 	}
 	for i, a := range different {
 		for j, b := range different {
@@ -113,25 +110,20 @@ func TestResultEqual(t *testing.T) {
 			}
 		}
 	}
-	if a, b := block(checks.WaitingFor(prod)), block(checks.WaitingFor(prod)); !a.Equal(b) {
+	if a, b := block(checks.WithWaitingFor(prod)), block(checks.WithWaitingFor(prod)); !a.Equal(b) {
 		t.Errorf("(%s).Equal(%s) = false: who makes it the same way says the same", a, b)
-	}
-
-	decided, err := checks.Compose(chain.New(says[ownerRequest]("a", block(), nil)))(t.Context(), &checks.OwnerRequest{})
-	if err != nil || decided.Link() == nil || !decided.Equal(block()) {
-		t.Errorf("decided by %v, (%s).Equal(%s) = %t, error %v: who decided makes no difference to what was decided", decided.Link(), decided, block(), decided.Equal(block()), err)
 	}
 }
 
 // TestResultIsImmutable changes every slice that a Result was made of or handed out.
 func TestResultIsImmutable(t *testing.T) {
 	refs := []checks.Ref{prod, lan}
-	two, one := checks.WaitingFor(refs...), checks.WaitingFor(refs[:1]...)
+	two, one := checks.WithWaitingFor(refs...), checks.WithWaitingFor(refs[:1]...)
 	of := map[string]checks.Result{
 		"two refs":      checks.Block("A", "a", two),
 		"one ref":       checks.Block("A", "a", one),
 		"two options":   checks.Block("A", "a", one, two),
-		"option reused": checks.Block("A", "a", two, checks.WaitingFor(checks.Ref{Name: "third"})),
+		"option reused": checks.Block("A", "a", two, checks.WithWaitingFor(checks.Ref{Name: "third"})),
 	}
 	before := fmt.Sprint(of)
 	refs[0], refs[1] = checks.Ref{Name: "changed"}, checks.Ref{Name: "changed"}
@@ -152,28 +144,21 @@ func TestResultDescribe(t *testing.T) {
 		return out
 	}
 	block := checks.Block("A", "a")
-	whole, here := decides(block, nil), decides(block, nil)
 	cases := map[string]struct {
 		reason string
 		res    checks.Result
-		link   *chain.Link
 		want   description
 	}{
-		"Proceed":       {"a proceed is one at every link", checks.Proceed(), &chain.Link{}, description{"proceed", ""}},
-		"Skip":          {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), &chain.Link{}, description{"skip", ""}},
-		"Block":         {"a block is never called a success", block, &chain.Link{}, description{"block", "A"}},
-		"Zero":          {"no decision is an error", checks.Result{}, &chain.Link{}, description{"error", ""}},
-		"Here":          {"the link that decided is the one that blocks", here, here.Link(), description{"block", "A"}},
-		"Around":        {"one around it let the work go on", whole, &chain.Link{Name: "a"}, description{"proceed", ""}},
-		"Nowhere":       {"without a link it is what came out", whole, nil, description{"block", "A"}},
-		"Point":         {"so it is for what the chain is a part of", whole, &chain.Link{Kind: chain.Point}, description{"block", "A"}},
-		"Pass":          {"up to the whole pass", whole, &chain.Link{Kind: chain.Pass}, description{"block", "A"}},
-		"BesideAnError": {"proceed beside an error is none", decides(checks.Proceed(), errTest), nil, description{"error", ""}},
-		"BlockAndError": {"a block beside one is told apart by the error", decides(block, errTest), nil, description{"block", "A"}},
+		"Proceed":       {"a proceed", checks.Proceed(), description{"proceed", ""}},
+		"Skip":          {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), description{"skip", ""}},
+		"Block":         {"a block is never called a success", block, description{"block", "A"}},
+		"Zero":          {"the zero Result is no decision", checks.Result{}, description{"undecided", ""}},
+		"BesideAnError": {"a proceed with an error is no decision", decides(checks.Proceed(), errTest), description{"undecided", ""}},
+		"BlockAndError": {"a block with an error keeps its reason", decides(block, errTest), description{"block", "A"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			verdict, reason := tc.res.Describe(tc.link)
+			verdict, reason := tc.res.Describe()
 			if diff := cmp.Diff(tc.want, description{verdict, reason}); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -60,28 +60,28 @@ func TestStates(t *testing.T) {
 		"Empty":         {"the empty state is none", deep(ptr(State(""))), nil, "unknown"},
 		"Blank":         {"white space is no state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
 		"WideBlank":     {"the white space of Unicode neither", deep(ptr(State("\u00a0\u3000"))), nil, "unknown"},
-		"BlankDenied":   {"what is not reported is not let through for not being denied", deep(ptr(State("\u00a0"))), []checks.Option{checks.Deny("Deleting")}, "unknown"},
-		"UnknownDenied": {"nor is a nil", deep(nil), []checks.Option{checks.Deny("Deleting")}, "unknown"},
-		"UnknownExact":  {"nor is it by comparing exactly", deep(ptr(State(" "))), []checks.Option{checks.Deny("Deleting"), checks.Exact()}, "unknown"},
+		"BlankDenied":   {"what is not reported is not let through for not being denied", deep(ptr(State("\u00a0"))), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
+		"UnknownDenied": {"nor is a nil", deep(nil), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
+		"UnknownExact":  {"nor is it by comparing exactly", deep(ptr(State(" "))), []checks.Option{checks.WithDenied("Deleting"), checks.WithExactStates()}, "unknown"},
 
-		"UnknownProceeds":  {"the option lets it pass, and the trace says so", &Deep{}, []checks.Option{checks.UnknownProceeds()}, "noted"},
-		"BlankProceeds":    {"however it is that nothing is known", deep(ptr(State(" "))), []checks.Option{checks.UnknownProceeds()}, "noted"},
-		"KnownWithUnknown": {"the option is about unknown states only", deep(ptr(State("Creating"))), []checks.Option{checks.UnknownProceeds()}, ` "Creating"` + settled},
+		"UnknownProceeds":  {"the option lets it pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, "noted"},
+		"BlankProceeds":    {"however it is that nothing is known", deep(ptr(State(" "))), []checks.Option{checks.WithUnknownAllowed()}, "noted"},
+		"KnownWithUnknown": {"the option is about unknown states only", deep(ptr(State("Creating"))), []checks.Option{checks.WithUnknownAllowed()}, ` "Creating"` + settled},
 
-		"Allowed":         {"a set of one's own replaces that of Settled", deep(ptr(State("ready"))), []checks.Option{checks.Allow("Ready", "Stopped")}, ""},
-		"NotAllowed":      {"so Succeeded is not in it", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
-		"AllowOne":        {"one state is named alone", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow("Ready")}, ` "Succeeded": it must be Ready`},
-		"AllowTyped":      {"the states of a type of one's own are taken as they are", deep(ptr(State("Ready"))), []checks.Option{checks.Allow(State("Ready"))}, ""},
-		"AllowTwice":      {"the states of several Allow add up", deep(ptr(State("Stopped"))), []checks.Option{checks.Allow("Ready"), checks.Allow("Stopped")}, ""},
-		"AllowSettled":    {"the usual set can be added to", deep(ptr(State("Succeeded"))), []checks.Option{checks.Allow(append(checks.Settled(), "Ready")...)}, ""},
-		"AllowPadded":     {"white space around an option's state is no part of it", deep(ptr(State("Ready"))), []checks.Option{checks.Allow(" Ready ")}, ""},
-		"Denied":          {"a denied state blocks", deep(ptr(State("deleting"))), []checks.Option{checks.Deny("Deleting", "Frozen")}, ` "deleting": it must not be Deleting or Frozen`},
-		"NotDenied":       {"all others pass", deep(ptr(State("Creating"))), []checks.Option{checks.Deny("Deleting", "Frozen")}, ""},
-		"Exact":           {"exactly the state that is allowed", deep(ptr(State("Succeeded"))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ""},
-		"ExactCase":       {"another case is another state", deep(ptr(State("succeeded"))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ` "succeeded": it must be Succeeded`},
-		"ExactPadded":     {"so is white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.Exact(), checks.Allow("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
-		"ExactDenied":     {"for a denied one, too", deep(ptr(State("deleting"))), []checks.Option{checks.Exact(), checks.Deny("Deleting")}, ""},
-		"ExactAndSettled": {"without a set of one's own it is about Settled", deep(ptr(State("succeeded"))), []checks.Option{checks.Exact()}, ` "succeeded"` + settled},
+		"Allowed":         {"a set of one's own replaces that of Settled", deep(ptr(State("ready"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ""},
+		"NotAllowed":      {"so Succeeded is not in it", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
+		"AllowOne":        {"one state is named alone", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready")}, ` "Succeeded": it must be Ready`},
+		"AllowTyped":      {"the states of a type of one's own are taken as they are", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(State("Ready"))}, ""},
+		"AllowTwice":      {"the states of several WithAllowed add up", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
+		"AllowSettled":    {"the usual set can be added to", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed(append(checks.Settled(), "Ready")...)}, ""},
+		"AllowPadded":     {"white space around an option's state is no part of it", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(" Ready ")}, ""},
+		"Denied":          {"a denied state blocks", deep(ptr(State("deleting"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ` "deleting": it must not be Deleting or Frozen`},
+		"NotDenied":       {"all others pass", deep(ptr(State("Creating"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ""},
+		"Exact":           {"exactly the state that is allowed", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ""},
+		"ExactCase":       {"another case is another state", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "succeeded": it must be Succeeded`},
+		"ExactPadded":     {"so is white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
+		"ExactDenied":     {"for a denied one, too", deep(ptr(State("deleting"))), []checks.Option{checks.WithExactStates(), checks.WithDenied("Deleting")}, ""},
+		"ExactAndSettled": {"without a set of one's own it is about Settled", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates()}, ` "succeeded"` + settled},
 
 		"Control": {"whatever a cloud says, the message stays one line", deep(ptr(State("a\nb\"c"))), nil, ` "a\nb\"c"` + settled},
 		"Invalid": {"and is text", deep(ptr(State("a\xffb"))), nil, ` "a\xffb"` + settled},
@@ -184,17 +184,17 @@ func TestSelectorsPanic(t *testing.T) {
 				_, err := ask(t, link, req())
 				var p *chain.PanicError
 				if !errors.As(err, &p) {
-					t.Errorf("%s: %s gave %v, not the panic", tc.reason, chain.NameOf(link), err)
+					t.Errorf("%s: %s gave %v, not the panic", tc.reason, nameOf(link), err)
 					continue
 				}
-				if !strings.HasSuffix(err.Error(), "panic in link "+p.Link+": "+tc.want) || !strings.Contains(chain.NameOf(link), p.Link) {
-					t.Errorf("%s: %s gave the error %q, want one of it that ends with %q", tc.reason, chain.NameOf(link), err, tc.want)
+				if !strings.HasSuffix(err.Error(), "panic in link "+p.Link+": "+tc.want) || !strings.Contains(nameOf(link), p.Link) {
+					t.Errorf("%s: %s gave the error %q, want one of it that ends with %q", tc.reason, nameOf(link), err, tc.want)
 				}
 				if tc.is != nil && !errors.Is(err, tc.is) {
-					t.Errorf("%s: errors.Is does not find the error that %s panicked with", tc.reason, chain.NameOf(link))
+					t.Errorf("%s: errors.Is does not find the error that %s panicked with", tc.reason, nameOf(link))
 				}
 				if !strings.Contains(string(p.Stack), "state_test.go") {
-					t.Errorf("%s: the stack of %s does not show where the panic was:\n%s", tc.reason, chain.NameOf(link), p.Stack)
+					t.Errorf("%s: the stack of %s does not show where the panic was:\n%s", tc.reason, nameOf(link), p.Stack)
 				}
 			}
 		})
@@ -208,7 +208,7 @@ func blind(do func(*Deep)) []checks.Middleware[*Deep] {
 		checks.ReferenceReady("network", func(d *Deep) []checks.Ref { do(d); return nil }),
 		checks.ApprovalPending(func(d *Deep) []int { do(d); return nil }, func(int) checks.Approval { return checks.Approval{} }),
 		checks.Paused(func(d *Deep) bool { do(d); return false }),
-		checks.WithOwner("suits", func(_, d *Deep) string { do(d); return "" }),
+		checks.OwnerFits("suits", func(_, d *Deep) string { do(d); return "" }),
 		checks.OnOwner[*Deep](checks.OwnerProvisioningState(func(d *Deep) *State { do(d); return deepState(d) })),
 		checks.OnOwner[*Deep](checks.OwnerIs("fits", func(d *Deep) string { do(d); return "" })),
 	}
@@ -227,7 +227,7 @@ func TestSelectorsGoexit(t *testing.T) {
 		}()
 		<-done
 		if returned {
-			t.Errorf("%s: runtime.Goexit in a selector was taken for a state that is not reported", chain.NameOf(link))
+			t.Errorf("%s: runtime.Goexit in a selector was taken for a state that is not reported", nameOf(link))
 		}
 	}
 }
@@ -238,8 +238,8 @@ func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state, one, two string, exact bool) {
 		set := []string{one, two}
 		if trimmed(one) == "" || trimmed(two) == "" {
-			if text := panicOf(func() { checks.ProvisioningState(deepState, checks.Allow(set...)) }); !strings.Contains(text, "names an empty state") {
-				t.Errorf("Allow(%q) gave the panic %q", set, text)
+			if text := panicOf(func() { checks.ProvisioningState(deepState, checks.WithAllowed(set...)) }); !strings.Contains(text, "names an empty state") {
+				t.Errorf("WithAllowed(%q) gave the panic %q", set, text)
 			}
 			return
 		}
@@ -255,15 +255,15 @@ func FuzzState(f *testing.F) {
 		for name, tc := range map[string]struct {
 			set  checks.Option
 			lets bool
-		}{"Allow": {checks.Allow(set...), want}, "Deny": {checks.Deny(set...), !want}} {
+		}{"Allow": {checks.WithAllowed(set...), want}, "Deny": {checks.WithDenied(set...), !want}} {
 			for _, unknownProceeds := range []bool{false, true} {
 				opts := []checks.Option{tc.set}
 				lets := reported && tc.lets
 				if exact {
-					opts = append(opts, checks.Exact())
+					opts = append(opts, checks.WithExactStates())
 				}
 				if unknownProceeds {
-					opts = append(opts, checks.UnknownProceeds())
+					opts = append(opts, checks.WithUnknownAllowed())
 					lets = !reported || tc.lets
 				}
 				for _, link := range []checks.Middleware[*Deep]{
@@ -271,7 +271,7 @@ func FuzzState(f *testing.F) {
 					checks.ProvisioningState(deepState, opts...),
 					live(d, opts...),
 				} {
-					said := name + " in " + chain.NameOf(link)
+					said := name + " in " + nameOf(link)
 					first, err := ask(t, link, req)
 					if err != nil || first.Result.Proceeds() != lets || first.Result.Blocked() == lets {
 						t.Errorf("%q, %q, exact %t: %s says %s, error %v; it should proceed: %t", state, set, exact, said, first.Result, err, lets)

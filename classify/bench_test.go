@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// ownRules has n rules with codes of their own, of which the last one looks into the message, too.
+// ownRules has n rules with codes of their own, of which the last one looks
+// into the message, too.
 func ownRules(n int) Table {
 	t := make(Table, n)
 	for i := range t {
@@ -28,7 +28,7 @@ func TestAllocations(t *testing.T) {
 		t.Skip("allocations are not exact under the race detector")
 	}
 	ctx := context.Background()
-	handle := Compose(chain.New(ownRules(30).Link()))
+	handle := Compose(ownRules(30).Chain())
 	code := ownRules(30)[29].Code
 	hit := respErr(code, 409, busy, "Retry-After", "15")
 	bare := respErr("Conflict", 409, "")
@@ -75,7 +75,7 @@ func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
 // lookUps looks up the codes of the last 50 rows of a table.
 func lookUps(codes int) func() {
 	table := ownRules(codes)
-	handle := table.Link()(Default)
+	handle := table.Link()(decide)
 	failures := make([]*Failure, 50)
 	for i := range failures {
 		failures[i] = &Failure{Code: table[len(table)-1-i].Code, Message: busy}
@@ -89,7 +89,7 @@ func lookUps(codes int) func() {
 
 func BenchmarkClassify(b *testing.B) {
 	ctx := context.Background()
-	handle := Compose(chain.New(ownRules(30).Link()))
+	handle := Compose(ownRules(30).Chain())
 	run := func(name string, err error) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -108,7 +108,7 @@ func BenchmarkClassify(b *testing.B) {
 func BenchmarkTable(b *testing.B) {
 	for _, codes := range []int{50, 500, 5000} {
 		table := ownRules(codes)
-		handle := table.Link()(Default)
+		handle := table.Link()(decide)
 		f := &Failure{Code: table[codes-1].Code, Message: busy}
 		b.Run(fmt.Sprint(codes), func(b *testing.B) {
 			b.ReportAllocs()
@@ -127,9 +127,9 @@ func BenchmarkTable(b *testing.B) {
 }
 
 func BenchmarkContains(b *testing.B) {
-	m := Contains("try again later")
+	m, f := Contains("try again later"), &Failure{Message: busy}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Match(busy)
+		m.matches(nil, f)
 	}
 }

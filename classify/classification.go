@@ -1,21 +1,20 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/reason"
 )
 
-// Classification says what to do about a failure. It is made by [Table.Link], [Default] and [Failure.As] only; the zero
-// Classification is no decision, and a chain that is run by [Compose] never gives it. It never changes: With and
-// WithAfter give a new one.
-type Classification struct {
-	d  *decision
-	at *chain.Link // the link that decided, noted by Compose
-}
+// Classification is the decision about a failure. Only [Compose], [Table.Link]
+// and [Failure.As] make one. The zero Classification is not a decision, and a
+// handler of Compose never returns it. A Classification never changes: With and
+// WithAfter return a new one.
+type Classification struct{ d *decision }
 
 type decision struct {
 	retry         Retry
@@ -40,50 +39,57 @@ func (c Classification) decision() *decision {
 // IsZero reports whether c is the zero Classification, which is no decision.
 func (c Classification) IsZero() bool { return c.d == nil }
 
-// Retry is how soon to try again; [Unset] only for the zero Classification.
+// Retry returns how soon to retry. It is [Unset] only for the zero
+// Classification.
 func (c Classification) Retry() Retry { return c.decision().retry }
 
-// After is how long the service asked to wait, at most an hour; 0 if it did not.
+// After returns the delay that the service asked for, at most an hour; 0 for
+// none.
 func (c Classification) After() time.Duration { return c.decision().after }
 
-// Code is the service's word for the error, as it came; empty if there was none.
+// Code returns the service's word for the error, unchanged; empty for none.
 func (c Classification) Code() string { return c.decision().code }
 
-// Rule is the name of the row, the link or the part of [Default] that decided.
+// Rule returns the name of the row or the link that decided.
 func (c Classification) Rule() string { return c.decision().rule }
 
-// Message is the text of the service or of the error, for people. It is empty only for the zero Classification.
+// Message returns the text of the service or of the error, for people. It is
+// empty only for the zero Classification.
 func (c Classification) Message() string {
 	d := c.decision()
 	switch {
 	case d.message != "" || c.IsZero():
 		return d.message
 	case d.status != 0:
-		return "the service gave no message (" + statusText(d.status) + ")"
+		status := strings.TrimSpace(fmt.Sprint("HTTP ", d.status, " ", http.StatusText(d.status)))
+		return "the service gave no message (" + status + ")"
 	case d.code != "":
 		return "the service gave no message"
 	}
 	return "the error has no text"
 }
 
-// Severity returns the severity of the Retry, and [None] for a canceled pass.
+// Severity returns the severity of the Retry. It is empty for a canceled pass.
 func (c Classification) Severity() Severity {
 	if c.Canceled() {
-		return None
+		return ""
 	}
 	return c.Retry().Severity()
 }
 
-// Canceled reports whether nothing failed: the pass was canceled by its own context, as at a shutdown. Nothing should be
-// written about it. Its Retry is [Fast], for callers that do not ask.
+// Canceled reports whether nothing failed: the pass was canceled by its own
+// context, as at a shutdown. Callers should not report it. Its Retry is [Fast],
+// for callers that do not check Canceled.
 func (c Classification) Canceled() bool { return c.decision().canceled }
 
-// Fault is a mistake that was made while classifying, for logs; usually nil. If a link panicked (a *chain.PanicError),
-// returned an error or did not decide, the Retry is [Slow] and Rule names the link. A negative delay changes neither.
+// Fault returns the error of a link or a rule, for logs; usually nil. If a link
+// panicked (a *chain.PanicError), returned an error or did not decide, the
+// Retry is [Slow] and Rule names the link. A negative delay is a fault that
+// changes neither.
 func (c Classification) Fault() error { return c.decision().fault }
 
-// With returns c with another Retry, for links that adjust the decision of next. [Unset], an invalid Retry and a zero c
-// change nothing.
+// With returns c with another Retry, for links that adjust the decision of
+// next. [Unset], an invalid Retry and a zero c change nothing.
 func (c Classification) With(r Retry) Classification {
 	if c.d == nil || !r.decided() {
 		return c
@@ -93,8 +99,9 @@ func (c Classification) With(r Retry) Classification {
 	return Classification{d: &d}
 }
 
-// WithAfter returns c with another delay, cut to between 0 (none) and an hour; all else stays. A negative delay is a
-// mistake: it counts as none, and [Classification.Fault] says so. A zero c stays zero.
+// WithAfter returns c with another delay, cut to between 0 (none) and an hour;
+// all else stays. A negative delay counts as none, and [Classification.Fault]
+// reports it. A zero c stays zero.
 func (c Classification) WithAfter(after time.Duration) Classification {
 	if c.d == nil {
 		return c
@@ -107,31 +114,29 @@ func (c Classification) WithAfter(after time.Duration) Classification {
 	return Classification{d: &d}
 }
 
-// Describe implements [chain.Described]: the verdict is the Retry in words, or "canceled"; the reason is the Rule. Links
-// that the classification only passed through did "proceed".
-func (c Classification) Describe(link *chain.Link) (verdict, reason string) {
-	if link != nil && link.Kind == chain.LinkKind && c.at != nil && c.at != link {
-		return chain.VerdictProceed, ""
-	}
+// Describe returns the verdict for [chain.Exit.Verdict]: the Retry in words, or
+// "canceled". The reason is the Rule.
+func (c Classification) Describe() (verdict, reason string) {
 	if c.Canceled() {
-		return "canceled", c.Rule()
+		return verdictCanceled, c.Rule()
 	}
 	return c.Retry().String(), c.Rule()
 }
 
-// String is for logs: "slow after 30s, rule Conflict: the pool is busy".
+// String returns a line for logs: "slow after 30s, rule Conflict: the pool is
+// busy".
 func (c Classification) String() string {
 	if c.IsZero() {
 		return c.Retry().String()
 	}
 	var b strings.Builder
-	verdict, rule := c.Describe(nil)
+	verdict, rule := c.Describe()
 	b.WriteString(verdict)
 	if after := c.After(); after > 0 {
 		b.WriteString(" after " + after.String())
 	}
 	b.WriteString(", rule " + rule)
-	// A row without a name is known by its code already.
+	// The rule of a row without a name is its code.
 	if code := c.Code(); code != "" && code != rule {
 		b.WriteString(", code " + code)
 	}
@@ -139,74 +144,14 @@ func (c Classification) String() string {
 	return b.String()
 }
 
-// Reason is one word for machines, always valid as the reason of a Kubernetes condition. It is the code if that is valid.
-// Otherwise it is the code with "_" for each invalid character, and with the prefix "Code" if it does not start with a
-// letter. Without a code it is made of the words of the Rule, and "Failed" is the last resort.
+// Reason returns one word for machines, which is always valid as the reason of
+// a Kubernetes condition. It is the code if that is valid. Otherwise it is the
+// code with "_" for each invalid character, and with the prefix "Code" if it
+// does not start with a letter. Without a code Reason joins the words of the
+// Rule. The last resort is "Failed".
 func (c Classification) Reason() string {
-	if reason.Valid(c.Code()) {
-		return c.Code()
+	if word := reason.Of(c.Code()); word != "" {
+		return word
 	}
-	if repaired := repairedCode(c.Code()); repaired != "" {
-		return repaired
-	}
-	if words := camelCase(c.Rule()); words != "" {
-		return words
-	}
-	return "Failed"
+	return cmp.Or(reason.OfWords(c.Rule()), "Failed")
 }
-
-// repairedCode makes a valid reason of a code that has at least one letter or digit; of others, "".
-func repairedCode(code string) string {
-	b := make([]byte, 0, min(len(code), reason.Max)+len("Code"))
-	word := false
-	for _, r := range code {
-		if len(b) == 0 && (r >= 0x80 || !letter(byte(r))) {
-			b = append(b, "Code"...)
-		}
-		switch {
-		case r < 0x80 && (letter(byte(r)) || digit(byte(r))):
-			word = true
-			b = append(b, byte(r))
-		case r == ',' || r == ':':
-			b = append(b, byte(r))
-		default:
-			b = append(b, '_')
-		}
-		if len(b) >= reason.Max {
-			break
-		}
-	}
-	if !word {
-		return ""
-	}
-	b = b[:min(len(b), reason.Max)]
-	if last := &b[len(b)-1]; *last == ',' || *last == ':' {
-		*last = '_'
-	}
-	return string(b)
-}
-
-// camelCase makes a valid reason of the words of a rule: "RedisIsBusy" of "Redis is busy". Without any word it is "".
-func camelCase(rule string) string {
-	var b []byte
-	start := true
-	for i := 0; i < len(rule) && len(b) < reason.Max; i++ {
-		c := rule[i]
-		if !letter(c) && !digit(c) {
-			start = true
-			continue
-		}
-		if len(b) == 0 && digit(c) {
-			b = append(b, "Rule"...)
-		}
-		if start && 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		start = false
-		b = append(b, c)
-	}
-	return string(b)
-}
-
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-func digit(c byte) bool  { return '0' <= c && c <= '9' }

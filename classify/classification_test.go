@@ -20,7 +20,7 @@ func TestZeroClassification(t *testing.T) {
 	if diff := cmp.Diff(facts{}, factsOf(c)); diff != "" {
 		t.Errorf("the zero Classification says nothing (-want +got):\n%s", diff)
 	}
-	if c.Severity() != None || c.Fault() != nil || c.Reason() != "Failed" || c.String() != "unset" {
+	if c.Severity() != "" || c.Fault() != nil || c.Reason() != "Failed" || c.String() != "unset" {
 		t.Errorf("got severity %q, fault %v, reason %q, text %q", c.Severity(), c.Fault(), c.Reason(), c)
 	}
 }
@@ -140,11 +140,10 @@ func TestClassificationString(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	var _ chain.Described = Classification{}
 	type words struct{ Verdict, Reason string }
 	got := map[string]words{}
 	watch := observer(func(link *chain.Link, exit chain.Exit) {
-		verdict, reason := exit.Verdict(link)
+		verdict, reason := exit.Verdict()
 		got[link.Name] = words{verdict, reason}
 	})
 	adjust := chain.Named("adjust", func(next Handler) Handler {
@@ -176,7 +175,7 @@ func TestDescribe(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
-			verdict, reason := res.Describe(&chain.Link{Kind: chain.Point})
+			verdict, reason := res.Describe()
 			if diff := cmp.Diff(words{res.Retry().String(), res.Rule()}, words{verdict, reason}); diff != "" {
 				t.Errorf("the point as a whole decided (-want +got):\n%s", diff)
 			}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/stack"
+	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // The kinds of this package's chains. They are aliases, so raw functions and what package chain makes fit as they are.
@@ -16,8 +17,11 @@ type (
 	Chain      = chain.Chain[*Failure, Classification]
 )
 
-// Compose makes the handler that classifies by the links of c and, after them, by [Default]. Make it once and call it often,
-// by several goroutines at once. The zero Chain is Default alone.
+// Compose makes the handler that classifies by the links of c. After them, the table of the service decides if its reader
+// has read the failure ([NewErrors]). Then general rules decide by the HTTP status and by the kind of the error, as
+// [Table.String] prints them. They make a failing server, network or deadline and everything unknown [Slow], and nothing
+// [OnChange]. context.Canceled counts as canceled ([Classification.Canceled]) only if ctx is canceled itself. Make the
+// handler once and call it often, by several goroutines at once.
 //
 // An error that joins several (errors.Join, fmt.Errorf with several %w, however deep) is taken apart: each cause is
 // classified by itself, by all links, and the one that waits longest wins, by Retry and then by After. The After of the
@@ -28,11 +32,26 @@ type (
 // (the zero Classification), the outer links see the failure as [Slow]. The Rule names the link, the code and the message
 // are those of the failure, and the Fault is the error of the link. A nil *Failure is Slow, too.
 func Compose(c Chain) Handler {
-	handle := c.Decorate(guard).Then(func(ctx context.Context, f *Failure) (Classification, error) {
-		return run(ctx, f, end, decide)
+	handle := onion.Compose(c, decide, &onion.Guard[*Failure, Classification]{
+		Note: func(_ context.Context, f *Failure) (n *onion.Note, ok bool) {
+			if f == nil {
+				return nil, false
+			}
+			return f.note, true
+		},
+		Stray: func(*Failure, *chain.Link) error { return errNoFailure },
+		Vet:   vet,
 	})
-	// Decorations and observers of c are outside of the guards of its links.
-	handle = guard(&chain.Link{Name: "Compose"}, handle)
+	one := func(ctx context.Context, f *Failure) Classification {
+		if c.Decorated() || run.Observed(ctx) { // only observers ask which link decided
+			noted := *f
+			noted.note = &onion.Note{}
+			f = &noted
+			defer run.SetPassed(ctx, false)
+		}
+		c, _ := handle(ctx, f) // vet leaves no error
+		return c
+	}
 	return func(ctx context.Context, f *Failure) (Classification, error) {
 		if f == nil {
 			return f.failed(noFailure, errNoFailure), nil
@@ -44,17 +63,35 @@ func Compose(c Chain) Handler {
 			f = &safe
 		}
 		if len(causes) < 2 {
-			return handle(ctx, f)
+			return one(ctx, f), nil
 		}
 		var longest Classification
 		for _, err := range causes {
 			cause := NewFailure(err, f.APIVersion, f.now, f.errors)
 			cause.Joined = f.Err
-			c, _ := handle(ctx, cause) // a guarded handler gives no error
-			longest = later(longest, c)
+			longest = later(longest, one(ctx, cause))
 		}
 		return longest, nil
 	}
+}
+
+// vet turns every fault of link at into a decision.
+func vet(_ context.Context, f *Failure, _ *onion.Note, at *chain.Link, c Classification, err error) (_ Classification, what any, _ error) {
+	name := at.Name
+	if at == onion.End {
+		name = "Default"
+	}
+	switch _, panicked := err.(*chain.PanicError); {
+	case err == errNoFailure:
+		c = f.failed(noFailure, err)
+	case panicked:
+		c = f.failed("LinkPanicked("+name+")", err)
+	case err != nil:
+		c = f.failed("LinkFailed("+name+")", fmt.Errorf("classify: link %s gave an error: %w", name, err))
+	case c.IsZero():
+		c = f.failed("LinkUndecided("+name+")", fmt.Errorf("classify: link %s gave the zero Classification: return what next gives, or Failure.As", name))
+	}
+	return c, c.d, nil
 }
 
 // later returns the classification that waits longer, with the longer After of both. a may be zero.
@@ -68,9 +105,7 @@ func later(a, b Classification) Classification {
 		winner = b
 	}
 	if winner.After() != after {
-		at := winner.at
 		winner = winner.WithAfter(after)
-		winner.at = at
 	}
 	return winner
 }
@@ -88,48 +123,3 @@ func longer(a, b Classification) bool {
 const noFailure = "NoFailure"
 
 var errNoFailure = errors.New("classify: the *Failure is nil: make one of an error, with NewFailure")
-
-// point is a place that can go wrong, with the rules that then apply.
-type point struct {
-	link                        *chain.Link
-	panicked, failed, undecided string
-}
-
-func newPoint(link *chain.Link) *point {
-	return &point{
-		link:      link,
-		panicked:  "LinkPanicked(" + link.Name + ")",
-		failed:    "LinkFailed(" + link.Name + ")",
-		undecided: "LinkUndecided(" + link.Name + ")",
-	}
-}
-
-var end = newPoint(&chain.Link{Name: "Default"})
-
-func guard(link *chain.Link, h Handler) Handler {
-	p := newPoint(link)
-	return func(ctx context.Context, f *Failure) (Classification, error) {
-		return run(ctx, f, p, h)
-	}
-}
-
-// run calls h and makes a decision of its results, or of its panic.
-func run(ctx context.Context, f *Failure, p *point, h Handler) (c Classification, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			c = f.failed(p.panicked, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: p.link.Name})
-			c.at, err = p.link, nil
-		}
-	}()
-	c, err = h(ctx, f)
-	switch {
-	case err != nil:
-		c = f.failed(p.failed, fmt.Errorf("classify: link %s gave an error: %w", p.link.Name, err))
-	case c.IsZero():
-		c = f.failed(p.undecided, fmt.Errorf("classify: link %s gave the zero Classification: return what next gives, or Failure.As", p.link.Name))
-	}
-	if c.at == nil {
-		c.at = p.link
-	}
-	return c, nil
-}

@@ -164,12 +164,12 @@ func TestComposeFailsClosed(t *testing.T) {
 func TestComposeGuardsDecorations(t *testing.T) {
 	boom := errors.New("boom")
 	cases := map[string]Handler{
-		"LinkPanicked(Compose)":  func(context.Context, *Failure) (Classification, error) { panic(boom) },
-		"LinkFailed(Compose)":    func(context.Context, *Failure) (Classification, error) { return Classification{}, boom },
-		"LinkUndecided(Compose)": func(context.Context, *Failure) (Classification, error) { return Classification{}, nil },
+		"LinkPanicked(Table(0 rules))":  func(context.Context, *Failure) (Classification, error) { panic(boom) },
+		"LinkFailed(Table(0 rules))":    func(context.Context, *Failure) (Classification, error) { return Classification{}, boom },
+		"LinkUndecided(Table(0 rules))": func(context.Context, *Failure) (Classification, error) { return Classification{}, nil },
 	}
 	for rule, h := range cases {
-		decorated := chain.New(Table{}.Link()).Decorate(func(*chain.Link, Handler) Handler { return h })
+		decorated := Table{}.Chain().Decorate(func(*chain.Link, Handler) Handler { return h })
 		for name, err := range map[string]error{"single": coded("A"), "joined": errors.Join(coded("A"), coded("B"))} {
 			got, err := Compose(decorated)(t.Context(), newFailure(err, "", noon))
 			if err != nil || got.Retry() != Slow || got.Rule() != rule || got.Code() != "A" {
@@ -271,10 +271,11 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// The result waits as long as the cause that waits longest, however the causes are joined.
+// The result waits as long as the cause that waits longest, however the causes
+// are joined.
 func TestComposeIsTheMaximum(t *testing.T) {
 	table := Table{{Code: "MineFast", Retry: Fast}, {Code: "MineStop", Retry: OnChange}}
-	handle := Compose(chain.New(table.Link()))
+	handle := Compose(table.Chain())
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		var leaves []error

@@ -105,7 +105,7 @@ func (slowly) Timeout() bool   { return true }
 func (slowly) Temporary() bool { return false }
 
 var readsTransient = NewErrors("transient", func(f *Failure) bool {
-	f.Transient = is[transient](f.Err)
+	_, f.Transient = errors.AsType[transient](f.Err)
 	return f.Transient
 }, nil)
 
@@ -156,7 +156,7 @@ func TestDefaultErrors(t *testing.T) {
 			got := classifyIn(t, c.ctx, NewFailure(c.err, "", noon, theService, readsTransient))
 			wantRetry, wantSeverity := Slow, Warning
 			if c.rule == "Canceled" {
-				wantRetry, wantSeverity = Fast, None
+				wantRetry, wantSeverity = Fast, Severity("")
 			}
 			if got.Rule() != c.rule || got.Retry() != wantRetry || got.Severity() != wantSeverity {
 				t.Errorf("%s: got %v, severity %q; want rule %s", c.reason, got, got.Severity(), c.rule)
@@ -164,22 +164,23 @@ func TestDefaultErrors(t *testing.T) {
 			if got.Canceled() != (c.rule == "Canceled") {
 				t.Errorf("%s: canceled is %t", c.reason, got.Canceled())
 			}
-			if verdict, _ := got.Describe(nil); (verdict == "canceled") != got.Canceled() {
+			if verdict, _ := got.Describe(); (verdict == "canceled") != got.Canceled() {
 				t.Errorf("it describes itself as %q", verdict)
 			}
 		})
 	}
 }
 
-func TestDefaultIsAHandler(t *testing.T) {
-	var handle Handler = Default
+func TestComposeOfNoLinks(t *testing.T) {
+	handle := Compose(Chain{})
 	cases := map[string]struct {
 		failure *Failure
 		rule    string
 	}{
 		"nil":     {nil, "NoFailure"},
 		"zero":    {new(Failure), "Unknown"},
-		"panicky": {&Failure{Err: panicky{}}, "LinkPanicked(Default)"},
+		"panicky": {&Failure{Err: panicky{}}, "Unknown"},
+		"hostile": {&Failure{Err: panics("Is")}, "LinkPanicked(Default)"},
 		"endless": {NewFailure(&loop{}, "", noon), "Unknown"},
 	}
 	for name, c := range cases {
@@ -192,7 +193,7 @@ func TestDefaultIsAHandler(t *testing.T) {
 
 func TestNothingUnknownWaitsForAChange(t *testing.T) {
 	table := Table{{Code: "Mine", Status: 400, Retry: OnChange}}
-	handle := Compose(chain.New(table.Link()))
+	handle := Compose(table.Chain())
 	known := []string{"InvalidTemplate", "Mine"}
 	someCode := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"InvalidTemplate", "invalidtemplate", "Conflict", "Mine", "MINE"}), rapid.StringMatching(`[A-Za-z]+`))
 	rapid.Check(t, func(t *rapid.T) {

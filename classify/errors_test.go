@@ -218,7 +218,8 @@ func TestHostileErrors(t *testing.T) {
 	}
 }
 
-// What Errors says about a joined error holds for each of its causes, and the other way round.
+// What Errors says about a joined error holds for each of its causes, and the
+// other way round.
 func TestErrorsSayOfJoins(t *testing.T) {
 	leaf := rapid.SampledFrom([]error{
 		respErr("NotFound", 404, ""), respErr("Down", 503, ""), respErr("Bad", 400, ""), &reply{code: "Failed", status: 200, ended: true},
@@ -268,7 +269,7 @@ func TestErrorsSayOfJoins(t *testing.T) {
 }
 
 func TestReaders(t *testing.T) {
-	reader := func(code string, known bool) Reader {
+	reader := func(code string, known bool) func(*Failure) bool {
 		return func(f *Failure) bool {
 			f.Code, f.NotFound, f.Ended, f.Transient, f.Inner = code, true, true, true, []InnerError{{code, ""}}
 			return known
@@ -344,9 +345,9 @@ func TestNewErrorsSetUp(t *testing.T) {
 		make func()
 		want string
 	}{
-		"no name":    {func() { NewErrors(" ", read, nil) }, `classify: NewErrors: the name " " is empty or the reader is nil: give both`},
-		"no reader":  {func() { NewErrors("x", nil, nil) }, `classify: NewErrors: the name "x" is empty or the reader is nil: give both`},
-		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) }, "classify: NewErrors: x: row 1 of 1 (A) cannot be right: its Retry is not set: say Fast, Slow, VerySlow or OnChange"},
+		"no name":    {func() { NewErrors(" ", read, nil) }, `classify: NewErrors: the name " " is empty or the reader is nil: set both`},
+		"no reader":  {func() { NewErrors("x", nil, nil) }, `classify: NewErrors: the name "x" is empty or the reader is nil: set both`},
+		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) }, "classify: NewErrors: x: row 1 of 1 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow or OnChange"},
 	}
 	for name, c := range cases {
 		if got := panicText(c.make); got != c.want {

@@ -33,7 +33,7 @@ func Example() {
 	redis := classify.Table{
 		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
 	}
-	handle := classify.Compose(chain.New(redis.Link()))
+	handle := classify.Compose(redis.Chain())
 
 	err := fmt.Errorf("creating the cache: %w", conflict("The cache is busy, try again later."))
 	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors()))
@@ -62,7 +62,7 @@ func ExampleTable() {
 		// Any code with this status.
 		{Name: "Locked", Status: http.StatusLocked, Retry: classify.VerySlow},
 	}
-	handle := classify.Compose(chain.New(table.Link()))
+	handle := classify.Compose(table.Chain())
 	for _, version := range []string{"2023-06-01", "2024-05-01"} {
 		c, _ := handle(context.Background(), classify.NewFailure(conflict("busy"), version, time.Time{}, azure.Errors()))
 		fmt.Println(version, c.Retry(), "-", c.Rule())
@@ -78,7 +78,8 @@ func ExampleTable_String() {
 		{Code: "Conflict NotFound", Retry: classify.VerySlow},
 		{Code: "NotFound", Status: 404, Retry: classify.VerySlow},
 	}
-	// The table of the service comes after that of the chain, and the general part of Default last.
+	// The table of the service comes after that of the chain, and the general
+	// rules last.
 	for line := range strings.Lines(append(table, azure.Codes()...).String()) {
 		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") || strings.Contains(line, "Unknown") {
 			fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
@@ -147,7 +148,8 @@ func ExampleCompose_joined() {
 	// Output: on change InvalidTemplate 15s
 }
 
-// A link that does not decide makes the failure Slow, and the rule names the link.
+// A link that does not decide makes the failure Slow, and the rule names the
+// link.
 func ExampleCompose_failing() {
 	forgetful := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -166,34 +168,57 @@ func ExampleCompose_failing() {
 }
 
 func ExampleContains() {
-	m := classify.Contains("originGroup is created", "origin is created")
-	fmt.Println(m.Match("Make sure that the originGroup is created and at least one enabled origin is created."))
-	fmt.Println(m.Match("Make sure that the OriginGroup is created and at least one enabled origin is created."))
-	fmt.Println(m)
+	table := classify.Table{
+		{Name: "order", Message: classify.Contains("originGroup is created", "origin is created"), Retry: classify.Fast},
+	}
+	handle := classify.Compose(table.Chain())
+	for _, message := range []string{
+		"Make sure that the originGroup is created and at least one enabled origin is created.",
+		"Make sure that the OriginGroup is created and at least one enabled origin is created.",
+	} {
+		c, _ := handle(context.Background(), &classify.Failure{Message: message})
+		fmt.Println(c.Rule())
+	}
+	fmt.Println(table[0].Message)
 	// Output:
-	// true
-	// false
+	// order
+	// Unknown
 	// contains "originGroup is created" and "origin is created"
 }
 
 func ExampleAnyOf() {
-	m := classify.AnyOf(classify.Contains("does not exist"), classify.Regexp(`(?i)insufficient\s+access`))
-	fmt.Println(m.Match("The workspace does not exist."), m.Match("Insufficient  access."), m.Match("Denied."))
-	fmt.Println(m)
+	table := classify.Table{{
+		Name:    "access",
+		Message: classify.AnyOf(classify.Contains("does not exist"), classify.Regexp(`(?i)insufficient\s+access`)),
+		Retry:   classify.VerySlow,
+	}}
+	handle := classify.Compose(table.Chain())
+	for _, message := range []string{"The workspace does not exist.", "Insufficient  access.", "Denied."} {
+		c, _ := handle(context.Background(), &classify.Failure{Message: message})
+		fmt.Println(c.Rule())
+	}
+	fmt.Println(table[0].Message)
 	// Output:
-	// true true false
+	// access
+	// access
+	// Unknown
 	// contains "does not exist" or matches "(?i)insufficient\\s+access"
 }
 
-func ExampleRetryAfter() {
+func ExampleFailure_RetryAfter() {
+	f := new(classify.Failure)
 	h := http.Header{}
 	h.Set("Retry-After", "Wed, 21 Oct 2026 07:28:30 GMT")
 	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the service's clock is the one that counts
-	fmt.Println(classify.RetryAfter(h, time.Time{}))
+	fmt.Println(f.RetryAfter(h))
 
 	h.Set("Retry-After", "7")
-	fmt.Println(classify.RetryAfter(h, time.Time{}))
+	fmt.Println(f.RetryAfter(h))
+
+	h.Set("X-Amz-Retry-After", "1500")
+	fmt.Println(f.RetryAfter(h, "X-Amz-Retry-After"))
 	// Output:
 	// 30s
 	// 7s
+	// 1.5s
 }

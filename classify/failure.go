@@ -2,48 +2,54 @@ package classify
 
 import (
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
-// Failure is an error in the terms of this package. [NewFailure] makes it; in tests it may be a literal. All links of a
-// call share it, read it, and do not change it.
+// Failure is an error in the terms of this package. [NewFailure] makes it. In
+// tests it may be a literal. All links of a call share it and must not change
+// it.
 type Failure struct {
-	Err        error         // the error with all that wraps it; never nil if NewFailure made the Failure
-	Joined     error         // the error that Err is one cause of, if several were joined ([Compose]); else nil
+	Err        error         // the error with all errors that wrap it; never nil if NewFailure made the Failure
+	Joined     error         // the joined error that Err is one cause of ([Compose]); else nil
 	APIVersion string        // the API version of the request, as "2024-05-01" or "2024-05-01-preview"; empty: unknown
 	Code       string        // the service's word for the error, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
-	Message    string        // the service's text, or that of the error if no service spoke; may be empty
-	After      time.Duration // the delay that the service asks for, at most an hour (see [RetryAfter]); 0: none
+	Message    string        // the text of the service, or that of the error if no reader knows it; may be empty
+	After      time.Duration // the delay that the service asks for, at most an hour ([Failure.RetryAfter]); 0: none
 	Inner      []InnerError  // the errors that the service nests in this one, outermost first
 	NotFound   bool          // the object does not exist
 	Transient  bool          // a retry may help; false: unknown
-	Ended      bool          // the operation that was polled has ended without success, or no longer exists
+	Ended      bool          // the polled operation ended without success, or no longer exists
 	Class      string        // the kind of error for telemetry; empty: see [Errors.Class]
 
-	now      time.Time // the time that Retry-After dates are measured against
-	errors   Errors    // for the causes of a joined error
-	service  *service  // the service whose reader knew the error; nil: none
-	read     bool      // NewFailure made it
-	panicked bool      // and Err has a *chain.PanicError
+	now      time.Time   // the time that Retry-After dates are measured against
+	errors   Errors      // for the causes of a joined error
+	service  *service    // the service whose reader knew the error; nil: none
+	read     bool        // NewFailure made it
+	panicked bool        // and Err has a *chain.PanicError
+	note     *onion.Note // of an observed call; nil: not observed
 }
 
-// InnerError is an error that a service reports inside another one: the cause of "DeploymentFailed", for example.
+// InnerError is an error that a service reports inside another one: the cause
+// of "DeploymentFailed", for example.
 type InnerError struct {
 	Code, Message string
 }
 
-// NewFailure reads err with the first reader of errs that knows it; see [Errors] for an error that none knows. NotFound,
-// Transient and Ended of a joined error hold for each of its causes. apiVersion
-// may be empty. now is the time that a Retry-After date is measured against if the response has no date; the zero time
-// means the wall clock's now.
+// NewFailure reads err with the first reader of errs that knows it. [Errors]
+// describes an error that no reader knows. NotFound, Transient and Ended of a
+// joined error hold for each of its causes. apiVersion may be empty. now is the
+// time that a Retry-After date is measured against if the response has no date;
+// the zero time means the wall clock's now.
 //
-// A nil err gives a nil *Failure, which the handlers of this package classify as [Slow]. No reader is asked about a panic
-// (*chain.PanicError). An error that is not safe to look into, because its tree has more than 1,000 wrapped and joined
-// errors or because a method panics, is replaced by one that says so.
+// A nil err gives a nil *Failure, which the handlers of this package classify
+// as [Slow]. NewFailure asks no reader about a panic (*chain.PanicError). It
+// replaces an unreadable error by one that reports this. An error is unreadable
+// if it has more than 1,000 wrapped and joined errors, or if one of its methods
+// panics.
 func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Failure {
 	if err == nil {
 		return nil
@@ -61,7 +67,7 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 		f.Err = newUnreadable(err)
 		f.Message = f.Err.Error()
 	case panicked:
-		readWith(f, readText) // a service's error that is the value of a panic is no answer of the service
+		f.readSafely(readText) // the value of a panic is not an answer of the service
 	default:
 		f.errors.read(f)
 		if len(causes) > 1 {
@@ -71,7 +77,7 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 	return f
 }
 
-// readCauses sets what all causes of a joined error have to say.
+// readCauses sets the fields that must hold for all causes of a joined error.
 func (f *Failure) readCauses(causes []error) {
 	f.NotFound, f.Transient, f.Ended = true, true, true
 	for _, err := range causes {
@@ -82,12 +88,11 @@ func (f *Failure) readCauses(causes []error) {
 	}
 }
 
-// RetryAfter is [RetryAfter] of h, measured against the time that NewFailure was given. It is for readers.
-func (f *Failure) RetryAfter(h http.Header) time.Duration { return RetryAfter(h, f.now) }
-
-// As classifies f: it is for links that decide themselves instead of asking next. rule says who decides and why, in a
-// word or a few; people see it, and it stands in for a missing code (see [Classification.Reason]). [Unset], and a value
-// that is no Retry, becomes [Slow]; an empty rule becomes "Unnamed". A nil f gives a classification without a code.
+// As classifies f, in links that decide instead of calling next. rule names the
+// link and its reason in a few words. People see it, and it replaces a missing
+// code (see [Classification.Reason]). [Unset], and a value that is no Retry,
+// becomes [Slow]; an empty rule becomes "Unnamed". A nil f gives a
+// classification without a code.
 func (f *Failure) As(rule string, r Retry) Classification {
 	if !r.decided() {
 		r = Slow
@@ -102,49 +107,35 @@ func (f *Failure) As(rule string, r Retry) Classification {
 	return Classification{d: d}
 }
 
-// maxInner is how many nested errors a message shows.
+// maxInner is the number of nested errors that a message shows.
 const maxInner = 3
 
-// text is the message, with the nested errors after it that the message does not contain.
+// text returns the message, and after it the nested errors that the message
+// does not contain.
 func (f *Failure) text() string {
-	nested := slices.DeleteFunc(slices.Clone(f.Inner), func(e InnerError) bool {
-		return e.Message != "" && strings.Contains(f.Message, e.Message)
-	})
-	if len(nested) == 0 {
-		return f.Message
-	}
-	var b strings.Builder
-	b.WriteString(f.Message)
-	for i, inner := range nested {
-		switch {
-		case i == maxInner:
-			fmt.Fprintf(&b, "; and %d more", len(nested)-maxInner)
-			return b.String()
-		case i == 0 && f.Message != "":
-			b.WriteString(": ")
-		case i > 0:
-			b.WriteString("; ")
+	var nested []string
+	for _, e := range f.Inner {
+		if e.Message == "" || !strings.Contains(f.Message, e.Message) {
+			nested = append(nested, join(e.Code, e.Message))
 		}
-		b.WriteString(inner.Code)
-		if inner.Code != "" && inner.Message != "" {
-			b.WriteString(": ")
-		}
-		b.WriteString(inner.Message)
 	}
-	return b.String()
+	if more := len(nested) - maxInner; more > 0 {
+		nested = append(nested[:maxInner], fmt.Sprintf("and %d more", more))
+	}
+	return join(f.Message, strings.Join(nested, "; "))
 }
 
-// failed is the classification of f if classifying itself went wrong.
+// join returns "a: b", or the one that is not empty.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ": " + b
+}
+
+// failed returns the classification of f after a fault of a link.
 func (f *Failure) failed(rule string, fault error) Classification {
 	c := f.As(rule, Slow)
 	c.d.fault = fault
 	return c
-}
-
-// statusText is "HTTP 409 Conflict".
-func statusText(status int) string {
-	if text := http.StatusText(status); text != "" {
-		return fmt.Sprintf("HTTP %d %s", status, text)
-	}
-	return fmt.Sprintf("HTTP %d", status)
 }

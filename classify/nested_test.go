@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// TestNestedText looks at the text of a classification whose error nests others.
+// TestNestedText looks at the text of a classification whose error nests
+// others.
 func TestNestedText(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -1,17 +1,19 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
-// String prints the table in the order in which its rows are asked, and then the general part of [Default]. Rows have the
-// numbers that Link's errors give them. "-" stands for a condition that is not set, and for a rule without a name. A row
-// that is never reached, because earlier rows match every failure that it would match, says so.
+// String prints the rows in their order, and then the general rules of
+// [Compose]. Rows have the numbers of Link's errors. "-" stands for a condition
+// that is not set, and for a rule without a name. The line of a row that can
+// never decide names the earlier rows that decide instead.
 //
-// The table of a service is not part of it. To see that too, print both:
+// The table of a service is not part of the text. To see it, print both:
 //
 //	fmt.Print(append(mine, azure.Codes()...))
 //
@@ -20,116 +22,45 @@ func (t Table) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "#\tRULE\tCODE\tSTATUS\tMESSAGE\tAPI VERSIONS\tRETRY")
-	all := slices.Concat(t, statuses)
-	shadows := shadowed(all)
+	all := slices.Concat(t, defaults)
+	ix, _ := compile(all) // a table with a wrong row can be printed, too
 	for i, r := range all {
-		if i == len(t) {
-			printConditions(w, firstConditions)
+		number, codes, status, retry := fmt.Sprint(i+1), r.Code, "", r.Retry.String()
+		if r.AnyCase {
+			codes += " (any case)"
 		}
-		number := "default"
-		if i < len(t) {
-			number = fmt.Sprint(i + 1)
+		if r.InnerCode != "" {
+			codes += " (inner " + r.InnerCode + ")"
 		}
-		status := ""
 		if r.Status != 0 {
 			status = fmt.Sprint(r.Status)
 		}
-		message := ""
-		if !r.Message.isZero() {
-			message = r.Message.String()
+		if i >= len(t) {
+			number = "default"
+			if r.Name == ruleCanceled {
+				retry = verdictCanceled
+			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s", number, dash(r.Name), dash(r.codes()), dash(status), dash(message), dash(r.APIVersions), r.Retry)
-		if by := shadows[i]; len(by) > 0 {
-			fmt.Fprintf(w, "\tnever reached, see %s", rowNumbers(by, len(t)))
+		cells := []string{number, r.Name, codes, status, r.Message.text, r.APIVersions, retry}
+		for i, cell := range cells {
+			cells[i] = cmp.Or(strings.Join(strings.Fields(cell), " "), "-")
 		}
-		fmt.Fprintln(w)
+		if by := ix.rows[i].covering; len(by) > 0 {
+			cells = append(cells, "never reached, see "+rowNumbers(by, len(t)))
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	printConditions(w, lastConditions)
 	w.Flush()
 	return b.String()
 }
 
-func printConditions(w *tabwriter.Writer, conditions []condition) {
-	for _, c := range conditions {
-		retry := c.retry.String()
-		if c.canceled {
-			retry = "canceled"
-		}
-		fmt.Fprintf(w, "default\t%s\t-\t-\t(%s)\t-\t%s\n", c.name, c.when, retry)
-	}
-}
-
-// codes is the condition on codes in words.
-func (r Rule) codes() string {
-	text := r.Code
-	if r.AnyCase {
-		text += " (any case)"
-	}
-	if r.InnerCode != "" {
-		text += " (inner " + r.InnerCode + ")"
-	}
-	return text
-}
-
-func dash(s string) string {
-	if s = strings.Join(strings.Fields(s), " "); s == "" {
-		return "-"
-	}
-	return s
-}
-
+// rowNumbers names rows, of which the first ones are the table's own.
 func rowNumbers(rows []int, own int) string {
-	var texts []string
-	for _, i := range rows {
-		text := "the default"
-		if i < own {
-			text = fmt.Sprintf("row %d", i+1)
-		}
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
+	texts := make([]string, len(rows))
+	for n, i := range rows {
+		if texts[n] = "the default"; i < own {
+			texts[n] = fmt.Sprintf("row %d", i+1)
 		}
 	}
-	return strings.Join(texts, " and ")
-}
-
-// shadowed finds, for each row that never decides, the earlier rows that together match every failure it would match.
-func shadowed(rows []Rule) map[int][]int {
-	shadows := make(map[int][]int)
-	byCode := make(map[string][]int) // the rows so far by code in lower case; "" for those that take any code
-	for i, r := range rows {
-		codes := strings.Fields(r.Code)
-		if len(codes) == 0 {
-			codes = []string{""}
-		}
-		var by []int
-		for _, code := range codes {
-			candidates := byCode[lowerString(code)]
-			if code != "" {
-				candidates = slices.Concat(candidates, byCode[""])
-				slices.Sort(candidates)
-			}
-			j := slices.IndexFunc(candidates, func(j int) bool { return rows[j].covers(r, code) })
-			if j >= 0 {
-				by = append(by, candidates[j])
-			}
-		}
-		if len(by) == len(codes) {
-			slices.Sort(by)
-			shadows[i] = slices.Compact(by)
-		}
-		for _, code := range codes {
-			code = lowerString(code)
-			byCode[code] = append(byCode[code], i)
-		}
-	}
-	return shadows
-}
-
-// covers reports whether r decides about every failure with this code that o would decide about.
-func (r Rule) covers(o Rule, code string) bool {
-	return (r.Code == "" || r.AnyCase || !o.AnyCase && slices.Contains(strings.Fields(r.Code), code)) &&
-		(r.InnerCode == "" || dash(r.InnerCode) == dash(o.InnerCode)) &&
-		(r.Status == 0 || r.Status == o.Status) &&
-		(r.Message.isZero() || r.Message.String() == o.Message.String()) &&
-		(strings.TrimSpace(r.APIVersions) == "" || dash(r.APIVersions) == dash(o.APIVersions))
+	return strings.Join(slices.Compact(texts), " and ")
 }

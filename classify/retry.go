@@ -2,8 +2,8 @@ package classify
 
 import "strconv"
 
-// Retry says how soon to retry a failed pass. The values are ordered: a greater value waits longer. The engine that runs the
-// passes turns them into seconds.
+// Retry is how soon to retry a failed pass. The values are ordered: a greater
+// value waits longer. The engine that runs the passes turns them into seconds.
 type Retry uint8
 
 const (
@@ -13,34 +13,29 @@ const (
 	Fast
 	// Slow is for errors that end within minutes, and for unknown errors.
 	Slow
-	// VerySlow is for errors that rarely end without help. The engine retries them at each resync.
+	// VerySlow is for errors that rarely end without help. The engine retries
+	// them at each resync.
 	VerySlow
-	// OnChange is for errors that only a change of the spec can end. The resync retries them, too.
+	// OnChange is for errors that only a change of the spec can end. The resync
+	// retries them, too.
 	OnChange
 )
 
-// String returns "unset", "fast", "slow", "very slow" or "on change"; for any other value, "Retry(9)".
+// String returns "unset", "fast", "slow", "very slow" or "on change"; for any
+// other value, "Retry(9)".
 func (r Retry) String() string {
-	switch r {
-	case Unset:
-		return "unset"
-	case Fast:
-		return "fast"
-	case Slow:
-		return "slow"
-	case VerySlow:
-		return "very slow"
-	case OnChange:
-		return "on change"
+	if words := [...]string{"unset", "fast", "slow", "very slow", "on change"}; int(r) < len(words) {
+		return words[r]
 	}
 	return "Retry(" + strconv.Itoa(int(r)) + ")"
 }
 
-// Severity returns [Error] for [OnChange], [None] for [Unset], and [Warning] for the others.
+// Severity returns [Error] for [OnChange], "" for [Unset], and [Warning] for
+// the others.
 func (r Retry) Severity() Severity {
 	switch r {
 	case Unset:
-		return None
+		return ""
 	case OnChange:
 		return Error
 	}
@@ -50,11 +45,11 @@ func (r Retry) Severity() Severity {
 // decided reports whether a rule or a link may return r.
 func (r Retry) decided() bool { return Fast <= r && r <= OnChange }
 
-// Severity says how bad a state is for an operator. Conditions show its text.
+// Severity is the importance of a state for an operator. Conditions show its
+// text. It is empty if there is nothing to report.
 type Severity string
 
 const (
-	None    Severity = ""        // nothing to report
 	Info    Severity = "Info"    // work is in progress; no classification has this severity
 	Warning Severity = "Warning" // the pass failed, and the engine retries it
 	Error   Severity = "Error"   // the pass failed, and a person has to change the spec

@@ -12,7 +12,7 @@ func TestRetry(t *testing.T) {
 		Severity Severity
 	}
 	cases := map[Retry]words{
-		Unset:    {"unset", None},
+		Unset:    {"unset", ""},
 		Fast:     {"fast", Warning},
 		Slow:     {"slow", Warning},
 		VerySlow: {"very slow", Warning},

@@ -46,7 +46,7 @@ func TestRetryAfter(t *testing.T) {
 			for i := 0; i < len(c.header); i += 2 {
 				h.Set(c.header[i], c.header[i+1])
 			}
-			if got := RetryAfter(h, noon); got != c.want {
+			if got := (&Failure{now: noon}).RetryAfter(h); got != c.want {
 				t.Errorf("%s: got %s, want %s for %v", c.reason, got, c.want, h)
 			}
 		})
@@ -55,15 +55,35 @@ func TestRetryAfter(t *testing.T) {
 
 func TestRetryAfterWithoutClock(t *testing.T) {
 	h := http.Header{"Retry-After": {time.Now().Add(1000 * time.Hour).UTC().Format(http.TimeFormat)}}
-	if got := RetryAfter(h, time.Time{}); got != time.Hour {
+	if got := new(Failure).RetryAfter(h); got != time.Hour {
 		t.Errorf("the zero time is the wall clock's now: got %s, want an hour", got)
 	}
 	h.Set("Retry-After", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
-	if got := RetryAfter(h, time.Time{}); got != 0 {
+	if got := new(Failure).RetryAfter(h); got != 0 {
 		t.Errorf("the zero time is the wall clock's now: got %s, want 0 for the past", got)
 	}
-	if got := RetryAfter(nil, noon); got != 0 {
+	if got := (&Failure{now: noon}).RetryAfter(nil); got != 0 {
 		t.Errorf("a nil header asks for nothing: got %s", got)
+	}
+}
+
+// A service may have headers in milliseconds.
+func TestRetryAfterInMilliseconds(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		header http.Header
+		want   time.Duration
+	}{
+		"one":     {"a header of the service comes first", http.Header{"X-Ms": {" 1500 "}, "Retry-After": {"7"}}, 1500 * time.Millisecond},
+		"order":   {"headers are read in order", http.Header{"X-Ms": {"100"}, "Y-Ms": {"200"}}, 100 * time.Millisecond},
+		"second":  {"a header that is no positive number does not count", http.Header{"X-Ms": {"0"}, "Y-Ms": {"200"}}, 200 * time.Millisecond},
+		"rubbish": {"nor does a date", http.Header{"X-Ms": {noon.Add(time.Hour).Format(http.TimeFormat)}, "Retry-After": {"7"}}, 7 * time.Second},
+		"long":    {"an hour is the most", http.Header{"Y-Ms": {"99999999999999999999"}}, time.Hour},
+	}
+	for name, c := range cases {
+		if got := new(Failure).RetryAfter(c.header, "X-Ms", "Y-Ms"); got != c.want {
+			t.Errorf("%s: %s: got %s, want %s", name, c.reason, got, c.want)
+		}
 	}
 }
 
@@ -71,7 +91,7 @@ func TestRetryAfterWithoutClock(t *testing.T) {
 func FuzzRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, date string) {
 		h := http.Header{"Retry-After": {value}, "Date": {date}}
-		got := RetryAfter(h, noon)
+		got := (&Failure{now: noon}).RetryAfter(h)
 		if got < 0 || got > time.Hour {
 			t.Errorf("%q gave %s, which is not from 0 to an hour", h, got)
 		}
@@ -83,7 +103,8 @@ func FuzzRetryAfter(f *testing.F) {
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digits reads a whole number of units, however large, as at most an hour; 0 if it is none.
+// digits reads a whole number of units, however large, as at most an hour; 0 if
+// it is none.
 func digits(s string, unit time.Duration) time.Duration {
 	if s = strings.TrimSpace(s); !onlyDigits.MatchString(s) {
 		return 0

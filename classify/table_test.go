@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/windlass-go/windlass/chain"
 )
 
 func TestTable(t *testing.T) {
@@ -80,7 +78,7 @@ func TestTable(t *testing.T) {
 func TestTableLinkIsNamed(t *testing.T) {
 	rule := Rule{Code: "A", Retry: Slow}
 	for want, table := range map[string]Table{"Table(0 rules)": nil, "Table(1 rule)": {rule}, "Table(2 rules)": {rule, rule}} {
-		if got := chain.New(table.Link()).String(); got != want {
+		if got := table.Chain().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -105,13 +103,14 @@ func TestFirstTableWins(t *testing.T) {
 }
 
 func TestTableLinkOfNilFailure(t *testing.T) {
-	handle := Table{{Status: 400, Retry: OnChange}}.Link()(Default)
+	handle := Table{{Status: 400, Retry: OnChange}}.Link()(decide)
 	if c, err := handle(t.Context(), nil); err != nil || c.Rule() != "NoFailure" || c.Retry() != Slow {
 		t.Errorf("got %v, %v", c, err)
 	}
 }
 
-// linear is the table as its documentation describes it: it asks one rule after the other.
+// linear is the table as its documentation describes it: it asks one rule after
+// the other.
 func linear(table Table, f *Failure) (Rule, bool) {
 	for _, r := range table {
 		code := r.Code == ""
@@ -126,7 +125,7 @@ func linear(table Table, f *Failure) (Rule, bool) {
 		for _, c := range strings.Fields(r.InnerCode) {
 			inner = inner || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return e.Code == c })
 		}
-		if code && inner && (r.Status == 0 || r.Status == f.Status) && r.Message.Match(f.Message) && versions.match(f.APIVersion) {
+		if code && inner && (r.Status == 0 || r.Status == f.Status) && (r.Message.isZero() || r.Message.matches(nil, f)) && versions.match(f.APIVersion) {
 			return r, true
 		}
 	}
@@ -150,7 +149,7 @@ func TestTableFirstMatchWins(t *testing.T) {
 		}
 		r.APIVersions = rapid.SampledFrom([]string{"", "", ">=2024-01-01", "2023-01-01"}).Draw(t, "versions")
 		return r
-	}).Filter(func(r Rule) bool { return r.check() == nil })
+	}).Filter(func(r Rule) bool { _, err := r.parse(); return err == nil })
 	rapid.Check(t, func(t *rapid.T) {
 		var table Table
 		for _, r := range rapid.SliceOfN(rule, 0, 16).Draw(t, "table") {
@@ -168,23 +167,25 @@ func TestTableFirstMatchWins(t *testing.T) {
 		}
 		want, found := linear(table, f)
 		if !found {
-			c, _ := Default(ctx(nil), f)
+			c, _ := decide(ctx(nil), f)
 			want = Rule{Name: c.Rule(), Retry: c.Retry()}
 		}
-		c, _ := Compose(chain.New(table.Link()))(ctx(nil), f)
+		c, _ := Compose(table.Chain())(ctx(nil), f)
 		if c.Rule() != want.Name || c.Retry() != want.Retry {
 			t.Fatalf("got %v, want %s, %s", c, want.Name, want.Retry)
 		}
 		// What printing calls unreachable must not have been reached.
-		for i, by := range shadowed(table) {
-			if found && want.Name == table[i].Name {
-				t.Fatalf("row %d decided, but is said to be shadowed by %v", i+1, by)
+		ix, _ := compile(table)
+		for i, row := range ix.rows {
+			if found && want.Name == row.name && len(row.covering) > 0 {
+				t.Fatalf("row %d decided, but rows %v are said to cover it", i+1, row.covering)
 			}
 		}
 	})
 }
 
-// A row that can never decide is an error if the row that decides in its place has another Retry.
+// A row that can never decide is an error if the row that decides in its place
+// has another Retry.
 func TestTableContradicts(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -215,5 +216,26 @@ func TestTableContradicts(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})
+	}
+}
+
+// A code that one row has as it is written is known to the rows of other forms
+// before and after that row.
+func TestTableLists(t *testing.T) {
+	exact := Rule{Name: "exact", Code: "Aa", Status: 400, Retry: Fast}
+	folded := Rule{Name: "any case", Code: "aA", AnyCase: true, Status: 410, Retry: Slow}
+	open := Rule{Name: "any code", Status: 420, Retry: VerySlow}
+	for _, table := range []Table{
+		{exact, folded, open}, {exact, open, folded}, {folded, exact, open}, {folded, open, exact}, {open, exact, folded}, {open, folded, exact},
+	} {
+		for _, code := range []string{"Aa", "aa", "", "Other"} {
+			for _, r := range table {
+				want := r.Code == "" || code == "Aa" || r.AnyCase && code == "aa"
+				c := classifyBy(t, &Failure{Code: code, Status: r.Status}, table.Link())
+				if got := c.Rule() == r.Name; got != want {
+					t.Errorf("%v: code %q, HTTP %d: got rule %s, want %s: %t", []string{table[0].Name, table[1].Name, table[2].Name}, code, r.Status, c.Rule(), r.Name, want)
+				}
+			}
+		}
 	}
 }

@@ -129,7 +129,7 @@ const (
 	ruleTimeout  = rulePrefix + "ServerTimeout"
 )
 
-// readKubernetes is the classify.Reader of [Errors].
+// readKubernetes is the reader of [Errors].
 func readKubernetes(f *classify.Failure) bool {
 	var status apierrors.APIStatus
 	if !errors.As(f.Err, &status) {

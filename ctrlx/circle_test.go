@@ -14,7 +14,7 @@ import (
 // Who waits for himself by way of others says so, and what they say of each other does not go around in the circle.
 func TestCircle(t *testing.T) {
 	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Spec.Cluster}
 	})))
 	o.database("a", "b")

@@ -26,7 +26,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	if r.target != nil {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
-	ext = r.hooks.extended(r.name, ext)
+	ext = r.hooks.extended(ext)
 	ext.Classify = ext.Classify.Append(classified)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), inPlace(ops.Apply), inPlace(ops.Delete)

@@ -20,7 +20,7 @@ func TestDeadWatch(t *testing.T) {
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.PollEvery(2*time.Second)))
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(2*time.Second)))
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
 	}

@@ -55,7 +55,7 @@ func TestDeletedWhileBlocked(t *testing.T) {
 	o := newOperator(t)
 	ext := waitsForCluster
 	ext.DeleteCheck = chain.New(checks.OnOwner[*testv1.Database](checks.OwnerReady()))
-	o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.OwnedBy(clusterOf)))
+	o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(clusterOf)))
 	never, orphan, held := o.database("never", "nowhere"), o.database("orphan", "prod"), o.database("held", "busy")
 	prod := o.cluster("prod", "Creating")
 	busy := o.cluster("busy", "Creating")

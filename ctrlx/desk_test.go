@@ -82,8 +82,8 @@ func (d *desk) restart() {
 func (d *desk) clock() []ctrlx.Option {
 	now := func() time.Time { return d.now }
 	return []ctrlx.Option{
-		ctrlx.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.OwnedBy(clusterOfApp),
-		ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffClock(now), flow.BackoffJitter(0, 0))),
+		ctrlx.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.WithOwner(clusterOfApp),
+		ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0))),
 	}
 }
 

@@ -9,9 +9,9 @@
 //
 // # What it fills in
 //
-// Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation are those
-// of the object, the owner is the one of the controlling owner reference ([OwnedBy] names another), and the token of an
-// operation under way is kept in the annotation [OperationAnnotation], so that a restart finds it.
+// Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation
+// are those of the object, the owner is the one of the controlling owner reference ([WithOwner] names another), and the
+// token of an operation under way is kept in the annotation [OperationAnnotation], so that a restart finds it.
 //
 // # What it writes
 //
@@ -23,21 +23,21 @@
 //
 // # Waiting
 //
-// Owners and references are read through [checks.Resolver], from the cache. What a pass reads there it waits for, if it is
-// blocked: when the object changes in anything that a check can see of it, its waiters are woken at once, and nobody else.
-// Nobody polls: a resource whose refs are all watched comes back by itself only at the resync. No wake-up is lost, since
-// each object is registered before it is read, and compared with what was read when it changes; internal/index has the
-// argument. Kinds are watched when they are first read, or named by checks.WaitingFor, in the version that the scheme prefers.
-// One whose definition is not installed yet is watched from then on.
-// Resources that wait for each other in a circle say so in their condition, with the path.
+// Owners and references are read through [checks.Resolver], from the cache. What a pass reads there it waits for, if it
+// is blocked: when the object changes in anything that a check can see of it, its waiters are woken at once, and nobody
+// else. Nobody polls: a resource whose refs are all watched comes back by itself only at the resync. No wake-up is
+// lost, since each object is registered before it is read, and compared with what was read when it changes;
+// internal/index has the argument. Kinds are watched when they are first read, or named by checks.WithWaitingFor, in
+// the version that the scheme prefers. One whose definition is not installed yet is watched from then on. Resources
+// that wait for each other in a circle say so in their condition, with the path.
 //
-// A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until it
-// is there again; the cache is as old as its watch. So each object that is waited for is read live every three minutes
-// ([PollEvery]), once for all of its waiters and twenty in a second at most, and whoever has not seen what is read is woken,
-// and sees that. After an outage that is noticed so, all are read.
+// A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until
+// it is there again; the cache is as old as its watch. So each object that is waited for is read live every three
+// minutes ([WithPollInterval]), once for all of its waiters and twenty in a second at most, and whoever has not seen
+// what is read is woken, and sees that. After an outage that is noticed so, all are read.
 //
-// A thousand resources of one owner that becomes ready go on as fast as the controller has workers. [WakeAtMost] spares the
-// cloud that.
+// A thousand resources of one owner that becomes ready go on as fast as the
+// controller has workers. [WithWakeLimit] spares the cloud that.
 //
 // How ready an object is its Ready condition says, for the generation that it has; of Azure Service Operator's and of
 // Crossplane's objects, too. What says nothing is not ready. For kinds without that condition there is [WithReadiness].

@@ -10,9 +10,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Explain says why an object is where it is, from its last pass: which check stopped it, what it waits for, since when. The
-// flow has to keep that, WithFlow(flow.KeepLast(n)). An error says that it does not, that no pass over the object is kept, or
-// that the object cannot be read; client.IgnoreNotFound tells whether it is gone.
+// Explain says why an object is where it is, from its last pass: which check stopped it, what it waits for, since when.
+// The flow has to keep that, WithFlow(flow.WithExplanations(n)). An error says that it does not, that no pass over the
+// object is kept, or that the object cannot be read; client.IgnoreNotFound tells whether it is gone.
 func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) (flow.Explanation, error) {
 	if r.engine == nil {
 		return flow.Explanation{}, r.notSetUp()
@@ -23,7 +23,7 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	}
 	e, ok := r.flow.Explain(r.key(obj))
 	if !ok {
-		return e, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.KeepLast(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
+		return e, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.WithExplanations(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
 	}
 	return e, nil
 }

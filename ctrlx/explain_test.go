@@ -19,7 +19,7 @@ import (
 func TestExplain(t *testing.T) {
 	o := newOperator(t)
 	ops := flow.Operations[*testv1.Database]{Apply: o.operations().Apply}
-	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.WithFlow(flow.KeepLast(1)))
+	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithFlow(flow.WithExplanations(1)))
 	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "call SetupWithManager") {
 		t.Errorf("it has nothing to read from: %v", err)
 	}
@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 	}
 	o.database("newer", "prod")
 	o.until("newer", "False OwnerNotFound")
-	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "flow.KeepLast(n)") {
+	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
 		t.Errorf("one pass is kept: %v", err)
 	}
 }
@@ -48,13 +48,13 @@ func TestEventNamesTheCheck(t *testing.T) {
 		reason string
 		ext    flow.Extensions[*App]
 	}{
-		"OwnerCheck": {"a check", flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady(checks.Reason("Busy")))}},
-		"OnOwner":    {"a check of a group", flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady(checks.Reason("Busy"))))}},
+		"OwnerCheck": {"a check", flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady(checks.WithReason("Busy")))}},
+		"OnOwner":    {"a check of a group", flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady(checks.WithReason("Busy"))))}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, anApp(AppSpec{Cluster: "c"}), busy)
-			d.use(d.reconciler(tc.ext, ctrlx.WithFlow(flow.KeepLast(1))))
+			d.use(d.reconciler(tc.ext, ctrlx.WithFlow(flow.WithExplanations(1))))
 			d.pass()
 			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
 			if err != nil {

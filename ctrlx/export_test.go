@@ -15,6 +15,9 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 	return r.intervals(context.Background(), obj).requeue
 }
 
+// WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
+func WithRand(random func() float64) Option { return func(o *options) { o.rand = random } }
+
 // MaxIdentities is of how many identities the clients are remembered.
 const MaxIdentities = maxIdentities
 

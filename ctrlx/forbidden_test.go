@@ -42,7 +42,7 @@ func TestForbidden(t *testing.T) {
 	for i := range 30 {
 		o.database(fmt.Sprintf("blocked-%d", i), "prod")
 	}
-	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.SyncTimeout(time.Second)))
+	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithSyncTimeout(time.Second)))
 	started := time.Now()
 	for i := range 30 {
 		d := o.until(fmt.Sprintf("blocked-%d", i), "False Forbidden")

@@ -40,10 +40,11 @@ type Guards[T client.Object] struct {
 // NewGuards returns the guards of one kind. name is the kind's name in texts. c reads owners and references, and writes
 // conditions; usually it is mgr.GetClient(). links are asked in order, also for an object that is being deleted; use
 // [checks.OnOwner] for checks of the owner. A state that the object has not reported yet blocks, so give checks of the
-// object's own state [checks.UnknownProceeds].
+// object's own state [checks.WithUnknownAllowed].
 //
-// It takes the options [OwnedBy], [WithConditions], [WithReadiness], [WithBackoff], [WithClock] and [WithFlow], and panics
-// on others. It also panics where [New] does.
+// It takes the options [WithOwner], [WithConditions], [WithReadiness],
+// [WithBackoff], [WithClock] and [WithFlow], and panics on others. It also
+// panics where [New] does.
 func NewGuards[T client.Object](name string, c client.Client, links checks.Chain[T], opts ...Option) *Guards[T] {
 	maker := "NewGuards: " + name
 	if c == nil {
@@ -53,13 +54,13 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	var o options
 	o.apply(maker, opts)
 	if o.needsNew() {
-		panic(fmt.Sprintf("ctrlx: %s: it takes OwnedBy, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow: leave out the other options", maker))
+		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow: leave out the other options", maker))
 	}
 	if o.backoff == nil {
 		o.backoff = flow.NewBackoff()
 	}
 	resolver := &Resolver{c, c.Scheme(), o.readiness}
-	owner := optionFor[func(T) checks.Ref](maker, "OwnedBy", o.owner)
+	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", o.owner)
 	guarded := flow.Extensions[T]{PreCheck: links, DeleteCheck: links, Classify: chain.New(classified)}
 	ops := flow.Operations[T]{
 		Key: keyOf[T], Deleting: deleting[T], Generation: T.GetGeneration,

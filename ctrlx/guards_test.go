@@ -66,7 +66,7 @@ func newExisting(t *testing.T, links checks.Chain[*testv1.Database], objects []c
 			},
 		}).Build()
 	now := func() time.Time { return noon }
-	opts = append([]ctrlx.Option{ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffClock(now), flow.BackoffJitter(0, 0)))}, opts...)
+	opts = append([]ctrlx.Option{ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0)))}, opts...)
 	e.guards = ctrlx.NewGuards("Database", e.api, links, opts...)
 	return e
 }
@@ -284,7 +284,7 @@ func TestGuardsProceed(t *testing.T) {
 			d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
 		}, "0s", nil},
 		"OwnedBy": {"the spec names the owner", readyOwner(), aCluster(), func(d *testv1.Database) { d.OwnerReferences, d.Spec.Cluster = nil, "c" }, "0s",
-			[]ctrlx.Option{ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+			[]ctrlx.Option{ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
 			})}},
 		"Readiness": {"the user says when the owner is ready", readyOwner(), busyCluster(), nil, "0s",
@@ -393,7 +393,7 @@ func TestGuardsSetUp(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
 		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
 	}
-	only := "ctrlx: NewGuards: Database: it takes OwnedBy, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow"
+	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow"
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -404,12 +404,12 @@ func TestGuardsSetUp(t *testing.T) {
 		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
 		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
-		"SyncTimeout":  {"it would be ignored", with(ctrlx.SyncTimeout(1)), only},
-		"PollEvery":    {"it would be ignored", with(ctrlx.PollEvery(1)), only},
-		"WakeAtMost":   {"it would be ignored", with(ctrlx.WakeAtMost(1, 1)), only},
+		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
+		"PollEvery":    {"it would be ignored", with(ctrlx.WithPollInterval(1)), only},
+		"WakeAtMost":   {"it would be ignored", with(ctrlx.WithWakeLimit(1, 1)), only},
 		"WithRand":     {"it would be ignored", with(ctrlx.WithRand(func() float64 { return 0 })), only},
 		"Target":       {"it would be ignored", with(ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })), only},
-		"OtherOwner":   {"it could not be called", with(ctrlx.OwnedBy(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: NewGuards: Database: OwnedBy was given"},
+		"OtherOwner":   {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: NewGuards: Database: WithOwner was given"},
 		"NoConditions": {"nothing could be written", func() { ctrlx.NewGuards("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: NewGuards: Pod: *v1.Pod has no methods for its conditions"},
 		"Interface":    {"it could not be read into", func() { ctrlx.NewGuards("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
 		"NilReader":    {"nothing could be read", func() { ctrlx.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},

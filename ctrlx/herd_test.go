@@ -14,7 +14,7 @@ func TestHerd(t *testing.T) {
 	const n, atOnce, in = 6, 2, 400 * time.Millisecond
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf), ctrlx.WakeAtMost(atOnce, in)))
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithWakeLimit(atOnce, in)))
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}

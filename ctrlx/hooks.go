@@ -27,9 +27,9 @@ type HookFunc[T client.Object] func(ctx context.Context, c client.Client, obj T)
 
 // hooks are those of a reconciler, in the order in which they run, as links.
 type hooks[T client.Object] struct {
-	postRead                               []chain.Middleware[T, flow.Outcome]
+	postRead                               []flow.PassMiddleware[T]
 	preReconcile, postReconcile, preDelete []checks.Middleware[T]
-	postDelete                             []chain.Middleware[*flow.Request[T], flow.Progress]
+	postDelete                             []flow.Middleware[T]
 }
 
 // onDelete tells whether any waits for the deletion of objects, which then need a finalizer.
@@ -42,7 +42,7 @@ func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) >
 // Hooks run in the order in which they are added. Adding one after SetupWithManager panics, and so does a nil one.
 func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostReadHook", hook)
-	link := chain.Named(hookName("PostReadHook", hook), func(next chain.Handler[T, flow.Outcome]) chain.Handler[T, flow.Outcome] {
+	link := chain.Named(hookName("PostReadHook", hook), func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
 			if err := hook(ctx, r.client, obj); err != nil {
 				return flow.Outcome{}, err
@@ -86,7 +86,7 @@ func (r *Reconciler[T]) WithPreDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostDeleteHook", hook)
 	link := chain.Named(hookName("PostDeleteHook", hook),
-		func(next chain.Handler[*flow.Request[T], flow.Progress]) chain.Handler[*flow.Request[T], flow.Progress] {
+		func(next flow.Handler[T]) flow.Handler[T] {
 			return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 				progress, err := next(ctx, req)
 				if err == nil && progress.IsDone() {
@@ -139,29 +139,12 @@ func hookName(place string, hook any) string {
 }
 
 // extended are the extensions with the hooks in their places.
-func (h *hooks[T]) extended(name string, ext flow.Extensions[T]) flow.Extensions[T] {
+func (h *hooks[T]) extended(ext flow.Extensions[T]) flow.Extensions[T] {
 	ext.PreCheck = ext.PreCheck.Append(h.preReconcile...)
 	ext.PostCheck = ext.PostCheck.Append(h.postReconcile...)
-	ext.DeleteCheck = inFront(name, flow.PointDeleteCheck, ext.DeleteCheck, h.preDelete)
+	ext.DeleteCheck = ext.DeleteCheck.Prepend(h.preDelete...)
 	afterwards := slices.Clone(h.postDelete) // the innermost runs first
 	slices.Reverse(afterwards)
-	ext.Delete = inFront(name, flow.PointDelete, ext.Delete, afterwards)
+	ext.Delete = ext.Delete.Prepend(afterwards...)
 	return ext
-}
-
-// inFront puts links in front of those of a chain, whose decorations are kept.
-func inFront[Req, Res any](name, point string, c chain.Chain[Req, Res], links []chain.Middleware[Req, Res]) chain.Chain[Req, Res] {
-	switch {
-	case len(links) == 0:
-		return c
-	case c.Len() == 0:
-		return c.Append(links...)
-	case !c.Decorated():
-		return chain.New(links...).Extend(c)
-	}
-	c, err := c.InsertBefore(c.Links()[0].Name, links...)
-	if err != nil {
-		panic(fmt.Sprintf("ctrlx: %s: the hooks at %s go in front of its first link: %v", name, point, err))
-	}
-	return c
 }

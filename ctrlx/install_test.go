@@ -37,7 +37,7 @@ func TestInstalledLater(t *testing.T) {
 			}
 			o.database("one", "thing")
 			o.database("two", "thing")
-			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(func(d *testv1.Database) checks.Ref {
+			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: tc.kind, Name: d.Spec.Cluster}
 			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})))
 			o.until("one", "False OwnerNotFound")

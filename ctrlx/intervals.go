@@ -118,7 +118,7 @@ func (r *Reconciler[T]) intervals(ctx context.Context, obj T) (i intervals) {
 // resyncOf is the resync of a back-off, the same for all passes. One that has jitter gives it with that.
 func resyncOf(b *flow.Backoff) time.Duration {
 	if b == nil {
-		b = flow.NewBackoff(flow.BackoffJitter(0, 0))
+		b = flow.NewBackoff(flow.WithBackoffJitter(0, 0))
 	}
 	return b.Resync()
 }

@@ -49,11 +49,12 @@ func (o *options) needsNew() bool {
 		o.poll != 0 || o.wakes != (wakes{})
 }
 
-// OwnedBy says which object owns a resource, in place of the controlling owner reference: a typed reference of its spec, say.
-// The zero Ref is no owner. A Ref without a namespace is in the resource's own, or in none if its kind has none.
-func OwnedBy[T client.Object](owner func(resource T) checks.Ref) Option {
+// WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its
+// spec, say. The zero Ref is no owner. A Ref without a namespace is in the resource's own, or in none if its kind has
+// none.
+func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
 	if owner == nil {
-		panic("ctrlx: OwnedBy: the function is nil")
+		panic("ctrlx: WithOwner: the function is nil")
 	}
 	return func(o *options) { o.owner = owner }
 }
@@ -98,14 +99,11 @@ func WithBackoff(b *flow.Backoff) Option {
 // for errors of the API server itself.
 func WithController(opts controller.Options) Option { return func(o *options) { o.controller = opts } }
 
-// DefaultSyncTimeout is how long a pass waits for the first list of a kind that was not watched before.
-const DefaultSyncTimeout = 3 * time.Second
-
-// SyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. A duration that is not
-// positive panics.
-func SyncTimeout(d time.Duration) Option {
+// WithSyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. The default is 3
+// seconds. A duration that is not positive panics.
+func WithSyncTimeout(d time.Duration) Option {
 	if d <= 0 {
-		panic(fmt.Sprintf("ctrlx: SyncTimeout(%s): give a positive duration", d))
+		panic(fmt.Sprintf("ctrlx: WithSyncTimeout(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.sync = d }
 }
@@ -122,24 +120,12 @@ func WithClock(now func() time.Time) Option {
 	}
 }
 
-// WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened
-// ([RequeueConfiguration]). It is called by several goroutines at once. Nil panics.
-func WithRand(random func() float64) Option {
-	if random == nil {
-		panic("ctrlx: WithRand: the function is nil")
-	}
-	return func(o *options) { o.rand = random }
-}
-
-// DefaultPollEvery is how often what is waited for is read past the cache, without [PollEvery].
-const DefaultPollEvery = 3 * time.Minute
-
-// PollEvery sets how often each object that is waited for is read past the cache, once for all of its waiters, for the case that
-// its watch is broken and nobody has noticed; see the package. The reconcilers of a manager share these reads, and the shortest
-// time counts. A duration that is not positive panics.
-func PollEvery(d time.Duration) Option {
+// WithPollInterval sets the interval between live reads of each awaited object. One read serves all of its waiters. The
+// reads find changes that a broken watch does not report; see the package. The reconcilers of a manager share the
+// reads, and the shortest interval counts. The default is 3 minutes. A duration that is not positive panics.
+func WithPollInterval(d time.Duration) Option {
 	if d <= 0 {
-		panic(fmt.Sprintf("ctrlx: PollEvery(%s): give a positive duration", d))
+		panic(fmt.Sprintf("ctrlx: WithPollInterval(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.poll = d }
 }

@@ -21,7 +21,7 @@ func TestRaces(t *testing.T) {
 	const owners, waiters = 20, 500
 	o := newOperator(t)
 	operations := flow.Operations[*testv1.Database]{Apply: o.operations().Apply} // without a finalizer there is one write less
-	o.start(ctrlx.New("Database", operations, waitsForCluster, ctrlx.OwnedBy(clusterOf),
+	o.start(ctrlx.New("Database", operations, waitsForCluster, ctrlx.WithOwner(clusterOf),
 		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8})))
 	var clusters [owners]*testv1.Cluster
 	for i := range clusters {

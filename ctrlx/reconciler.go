@@ -61,10 +61,10 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = newConflicts()
-	r.opt = options{finalizer: Finalizer, sync: DefaultSyncTimeout, poll: DefaultPollEvery, now: time.Now, rand: rand.Float64}
+	r.opt = options{finalizer: Finalizer, sync: 3 * time.Second, poll: 3 * time.Minute, now: time.Now, rand: rand.Float64}
 	r.opt.apply("New: "+name, opts)
 	mustBeStruct[T]("New: " + name)
-	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "OwnedBy", r.opt.owner)
+	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "WithOwner", r.opt.owner)
 	r.conditions = conditionsOf[T]("New: "+name, r.opt.conditions)
 	r.resync = resyncOf(r.opt.backoff)
 	if r.opt.backoff == nil {

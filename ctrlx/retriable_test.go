@@ -92,9 +92,9 @@ func failing(err error) map[string]flow.Extensions[*App] {
 	owner := chain.New(checks.Check("fails", func(ctxt, *checks.OwnerRequest) (checks.Result, error) { return checks.Result{}, err }))
 	return map[string]flow.Extensions[*App]{
 		flow.PointApply:      {},
-		flow.PointPass:       {Pass: chain.New(chain.Before[flow.Outcome](func(ctxt, *App) error { return err }))},
+		flow.PointPass:       {Pass: chain.New(chain.Before[*App, flow.Outcome](func(ctxt, *App) error { return err }))},
 		flow.PointOwnerCheck: {OwnerCheck: owner},
-		flow.PointGet:        {Get: chain.New(chain.Before[flow.Observation](func(ctxt, *flow.Request[*App]) error { return err }))},
+		flow.PointGet:        {Get: chain.New(chain.Before[*flow.Request[*App], flow.Observation](func(ctxt, *flow.Request[*App]) error { return err }))},
 		flow.PointPreCheck:   {PreCheck: check},
 		flow.PointPostCheck:  {PostCheck: check},
 	}

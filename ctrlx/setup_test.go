@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -53,21 +54,22 @@ func TestSetUpPanics(t *testing.T) {
 				return flow.Done(), nil
 			}}, flow.Extensions[*unstructured.Unstructured]{})
 		}, "use WithConditions"},
-		"OtherOwner":      {"it could not be called", with(ctrlx.OwnedBy(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "OwnedBy was given a func(*testv1.Cluster) checks.Ref, it takes a func(*testv1.Database) checks.Ref"},
+		"OtherOwner":      {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "WithOwner was given a func(*testv1.Cluster) checks.Ref, it takes a func(*testv1.Database) checks.Ref"},
 		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(*testv1.Cluster) *[]metav1.Condition { return nil })), "WithConditions was given a func(*testv1.Cluster)"},
-		"OwnedBy":         {"nil", func() { ctrlx.OwnedBy[*testv1.Database](nil) }, "ctrlx: OwnedBy: the function is nil"},
+		"OwnedBy":         {"nil", func() { ctrlx.WithOwner((func(resource *testv1.Database) checks.Ref)(nil)) }, "ctrlx: WithOwner: the function is nil"},
 		"WithConditions":  {"nil", func() { ctrlx.WithConditions[*testv1.Database](nil) }, "ctrlx: WithConditions: the function is nil"},
 		"WithFinalizer":   {"the API server refuses it", func() { ctrlx.WithFinalizer("") }, "ctrlx: WithFinalizer: the name is empty"},
 		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
-		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.SyncTimeout(0) }, "ctrlx: SyncTimeout(0s): give a positive duration"},
-		"PollEvery":       {"it would do nothing else", func() { ctrlx.PollEvery(0) }, "ctrlx: PollEvery(0s): give a positive duration"},
-		"WakeNone":        {"nobody would ever go on", func() { ctrlx.WakeAtMost(0, time.Second) }, "ctrlx: WakeAtMost(0, 1s): give at least 1"},
-		"WakeNever":       {"a rate without a time", func() { ctrlx.WakeAtMost(1, 0) }, "and a positive duration"},
-		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: HandlerOf: the reconciler is nil"},
-		"WrapNilLink":     {"chain says so", func() { ctrlx.Wrap(reconcile.Func(nil), nil) }, "nil"},
-		"WrapNilFunc":     {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: HandlerOf: the reconciler is nil"},
-		"Reconciling":     {"nil", func() { ctrlx.Reconciling(nil) }, "ctrlx: Reconciling: the handler is nil"},
+		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
+		"PollEvery":       {"it would do nothing else", func() { ctrlx.WithPollInterval(0) }, "ctrlx: WithPollInterval(0s): give a positive duration"},
+		"WakeNone":        {"nobody would ever go on", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
+		"WakeNever":       {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
+		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},
+		"WrapNilLink": {"chain says so", func() {
+			ctrlx.Wrap(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }), nil)
+		}, "nil"},
+		"WrapNilFunc": {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: Wrap: the reconciler is nil"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

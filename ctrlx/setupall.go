@@ -42,7 +42,7 @@ func NewKind[T client.Object](name string, ops flow.Operations[T], opts ...Optio
 //
 //	err := ctrlx.SetupAll(mgr, &registry,
 //		ctrlx.NewKind("Cluster", operations[*v1.Cluster](put)),
-//		ctrlx.NewKind("Database", operations[*v1.Database](put), ctrlx.OwnedBy(clusterOf)),
+//		ctrlx.NewKind("Database", operations[*v1.Database](put), ctrlx.WithOwner(clusterOf)),
 //	)
 //
 // These are errors, each with the name of the kind, and no kind is set up then: a kind that is not registered, that is

@@ -42,7 +42,7 @@ func TestSetupAll(t *testing.T) {
 	o.start(setUp(func(mgr manager.Manager) error {
 		return ctrlx.SetupAll(mgr, &registry,
 			ctrlx.NewKind("Cluster", flow.Operations[*testv1.Cluster]{Apply: apply}),
-			ctrlx.NewKind("Database", o.operations(), ctrlx.OwnedBy(clusterOf)),
+			ctrlx.NewKind("Database", o.operations(), ctrlx.WithOwner(clusterOf)),
 		)
 	}))
 	for _, obj := range []client.Object{

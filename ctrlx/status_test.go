@@ -155,10 +155,10 @@ func TestEvents(t *testing.T) {
 		},
 	}, flow.Extensions[*testv1.Database]{PostCheck: chain.New(checks.Check("long", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 		if n.Load() == 4 {
-			return checks.Block(long, "a reason that is none for an event", checks.RetryIn(time.Millisecond)), nil
+			return checks.Block(long, "a reason that is none for an event", checks.WithAfter(time.Millisecond)), nil
 		}
 		return checks.Proceed(), nil
-	}))}, ctrlx.WithBackoff(flow.NewBackoff(flow.BackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
+	}))}, ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
 	o.database("db", "")
 	o.until("db", "True Succeeded")
 	list := &eventsv1.EventList{}

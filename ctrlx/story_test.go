@@ -11,7 +11,7 @@ import (
 // A database waits for its cluster without asking anybody anything, is made when that runs, is changed, and leaves.
 func TestStory(t *testing.T) {
 	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf)))
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf)))
 	o.database("db", "prod")
 	o.until("db", "False OwnerNotFound")
 	c := o.cluster("prod", "Creating")

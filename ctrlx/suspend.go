@@ -12,13 +12,13 @@ import (
 )
 
 // suspension is the link on Pass that ends the pass of an object that says that nothing is to be done. Its deletion goes on.
-func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) chain.Middleware[T, flow.Outcome] {
-	return chain.Named("Suspended", func(next chain.Handler[T, flow.Outcome]) chain.Handler[T, flow.Outcome] {
+func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) flow.PassMiddleware[T] {
+	return chain.Named("Suspended", func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
 			if deleting(obj) || !suspended(obj) {
 				return next(ctx, obj)
 			}
-			return flow.Stop(checks.Block(ReasonSuspended, "suspended: nothing is done until that is taken back", checks.Retry(classify.OnChange))), nil
+			return flow.Stop(checks.Block(ReasonSuspended, "suspended: nothing is done until that is taken back", checks.WithRetry(classify.OnChange))), nil
 		}
 	})
 }

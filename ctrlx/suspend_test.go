@@ -45,6 +45,6 @@ func TestNotSuspendable(t *testing.T) {
 }
 
 // noting is a link on Pass that notes that it was entered.
-func (d *desk) noting(what string) chain.Middleware[*App, flow.Outcome] {
-	return chain.Before[flow.Outcome](func(ctxt, *App) error { d.note("%s", what); return nil })
+func (d *desk) noting(what string) flow.PassMiddleware[*App] {
+	return chain.Before[*App, flow.Outcome](func(ctxt, *App) error { d.note("%s", what); return nil })
 }

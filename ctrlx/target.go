@@ -59,8 +59,8 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 type targeting[T client.Object] func(ctx context.Context, local client.Client, resource T) (client.Client, error)
 
 // link is the link on Pass that finds the client for what is behind it.
-func (find targeting[T]) link(name string) chain.Middleware[T, flow.Outcome] {
-	return chain.Named(name, func(next chain.Handler[T, flow.Outcome]) chain.Handler[T, flow.Outcome] {
+func (find targeting[T]) link(name string) flow.PassMiddleware[T] {
+	return chain.Named(name, func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
 			p := passOf(ctx)
 			if p == nil {

@@ -75,12 +75,12 @@ func TestClientFromContext(t *testing.T) {
 				return flow.Done(), nil
 			}
 			d.use(d.reconciler(flow.Extensions[*App]{
-				Pass: chain.New(chain.Before[flow.Outcome](func(ctx context.Context, _ *App) error { note("Pass")(ctx); return nil })),
+				Pass: chain.New(chain.Before[*App, flow.Outcome](func(ctx context.Context, _ *App) error { note("Pass")(ctx); return nil })),
 				OwnerCheck: chain.New(checks.Check("o", func(ctx context.Context, _ *checks.OwnerRequest) (checks.Result, error) {
 					note("OwnerCheck")(ctx)
 					return checks.Proceed(), nil
 				})),
-				Get:      chain.New(chain.Before[flow.Observation](func(ctx context.Context, _ *flow.Request[*App]) error { note("Get")(ctx); return nil })),
+				Get:      chain.New(chain.Before[*flow.Request[*App], flow.Observation](func(ctx context.Context, _ *flow.Request[*App]) error { note("Get")(ctx); return nil })),
 				PreCheck: check("PreCheck"), PostCheck: check("PostCheck"),
 			}, tc.opts...).WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")))
 			d.pass()
@@ -209,7 +209,6 @@ func TestTargetPanics(t *testing.T) {
 	panicsWith(t, "ctrlx: WithTargetClient: the function is nil", func() { ctrlx.WithTargetClient[*App](nil) })
 	panicsWith(t, "ctrlx: WithImpersonation: the function is nil", func() { ctrlx.WithImpersonation[*App](nil) })
 	panicsWith(t, "ctrlx: WithClock: the function is nil", func() { ctrlx.WithClock(nil) })
-	panicsWith(t, "ctrlx: WithRand: the function is nil", func() { ctrlx.WithRand(nil) })
 }
 
 // other is another type of object.

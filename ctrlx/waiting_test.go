@@ -28,7 +28,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}
-	r := ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.OwnedBy(clusterOf),
+	r := ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf),
 		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: workers}))
 	o.start(r)
 	for i := range n {
@@ -89,7 +89,7 @@ func TestWaitsForWhatItHasNotRead(t *testing.T) {
 			return checks.Result{}, err
 		}
 		if now.Status.State != "Running" {
-			return checks.Block("NotRunning", "", checks.WaitingFor(ref), checks.Retry(classify.OnChange)), nil
+			return checks.Block("NotRunning", "", checks.WithWaitingFor(ref), checks.WithRetry(classify.OnChange)), nil
 		}
 		return checks.Proceed(), nil
 	})

@@ -34,7 +34,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -335,7 +335,7 @@ func BenchmarkWakeUp(b *testing.B) {
 		b.Run(pass.name, func(b *testing.B) {
 			guards := chain.New(checks.Check("Never", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 				reason, message := pass.objects(req.Owner.Value.(*testv1.Cluster))
-				return checks.Block(reason, message, checks.WaitingFor(req.Owner.Ref)), nil
+				return checks.Block(reason, message, checks.WithWaitingFor(req.Owner.Ref)), nil
 			}))
 			sides := []*side{
 				newSide(b, "ctrlx", "Creating", adapter(guards)),

@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // idle are operations that do nothing, at every point.
@@ -100,7 +100,7 @@ func BenchmarkPass(b *testing.B) {
 		})
 	}
 	b.Run("Traced", func(b *testing.B) {
-		r := flow.New("Pool", owning(), fiveChecks(), flow.KeepLast(1))
+		r := flow.New("Pool", owning(), fiveChecks(), flow.WithExplanations(1))
 		b.ReportAllocs()
 		for b.Loop() {
 			r.Reconcile(context.Background(), &pool{})

@@ -7,7 +7,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Condition is a condition of a Kubernetes resource, in the convention of kstatus.
+// Condition is a condition of a Kubernetes resource, in the convention of
+// kstatus.
 type Condition struct {
 	Type     string // Ready, Reconciling or Stalled
 	Status   string // True or False
@@ -19,10 +20,12 @@ type Condition struct {
 // maxMessage is the longest message of a metav1.Condition.
 const maxMessage = 32768
 
-// Conditions returns the conditions to write to the resource's status. The first is Ready. Beside a
-// Ready that is False there is a second one: Reconciling (work or a wait is under way) or Stalled (only
-// a change helps). Remove the types that are not in the list from the status. Nil: there is nothing to
-// write, because the resource is gone, the pass was canceled, or the Outcome is zero.
+// Conditions returns the conditions to write to the resource's status. The
+// first is Ready. Beside a Ready that is False there is a second one:
+// Reconciling (work or a wait is under way) or Stalled (only a change helps).
+// Remove the types that are not in the list from the status. Nil: there is
+// nothing to write, because the resource is gone, the pass was canceled, or the
+// Outcome is zero.
 //
 //	StateReady                               Ready=True
 //	StateBlocked, StateFailed, OnChange      Ready=False  Stalled=True
@@ -31,7 +34,7 @@ const maxMessage = 32768
 //	StateGone, StateCanceled                 -
 func (o Outcome) Conditions() []Condition {
 	d := o.get()
-	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: cut(d.message), Severity: d.severity}
+	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: cutAt(d.message, maxMessage), Severity: d.severity}
 	switch d.state {
 	case StateReady:
 		c.Status = "True"
@@ -47,15 +50,13 @@ func (o Outcome) Conditions() []Condition {
 	return []Condition{c, why}
 }
 
-// maxQuoted is the number of bytes of an error's text that a message of the flow repeats.
+// maxQuoted is the longest error text that a message of the flow repeats.
 const maxQuoted = 2000
 
 // bounded shortens a text to the length that a message of the flow repeats.
 func bounded(text string) string { return cutAt(text, maxQuoted) }
 
-// cut shortens a message to the length that Kubernetes allows, and marks the cut.
-func cut(message string) string { return cutAt(message, maxMessage) }
-
+// cutAt shortens a message to a length, and marks the cut.
 func cutAt(message string, most int) string {
 	if len(message) <= most {
 		return message

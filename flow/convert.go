@@ -3,42 +3,36 @@ package flow
 import (
 	"fmt"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Convert makes extensions for From, one version of an API, of extensions for To, another version. A
-// kind then keeps its customisations when a new version appears. Convert keeps owner checks and error
-// rules as they are, and converts checks of the resource with [checks.Convert]. Add the links of the
-// new version inside them with [Extensions.Extend]. An error rule for some versions only names them in
-// its APIVersions.
+// Convert makes extensions for From, one version of an API, of extensions for
+// To, another version. A kind then keeps its customisations when a new version
+// appears. Convert keeps owner checks and error rules as they are, and converts
+// checks of the resource with [checks.Convert]. Add the links of the new
+// version inside them with [Extensions.Extend]. An error rule for some versions
+// only names them in its APIVersions.
 //
-// If convert returns an error, returns nil, or panics, the check that needed it fails, and with it the
-// pass. The error is a [*checks.ConversionError], which names the kind and both types. The pass calls
-// convert only for a check. A PostCheck runs after the PUT, so if only a PostCheck converts, add a
-// PreCheck that converts too.
+// If convert returns an error, returns nil, or panics, the check that needed it
+// fails, and with it the pass. The error is a [*checks.ConversionError], which
+// names the kind and both types. The pass calls convert only for a check. A
+// PostCheck runs after the PUT, so if only a PostCheck converts, add a PreCheck
+// that converts too.
 //
-// Convert panics on a nil convert. It also panics on links that act on the resource, because their changes
-// to the converted resource would be lost: links on Pass, Get, Apply and Delete, and gates
-// ([checks.Gate]). Write these links for the new type. It panics on checks of the resource with
-// decorations or observers, which would be lost as well.
+// Convert panics on a nil convert. It also panics on links that act on the
+// resource, because their changes to the converted resource would be lost:
+// links on Pass, Get, Apply and Delete, and gates ([checks.Gate]). Write these
+// links for the new type. It panics on checks of the resource with decorations
+// or observers, which would be lost as well.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {
 		panic("flow: Convert: the function is nil")
 	}
-	for _, acting := range []struct {
-		point string
-		links fmt.Stringer
-		n     int
-	}{
-		{PointPass, ext.Pass, ext.Pass.Len()},
-		{PointGet, ext.Get, ext.Get.Len()},
-		{PointApply, ext.Apply, ext.Apply.Len()},
-		{PointDelete, ext.Delete, ext.Delete.Len()},
-	} {
-		if acting.n > 0 {
-			panic(fmt.Sprintf("flow: Convert: links on %s (%s) act on the resource and cannot be converted: leave them out, and write them for the new type", acting.point, acting.links))
-		}
-	}
+	noLinks(PointPass, ext.Pass)
+	noLinks(PointGet, ext.Get)
+	noLinks(PointApply, ext.Apply)
+	noLinks(PointDelete, ext.Delete)
 	undecorated("Convert", PointPreCheck, ext.PreCheck)
 	undecorated("Convert", PointPostCheck, ext.PostCheck)
 	undecorated("Convert", PointDeleteCheck, ext.DeleteCheck)
@@ -48,5 +42,12 @@ func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) E
 		PostCheck:   checks.Convert(ext.PostCheck, convert),
 		DeleteCheck: checks.Convert(ext.DeleteCheck, convert),
 		Classify:    ext.Classify,
+	}
+}
+
+// noLinks panics if there are links at a point where links act on the resource.
+func noLinks[Req, Res any](point string, c chain.Chain[Req, Res]) {
+	if c.Len() > 0 {
+		panic(fmt.Sprintf("flow: Convert: links on %s (%s) act on the resource and cannot be converted: leave them out, and write them for the new type", point, c))
 	}
 }

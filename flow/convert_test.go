@@ -58,7 +58,7 @@ func TestConvert(t *testing.T) {
 		})),
 		PostCheck:   chain.New(checks.Paused(func(*pool) bool { return false })),
 		DeleteCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "kept" })),
-		Classify:    chain.New(classify.Table{{Name: "old", Code: "Busy", APIVersions: "<2026-01-01", Retry: classify.Fast}, {Name: "both", Code: "Busy", Retry: classify.VerySlow}}.Link()),
+		Classify:    classify.Table{{Name: "old", Code: "Busy", APIVersions: "<2026-01-01", Retry: classify.Fast}, {Name: "both", Code: "Busy", Retry: classify.VerySlow}}.Chain(),
 	}
 	converted := flow.Convert(old, (*pool2).older)
 	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})

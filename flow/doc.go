@@ -39,7 +39,8 @@
 //	}
 //
 // Delays grow with each failure ([Backoff]). The flow never gives a resource up: after a terminal error
-// it is requeued at the resync. [ReadyWithin] sets a time-out for resources that do not become Ready.
+// it is requeued at the resync. [WithReadyTimeout] sets a time-out for resources that do not become
+// Ready.
 //
 // # Long-running operations
 //
@@ -95,10 +96,10 @@
 //
 // # Seeing what happens
 //
-// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass. [KeepLast]
-// and [Reconciler.Explain] show the last pass of each resource: every link and its verdict, the link
-// where the pass stopped, and the awaited objects. They also show how long the resource has been
-// there, and the time of the next pass. [WithObserver] reports every pass, point and link to a
+// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass.
+// [WithExplanations] and [Reconciler.Explain] show the last pass of each resource: every link and its
+// verdict, the link where the pass stopped, and the awaited objects. They also show how long the resource
+// has been there, and the time of the next pass. [WithObserver] reports every pass, point and link to a
 // chain.Observer, such as the telemetry of package otelx.
 //
 // # Testing

@@ -32,10 +32,10 @@ func Issued(certificates Certificates) checks.Middleware[*Site] {
 			return checks.Proceed(), nil
 		case state == "refused":
 			// Only another spec, or another DNS record and the next resync, can help.
-			return checks.Block("CertificateRefused", "the certificate of "+domain+" was refused: "+text, checks.Retry(classify.OnChange)), nil
+			return checks.Block("CertificateRefused", "the certificate of "+domain+" was refused: "+text, checks.WithRetry(classify.OnChange)), nil
 		}
 		// No state, and an unknown one, are not issued either.
-		return checks.Block("CertificatePending", "the certificate of "+domain+" is not issued yet: "+text, checks.RetryIn(time.Minute)), nil
+		return checks.Block("CertificatePending", "the certificate of "+domain+" is not issued yet: "+text, checks.WithAfter(time.Minute)), nil
 	})
 }
 

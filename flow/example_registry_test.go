@@ -45,7 +45,7 @@ type (
 func base[T Resource]() flow.Extensions[T] {
 	return flow.Extensions[T]{
 		PreCheck: chain.New(checks.Paused(func(r T) bool { return r.Paused() })),
-		Classify: chain.New(classify.Table{{Name: "Maintenance", Code: "InMaintenance", Retry: classify.VerySlow}}.Link()),
+		Classify: classify.Table{{Name: "Maintenance", Code: "InMaintenance", Retry: classify.VerySlow}}.Chain(),
 	}
 }
 
@@ -118,9 +118,9 @@ func (t *TopicV2) v1() (*Topic, error) {
 func ExampleConvert() {
 	v1 := flow.Extensions[*Topic]{
 		PreCheck: chain.New(checks.Valid((*Topic).valid)),
-		Classify: chain.New(classify.Table{
+		Classify: classify.Table{
 			{Code: "TopicBusy", Retry: classify.Fast, APIVersions: "<2026-01-01"}, // later versions say Retry-After
-		}.Link()),
+		}.Chain(),
 	}
 	topics := flow.New("Topic", flow.Operations[*TopicV2]{
 		Key:   (*TopicV2).Name,

@@ -63,7 +63,9 @@ func operations() flow.Operations[*Database] {
 }
 
 // withoutJitter makes delays that are the same each time. A real engine leaves it out.
-func withoutJitter() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
+func withoutJitter() flow.Option {
+	return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0)))
+}
 
 // A whole reconciler: an owner check, a check before the PUT, and a rule for an error that only this service gives.
 func Example() {
@@ -90,7 +92,7 @@ func Example() {
 			}
 			return nil
 		})),
-		Classify: chain.New(classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Link()),
+		Classify: classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Chain(),
 	}, withoutJitter())
 	fmt.Print(databases)
 
@@ -230,7 +232,7 @@ func ExampleExtensions_deleteCheck() {
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
 		DeleteCheck: chain.New(checks.Check("Backup", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
 			if !backup {
-				return checks.Block("NoBackup", "the last backup is not done yet", checks.RetryIn(time.Minute)), nil
+				return checks.Block("NoBackup", "the last backup is not done yet", checks.WithAfter(time.Minute)), nil
 			}
 			return checks.Proceed(), nil
 		})),
@@ -261,12 +263,12 @@ func ExampleExtensions_hooks() {
 	}
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
 		// After the engine read the resource, before anything else.
-		Pass: chain.New(chain.Named("post-read", chain.Before[flow.Outcome](func(_ context.Context, d *Database) error {
+		Pass: chain.New(chain.Named("post-read", chain.Before[*Database, flow.Outcome](func(_ context.Context, d *Database) error {
 			fmt.Println("post-read", d.Name)
 			return nil
 		}))),
 		Apply: chain.New(
-			chain.Named("pre-reconcile", chain.Before[flow.Progress](hook("pre-reconcile"))),
+			chain.Named("pre-reconcile", chain.Before[*flow.Request[*Database], flow.Progress](hook("pre-reconcile"))),
 			chain.Named("post-reconcile", chain.After(func(_ context.Context, req *flow.Request[*Database], p flow.Progress) error {
 				fmt.Println("post-reconcile", req.Resource.Name, p.IsDone())
 				return nil
@@ -299,7 +301,7 @@ func ExampleExtensions_hooks() {
 func ExampleExtensions_Extend() {
 	base := flow.Extensions[*Database]{
 		PreCheck: chain.New(checks.Paused(func(d *Database) bool { return d.Size == 0 })),
-		Classify: chain.New(classify.Table{{Code: "Conflict", Retry: classify.Fast}}.Link()),
+		Classify: classify.Table{{Code: "Conflict", Retry: classify.Fast}}.Chain(),
 	}
 	large := base.Extend(flow.Extensions[*Database]{
 		PreCheck: chain.New(checks.Check("Quota", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
@@ -318,10 +320,10 @@ func ExampleExtensions_Extend() {
 // A link on Pass that ends the pass before it began: somebody else has the lock.
 func ExampleStop() {
 	held := true
-	lock := chain.Named("lock", func(next chain.Handler[*Database, flow.Outcome]) chain.Handler[*Database, flow.Outcome] {
+	lock := chain.Named("lock", func(next flow.PassHandler[*Database]) flow.PassHandler[*Database] {
 		return func(ctx context.Context, d *Database) (flow.Outcome, error) {
 			if held {
-				return flow.Stop(checks.Block("Locked", "another instance works on "+d.Name, checks.RetryIn(5*time.Second))), nil
+				return flow.Stop(checks.Block("Locked", "another instance works on "+d.Name, checks.WithAfter(5*time.Second))), nil
 			}
 			return next(ctx, d)
 		}
@@ -338,6 +340,39 @@ func ExampleStop() {
 	// Output:
 	// blocked at Pass by lock: Locked: another instance works on orders (again in 5s)
 	// ready
+}
+
+// A link on Get that answers in its place once a generation was in sync.
+func ExampleGetMiddleware() {
+	read := map[string]int64{} // the generation that was in sync
+	var cached flow.GetMiddleware[*Database] = func(next flow.GetHandler[*Database]) flow.GetHandler[*Database] {
+		return func(ctx context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
+			if read[req.Resource.Name] == req.Resource.Generation {
+				return flow.Observation{Presence: checks.Present, InSync: true, Skip: "in sync already"}, nil
+			}
+			seen, err := next(ctx, req)
+			if err == nil && seen.InSync {
+				read[req.Resource.Name] = req.Resource.Generation
+			}
+			return seen, err
+		}
+	}
+	c, gets := Cloud{"orders": 10}, 0
+	ops := operations()
+	ops.Get = func(ctx context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
+		gets++
+		return c.Get(ctx, req)
+	}
+	databases := flow.New("Database", ops, flow.Extensions[*Database]{Get: chain.New(chain.Named("cached", cached))})
+
+	orders := &Database{Name: "orders", Size: 10, Generation: 1}
+	for range 2 {
+		out := databases.Reconcile(context.Background(), orders)
+		fmt.Println(out, "gets:", gets)
+	}
+	// Output:
+	// ready gets: 1
+	// ready gets: 1
 }
 
 // A trace of one pass: what every link decided.
@@ -380,7 +415,7 @@ func ExampleReconciler_Explain() {
 	}
 	databases := flow.New("Database", ops, flow.Extensions[*Database]{
 		OwnerCheck: chain.New(checks.OwnerReady()),
-	}, flow.KeepLast(100), flow.WithClock(clock), flow.WithBackoff(flow.NewBackoff(flow.BackoffClock(clock), flow.BackoffJitter(0, 0))))
+	}, flow.WithExplanations(100), flow.WithClock(clock), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(clock), flow.WithBackoffJitter(0, 0))))
 
 	for range 5 {
 		out := databases.Reconcile(context.Background(), &Database{Name: "orders", Server: "north"})
@@ -408,8 +443,8 @@ func ExampleExplanation_json() {
 		return flow.Progress{}, &CloudError{Code: "SkuNotAvailable"}
 	}
 	databases := flow.New("Database", ops, flow.Extensions[*Database]{
-		Classify: chain.New(classify.Table{{Code: "SkuNotAvailable", Retry: classify.VerySlow}}.Link()),
-	}, flow.KeepLast(100))
+		Classify: classify.Table{{Code: "SkuNotAvailable", Retry: classify.VerySlow}}.Chain(),
+	}, flow.WithExplanations(100))
 	databases.Reconcile(context.Background(), &Database{Name: "orders"})
 
 	why, _ := databases.Explain("orders")
@@ -466,14 +501,14 @@ func ExampleReconciler_Mermaid() {
 // One Backoff serves all reconcilers of an engine. Each pass that fails like the last one waits longer.
 func ExampleBackoff() {
 	backoff := flow.NewBackoff(
-		flow.BackoffSteps(classify.Fast, 2*time.Second, 10*time.Second),
-		flow.BackoffJitter(0, 0), // leave it out: jitter keeps apart what failed together
+		flow.WithBackoffSteps(classify.Fast, 2*time.Second, 10*time.Second),
+		flow.WithBackoffJitter(0, 0), // leave it out: jitter keeps apart what failed together
 	)
 	ready := false
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
 		PreCheck: chain.New(checks.Check("Network", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
 			if !ready {
-				return checks.Block("NoNetwork", "the network is being set up", checks.Retry(classify.Fast)), nil
+				return checks.Block("NoNetwork", "the network is being set up", checks.WithRetry(classify.Fast)), nil
 			}
 			return checks.Proceed(), nil
 		})),

@@ -20,8 +20,8 @@ import (
 func lines(text ...string) string { return strings.Join(text, "\n") + "\n" }
 
 func TestExplain(t *testing.T) {
-	gate := says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
-	backoff := func() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
+	gate := says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WithWaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
+	backoff := func() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 	cases := map[string]struct {
 		reason string
 		set    func(*cloud, *ops, *ext, *pool)
@@ -82,7 +82,7 @@ func TestExplain(t *testing.T) {
 			"> Apply                error    no quota ...",
 			"  Classify             slow     Unknown")},
 		"LinkFails": {"a link that fails is marked, and the operation behind it has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { return errBoom })))
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errBoom })))
 		}, nil, lines(
 			"Pool p has failed at Apply by quota",
 			"  why          Unknown: boom",
@@ -153,7 +153,7 @@ func TestExplain(t *testing.T) {
 					_, _ = next(ctx, req)
 					return next(ctx, req)
 				}),
-				chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { tries++; return fmt.Errorf("try %d", tries) })))
+				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { tries++; return fmt.Errorf("try %d", tries) })))
 		}, nil, lines(
 			"Pool p has failed at Apply by quota",
 			"  why          Unknown: try 2",
@@ -171,7 +171,7 @@ func TestExplain(t *testing.T) {
 		"SameNameInFront": {"also if it is in front of the other", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(
 				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
-				chain.Named("quota", chain.Before[flow.Progress](func(context.Context, *request) error { return nil })))
+				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return nil })))
 		}, nil, lines(
 			"Pool p has failed at Apply by quota",
 			"  why          Unknown: boom",
@@ -227,7 +227,7 @@ func TestExplain(t *testing.T) {
 			"  Get                            proceed  Absent",
 			"> PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
 		"NegativeDelay": {"a delay that makes no sense is shown", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.RetryIn(-time.Second)), nil))
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.WithAfter(-time.Second)), nil))
 		}, nil, lines(
 			"Pool p is blocked at PreCheck by busy",
 			"  why          Busy: wait",
@@ -237,7 +237,7 @@ func TestExplain(t *testing.T) {
 			"",
 			"  Owner           proceed",
 			"  Get             proceed  Absent",
-			"> PreCheck  busy  block    Busy: wait: RetryIn(-1s) is negative and was ignored")},
+			"> PreCheck  busy  block    Busy: wait: WithAfter(-1s) is negative and was ignored")},
 		"Gone": {"what is gone is not looked at again", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
 			"Pool p is gone",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
@@ -251,7 +251,7 @@ func TestExplain(t *testing.T) {
 			clk, c, e, p := &clock{noon}, &cloud{}, ext{}, &pool{name: "p"}
 			o := c.operations()
 			tc.set(c, &o, &e, p)
-			r := flow.New("Pool", o, e, append([]flow.Option{flow.WithoutBackoff(), flow.WithClock(clk.now), flow.KeepLast(1)}, tc.opts...)...)
+			r := flow.New("Pool", o, e, append([]flow.Option{flow.WithoutBackoff(), flow.WithClock(clk.now), flow.WithExplanations(1)}, tc.opts...)...)
 			r.Reconcile(t.Context(), p)
 			clk.advance(time.Minute)
 			got, ok := r.Explain("p")
@@ -265,17 +265,17 @@ func TestExplain(t *testing.T) {
 
 func TestExplainUnknown(t *testing.T) {
 	c := &cloud{}
-	kept := flow.New("Pool", c.operations(), ext{}, flow.KeepLast(1))
+	kept := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1))
 	kept.Reconcile(t.Context(), &pool{name: "p"})
 	if _, ok := kept.Explain("q"); ok {
 		t.Error("nothing is known of what was never reconciled")
 	}
 	if _, ok := flow.New("Pool", c.operations(), ext{}).Explain("p"); ok {
-		t.Error("nothing is kept without KeepLast")
+		t.Error("nothing is kept without WithExplanations")
 	}
 }
 
-// KeepLast keeps those that were reconciled last.
+// WithExplanations keeps those that were reconciled last.
 func TestKeepLast(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -290,7 +290,7 @@ func TestKeepLast(t *testing.T) {
 	}
 	for name, tc := range cases {
 		c := &cloud{}
-		r := flow.New("Pool", c.operations(), ext{}, flow.KeepLast(2))
+		r := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(2))
 		for _, key := range tc.passes {
 			r.Reconcile(t.Context(), &pool{name: string(key)})
 		}
@@ -309,7 +309,7 @@ func TestSince(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
 	res := checks.Block("NotYet", "one")
 	r := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.Check("gate", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { return res, nil }))},
-		flow.WithClock(clk.now), flow.KeepLast(1))
+		flow.WithClock(clk.now), flow.WithExplanations(1))
 	steps := []struct {
 		reason string
 		res    checks.Result
@@ -336,7 +336,7 @@ func TestSince(t *testing.T) {
 func TestExplanationJSON(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{getErr: fmt.Errorf("get: %w", response(409, "Conflict"))}
 	r := flow.New("Pool", c.operations(), ext{OwnerCheck: chain.New(checks.OwnerReady())},
-		flow.WithClock(clk.now), flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff(flow.BackoffRand(func() float64 { return 0 }))))
+		flow.WithClock(clk.now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffRand(func() float64 { return 0 }))))
 	for name, set := range map[string]func(){
 		"Blocked": func() { c.owner = checks.Object{Ref: fleet} },
 		"Failed":  func() { c.owner = checks.Object{} },
@@ -360,8 +360,8 @@ func TestExplanationJSON(t *testing.T) {
 // The fields of a failure.
 func TestExplanationFields(t *testing.T) {
 	c := &cloud{getErr: fmt.Errorf("get: %w", response(409, "Odd"))}
-	r := flow.New("Pool", c.operations(), ext{Classify: chain.New(classify.Table{{Name: "odd", Code: "Odd", Retry: classify.OnChange}}.Link())},
-		flow.WithClock((&clock{noon}).now), flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+	r := flow.New("Pool", c.operations(), ext{Classify: classify.Table{{Name: "odd", Code: "Odd", Retry: classify.OnChange}}.Chain()},
+		flow.WithClock((&clock{noon}).now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 	out := r.Reconcile(t.Context(), &pool{name: "p"})
 	got, _ := r.Explain("p")
 	mustEqual(t, "all that is known is there", flow.Explanation{

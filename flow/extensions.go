@@ -22,6 +22,24 @@ const (
 	PointClassify    = "Classify"
 )
 
+// Handler starts or polls an operation. The links of Apply and Delete wrap one.
+type Handler[T any] = chain.Handler[*Request[T], Progress]
+
+// Middleware is a link of Apply or Delete.
+type Middleware[T any] = chain.Middleware[*Request[T], Progress]
+
+// GetHandler reads the resource. The links of Get wrap one.
+type GetHandler[T any] = chain.Handler[*Request[T], Observation]
+
+// GetMiddleware is a link of Get.
+type GetMiddleware[T any] = chain.Middleware[*Request[T], Observation]
+
+// PassHandler runs a pass for a resource. The links of Pass wrap one.
+type PassHandler[T any] = chain.Handler[T, Outcome]
+
+// PassMiddleware is a link of Pass.
+type PassMiddleware[T any] = chain.Middleware[T, Outcome]
+
 // Extensions are the customisations of a kind: one chain for each extension point. The zero Extensions
 // changes nothing. A link must not call next from several goroutines at once.
 type Extensions[T any] struct {

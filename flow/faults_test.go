@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/falsify"
+	"github.com/windlass-go/windlass/internal/testing/falsify"
 )
 
 // TestPropertiesNoticeFaults holds the properties against a toy flow, and shows that each fault put into it breaks one of

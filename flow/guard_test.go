@@ -16,7 +16,7 @@ type nextPass = chain.Handler[*pool, flow.Outcome]
 
 // Whatever a link on Pass makes of a pass, nothing comes out that this pass did not come to.
 func TestPass(t *testing.T) {
-	locked := checks.Block("Locked", "the lock is held elsewhere", checks.RetryIn(time.Minute), checks.WaitingFor(fleet))
+	locked := checks.Block("Locked", "the lock is held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet))
 	var yesterday flow.Outcome
 	c0 := &cloud{}
 	flow.New("Pool", c0.operations(), ext{Pass: on("remember", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
@@ -91,7 +91,7 @@ func TestPass(t *testing.T) {
 func TestStop(t *testing.T) {
 	c := &cloud{}
 	out := flow.New("Pool", c.operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
-		return flow.Stop(checks.Block("Locked", "held elsewhere", checks.RetryIn(time.Minute), checks.WaitingFor(fleet), checks.Retry(classify.Fast))), nil
+		return flow.Stop(checks.Block("Locked", "held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet), checks.WithRetry(classify.Fast))), nil
 	})}).Reconcile(t.Context(), &pool{generation: 2})
 	mustEqual(t, "all that the block says is there", came{
 		State: flow.StateBlocked, Point: flow.PointPass, Link: "lock", Reason: "Locked", Message: "held elsewhere", Severity: classify.Warning,

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	engine "github.com/windlass-go/windlass/internal/pass"
 )
 
 // pool is the resource of the tests.
@@ -267,7 +268,7 @@ func mustPanic(t *testing.T, cases map[string]setUp) {
 // listening is an observer that keeps what it is told.
 type listening struct {
 	calls
-	kinds []chain.Kind // those it keeps; none: all
+	kinds []engine.Whole // those it keeps; none: all
 	off   bool
 }
 
@@ -284,7 +285,7 @@ func (l *listening) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	if !l.wants(link) {
 		return
 	}
-	verdict, reason := exit.Verdict(link)
+	verdict, reason := exit.Verdict()
 	if reason != "" {
 		verdict += " " + reason
 	}
@@ -292,12 +293,12 @@ func (l *listening) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 }
 
 func (l *listening) wants(link *chain.Link) bool {
-	return l.kinds == nil || slices.Contains(l.kinds, link.Kind)
+	return l.kinds == nil || slices.Contains(l.kinds, engine.Of(link))
 }
 
 func named(l *chain.Link) string {
-	if l.Kind == chain.LinkKind {
-		return l.Point + "/" + l.Name
+	if whole := engine.Of(l); whole != 0 {
+		return whole.String() + " " + l.Name
 	}
-	return l.Kind.String() + " " + l.Name
+	return l.Point + "/" + l.Name
 }

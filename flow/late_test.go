@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	engine "github.com/windlass-go/windlass/internal/pass"
 )
 
 // passesOfADay counts the passes of a virtual day over a resource whose check blocks, in an engine that does what
@@ -17,8 +18,8 @@ import (
 func passesOfADay(t *testing.T, opts ...flow.Option) (passes int, last flow.Outcome) {
 	t.Helper()
 	clk := &clock{noon}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet", checks.WaitingFor(fleet)), nil))}
-	r := flow.New("Pool", (&cloud{}).operations(), e, append(opts, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.BackoffClock(clk.now))))...)
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet", checks.WithWaitingFor(fleet)), nil))}
+	r := flow.New("Pool", (&cloud{}).operations(), e, append(opts, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.WithBackoffClock(clk.now))))...)
 	for clk.at.Before(noon.Add(24 * time.Hour)) {
 		last = r.Reconcile(t.Context(), &pool{name: "p", generation: 3})
 		delay, again := last.Again()
@@ -36,7 +37,7 @@ func TestReadyWithinADay(t *testing.T) {
 	if n, _ := passesOfADay(t); n != 487 {
 		t.Errorf("without a time-out there are %d passes, not 487", n)
 	}
-	n, out := passesOfADay(t, flow.ReadyWithin(10*time.Minute))
+	n, out := passesOfADay(t, flow.WithReadyTimeout(10*time.Minute))
 	if n > 40 {
 		t.Errorf("with a time-out of 10 min there are %d passes", n)
 	}
@@ -59,14 +60,14 @@ func TestReadyWithin(t *testing.T) {
 		passes []at
 	}{
 		"Blocked":     {"the time begins with the first pass", []at{{0, "blocked", "blocked"}, {59 * time.Minute, "", "blocked"}, {time.Minute, "", "Timeout"}, {time.Hour, "", "Timeout"}}},
-		"Mixed":       {"whatever keeps it from Ready", []at{{0, "blocked", "blocked"}, {30 * time.Minute, "failed", "failed"}, {15 * time.Minute, "in progress", "in progress"}, {15 * time.Minute, "", "Timeout"}}},
-		"Ready":       {"Ready ends it", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "ready", "ready"}, {time.Minute, "blocked", "blocked"}, {time.Hour, "", "Timeout"}}},
-		"Comes":       {"Ready comes through after the time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Hour, "ready", "ready"}}},
+		"Mixed":       {"the time runs in every state other than Ready", []at{{0, "blocked", "blocked"}, {30 * time.Minute, "failed", "failed"}, {15 * time.Minute, "in progress", "in progress"}, {15 * time.Minute, "", "Timeout"}}},
+		"Ready":       {"a Ready ends the wait", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "ready", "ready"}, {time.Minute, "blocked", "blocked"}, {time.Hour, "", "Timeout"}}},
+		"Comes":       {"a resource may become Ready after the time-out", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Hour, "ready", "ready"}}},
 		"Spec":        {"another spec has its own time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Minute, "spec", "blocked"}, {time.Hour, "", "Timeout"}}},
-		"Deleted":     {"a deletion has none", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "deleted", "deleting"}, {2 * time.Hour, "", "deleting"}}},
-		"Canceled":    {"a canceled pass says nothing", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "canceled", "canceled"}}},
-		"Backwards":   {"a clock that is set back ends nothing too early", []at{{0, "blocked", "blocked"}, {-time.Hour, "", "blocked"}, {2 * time.Hour, "", "Timeout"}}},
-		"Resurrected": {"nor does a Ready of long ago", []at{{0, "ready", "ready"}, {9 * time.Hour, "blocked", "blocked"}}},
+		"Deleted":     {"a deletion has no time-out", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "deleted", "deleting"}, {2 * time.Hour, "", "deleting"}}},
+		"Canceled":    {"a canceled pass changes nothing", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "canceled", "canceled"}}},
+		"Backwards":   {"a clock that is set back causes no early time-out", []at{{0, "blocked", "blocked"}, {-time.Hour, "", "blocked"}, {2 * time.Hour, "", "Timeout"}}},
+		"Resurrected": {"the time does not begin with an earlier Ready", []at{{0, "ready", "ready"}, {9 * time.Hour, "blocked", "blocked"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestReadyWithin(t *testing.T) {
 				}
 				return flow.Done(), nil
 			}
-			r := flow.New("Pool", o, e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1))
+			r := flow.New("Pool", o, e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour), flow.WithExplanations(1))
 			for i, s := range tc.passes {
 				clk.advance(s.after)
 				if s.do != "" {
@@ -118,8 +119,8 @@ func TestReadyWithin(t *testing.T) {
 // The last pass before the time-out is retried when it becomes one.
 func TestReadyWithinWakes(t *testing.T) {
 	clk := &clock{noon}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.RetryIn(50*time.Minute)), nil))}
-	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1))
+	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(50*time.Minute)), nil))}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour), flow.WithExplanations(1))
 	var delays []time.Duration
 	for range 3 {
 		delay, _ := r.Reconcile(t.Context(), &pool{name: "p"}).Again()
@@ -132,11 +133,11 @@ func TestReadyWithinWakes(t *testing.T) {
 	mustEqual(t, "after 50 min, then after the 10 min that are left, then at the resync", []time.Duration{50 * time.Minute, 10 * time.Minute, time.Hour}, delays)
 }
 
-// When it times out is in the explanation.
+// The explanation contains the time of the time-out.
 func TestReadyWithinExplained(t *testing.T) {
 	clk := &clock{noon}
 	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
-	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Hour), flow.KeepLast(1), flow.WithBackoff(plain()))
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour), flow.WithExplanations(1), flow.WithBackoff(plain()))
 	text := func() string {
 		r.Reconcile(t.Context(), &pool{name: "p"})
 		got, _ := r.Explain("p")
@@ -166,22 +167,22 @@ func TestReadyWithinExplained(t *testing.T) {
 		"> PreCheck  gate  block    No: not yet"), text())
 }
 
-// Observers of the pass see the time-out, and memory does not grow with all keys that ever were.
+// Observers of the pass see the time-out. The reconciler forgets keys that no pass uses any more.
 func TestReadyWithinForgets(t *testing.T) {
 	clk := &clock{noon}
 	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
-	seen := &listening{kinds: []chain.Kind{chain.Pass}}
-	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.ReadyWithin(time.Minute), flow.WithObserver(seen), flow.WithoutBackoff())
+	seen := &listening{kinds: []engine.Whole{engine.Pass}}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute), flow.WithObserver(seen), flow.WithoutBackoff())
 	reconcile := func(name string) flow.Outcome { return r.Reconcile(t.Context(), &pool{name: name}) }
 	reconcile("p")
 	clk.advance(time.Minute)
 	seen.take()
 	reconcile("p")
-	mustEqual(t, "told of a failure", []string{"> pass Pool", "< pass Pool: error Timeout"}, seen.take())
+	mustEqual(t, "the observer sees a failure", []string{"> pass Pool", "< pass Pool: error Timeout"}, seen.take())
 
 	o := idle() // which keep no list of calls
 	o.Key = func(p *pool) string { return p.name }
-	r = flow.New("Pool", o, e, flow.WithClock(clk.now), flow.ReadyWithin(time.Minute), flow.WithoutBackoff())
+	r = flow.New("Pool", o, e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute), flow.WithoutBackoff())
 	reconcile("p")
 	before := heap()
 	const each, rounds = 1000, 100
@@ -194,5 +195,5 @@ func TestReadyWithinForgets(t *testing.T) {
 	if grown := int64(heap()) - int64(before); grown > 4<<20 {
 		t.Errorf("%d keys, of which at most %d were used lately, take %d bytes", each*rounds, 3*each, grown)
 	}
-	mustEqual(t, "a key of long ago begins anew", flow.StateBlocked, reconcile("p").State())
+	mustEqual(t, "the wait of a forgotten key begins again", flow.StateBlocked, reconcile("p").State())
 }

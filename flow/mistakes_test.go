@@ -155,7 +155,7 @@ func TestConditionsAreStable(t *testing.T) {
 		mustEqual(t, name, fmt.Sprint(tc.make(t).Conditions()), fmt.Sprint(tc.make(t).Conditions()))
 	}
 	clk, c := &clock{noon}, &cloud{getErr: response(429, "TooManyRequests", "Retry-After", "30")}
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff()))
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff()))
 	first := r.Reconcile(t.Context(), &pool{}).Conditions()
 	for range 3 {
 		clk.advance(1e9)

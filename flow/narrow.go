@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 
@@ -53,8 +54,8 @@ func convertTo[To, From any](kind string, resource From) (To, error) {
 		return to, nil
 	}
 	from := "nothing"
-	if got := reflect.TypeOf(resource); got != nil {
-		from = got.String()
+	if any(resource) != nil {
+		from = fmt.Sprintf("%T", resource)
 	}
 	return to, &checks.ConversionError{Kind: kind, From: from, To: reflect.TypeFor[To]().String(), Err: ErrWrongType}
 }
@@ -70,20 +71,12 @@ func narrow[O, T any](kind string, ops Operations[O]) Operations[T] {
 		Deleting:   ofResource[O, T](kind, ops.Deleting),
 		Generation: ofResource[O, T](kind, ops.Generation),
 		APIVersion: ofResource[O, T](kind, ops.APIVersion),
+		Token:      unless(ops.Token == nil, func(t T) (string, int64) { return ops.Token(mustConvert[O](kind, t)) }),
 		Owner: unless(ops.Owner == nil, func(ctx context.Context, t T) (checks.Object, error) {
-			o, err := convertTo[O](kind, t)
-			if err != nil {
-				return checks.Object{}, err
-			}
-			return ops.Owner(ctx, o)
+			return ops.Owner(ctx, mustConvert[O](kind, t))
 		}),
-		Token: unless(ops.Token == nil, func(t T) (string, int64) { return ops.Token(mustConvert[O](kind, t)) }),
 		SetToken: unless(ops.SetToken == nil, func(ctx context.Context, t T, token string, generation int64) error {
-			o, err := convertTo[O](kind, t)
-			if err != nil {
-				return err
-			}
-			return ops.SetToken(ctx, o, token, generation)
+			return ops.SetToken(ctx, mustConvert[O](kind, t), token, generation)
 		}),
 	}
 }
@@ -96,14 +89,13 @@ func unless[F any](not bool, f F) (none F) {
 	return f
 }
 
-// ofResource wraps a function that returns no error. If the conversion fails it panics, and the flow
-// makes an error of the panic.
+// ofResource wraps a function of the resource.
 func ofResource[O, T, V any](kind string, f func(O) V) func(T) V {
 	return unless(f == nil, func(t T) V { return f(mustConvert[O](kind, t)) })
 }
 
-// mustConvert converts t, or panics with the error. The engine passed in an O, but a link may have
-// replaced it.
+// mustConvert converts t. The engine passed in an O, but a link may have replaced it. mustConvert then
+// panics with the error, and the flow makes an error of the panic.
 func mustConvert[O, T any](kind string, t T) O {
 	o, err := convertTo[O](kind, t)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestSetUp(t *testing.T) {
 			flow.New("Pool", o, ext{OwnerCheck: chain.New(checks.OwnerReady())})
 		}, "flow: New: Pool: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
 		"OnOwner":     ownerless("at PreCheck, too", "OnOwner(OwnerReady) at PreCheck", ext{PreCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
-		"WithOwner":   ownerless("and at PostCheck", "fits at PostCheck", ext{PostCheck: chain.New(checks.WithOwner("fits", func(*pool, *pool) string { return "" }))}),
+		"OwnerFits":   ownerless("and at PostCheck", "fits at PostCheck", ext{PostCheck: chain.New(checks.OwnerFits("fits", func(*pool, *pool) string { return "" }))}),
 		"DeleteCheck": ownerless("and at DeleteCheck", "OnOwner(OwnerReady) at DeleteCheck", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
 		"OwnerInAll":  ownerless("in a group of checks", "All(OnOwner(OwnerReady)) at PreCheck", ext{PreCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}),
 		"OwnerInCached": ownerless("in a check that is remembered", "Cached(OnOwner(OwnerReady)) at PreCheck", ext{
@@ -43,7 +43,7 @@ func TestSetUp(t *testing.T) {
 		"OwnerConverted": ownerless("in a converted chain", "OnOwner(OwnerReady) at PreCheck", ext{
 			PreCheck: checks.Convert(chain.New(checks.OnOwner[*int](checks.OwnerReady())), func(*pool) (*int, error) { return new(int), nil }),
 		}),
-		"Option": {"it was left out by mistake", func() { flow.New("Pool", (&cloud{}).operations(), ext{}, flow.KeepLast(1), nil) }, "flow: New: Pool: option 2 is nil"},
+		"Option": {"it was left out by mistake", func() { flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithExplanations(1), nil) }, "flow: New: Pool: option 2 is nil"},
 	})
 }
 

@@ -62,8 +62,8 @@ func WithAPIVersion(version string) Option {
 	return func(o *options) { o.apiVersion = version }
 }
 
-// WithObserver reports each pass, each point and each link ([chain.Kind]) to o. The first observer
-// given is the outermost. Giving the same [chain.Starter] twice makes [New] panic. A pass for which no
+// WithObserver reports each pass, each point and each link to o. The first observer given is the
+// outermost. Giving the same observer of package otelx twice makes [New] panic. A pass for which no
 // observer is enabled runs as if there were none. Nil adds no observer.
 func WithObserver(o chain.Observer) Option {
 	return func(opt *options) {
@@ -73,18 +73,19 @@ func WithObserver(o chain.Observer) Option {
 	}
 }
 
-// KeepLast keeps the trace of the last pass of the n resources that were reconciled last, for
+// WithExplanations keeps the trace of the last pass of the n resources that were reconciled last, for
 // [Reconciler.Explain]. It also keeps the time since when each resource has been in its present state.
 // An n below 1 panics.
-func KeepLast(n int) Option {
+func WithExplanations(n int) Option {
 	if n < 1 {
-		panic(fmt.Sprintf("flow: KeepLast(%d): give at least 1", n))
+		panic(fmt.Sprintf("flow: WithExplanations(%d): give at least 1", n))
 	}
 	return func(o *options) { o.keep = n }
 }
 
-// WithClock replaces time.Now, for traces, Retry-After dates, [ReadyWithin] and the default [Backoff].
-// If the clock panics, that call uses time.Now. Nil panics.
+// WithClock replaces time.Now, for traces, Retry-After dates,
+// [WithReadyTimeout] and the default [Backoff]. If the clock panics, that call
+// uses time.Now. Nil panics.
 func WithClock(now func() time.Time) Option {
 	if now == nil {
 		panic("flow: WithClock: the function is nil")
@@ -110,14 +111,14 @@ func WithoutBackoff() Option {
 	return func(o *options) { o.backoff, o.stateless = nil, true }
 }
 
-// ReadyWithin sets the time that a resource may take to become Ready. The time begins with the first
+// WithReadyTimeout sets the time that a resource may take to become Ready. The time begins with the first
 // pass of a generation that does not end Ready. The reconciler keeps that time in memory, by
 // Operations.Key. After d, each pass that does not end Ready fails with the reason Timeout and sets
 // Stalled. The resource is then requeued only at the resync, when its spec changes, or when an awaited
 // object changes. Deletions have no time-out. A d that is not positive panics.
-func ReadyWithin(d time.Duration) Option {
+func WithReadyTimeout(d time.Duration) Option {
 	if d <= 0 {
-		panic(fmt.Sprintf("flow: ReadyWithin(%s): give a positive duration", d))
+		panic(fmt.Sprintf("flow: WithReadyTimeout(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.readyWithin = d }
 }

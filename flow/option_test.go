@@ -11,26 +11,25 @@ import (
 
 func TestOptions(t *testing.T) {
 	mustPanic(t, map[string]setUp{
-		"KeepNothing": {"that would be no option", func() { flow.KeepLast(0) }, "flow: KeepLast(0): give at least 1"},
-		"KeepLess":    {"less makes no sense", func() { flow.KeepLast(-1) }, "flow: KeepLast(-1): give at least 1"},
+		"KeepNothing": {"that would be no option", func() { flow.WithExplanations(0) }, "flow: WithExplanations(0): give at least 1"},
+		"KeepLess":    {"less makes no sense", func() { flow.WithExplanations(-1) }, "flow: WithExplanations(-1): give at least 1"},
 		"Clock":       {"it would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
 
 		"Vocabulary": {"nothing would become ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: of Settled and Succeeded one is empty: give both, or none for Azure's words"},
 
 		"Backoff":        {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
 		"NilBackoff":     {"it is switched off by name", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"ReadyWithin":    {"nothing is Ready at once", func() { flow.ReadyWithin(0) }, "flow: ReadyWithin(0s): give a positive duration"},
-		"BackoffOption":  {"it was left out by mistake", func() { flow.NewBackoff(flow.BackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
-		"BackoffClock":   {"it would panic in each pass", func() { flow.BackoffClock(nil) }, "flow: BackoffClock: the function is nil"},
-		"BackoffRand":    {"it would panic in each pass", func() { flow.BackoffRand(nil) }, "flow: BackoffRand: the function is nil"},
-		"Resync":         {"the queue would spin", func() { flow.BackoffResync(0) }, "flow: BackoffResync(0s): give a positive duration"},
-		"NegativeResync": {"a negative delay is lost or loops", func() { flow.BackoffResync(-time.Hour) }, "flow: BackoffResync(-1h0m0s): give a positive duration"},
-		"Jitter":         {"a delay could be zero", func() { flow.BackoffJitter(1, 0) }, "flow: BackoffJitter(1, 0): give shares from 0 to below 1"},
-		"NegativeJitter": {"a delay could be longer than the longest", func() { flow.BackoffJitter(-0.1, 0) }, "flow: BackoffJitter(-0.1, 0): give shares from 0 to below 1"},
-		"ResyncJitter":   {"a resync could be at once", func() { flow.BackoffJitter(0, 1) }, "flow: BackoffJitter(0, 1): give shares from 0 to below 1"},
-		"StepsOfOther":   {"others do not double", func() { flow.BackoffSteps(classify.VerySlow, 1, 2) }, "flow: BackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsZero":      {"nothing doubled is nothing", func() { flow.BackoffSteps(classify.Fast, 0, 2) }, "flow: BackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsReversed":  {"the first would be longer than the longest", func() { flow.BackoffSteps(classify.Slow, 2, 1) }, "flow: BackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"ReadyWithin":    {"nothing is Ready at once", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
+		"BackoffOption":  {"it was left out by mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
+		"BackoffClock":   {"it would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
+		"Resync":         {"the queue would spin", func() { flow.WithBackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
+		"NegativeResync": {"a negative delay is lost or loops", func() { flow.WithBackoffResync(-time.Hour) }, "flow: WithBackoffResync(-1h0m0s): give a positive duration"},
+		"Jitter":         {"a delay could be zero", func() { flow.WithBackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
+		"NegativeJitter": {"a delay could be longer than the longest", func() { flow.WithBackoffJitter(-0.1, 0) }, "flow: WithBackoffJitter(-0.1, 0): give shares from 0 to below 1"},
+		"ResyncJitter":   {"a resync could be at once", func() { flow.WithBackoffJitter(0, 1) }, "flow: WithBackoffJitter(0, 1): give shares from 0 to below 1"},
+		"StepsOfOther":   {"others do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsZero":      {"nothing doubled is nothing", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsReversed":  {"the first would be longer than the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
 	})
 }
 

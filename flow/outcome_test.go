@@ -26,7 +26,7 @@ var outcomes = map[string]struct {
 		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready",
 	},
 	"BlockedFast": {
-		"it is waited on", blockedFor(checks.Retry(classify.Fast)),
+		"it is waited on", blockedFor(checks.WithRetry(classify.Fast)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedSlow": {
@@ -34,19 +34,19 @@ var outcomes = map[string]struct {
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedVerySlow": {
-		"it is waited on", blockedFor(checks.Retry(classify.VerySlow)),
+		"it is waited on", blockedFor(checks.WithRetry(classify.VerySlow)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedRetryIn": {
-		"a delay that the check gives is kept to", blockedFor(checks.RetryIn(20 * time.Minute)),
+		"a delay that the check gives is kept to", blockedFor(checks.WithAfter(20 * time.Minute)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedOnChange": {
-		"only a change helps", blockedFor(checks.Retry(classify.OnChange)),
+		"only a change helps", blockedFor(checks.WithRetry(classify.OnChange)),
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedOnChangeRetryIn": {
-		"a delay is no use where only a change helps", blockedFor(checks.Retry(classify.OnChange), checks.RetryIn(time.Minute)),
+		"a delay is no use where only a change helps", blockedFor(checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute)),
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"FailedFast": {
@@ -121,7 +121,7 @@ func failedWith(r classify.Retry, header ...string) func(t *testing.T) flow.Outc
 	return func(t *testing.T) flow.Outcome {
 		return pass(t, func(c *cloud, e *ext, _ *pool) {
 			c.answers = []answer{{err: response(http.StatusConflict, "Odd", header...)}}
-			e.Classify = chain.New(classify.Table{{Code: "Odd", Retry: r}}.Link())
+			e.Classify = classify.Table{{Code: "Odd", Retry: r}}.Chain()
 		})
 	}
 }
@@ -150,7 +150,7 @@ func TestOutcomes(t *testing.T) {
 
 // What an Outcome gives is the caller's.
 func TestOutcomeIsNotShared(t *testing.T) {
-	out := blockedFor(checks.WaitingFor(fleet))(t)
+	out := blockedFor(checks.WithWaitingFor(fleet))(t)
 	out.WaitingFor()[0] = checks.Ref{}
 	mustEqual(t, "the outcome keeps its own", []checks.Ref{fleet}, out.WaitingFor())
 }

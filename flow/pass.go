@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,26 +9,27 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/internal/stack"
+	"github.com/windlass-go/windlass/internal/errtree"
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
-// Errors of links on Pass. Test for them with errors.Is.
+// Errors of a pass. Test for them with errors.Is.
 var (
-	// ErrNoOutcome: a link returned the zero Outcome.
+	// ErrNoKey: the key of the resource is empty. Without a key the flow cannot
+	// tell its operation from the operation of another resource.
+	ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
+	// ErrNoOutcome: a link on Pass returned the zero Outcome.
 	ErrNoOutcome = errors.New("the zero Outcome is not a result: return what next returned, or an error, or flow.Stop")
-	// ErrForeignOutcome: a link returned an outcome that this pass did not produce.
+	// ErrForeignOutcome: a link on Pass returned the outcome of another pass.
 	ErrForeignOutcome = errors.New("the outcome is not one of this pass: return what next returned, or an error, or flow.Stop")
 )
 
-// ErrNoKey is the error of a pass whose resource has an empty key. Without a key the flow cannot tell
-// its operation from the operation of another resource. Test for it with errors.Is.
-var ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
-
-// run takes a resource through the flow. own is the context at the start of the pass. ctx is the
-// context from the links on Pass. The lines below are in the order of the flow.
+// run takes a resource through the flow. own is the context at the start of the
+// pass, and ctx the one from the links on Pass. The lines are in the order of
+// the flow.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
 	if r.refuse != nil {
-		return r.failed(own, p, resource, PointPass, nil, checks.Result{}, r.refuse(resource))
+		return r.failed(own, p, resource, failure{point: PointPass, err: r.refuse(resource)})
 	}
 	req := r.request(resource)
 	s := step[T]{r: r, p: p, own: own, req: req}
@@ -40,7 +42,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		return s.delete(ctx)
 	}
 	if op := s.kept; op.token != "" && !op.deletes {
-		if !s.apply(ctx, op) {
+		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
 		}
 		if op.generation == s.generation() {
@@ -50,14 +52,13 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.ownerCheck(ctx) {
 		return s.stop
 	}
-	seen, ok := s.get(ctx)
-	if !ok {
+	if !s.get(ctx) {
 		return s.stop
 	}
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
-	if !seen.inSync() && !s.apply(ctx, underWay{generation: s.generation()}) {
+	if !s.inSync && !s.operate(ctx, PointApply, s.p.apply, underWay{generation: s.generation()}) {
 		return s.stop
 	}
 	return s.ready(ctx)
@@ -77,8 +78,8 @@ func (r *Reconciler[T]) request(resource T) *Request[T] {
 	return req
 }
 
-// step is a running pass. Each method runs one point and reports whether the pass proceeds. If it does
-// not, stop holds the outcome.
+// step is a running pass. Each method runs one point and reports whether the
+// pass proceeds. If it does not, stop holds the outcome.
 type step[T any] struct {
 	r       *Reconciler[T]
 	p       *points[T]
@@ -86,6 +87,7 @@ type step[T any] struct {
 	req     *Request[T]
 	kept    underWay // the operation under way at the start of the pass, as stored
 	unsaved bool     // kept is in memory only, because the resource could not store it
+	inSync  bool     // Get found that the cloud matches the spec
 	stop    Outcome
 }
 
@@ -95,16 +97,16 @@ func (s *step[T]) owner(ctx context.Context) bool {
 	}
 	owner, err := s.p.owner(ctx, s.req)
 	if err != nil {
-		return s.failed(PointOwner, nil, checks.Result{}, err)
+		return s.failed(PointOwner, nil, err)
 	}
 	s.req.Owner = owner
 	return true
 }
 
-// resolveOwner finds the owner. It asks the resolver, if there is one, for an owner that is known only by
-// its cloud ID.
+// resolveOwner finds the owner. It asks the resolver, if there is one, for an
+// owner that is known only by its cloud ID.
 func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owner checks.Object, err error) {
-	defer caught(&err)
+	defer onion.Catch(&err)
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
 		return checks.Object{}, fmt.Errorf("the owner: %w", err)
 	}
@@ -134,7 +136,8 @@ func (s *step[T]) check(ctx context.Context, point string, check checks.Handler[
 func (s *step[T]) decided(point string, res checks.Result, err error) bool {
 	switch {
 	case err != nil:
-		s.failed(point, res.Link(), res, err)
+		s.failed(point, s.req.DecidedBy(), err)
+		s.stop.o.refs = res.WaitingFor() // the pass still waits for its objects
 		if s.stop.State() == StateFailed {
 			s.stop.o.uncheckable()
 		}
@@ -142,28 +145,28 @@ func (s *step[T]) decided(point string, res checks.Result, err error) bool {
 	case res.Proceeds():
 		return true
 	}
-	s.stop = Outcome{o: blocked(point, res)}
+	s.stop = Outcome{o: blocked(point, res, s.req.DecidedBy())}
 	s.stop.o.generation = s.generation()
 	return false
 }
 
-func (s *step[T]) get(ctx context.Context) (Observation, bool) {
+func (s *step[T]) get(ctx context.Context) bool {
 	if s.r.ops.Get == nil && s.r.ext.Get.Len() == 0 {
-		return Observation{}, true
+		return true
 	}
 	if err := ctx.Err(); err != nil {
-		return Observation{}, s.failed(PointGet, nil, checks.Result{}, err)
+		return s.failed(PointGet, nil, err)
 	}
 	s.req.note.seen = s.r.ops.Get == nil
 	seen, err := s.p.get(ctx, s.req)
 	if err != nil {
-		return seen, s.failed(PointGet, seen.failedAt(), checks.Result{}, err)
+		return s.failed(PointGet, s.req.note.By(), err)
 	}
-	s.req.Presence = seen.Presence
-	return seen, true
+	s.inSync, s.req.Presence = seen.inSync(), seen.Presence
+	return true
 }
 
-// get is the handler at the end of the chain of Get. Without Operations.Get the links alone decide.
+// get is the end of the chain of Get. Without Operations.Get the links decide.
 func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, error) {
 	if r.ops.Get == nil {
 		return Observation{}, nil
@@ -171,14 +174,6 @@ func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, 
 	o, err := r.ops.Get(ctx, req)
 	req.note.seen = err == nil
 	return o, err
-}
-
-func (s *step[T]) apply(ctx context.Context, op underWay) bool {
-	if !s.operate(ctx, PointApply, s.p.apply, op) {
-		return false
-	}
-	s.req.Presence = checks.Present
-	return true
 }
 
 func (s *step[T]) ready(ctx context.Context) Outcome {
@@ -203,58 +198,50 @@ func (s *step[T]) delete(ctx context.Context) Outcome {
 	return Outcome{o: gone}
 }
 
-// deleteCheck runs the checks of the deletion. Checks that see the resource need Get.
+// deleteCheck runs the delete checks, after Get if one sees the resource.
 func (s *step[T]) deleteCheck(ctx context.Context) bool {
-	if s.r.deleteGets {
-		if _, ok := s.get(ctx); !ok {
-			return false
-		}
+	if s.r.deleteGets && !s.get(ctx) {
+		return false
 	}
 	return s.check(ctx, PointDeleteCheck, s.p.deleteCheck)
 }
 
-// operate calls an operation, with the token of op if it has one, unless the pass was canceled before.
-// It stores the token that the operation itself returned, whatever the links around it return.
-func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Request[T], Progress], op underWay) bool {
+// operate calls an operation, with the token of op if it has one, unless the
+// pass was canceled before. It stores the token that the operation itself
+// returned, whatever the links around it return.
+func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op underWay) bool {
 	if err := ctx.Err(); err != nil {
-		return s.failed(point, nil, checks.Result{}, err)
+		return s.failed(point, nil, err)
 	}
 	key := s.r.ops.Key(s.req.Resource) // called before the operation starts: without a key its token could not be stored
 	if key == "" {
-		return s.failed(point, nil, checks.Result{}, ErrNoKey)
+		return s.failed(point, nil, ErrNoKey)
 	}
 	n := s.req.note
 	n.op, n.said = op, saidNothing
 	s.req.Token = op.token
-	returned := false
-	defer func() {
-		if !returned { // runtime.Goexit ends the goroutine, not the operation
-			_ = s.save(ctx, key)
-		}
-	}()
+	defer s.save(ctx, key) // if runtime.Goexit ends the goroutine: the operation continues
 	p, err := h(ctx, s.req)
-	returned = true
 	s.req.Token = ""
-	switch {
-	case err == nil && p.inProgress() && (n.op.token == "" || n.linkOnly()):
-		n.op.token, n.op.byLink = p.p.token, true // a link runs its own operation in place of this one
-	case err == nil && p.Skipped() && n.linkOnly(), n.said != saidUnderWay && !p.inProgress() && saysFailed(err):
-		n.op.token, n.op.byLink = "", false
-	}
+	n.linksReturned(p, err)
 	lost := s.save(ctx, key)
 	switch {
-	case err != nil || lost != nil:
-		s.failed(point, p.failedAt(), checks.Result{}, join(err, lost))
-		if op.token != "" && n.op.token != "" && s.stop.State() == StateFailed {
-			s.stop.o.message = unpolled(op.token, n.said, s.req.Errors, err, s.stop.o.message)
+	case err != nil:
+		s.failed(point, n.By(), join(err, lost))
+		if op.token != "" && n.op.token != "" && (n.said == saidUnknown || n.said == saidUnderWay) && s.stop.State() == StateFailed {
+			advice := n.said == saidUnknown && !s.req.Errors.Transient(err) && !mistaken(err)
+			s.stop.o.unpolled(op.token, advice)
 		}
 		return false
+	case lost != nil:
+		return s.failed(point, nil, lost)
 	case p.IsDone():
+		s.req.Presence = checks.Present
 		return true
 	}
 	s.stop = Outcome{o: &outcome{
 		state: StateInProgress, point: point, reason: ReasonInProgress, message: "the operation is under way in the cloud",
-		severity: classify.Info, after: p.p.after, generation: s.generation(),
+		severity: classify.Info, after: p.After(), generation: s.generation(),
 	}}
 	if s.req.Deleting {
 		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion is under way in the cloud"
@@ -262,7 +249,8 @@ func (s *step[T]) operate(ctx context.Context, point string, h chain.Handler[*Re
 	return false
 }
 
-// save stores the token of the operation, or removes it, if the stored token differs.
+// save stores the token of the operation, or removes it, if the stored token
+// differs. A second call does nothing.
 func (s *step[T]) save(ctx context.Context, key string) error {
 	op := s.req.note.op
 	if op == s.kept && !s.unsaved || op.token == "" && s.kept.token == "" {
@@ -274,74 +262,51 @@ func (s *step[T]) save(ctx context.Context, key string) error {
 
 // join joins two errors; either may be nil.
 func join(a, b error) error {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
 	return errors.Join(a, b)
 }
 
-// unpolled returns the message of a pass that polled an operation and failed with err. text is the
-// message so far. The message is about the operation only if the pass called the operation.
-func unpolled(token string, said said, errs classify.Errors, err error, text string) string {
-	if err == nil || said != saidUnknown && said != saidUnderWay {
-		return text
-	}
-	text = nameOf(token) + " cannot be polled: " + bounded(text)
-	if said == saidUnknown && !errs.Transient(err) && !mistaken(err) {
-		text += "; return flow.Failed if it has failed"
-	}
-	return text
-}
-
-// mistaken reports whether err reports a fault of the program, not of the cloud.
+// mistaken reports whether err is a fault of the program, not of the cloud.
 func mistaken(err error) bool {
-	return inTree(err, func(e error) (found, leaf bool) {
+	return errtree.Any(err, func(e error) bool {
 		_, panicked := e.(*chain.PanicError)
-		return panicked || e == ErrNoProgress || e == ErrNoToken || e == ErrForeignRequest, panicked
+		return panicked || e == ErrNoProgress || e == ErrNoToken || e == ErrForeignRequest
 	})
 }
 
-func (s *step[T]) generation() int64 {
-	if s.r.ops.Generation == nil {
-		return 0
-	}
-	return s.r.ops.Generation(s.req.Resource)
-}
+func (s *step[T]) generation() int64 { return s.r.ops.Generation(s.req.Resource) }
 
-// failed ends the pass with an error. res is the result returned with the error. The pass still waits
-// for its objects.
-func (s *step[T]) failed(point string, link *chain.Link, res checks.Result, err error) bool {
-	s.stop = s.r.failed(s.own, s.p, s.req.Resource, point, link, res, err)
+// failed ends the pass with an error.
+func (s *step[T]) failed(point string, link *chain.Link, err error) bool {
+	s.stop = s.r.failed(s.own, s.p, s.req.Resource, failure{point, link, err})
 	return false
 }
 
-// failed makes an outcome of an error.
-func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, point string, link *chain.Link, res checks.Result, err error) Outcome {
+// failure is an error that ends a pass, and where it ends it.
+type failure struct {
+	point string
+	link  *chain.Link // nil: the error is of no link
+	err   error
+}
+
+// failed classifies a failure and makes an outcome of it.
+func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, f failure) Outcome {
 	generation, deleting, version := r.about(resource)
-	c, _ := p.classify(own, classify.NewFailure(err, version, r.opt.now(), r.opt.errors))
+	c, _ := p.classify(own, classify.NewFailure(f.err, version, r.opt.now(), r.opt.errors))
 	if deleting && c.Retry() == classify.OnChange {
 		c = c.With(classify.VerySlow) // no user changes the spec of a resource that is being deleted
 	}
 	o := &outcome{
-		state: StateFailed, point: point, reason: c.Reason(), message: c.Message(), rule: c.Rule(),
-		retry: c.Retry(), severity: c.Severity(), after: c.After(), refs: res.WaitingFor(), generation: generation, err: err,
-		code: c.Code(),
+		state: StateFailed, point: f.point, reason: c.Reason(), message: c.Message(), rule: c.Rule(), code: c.Code(),
+		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: generation, err: f.err,
 	}
-	if link != nil {
-		o.link = link.Name
+	if f.link != nil {
+		o.link = f.link.Name
 	}
 	if c.Canceled() {
 		o.state = StateCanceled
 	}
 	return Outcome{o: o}
-}
-
-// caught makes an error of a panic.
-func caught(err *error) {
-	if v := recover(); v != nil {
-		*err = &chain.PanicError{Value: v, Stack: stack.Panic()}
-	}
 }

@@ -62,7 +62,7 @@ func TestOrder(t *testing.T) {
 
 // A block at a point stops everything behind it.
 func TestBlock(t *testing.T) {
-	no := checks.Block("NotYet", "wait for it", checks.WaitingFor(fleet), checks.RetryIn(time.Minute), checks.Retry(classify.Fast))
+	no := checks.Block("NotYet", "wait for it", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute), checks.WithRetry(classify.Fast))
 	cases := map[string]struct {
 		reason   string
 		extend   func(*ext)
@@ -116,7 +116,7 @@ func TestBlock(t *testing.T) {
 // Whatever the point, an error is classified, and the link that gave it is named.
 func TestErrors(t *testing.T) {
 	throttled := response(http.StatusTooManyRequests, "TooManyRequests", "Retry-After", "17")
-	rules := chain.New(classify.Table{{Name: "throttled", Code: "TooManyRequests", Retry: classify.Fast}}.Link())
+	rules := classify.Table{{Name: "throttled", Code: "TooManyRequests", Retry: classify.Fast}}.Chain()
 	failing := func(e *ext) {
 		e.Classify = rules
 	}
@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		want     place
 	}{
 		"Pass": {"the lock could not be had", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.Pass = chain.New(chain.Named("lock", chain.Before[flow.Outcome](func(context.Context, *pool) error { return throttled })))
+			e.Pass = chain.New(chain.Named("lock", chain.Before[*pool, flow.Outcome](func(context.Context, *pool) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointPass, "lock"}},
 		"AfterPass": {"what failed behind the pass is a failure, whatever the pass came to", fail(func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = chain.New(chain.Named("unlock", chain.After(func(context.Context, *pool, flow.Outcome) error { return throttled })))
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		}), false, place{flow.StateFailed, flow.PointOwnerCheck, "cannot tell"}},
 		"Get": {"the GET failed", fail(func(c *cloud, _ *ops, _ *ext) { c.getErr = throttled }), false, place{flow.StateFailed, flow.PointGet, ""}},
 		"GetLink": {"a link around the GET failed", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.Get = chain.New(chain.Named("cache", chain.Before[flow.Observation](func(context.Context, *request) error { return throttled })))
+			e.Get = chain.New(chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointGet, "cache"}},
 		"PreCheck":       {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "cannot tell"}},
 		"Apply":          {"the PUT failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), false, place{flow.StateFailed, flow.PointApply, ""}},
@@ -227,7 +227,7 @@ func TestPanics(t *testing.T) {
 			c, e := &cloud{}, ext{}
 			o := c.keeping()
 			tc.set(c, &o, &e)
-			for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.KeepLast(1), flow.WithBackoff(flow.NewBackoff())}} {
+			for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff())}} {
 				answers := c.answers
 				out := flow.New("Pool", o, e, opts...).Reconcile(t.Context(), &pool{deleting: tc.deleting})
 				c.answers = answers
@@ -503,9 +503,9 @@ func TestErrorsOfChecks(t *testing.T) {
 
 // On the way to deletion no error waits for a change of the spec: nobody is going to change it.
 func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
-	hopeless := chain.New(classify.Table{{Code: "Hopeless", Retry: classify.OnChange}}.Link())
+	hopeless := classify.Table{{Code: "Hopeless", Retry: classify.OnChange}}.Chain()
 	err := response(http.StatusBadRequest, "Hopeless")
-	before := chain.New(chain.Before[flow.Outcome](func(context.Context, *pool) error { return err }))
+	before := chain.New(chain.Before[*pool, flow.Outcome](func(context.Context, *pool) error { return err }))
 	cases := map[string]struct {
 		reason string
 		set    func(*cloud, *ext)
@@ -652,7 +652,7 @@ func through(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcom
 func TestErrorBesideBlock(t *testing.T) {
 	c := &cloud{}
 	out := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.All(
-		says[*checks.Request[*pool]]("quota", checks.Block("NoQuota", "no quota", checks.WaitingFor(fleet)), nil),
+		says[*checks.Request[*pool]]("quota", checks.Block("NoQuota", "no quota", checks.WithWaitingFor(fleet)), nil),
 		says[*checks.Request[*pool]]("image", checks.Result{}, errBoom),
 	))}).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "the error wins", place{flow.StateFailed, flow.PointPreCheck, "All(quota, image)"}, placeOf(out))
@@ -676,7 +676,7 @@ func TestRequestOfChecks(t *testing.T) {
 // The API version decides which rules hold.
 func TestAPIVersionInClassification(t *testing.T) {
 	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
-	e := ext{Classify: chain.New(classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Link())}
+	e := ext{Classify: classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Chain()}
 	for version, want := range map[string]classify.Retry{"2023-05-01": classify.VerySlow, "2024-05-01": classify.Slow} {
 		mustEqual(t, version, want, flow.New("Pool", c.operations(), e, flow.WithAPIVersion(version)).Reconcile(t.Context(), &pool{}).Retry())
 	}
@@ -689,13 +689,13 @@ func TestAPIVersionOfResources(t *testing.T) {
 	o.APIVersion = func(p *pool) string { return p.name }
 	var asked []string
 	e := ext{
-		Classify: chain.New(classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Link()),
+		Classify: classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Chain(),
 		OwnerCheck: chain.New(checks.Check("look", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 			asked = append(asked, req.APIVersion)
 			return checks.Proceed(), nil
 		})),
 	}
-	r := flow.New("Pool", o, e, flow.WithAPIVersion("2025-01-01"), flow.KeepLast(1))
+	r := flow.New("Pool", o, e, flow.WithAPIVersion("2025-01-01"), flow.WithExplanations(1))
 	for _, tc := range []struct {
 		reason, name, version string
 		retry                 classify.Retry

@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
@@ -17,7 +16,7 @@ func TestString(t *testing.T) {
 	c := &cloud{}
 	full := c.extensions()
 	full.PreCheck = full.PreCheck.Append(says[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
-	full.Classify = chain.New(classify.Table{{Code: "X", Retry: classify.Fast}}.Link())
+	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}}.Chain()
 	noDelete, noGet := c.operations(), c.operations()
 	noDelete.Delete = nil
 	noGet.Get, noGet.Owner, noGet.Deleting, noGet.Delete = nil, nil, nil, nil

@@ -9,116 +9,98 @@ import (
 
 // Errors about an invalid [Progress]. Test for them with errors.Is.
 var (
-	// ErrNoProgress: an operation or a link returned the zero Progress and no error.
+	// ErrNoProgress: an operation or a link returned the zero Progress and no
+	// error.
 	ErrNoProgress = errors.New("the zero Progress is not a result: return flow.Done or flow.InProgress")
-	// ErrNoToken: an operation or a link returned InProgress with an empty token.
+	// ErrNoToken: an operation or a link returned InProgress with an empty
+	// token.
 	ErrNoToken = errors.New("in progress without a token: return the poller's resume token, or the operation would be started again")
-	// ErrUnderWay: a link returned Done or Skip although the operation inside it is under way.
+	// ErrUnderWay: a link returned Done or Skip although the operation inside
+	// it is under way.
 	ErrUnderWay = errors.New("a link said done, but the operation is still under way: return what next returned")
-	// ErrNotDone: a link returned Done although the operation inside it did not return Done in this
-	// pass.
+	// ErrNotDone: a link returned Done although the operation inside it did not
+	// return Done in this pass.
 	ErrNotDone = errors.New("a link said done, but the operation did not: return what next returned, or flow.Skip to leave the operation out on purpose")
 )
 
-// Progress reports the state of an operation. [Done], [Skip] and [InProgress] make one. The zero
-// Progress is an error.
-type Progress struct {
-	p      *progress
-	at     *chain.Link // the link that returned the error or the Skip
-	failed bool        // at is the link of an error
-}
+// Progress reports the state of an operation. [Done], [Skip] and [InProgress]
+// make one. The zero Progress is an error.
+type Progress struct{ p *progress }
 
 type progress struct {
-	token string // empty: done
-	after time.Duration
-	// negative is the delay given to InProgress, if it is negative. The trace shows it as a mistake.
-	negative time.Duration
-	skips    bool
-	why      string // the argument of Skip
+	token string        // empty: done
+	after time.Duration // the argument of InProgress; the trace shows a negative one as a mistake
+	skips bool
+	why   string // the argument of Skip
 }
 
 var done = &progress{}
 
-// Done reports that the operation ended with success. A link returns it only after the operation has
-// returned it: see [Skip].
+// Done reports that the operation ended with success. A link returns it only
+// after the operation has returned it: see [Skip].
 func Done() Progress { return Progress{p: done} }
 
-// Skip reports that nothing is left to do, although the operation was not called or did not return
-// [Done]. It is for a link that replaces the operation, or leaves it out on purpose. The pass proceeds
-// as after Done: the resource may become Ready, or Gone. The trace shows why.
+// Skip reports that nothing is left to do, although the operation was not
+// called or did not return [Done]. It is for a link that replaces the
+// operation, or leaves it out on purpose. The pass proceeds as after Done: the
+// resource may become Ready, or Gone. The trace shows why.
 //
-// A link may run a long operation of its own: it returns [InProgress] without calling next, finds its
-// token in [Request.Token] in the next pass, and returns Skip when its operation has succeeded. Skip does
-// not end an operation that the real operation has started: the pass fails with [ErrUnderWay].
+// A link may run a long operation of its own: it returns [InProgress] without
+// calling next, finds its token in [Request.Token] in the next pass, and
+// returns Skip when its operation has succeeded. Skip does not end an operation
+// that the real operation has started: the pass fails with [ErrUnderWay].
 func Skip(why string) Progress { return Progress{p: &progress{skips: true, why: why}} }
 
-// InProgress reports that the operation is under way in the cloud. A later pass calls the operation
-// again with token, after the delay that the server set. With a zero delay, the back-off decides. A
-// negative delay counts as zero, and the trace shows it. An empty token is an error ([ErrNoToken]).
+// InProgress reports that the operation is under way in the cloud. A later pass
+// calls the operation again with token, after the delay that the server set.
+// With a zero delay, the back-off decides. A negative delay counts as zero, and
+// the trace shows it. An empty token is an error ([ErrNoToken]).
 //
-// An operation may return InProgress together with an error, to report that polling failed and the
-// operation did not.
+// An operation may return InProgress together with an error, to report that
+// polling failed and the operation did not.
 func InProgress(token string, after time.Duration) Progress {
-	return Progress{p: &progress{token: token, after: max(after, 0), negative: min(after, 0)}}
+	return Progress{p: &progress{token: token, after: after}}
 }
 
 // IsDone reports whether [Done] or [Skip] made p.
 func (p Progress) IsDone() bool { return p.p == done || p.Skipped() }
 
+// get returns the fields of p.
+func (p Progress) get() progress {
+	if p.p == nil {
+		return progress{}
+	}
+	return *p.p
+}
+
 // Skipped reports whether [Skip] made p.
-func (p Progress) Skipped() bool { return p.p != nil && p.p.skips }
+func (p Progress) Skipped() bool { return p.get().skips }
 
 // Why returns the text that [Skip] was given; otherwise empty.
-func (p Progress) Why() string {
-	if p.p == nil {
-		return ""
-	}
-	return p.p.why
-}
+func (p Progress) Why() string { return p.get().why }
 
 // Token returns the token that [InProgress] was given; otherwise empty.
-func (p Progress) Token() string {
-	if p.p == nil {
-		return ""
-	}
-	return p.p.token
-}
+func (p Progress) Token() string { return p.get().token }
 
 // After returns the delay that [InProgress] was given; zero if none.
-func (p Progress) After() time.Duration {
-	if p.p == nil {
-		return 0
-	}
-	return p.p.after
-}
+func (p Progress) After() time.Duration { return max(p.get().after, 0) }
 
-// Describe implements [chain.Described]. For a whole point in progress the verdict is "wait".
-func (p Progress) Describe(link *chain.Link) (verdict, reason string) {
-	point := link.Kind != chain.LinkKind
+// Describe returns the verdict for [chain.Exit.Verdict]: proceed, skip or wait.
+func (p Progress) Describe() (verdict, reason string) {
 	switch {
-	case p.Skipped() && !p.failed && (p.at == link || point):
+	case p.Skipped():
 		return "skip", ""
-	case p.failed && (p.at == link || point):
-		return chain.VerdictError, ""
-	case point && p.inProgress():
+	case p.inProgress():
 		return "wait", ReasonInProgress
 	}
 	return chain.VerdictProceed, ""
 }
 
-// failedAt returns the link that returned the error together with p.
-func (p Progress) failedAt() *chain.Link {
-	if p.failed {
-		return p.at
-	}
-	return nil
-}
-
 // inProgress reports whether InProgress made p.
 func (p Progress) inProgress() bool { return p.p != nil && !p.IsDone() }
 
-// FailedError reports that an operation ended without success. [Failed] makes it. Test for it with
-// errors.As.
+// FailedError reports that an operation ended without success. [Failed] makes
+// it. Test for it with errors.As.
 type FailedError struct {
 	Err error // the cause; never nil
 }
@@ -126,7 +108,8 @@ type FailedError struct {
 // Error returns the text of the cause.
 func (e *FailedError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the cause; for a FailedError without one, [ErrOperationFailed].
+// Unwrap returns the cause; for a FailedError without one,
+// [ErrOperationFailed].
 func (e *FailedError) Unwrap() error {
 	if e == nil || e.Err == nil { // a literal without a cause
 		return ErrOperationFailed
@@ -134,20 +117,21 @@ func (e *FailedError) Unwrap() error {
 	return e.Err
 }
 
-// Failed returns err as the error of an operation that ended without success. The flow drops its token,
-// and the next pass may start the operation again:
+// Failed returns err as the error of an operation that ended without success.
+// The flow drops its token, and the next pass may start the operation again:
 //
 //	if op.State == "Failed" {
 //		return flow.Progress{}, flow.Failed(op.Err)
 //	}
 //
-// The flow also finds a FailedError that is wrapped, or joined with other errors. A link may return one
-// for an operation whose state is unknown. If the operation returns [InProgress] with it, the operation
-// is under way and the flow keeps the token.
+// The flow also finds a FailedError that is wrapped, or joined with other
+// errors. A link may return one for an operation whose state is unknown. If the
+// operation returns [InProgress] with it, the operation is under way and the
+// flow keeps the token.
 //
-// Any other error means that the state of the operation is unknown. The flow keeps the token, unless an
-// error reader recognises that the operation has ended ([WithErrors]). A nil err becomes
-// [ErrOperationFailed].
+// Any other error means that the state of the operation is unknown. The flow
+// keeps the token, unless an error reader recognises that the operation has
+// ended ([WithErrors]). A nil err becomes [ErrOperationFailed].
 func Failed(err error) error {
 	if err == nil {
 		err = ErrOperationFailed
@@ -155,6 +139,6 @@ func Failed(err error) error {
 	return &FailedError{Err: err}
 }
 
-// ErrOperationFailed is the cause of a [FailedError] that was made without one. Test for it with
-// errors.Is.
+// ErrOperationFailed is the cause of a [FailedError] that was made without one.
+// Test for it with errors.Is.
 var ErrOperationFailed = errors.New("the operation has failed")

@@ -4,39 +4,36 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/flow"
 )
 
 func TestProgress(t *testing.T) {
-	link, point := &chain.Link{Name: "link"}, &chain.Link{Kind: chain.Point, Name: flow.PointApply}
 	type says struct {
 		Done    bool
 		Token   string
 		After   time.Duration
-		AtLink  string
-		AtPoint string
+		Verdict string
 	}
 	cases := map[string]struct {
 		reason string
 		p      flow.Progress
 		want   says
 	}{
-		"Done":       {"what is done has no token", flow.Done(), says{Done: true, AtLink: "proceed", AtPoint: "proceed"}},
-		"InProgress": {"what goes on has one, and when to ask again; a link in front only lets it pass", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, AtLink: "proceed", AtPoint: "wait InProgress"}},
-		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", AtLink: "proceed", AtPoint: "wait InProgress"}},
-		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{AtLink: "proceed", AtPoint: "wait InProgress"}},
-		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{AtLink: "proceed", AtPoint: "proceed"}},
+		"Done":       {"what is done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
+		"InProgress": {"what goes on has one, and when to ask again", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
+		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
+		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{Verdict: "wait InProgress"}},
+		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{Verdict: "proceed"}},
 	}
-	describe := func(p flow.Progress, l *chain.Link) string {
-		verdict, reason := p.Describe(l)
+	describe := func(p flow.Progress) string {
+		verdict, reason := p.Describe()
 		if reason != "" {
 			verdict += " " + reason
 		}
 		return verdict
 	}
 	for name, tc := range cases {
-		mustEqual(t, name+": "+tc.reason, tc.want, says{tc.p.IsDone(), tc.p.Token(), tc.p.After(), describe(tc.p, link), describe(tc.p, point)})
+		mustEqual(t, name+": "+tc.reason, tc.want, says{tc.p.IsDone(), tc.p.Token(), tc.p.After(), describe(tc.p)})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -531,11 +531,11 @@ func TestWatchingChangesNothing(t *testing.T) {
 		programs, counts, keep := drawRun(t)
 		bare := run(theFlow(), programs, counts, keep)
 		for name, s := range map[string]subject{
-			"kept":     theFlow(flow.KeepLast(2)),
-			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.KeepLast(1)),
+			"kept":     theFlow(flow.WithExplanations(2)),
+			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.WithExplanations(1)),
 			"broken":   theFlow(flow.WithObserver(&silent{panics: true})),
-			"told":     theFlow(flow.WithObserver(telemetry(nil)), flow.KeepLast(1)),
-			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.LinkSpans()))),
+			"told":     theFlow(flow.WithObserver(telemetry(nil)), flow.WithExplanations(1)),
+			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.WithLinkSpans()))),
 			"dropped":  theFlow(flow.WithObserver(telemetry(func(string) bool { return true }, otelx.WithMeterProvider(nil)))),
 			"noop":     theFlow(flow.WithObserver(otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)))),
 		} {
@@ -563,7 +563,7 @@ func TestSpansOfPasses(t *testing.T) {
 		linkSpans := rapid.Bool().Draw(t, "link spans")
 		opts := []otelx.Option{otelx.WithTracerProvider(r), otelx.WithMeterProvider(nil)}
 		if linkSpans {
-			opts = append(opts, otelx.LinkSpans())
+			opts = append(opts, otelx.WithLinkSpans())
 		}
 		passes := run(theFlow(flow.WithObserver(otelx.New(opts...))), programs, counts, keep)
 		listed := map[string]bool{}

@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/keyed"
 	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Reconciler takes resources of type T through the flow. [New] makes it. It is safe for concurrent use.
-// It keeps only this state: traces ([KeepLast]), back-off ([WithBackoff]), the times of [ReadyWithin],
-// and tokens that are not stored with the resource. The engine must run at most one pass at a time for
-// each resource.
+// It keeps only this state: traces ([WithExplanations]), back-off ([WithBackoff]), the times of
+// [WithReadyTimeout], and tokens that are not stored with the resource. The engine must run at most one
+// pass at a time for each resource.
 type Reconciler[T any] struct {
 	name       string
 	link       *chain.Link        // the pass as a whole
@@ -26,24 +30,25 @@ type Reconciler[T any] struct {
 	ops        Operations[T]
 	ext        Extensions[T]
 	opt        options
-	deleteGets bool       // Get runs before DeleteCheck, because a check there sees the resource
-	plain      *points[T] // the handlers of a pass without observers
-	watched    *points[T]
-	starters   []chain.Starter // one for each observer; nil: it does not start passes
-	tokens     tokens
-	waits      waits
-	kept       *keeper       // nil: KeepLast was not given
-	refuse     func(T) error // returns why no resource is reconciled; nil: all are
+	deleteGets bool                            // Get runs before DeleteCheck, because a check there sees the resource
+	plain      *points[T]                      // the handlers of a pass without observers
+	watched    func() *points[T]               // those of an observed pass, composed when they are first needed
+	starters   []pass.Starter                  // one for each observer; nil: it does not start passes
+	tokens     keyed.Map[string, underWay]     // of resources that cannot store a token, or failed to
+	waits      keyed.Map[string, wait]         // of WithReadyTimeout
+	kept       *keyed.Map[string, Explanation] // of WithExplanations
+	refuse     func(T) error                   // returns why no resource is reconciled; nil: all are
 }
 
 // points are the composed handlers of one flow.
 type points[T any] struct {
-	pass                             chain.Handler[T, Outcome]
+	pass                             PassHandler[T]
+	around                           PassHandler[T] // the chain of Pass; nil: it has no links
 	owner                            chain.Handler[*Request[T], checks.Object]
 	ownerCheck                       checks.OwnerHandler
-	get                              chain.Handler[*Request[T], Observation]
+	get                              GetHandler[T]
 	preCheck, postCheck, deleteCheck checks.Handler[T]
-	apply, remove                    chain.Handler[*Request[T], Progress]
+	apply, remove                    Handler[T]
 	classify                         classify.Handler
 }
 
@@ -57,13 +62,13 @@ type points[T any] struct {
 //   - operations without Key or Apply;
 //   - one function of a pair without the other;
 //   - owner checks for resources without an owner: links on OwnerCheck, and links made by
-//     checks.OnOwner or checks.WithOwner;
-//   - a [chain.Starter] that is given twice as an observer.
+//     checks.OnOwner or checks.OwnerFits;
+//   - an observer of package otelx that is given twice.
 func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Option) *Reconciler[T] {
 	if strings.TrimSpace(name) == "" {
 		panic("flow: New: the name is empty: give the kind of resource")
 	}
-	ops.check(name)
+	ops = ops.checked(name)
 	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
 		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
 	}
@@ -72,7 +77,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
 		}
 	}
-	r := &Reconciler[T]{name: name, link: &chain.Link{Kind: chain.Pass, Name: name}, ops: ops, ext: ext.named(), opt: options{now: time.Now}}
+	r := &Reconciler[T]{name: name, link: &chain.Link{Name: name, Tag: pass.Pass}, ops: ops, ext: ext.named(), opt: options{now: time.Now}, kept: &keyed.Map[string, Explanation]{}}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))
@@ -89,14 +94,11 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		r.opt.backoff.now = r.opt.now
 	}
 	r.deleteGets = !ownerOnly(ext.DeleteCheck)
-	if r.opt.keep > 0 {
-		r.kept = newKeeper(r.opt.keep)
-	}
 	// The flow's own tracer is the innermost observer.
 	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	r.plain = r.compose(nil)
 	r.starters = startersOf(r.opt.observers, r.link)
-	r.watched = r.compose(audienceOf(r.opt.observers, r.starters))
+	r.watched = sync.OnceValue(func() *points[T] { return r.compose(r.opt.observers) })
 	return r
 }
 
@@ -127,33 +129,28 @@ func (r *Reconciler[T]) Name() string { return r.name }
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
 // compose makes the handlers of all points, with observers around them.
-func (r *Reconciler[T]) compose(observers audience) *points[T] {
-	ofRequest := func(_ context.Context, req *Request[T]) *note {
-		if req == nil {
-			return nil
-		}
-		return req.note
-	}
+func (r *Reconciler[T]) compose(all observers) *points[T] {
+	operations := guardRequest[T](vetProgress)
 	p := &points[T]{
-		owner:       watchPoint(observers, PointOwner, r.resolveOwner),
-		ownerCheck:  watchPoint(observers, PointOwnerCheck, checks.Compose(watchLinks(observers, r.ext.OwnerCheck))),
-		get:         watchPoint(observers, PointGet, guarded(watchLinks(observers, r.ext.Get), r.get, ofRequest, judgeObservation)),
-		preCheck:    watchPoint(observers, PointPreCheck, checks.Compose(watchLinks(observers, r.ext.PreCheck))),
-		apply:       watchPoint(observers, PointApply, guarded(watchLinks(observers, r.ext.Apply), operate(r.ops.Apply), ofRequest, judgeProgress)),
-		postCheck:   watchPoint(observers, PointPostCheck, checks.Compose(watchLinks(observers, r.ext.PostCheck))),
-		deleteCheck: watchPoint(observers, PointDeleteCheck, checks.Compose(watchLinks(observers, r.ext.DeleteCheck))),
-		remove:      watchPoint(observers, PointDelete, guarded(watchLinks(observers, r.ext.Delete), operate(r.ops.Delete), ofRequest, judgeProgress)),
-		classify:    watchPoint(observers, PointClassify, classify.Compose(watchLinks(observers, r.ext.Classify))),
+		owner:       watchPoint(all, PointOwner, r.resolveOwner),
+		ownerCheck:  watchPoint(all, PointOwnerCheck, checks.Compose(watchLinks(all, r.ext.OwnerCheck))),
+		get:         watchPoint(all, PointGet, onion.Compose(watchLinks(all, r.ext.Get), r.get, guardRequest[T](vetObservation))),
+		preCheck:    watchPoint(all, PointPreCheck, checks.Compose(watchLinks(all, r.ext.PreCheck))),
+		apply:       watchPoint(all, PointApply, onion.Compose(watchLinks(all, r.ext.Apply), operate(r.ops.Apply), operations)),
+		postCheck:   watchPoint(all, PointPostCheck, checks.Compose(watchLinks(all, r.ext.PostCheck))),
+		deleteCheck: watchPoint(all, PointDeleteCheck, checks.Compose(watchLinks(all, r.ext.DeleteCheck))),
+		remove:      watchPoint(all, PointDelete, onion.Compose(watchLinks(all, r.ext.Delete), operate(r.ops.Delete), operations)),
+		classify:    watchPoint(all, PointClassify, classify.Compose(watchLinks(all, r.ext.Classify))),
 	}
-	p.pass = func(ctx context.Context, resource T) (Outcome, error) { return r.run(ctx, ctx, p, resource), nil }
 	if r.ext.Pass.Len() > 0 {
-		p.pass = r.around(p, guarded(watchLinks(observers, r.ext.Pass), r.inner(p), ofPass[T], judgeOutcome))
+		p.around = onion.Compose(watchLinks(all, r.ext.Pass), func(ctx context.Context, resource T) (Outcome, error) {
+			state := passOf(ctx)
+			out := r.run(state.own, ctx, p, resource)
+			state.outcome = out.o
+			return out, nil
+		}, guardPass[T]())
 	}
-	if r.opt.readyWithin > 0 {
-		p.pass = r.timely(p.pass)
-	}
-	p.pass = r.safely(p, p.pass)
-	p.pass = watchAs(observers, r.link, p.pass)
+	p.pass = watched(all, r.link, func(ctx context.Context, resource T) (Outcome, error) { return r.pass(ctx, p, resource) })
 	return p
 }
 
@@ -172,87 +169,65 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	p := r.plain
-	ctx, pass := r.listeners(ctx, resource)
-	if pass != nil {
-		p = r.watched
-		ctx = pass.with(ctx)
-	} else if r.ext.Pass.Len() > 0 {
-		ctx = (&passState{}).with(ctx)
+	state := r.listeners(ctx, resource)
+	var out Outcome
+	switch {
+	case state == nil:
+		out, _ = r.pass(ctx, r.plain, resource)
+	case state.on == nil:
+		out, _ = r.pass(state, r.plain, resource)
+	default:
+		out, _ = r.watched().pass(state, resource)
 	}
-	out, _ := p.pass(ctx, resource)
-	if b := r.opt.backoff; b != nil && !b.idle(&out) {
-		out.delay, _ = b.Next(r.name+" "+r.key(resource), out)
+	if b := r.opt.backoff; b != nil {
+		out.delay, _ = b.next(func() string { return r.name + " " + r.key(resource) }, out)
 	}
 	if due := out.get().due; due > 0 {
 		delay, _ := out.Again()
 		out.delay = min(delay, max(due, floor))
 	}
-	if pass != nil && pass.trace != nil {
-		r.finish(pass, resource, out)
+	if state != nil && state.trace != nil {
+		r.finish(state, resource, out)
 	}
 	return out
 }
 
-// safely makes an outcome of a panic outside of all points: in Key, Deleting, Token and similar
-// functions.
-func (r *Reconciler[T]) safely(p *points[T], pass chain.Handler[T, Outcome]) chain.Handler[T, Outcome] {
-	return func(ctx context.Context, resource T) (out Outcome, err error) {
-		defer func() {
-			if v := recover(); v != nil {
-				out = r.failed(ctx, p, resource, PointPass, nil, checks.Result{}, &chain.PanicError{Value: v, Stack: stack.Panic()})
-			}
-			if out.State() != StateCanceled { // observers do not see a cancellation as an error
-				err = out.Err()
-			}
-		}()
-		return pass(ctx, resource)
-	}
-}
-
-// inner returns the handler inside the chain of Pass.
-func (r *Reconciler[T]) inner(p *points[T]) chain.Handler[T, Outcome] {
-	return func(ctx context.Context, resource T) (Outcome, error) {
-		pass := passOf(ctx)
-		out := r.run(pass.own, ctx, p, resource)
-		pass.note.outcome = out.o
-		return out, nil
-	}
-}
-
-// around makes an outcome of every result of the chain of Pass.
-func (r *Reconciler[T]) around(p *points[T], h chain.Handler[T, Outcome]) chain.Handler[T, Outcome] {
-	return func(ctx context.Context, resource T) (Outcome, error) {
-		pass := passOf(ctx)
-		pass.own = ctx // with the values that observers of the pass have added
-		out, err := h(ctx, resource)
-		switch {
-		case err != nil:
-			return r.failed(pass.own, p, resource, PointPass, out.at, checks.Result{}, err), nil
-		case out.stopped():
-			o := *out.o
-			o.generation, _, _ = r.about(resource)
-			out.o = &o
+// pass runs the pass inside of its observers.
+func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out Outcome, err error) {
+	defer func() {
+		if v := recover(); v != nil { // outside of all points: in Key, Deleting, Token and similar functions
+			out = r.failed(ctx, p, resource, failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
 		}
-		return out, nil
+		if r.opt.readyWithin > 0 {
+			out = r.timely(resource, out)
+		}
+		if out.State() != StateCanceled { // observers do not see a cancellation as an error
+			err = out.Err()
+		}
+	}()
+	if p.around == nil {
+		return r.run(ctx, ctx, p, resource), nil
 	}
-}
-
-// ofPass returns the note for a call of the chain of Pass.
-func ofPass[T any](ctx context.Context, _ T) *note {
-	if pass := passOf(ctx); pass != nil {
-		return &pass.note
+	state := passOf(ctx)
+	state.own = ctx // with the values that observers of the pass have added
+	out, err = p.around(ctx, resource)
+	switch {
+	case err != nil:
+		out = r.failed(ctx, p, resource, failure{PointPass, state.By(), err})
+	case out.get().stop:
+		o := *out.o
+		o.stop, o.link = false, state.By().Name
+		o.generation, _, _ = r.about(resource)
+		out.o = &o
 	}
-	return nil
+	return out, nil
 }
 
 // about returns the facts about a resource that an outcome needs. If a user's function panics, the
 // values after it are missing.
 func (r *Reconciler[T]) about(resource T) (generation int64, deleting bool, apiVersion string) {
 	defer func() { _ = recover() }()
-	if r.ops.Generation != nil {
-		generation = r.ops.Generation(resource)
-	}
+	generation = r.ops.Generation(resource)
 	if r.ops.Deleting != nil {
 		deleting = r.ops.Deleting(resource)
 	}

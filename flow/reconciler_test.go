@@ -36,7 +36,7 @@ func TestConcurrency(t *testing.T) {
 	r := flow.New("Pool", o, ext{
 		Pass:     on("through", through),
 		PreCheck: chain.New(says[*checks.Request[*pool]]("fine", checks.Proceed(), nil)),
-	}, flow.KeepLast(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&listening{off: true}))
+	}, flow.WithExplanations(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&listening{off: true}))
 
 	var wg sync.WaitGroup
 	for i := range resources {

@@ -15,8 +15,9 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/race"
-	"github.com/windlass-go/windlass/internal/ratio"
+	engine "github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // thing is what an engine of the tests knows of all its resources.
@@ -84,7 +85,7 @@ func TestRunnerIsTheTypedFlow(t *testing.T) {
 }
 
 // steady is a back-off in which nothing is left to chance.
-func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))) }
+func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 
 func TestRegistry(t *testing.T) {
 	var registry flow.Registry[thing]
@@ -170,7 +171,7 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 			return next(ctx, &inner)
 		}),
 	})
-	r := must(registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.KeepLast(1)))
+	r := must(registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.WithExplanations(1)))
 	fresh.generation = 3
 	out := r.Reconcile(t.Context(), &pool{name: "stale", generation: 3})
 	mustEqual(t, "the operation goes on", flow.StateInProgress, out.State())
@@ -193,7 +194,7 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 func TestMisfits(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
-		Classify: chain.New(classify.Table{{Name: "misfit", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Link()),
+		Classify: classify.Table{{Name: "misfit", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Chain(),
 	})
 	c := &cloud{}
 	swapped := c.things()
@@ -229,8 +230,8 @@ func TestMisfits(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := &listening{kinds: []chain.Kind{chain.Pass}}
-			r := must(registry.For("Pool", tc.ops, flow.KeepLast(4), flow.WithObserver(o)))
+			o := &listening{kinds: []engine.Whole{engine.Pass}}
+			r := must(registry.For("Pool", tc.ops, flow.WithExplanations(4), flow.WithObserver(o)))
 			out := r.Reconcile(t.Context(), tc.resource)
 			mustEqual(t, tc.reason, place{flow.StateFailed, tc.point, ""}, placeOf(out))
 			mustEqual(t, tc.reason, []any{"misfit", classify.VerySlow}, []any{out.Rule(), out.Retry()})
@@ -402,6 +403,75 @@ func TestRunnerTakesBackTheRequest(t *testing.T) {
 	}
 }
 
+// The operations and the inner links of a runner get the resource that a link put in place of the given one, and what
+// a link changes in the request.
+func TestRunnerHandsOnReplacements(t *testing.T) {
+	other := &pool{name: "other"}
+	check := func(ctx context.Context, req *checks.Request[*pool], next chain.Handler[*checks.Request[*pool], checks.Result]) (checks.Result, error) {
+		req.Resource = other
+		req.Owner.Ref.Name = "south"
+		return next(ctx, req)
+	}
+	replace := link("replace", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		inner := *req
+		inner.Resource, inner.Owner.Ref.Name = other, "south"
+		return next(ctx, &inner)
+	})
+	see := func(c *cloud) chain.Middleware[*request, flow.Progress] {
+		return link("see", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			c.add("see %s of %s", req.Resource.name, req.Owner.Ref.Name)
+			return next(ctx, req)
+		})
+	}
+	cases := map[string]struct {
+		reason string
+		ext    func(c *cloud) ext
+		want   calls
+	}{
+		"Pass": {"the whole pass runs for the other resource", func(c *cloud) ext {
+			return ext{Pass: on("replace", func(ctx context.Context, _ *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+				return next(ctx, other)
+			}), Apply: chain.New(see(c))}
+		}, calls{"get other of north", "see other of north", "apply other of north"}},
+		"Get": {"a link on Get returns the resource that it read", func(c *cloud) ext {
+			return ext{Get: chain.New(link("replace", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+				o, err := next(ctx, req)
+				req.Resource = other
+				return o, err
+			})), Apply: chain.New(see(c))}
+		}, calls{"get given of north", "see other of north", "apply other of north"}},
+		"PreCheck": {"a change of a check stays in the request", func(c *cloud) ext {
+			return ext{PreCheck: chain.New(link("replace", check)), Apply: chain.New(see(c))}
+		}, calls{"get given of north", "see other of south", "apply other of south"}},
+		"Bare":  {"also without links on Apply", func(*cloud) ext { return ext{PreCheck: chain.New(link("replace", check))} }, calls{"get given of north", "apply other of south"}},
+		"Apply": {"a link hands on a copy", func(c *cloud) ext { return ext{Apply: chain.New(replace, see(c))} }, calls{"get given of north", "see other of south", "apply other of south"}},
+		"Outer": {"a copy changes nothing for the outer links", func(c *cloud) ext { return ext{Apply: chain.New(see(c), replace)} }, calls{"get given of north", "see given of north", "apply other of south"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			ops := flow.Operations[thing]{
+				Key: thing.Key,
+				Owner: func(context.Context, thing) (checks.Object, error) {
+					return checks.Object{Ref: fleet, Value: owned}, nil
+				},
+				Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+					c.add("get %s of %s", req.Resource.Key(), req.Owner.Ref.Name)
+					return flow.Observation{}, nil
+				},
+				Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+					c.add("apply %s of %s", req.Resource.Key(), req.Owner.Ref.Name)
+					return flow.Done(), nil
+				},
+			}
+			var registry flow.Registry[thing]
+			flow.Register(&registry, "Pool", tc.ext(c))
+			mustEqual(t, tc.reason, flow.StateReady, must(registry.For("Pool", ops)).Reconcile(t.Context(), &pool{name: "given"}).State())
+			mustEqual(t, tc.reason, tc.want, c.calls)
+		})
+	}
+}
+
 // sized is an interface that things may have.
 type sized interface{ Size() int }
 
@@ -516,5 +586,41 @@ func BenchmarkFor(b *testing.B) {
 		r := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{Samples: 200})
 		b.ReportMetric(r, "x-10-kinds")
 		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// What was registered for a kind is found with its type, and only with that.
+func TestExtensionsOf(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.Paused(func(*pool) bool { return true }))})
+	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
+	got, err := flow.ExtensionsOf[*pool](&registry, "Pool")
+	mustBe(t, "it is registered", nil, err)
+	mustEqual(t, "it is what was registered", 1, got.PreCheck.Len())
+
+	cases := map[string]struct {
+		reason string
+		do     func() error
+		want   string
+	}{
+		"Unknown": {"it was not registered", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Disk"); return err },
+			`flow: kind "Disk" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
+		"OtherCase": {"kinds are compared as they are written", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "pool"); return err },
+			`flow: kind "pool" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
+		"OtherType": {"its extensions are for another type", func() error { _, err := flow.ExtensionsOf[*disk](&registry, "Pool"); return err },
+			`flow: kind "Pool" is registered for *flow_test.pool, and is used for *flow_test.disk: register it for the latter`},
+		"Interface": {"extensions for an interface are not those for a type that has it", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Thing"); return err },
+			`flow: kind "Thing" is registered for flow_test.thing, and is used for *flow_test.pool: register it for the latter`},
+		"NoRegistry": {"nothing is registered in a nil registry", func() error { _, err := flow.ExtensionsOf[*pool]((*flow.Registry[thing])(nil), "Pool"); return err },
+			`flow: kind "Pool" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tc.do()
+			if err == nil {
+				t.Fatal(tc.reason + ": there is no error")
+			}
+			mustEqual(t, tc.reason, tc.want, err.Error())
+		})
 	}
 }

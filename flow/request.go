@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
 // Request is the argument of operations and of the links around them. It serves one pass. Links may
@@ -21,14 +22,13 @@ type Request[T any] struct {
 // note holds the state of a running pass. It is part of the request, so that it costs no allocation.
 // Copies of the request share it.
 type note struct {
-	at   int32 // the number of the link that has control, see guarded; 0: none
-	said said  // the state that the operation reported in this pass
-	seen bool  // Get succeeded in this pass, or there is no Get
+	onion.Note
+	said said // the state that the operation reported in this pass
+	seen bool // Get succeeded in this pass, or there is no Get
 
 	op underWay // the operation under way, as last reported
 
-	outcome *outcome // the outcome of the inner pass, for the links on Pass
-	wide    any      // the request with the resource as the engine's type, see narrow; nil: not made yet
+	wide any // the request with the resource as the engine's type, see narrow; nil: not made yet
 }
 
 // linkOnly reports whether the operation under way is one of a link, and no link has called the real one in this pass.
@@ -44,10 +44,6 @@ type Observation struct {
 	// with checks.Present.
 	InSync bool
 
-	// at is the link that skipped, if Skip is set, or else the link that returned an error with the
-	// Observation. One field serves both, because the arguments of a guard have to fit into registers.
-	at *chain.Link
-
 	// Skip is the reason why a link answers in place of Get, such as "read a minute ago". The trace
 	// shows it. A link must set it to return InSync in a pass in which Operations.Get did not succeed
 	// ([ErrNotSeen]). A nil Operations.Get needs no Skip.
@@ -57,28 +53,16 @@ type Observation struct {
 // inSync reports whether the pass can leave Apply out.
 func (o Observation) inSync() bool { return o.InSync && o.Presence == checks.Present }
 
-// failedAt returns the link that returned the error together with o.
-func (o Observation) failedAt() *chain.Link {
-	if o.Skip == "" {
-		return o.at
-	}
-	return nil
-}
-
 // ErrNotSeen is the error of a link on Get that returned InSync although Get did not succeed in this
 // pass. Test for it with errors.Is.
 var ErrNotSeen = errors.New("a link said in sync, but Get did not answer in this pass: return what next returned, or say why in Observation.Skip")
 
-// Describe implements [chain.Described]. The reason is Unknown, Absent, Present or InSync.
-func (o Observation) Describe(link *chain.Link) (verdict, reason string) {
-	point := link.Kind != chain.LinkKind
+// Describe returns the verdict for [chain.Exit.Verdict], which is skip or proceed. The reason is
+// Unknown, Absent, Present or InSync.
+func (o Observation) Describe() (verdict, reason string) {
 	switch {
-	case o.at != nil && o.Skip == "" && (o.at == link || point):
-		return chain.VerdictError, ""
-	case o.Skip != "" && o.at == link:
+	case o.Skip != "":
 		return "skip", ""
-	case link.Kind == chain.LinkKind:
-		return chain.VerdictProceed, ""
 	case o.inSync():
 		return chain.VerdictProceed, "InSync"
 	case o.Presence == checks.Present:

@@ -3,15 +3,14 @@ package flow
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/stack"
+	"github.com/windlass-go/windlass/internal/errtree"
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
-// underWay is an operation under way in the cloud. An empty token means that there is none.
+// underWay is an operation under way in the cloud; none if token is empty.
 type underWay struct {
 	token      string
 	generation int64 // of the spec that the operation is for
@@ -19,17 +18,16 @@ type underWay struct {
 	byLink     bool // a link started it in place of the operation, and only that link knows how to follow it
 }
 
-// A stored token begins with deletePrefix if it is that of a DELETE, and then with linkPrefix if a link
-// started the operation. plainPrefix comes before a token that itself begins with one of the three; no
-// poller makes such a token.
+// A stored token begins with deletePrefix if it is that of a DELETE, and then
+// with linkPrefix if a link started the operation. plainPrefix comes before a
+// token that itself begins with one of the three; no poller makes such a token.
 const deletePrefix, linkPrefix, plainPrefix = "delete:", "link:", "apply:"
 
 func (u underWay) kept() string {
-	if u.token == "" {
-		return ""
-	}
 	token := u.token
 	switch {
+	case token == "":
+		return ""
 	case u.byLink:
 		token = linkPrefix + token
 	case strings.HasPrefix(token, deletePrefix), strings.HasPrefix(token, linkPrefix), strings.HasPrefix(token, plainPrefix):
@@ -52,42 +50,11 @@ func parseKept(kept string, generation int64) underWay {
 	return u
 }
 
-// tokens holds operations under way in memory, for resources that cannot store a token or failed to.
-type tokens struct {
-	n  atomic.Int64 // the size of m, so that most passes need neither a key nor the lock
-	mu sync.Mutex
-	m  map[string]underWay
-}
-
-func (t *tokens) empty() bool { return t.n.Load() == 0 }
-
-func (t *tokens) get(key string) (underWay, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	u, ok := t.m[key]
-	return u, ok
-}
-
-func (t *tokens) set(key string, u underWay) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if u.token == "" {
-		delete(t.m, key)
-	} else {
-		if t.m == nil {
-			t.m = map[string]underWay{}
-		}
-		t.m[key] = u
-	}
-	t.n.Store(int64(len(t.m)))
-}
-
-// underWay returns the operation under way of a resource. unsaved reports that its token is in memory
-// and SetToken has yet to store it.
+// underWay returns the operation under way of a resource. unsaved reports that
+// its token is in memory and SetToken has yet to store it.
 func (r *Reconciler[T]) underWay(resource T) (u underWay, unsaved bool) {
-	if !r.tokens.empty() {
-		key := r.ops.Key(resource) // called before the lock is taken
-		if u, ok := r.tokens.get(key); ok {
+	if r.tokens.Len() > 0 { // otherwise the pass needs no key
+		if u, ok := r.tokens.Get(r.ops.Key(resource)); ok {
 			return u, r.ops.SetToken != nil
 		}
 	}
@@ -97,40 +64,38 @@ func (r *Reconciler[T]) underWay(resource T) (u underWay, unsaved bool) {
 	return parseKept(r.ops.Token(resource)), false
 }
 
-// keep stores u with a resource, or removes the stored token if u has none. It completes even if ctx is
-// canceled, because the operation in the cloud continues. If SetToken fails, panics or ends the
-// goroutine, the token stays in memory. If a removal fails, the next pass polls the ended operation
-// again: it does not start a second one.
-func (r *Reconciler[T]) keep(ctx context.Context, key string, resource T, u underWay) (err error) {
+// keep stores u with a resource, or removes the stored token if u has none. It
+// completes even if ctx is canceled, because the operation in the cloud
+// continues. If SetToken fails, panics or ends the goroutine, the token stays
+// in memory. If a removal fails, the next pass polls the ended operation again:
+// it does not start a second one.
+func (r *Reconciler[T]) keep(ctx context.Context, key string, resource T, u underWay) error {
+	if u.token == "" {
+		r.tokens.Delete(key)
+	} else {
+		r.tokens.Put(key, func(v *underWay) { *v = u }, nil)
+	}
 	if r.ops.SetToken == nil {
-		r.tokens.set(key, u)
 		return nil
 	}
-	returned := false
-	defer func() {
-		if v := recover(); v != nil {
-			err = &chain.PanicError{Value: v, Stack: stack.Panic()}
-		} else if !returned {
-			err = chain.ErrGoexit
-		}
-		switch {
-		case err == nil:
-			r.tokens.set(key, underWay{})
-			return
-		case u.token == "":
-			err = fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
-		default:
-			err = fmt.Errorf("flow: the token of an operation could not be kept with %s and is kept in memory: %w", key, err)
-		}
-		r.tokens.set(key, u)
-	}()
-	err = r.ops.SetToken(context.WithoutCancel(ctx), resource, u.kept(), u.generation)
-	returned = true
-	return err
+	err := r.setToken(ctx, resource, u)
+	switch {
+	case err == nil:
+		r.tokens.Delete(key)
+		return nil
+	case u.token == "":
+		return fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
+	}
+	return fmt.Errorf("flow: the token of an operation could not be kept with %s and is kept in memory: %w", key, err)
 }
 
-// said is the state that an operation itself reported in this pass, whatever the links around it
-// returned.
+func (r *Reconciler[T]) setToken(ctx context.Context, resource T, u underWay) (err error) {
+	defer onion.Catch(&err)
+	return r.ops.SetToken(context.WithoutCancel(ctx), resource, u.kept(), u.generation)
+}
+
+// said is the state that an operation itself reported in this pass, whatever
+// the links around it returned.
 type said uint8
 
 const (
@@ -141,10 +106,11 @@ const (
 	saidFailed               // it ended without success
 )
 
-// operate makes the handler that calls an operation, at the end of a chain. It records in the request
-// the state that the operation itself reports. Links around it may discard that report, or fail before
-// or after it, and the operation stays under way all the same.
-func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) chain.Handler[*Request[T], Progress] {
+// operate makes the handler that calls an operation, at the end of a chain. It
+// records in the request the state that the operation itself reports. Links
+// around it may discard that report, or fail before or after it, and the
+// operation stays under way all the same.
+func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Handler[T] {
 	return func(ctx context.Context, req *Request[T]) (Progress, error) {
 		n := req.note
 		token := n.op.token
@@ -152,7 +118,7 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) cha
 			token = "" // the operation does not know it
 		}
 		if req.Token != token {
-			// A link calls next again after the operation has started, or it changed the token.
+			// A link calls next again, or it changed the token.
 			same := *req
 			same.Token = token
 			req = &same
@@ -174,77 +140,35 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) cha
 	}
 }
 
-// saysFailed reports whether a FailedError is among the errors that err wraps and joins. The value of a
-// panic does not count.
+// linksReturned records an operation that a link runs in place of the
+// operation, and the end of it. p and err are what the links around the
+// operation returned.
+func (n *note) linksReturned(p Progress, err error) {
+	switch {
+	case err == nil && p.inProgress() && (n.op.token == "" || n.linkOnly()):
+		n.op.token, n.op.byLink = p.Token(), true
+	case err == nil && p.Skipped() && n.linkOnly(), n.said != saidUnderWay && !p.inProgress() && saysFailed(err):
+		n.op.token, n.op.byLink = "", false
+	}
+}
+
+// saysFailed reports whether a FailedError is among the errors that err wraps
+// and joins. The value of a panic does not count.
 func saysFailed(err error) bool {
-	return inTree(err, func(e error) (found, leaf bool) {
-		switch x := e.(type) {
-		case *FailedError:
-			return x != nil, true
-		case *chain.PanicError:
-			return false, true
-		}
-		return false, false
+	return errtree.Any(err, func(e error) bool {
+		failed, _ := e.(*FailedError)
+		return failed != nil
 	})
 }
 
-// maxErrors is the number of wrapped and joined errors that inTree visits. It bounds an error that
-// unwraps to itself.
-const maxErrors = 1000
+// plainToken matches a token that a message may show: a short identifier. Other
+// tokens may hold an address or a secret.
+var plainToken = regexp.MustCompile(`^[\w.:/-]{1,64}$`)
 
-// inTree searches the errors that err wraps and joins. It does not search inside a leaf. If a method of
-// an error panics, it finds nothing.
-func inTree(err error, look func(error) (found, leaf bool)) (found bool) {
-	if err == nil {
-		return false
-	}
-	defer func() {
-		if recover() != nil {
-			found = false
-		}
-	}()
-	left := maxErrors
-	return search(err, look, &left)
-}
-
-func search(err error, look func(error) (found, leaf bool), left *int) bool {
-	for err != nil && *left > 0 {
-		*left--
-		if found, leaf := look(err); found || leaf {
-			return found
-		}
-		switch x := err.(type) {
-		case interface{ Unwrap() error }:
-			err = x.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, branch := range x.Unwrap() {
-				if search(branch, look, left) {
-					return true
-				}
-			}
-			return false
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-// maxShownToken is the longest token, in bytes, that a message shows.
-const maxShownToken = 64
-
-// nameOf returns a name of the operation with this token, for messages. A token may hold an address or
-// a secret. So nameOf shows only a short token with the characters of an identifier.
+// nameOf returns a name of the operation with this token, for messages.
 func nameOf(token string) string {
-	if len(token) > maxShownToken || strings.Contains(token, "//") {
+	if strings.Contains(token, "//") || !plainToken.MatchString(token) {
 		return "the operation"
-	}
-	for _, c := range []byte(token) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-_.:/", c) >= 0:
-		default:
-			return "the operation"
-		}
 	}
 	return "operation " + token
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/sdkfake"
+	"github.com/windlass-go/windlass/internal/testing/sdkfake"
 )
 
 // A journey is several passes of one resource: what the cloud answers, and what is called and kept.
@@ -217,7 +217,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 					token = "delete:a"
 				}
 				c, p := &cloud{answers: []answer{{err: tc.err}}}, &pool{token: token, deleting: deleting}
-				r := flow.New("Pool", c.keeping(), ext{}, flow.KeepLast(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+				r := flow.New("Pool", c.keeping(), ext{}, flow.WithExplanations(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 				out := r.Reconcile(t.Context(), p)
 				mustEqual(t, tc.reason, tc.keeps, p.token == token)
 				mustEqual(t, tc.reason, place{flow.StateFailed, point, ""}, placeOf(out))
@@ -257,7 +257,7 @@ func TestErrorsOfOtherClouds(t *testing.T) {
 				c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: err}, {err: err}, {progress: flow.Done()}}}
 				o := c.keeping()
 				o.Owner, o.Get = nil, nil
-				r := flow.New("Pool", o, ext{}, flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+				r := flow.New("Pool", o, ext{}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 				p := &pool{name: "p", deleting: point == "delete"}
 				var delays []time.Duration
 				for range 4 {
@@ -377,7 +377,7 @@ func TestTokensAndLinks(t *testing.T) {
 				_, err := next(ctx, req)
 				return flow.Progress{}, flow.Failed(err)
 			},
-			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
 		"SaysFailedUnderWay": {
 			"but what is in progress has not failed", "a", []answer{{progress: flow.InProgress("b", 0)}},
@@ -472,7 +472,7 @@ func TestTokensAndLinks(t *testing.T) {
 				_, err := next(ctx, req)
 				return flow.InProgress("a", 0), flow.Failed(err)
 			},
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
 		"Copy": {
 			"a copy of the request is as good", "", []answer{{progress: flow.InProgress("a", 0)}},
@@ -514,7 +514,7 @@ func TestTokensAndLinks(t *testing.T) {
 				if inner { // whether another link stands behind it makes no difference
 					links = links.Append(chain.Named("behind", func(n next) next { return n }))
 				}
-				for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.KeepLast(1)}} {
+				for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.WithExplanations(1)}} {
 					c.answers, c.calls, *p = tc.ans, nil, pool{token: tc.token}
 					out := flow.New("Pool", o, ext{Apply: links}, append(opts, flow.WithErrors(reader))...).Reconcile(t.Context(), p)
 					mustEqual(t, how+": "+tc.reason, tc.want, without(c.take(), "keep "))
@@ -770,7 +770,7 @@ func TestSkipAndDone(t *testing.T) {
 				if !tc.done {
 					want = place{flow.StateFailed, point, "link"}
 				}
-				r := flow.New("Pool", o, e, flow.KeepLast(1))
+				r := flow.New("Pool", o, e, flow.WithExplanations(1))
 				out := r.Reconcile(t.Context(), p)
 				mustEqual(t, tc.reason, want, placeOf(out))
 				mustBe(t, tc.reason, tc.err, out.Err())
@@ -796,7 +796,7 @@ func TestSkipAndDone(t *testing.T) {
 // An operation may say itself that there was nothing to do.
 func TestOperationSkips(t *testing.T) {
 	c, p := &cloud{answers: []answer{{progress: flow.Skip("nothing to do")}}}, &pool{name: "p", token: "a"}
-	r := flow.New("Pool", c.keeping(), ext{}, flow.KeepLast(1))
+	r := flow.New("Pool", c.keeping(), ext{}, flow.WithExplanations(1))
 	out := r.Reconcile(t.Context(), p)
 	mustEqual(t, "it has ended", []any{flow.StateReady, ""}, []any{out.State(), p.token})
 	e, _ := r.Explain("p")

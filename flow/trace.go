@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
 // Trace is the record of the last traced pass, see [WithTrace].
@@ -21,8 +22,8 @@ type Trace struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context that traces passes, and the Trace that records them. The Trace holds the
-// pass that ended last, of any reconciler.
+// WithTrace returns a context that traces passes, and the Trace that records
+// them. The Trace holds the pass that ended last, of any reconciler.
 func WithTrace(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
@@ -33,8 +34,8 @@ func traceOf(ctx context.Context) *Trace {
 	return t
 }
 
-// Last returns the Explanation of the pass that ended last; ok is false if none has ended. Its Since is
-// the start of that pass.
+// Last returns the Explanation of the pass that ended last; ok is false if none
+// has ended. Its Since is the start of that pass.
 func (t *Trace) Last() (e Explanation, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,28 +51,30 @@ func (t *Trace) String() string {
 	return e.String()
 }
 
-// Step is a point or a link of a pass. Steps are in the order in which the pass entered them.
+// Step is a point or a link of a pass. Steps are in the order in which the pass
+// entered them.
 type Step struct {
-	// Point is the extension point. Link is the name of the link. An empty Link means the whole point,
-	// with its operation.
+	// Point is the extension point. Link is the name of the link. An empty Link
+	// means the whole point, with its operation.
 	Point string `json:"point"`
 	Link  string `json:"link,omitempty"`
-	// Verdict is the decision of the step: proceed, block, skip, error or panic. For operations it may
-	// also be wait. For classifications it is how soon to retry.
+	// Verdict is the decision of the step: proceed, block, skip, error or
+	// panic. For operations it may also be wait. For classifications it is how
+	// soon to retry.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
-	// Message is the text of a block or a skip. Error is the text of an error or a panic. A check may
-	// return both.
+	// Message is the text of a block or a skip. Error is the text of an error
+	// or a panic. A check may return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
 	// Notes are the further texts of the link, see [chain.Note].
 	Notes []string `json:"notes,omitempty"`
-	// Elapsed is the duration of the step by the reconciler's clock ([WithClock]), including all inner
-	// steps.
+	// Elapsed is the duration of the step by the reconciler's clock
+	// ([WithClock]), including all inner steps.
 	Elapsed time.Duration `json:"elapsedNanoseconds"`
 }
 
-// recording is a trace under way. It has a lock, because links may run on other goroutines.
+// recording is a trace under way. Links may use it on other goroutines.
 type recording struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -86,32 +89,57 @@ type entered struct {
 	at   time.Time
 }
 
-func (rec *recording) enter(link *chain.Link) {
+func (rec *recording) note(text string) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	step := Step{Point: link.Point}
-	if link.Kind == chain.LinkKind {
-		step.Link = link.Name
+	if n := len(rec.open); n > 0 {
+		s := &rec.steps[rec.open[n-1].step]
+		s.Notes = append(s.Notes, text)
 	}
-	rec.open = append(rec.open, entered{link, len(rec.steps), rec.now()})
-	rec.steps = append(rec.steps, step)
 }
 
-func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
+// tracer is the observer that records the trace of a pass. Each pass enables
+// it.
+type tracer struct{}
+
+// Enabled implements chain.Observer.
+func (tracer) Enabled(ctx context.Context) bool { return traceOf(ctx) != nil }
+
+// Enter implements chain.Observer. The pass itself is not a step.
+func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
+	rec := passOf(ctx).trace
+	step := Step{Point: link.Point}
+	switch pass.Of(link) {
+	case pass.Pass:
+		return chain.WithNotes(ctx, rec.note)
+	case pass.Point:
+	default:
+		step.Link = link.Name
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.open = append(rec.open, entered{link, len(rec.steps), rec.now()})
+	rec.steps = append(rec.steps, step)
+	return ctx
+}
+
+// Exit implements chain.Observer.
+func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
+	rec := passOf(ctx).trace
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	i := len(rec.open) - 1
 	for i >= 0 && rec.open[i].link != link { // a link on its own goroutine may leave late
 		i--
 	}
-	if i < 0 {
+	if i < 0 { // as for the pass itself
 		return
 	}
 	in := rec.open[i]
 	rec.open = slices.Delete(rec.open, i, i+1)
 	s := &rec.steps[in.step]
 	s.Elapsed = rec.now().Sub(in.at)
-	s.Verdict, s.Reason = exit.Verdict(link)
+	s.Verdict, s.Reason = exit.Verdict()
 	if s.Verdict == chain.VerdictProceed {
 		return
 	}
@@ -120,16 +148,19 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 		s.Error = fmt.Sprint(exit.Panic)
 	case exit.Err != nil:
 		s.Error = fmt.Sprint(exit.Err) // fmt.Sprint recovers from an error that panics
+		if p, ok := exit.Err.(*chain.PanicError); ok {
+			s.Error = fmt.Sprint(p.Value)
+		}
 	}
 	switch res := exit.Result.(type) {
 	case checks.Result:
 		s.Message = res.Message()
 	case Progress:
-		if s.Verdict == "skip" && skippedAt(res.at, link) {
+		if s.Verdict == "skip" {
 			s.Message = res.Why()
 		}
-		if res.p != nil && res.p.negative < 0 {
-			s.Notes = append(s.Notes, fmt.Sprintf("the delay %s is negative and counts as none", res.p.negative))
+		if after := res.get().after; after < 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("the delay %s is negative and counts as none", after))
 		}
 	case classify.Classification:
 		if fault := res.Fault(); fault != nil {
@@ -142,45 +173,7 @@ func (rec *recording) exit(link *chain.Link, exit chain.Exit) {
 	}
 }
 
-// skippedAt reports whether the reason of a Skip belongs to link: the link that returned it, or the
-// point if the operation did.
-func skippedAt(at, link *chain.Link) bool {
-	return at == link || at == operation && link.Kind != chain.LinkKind
-}
-
-func (rec *recording) note(text string) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	if n := len(rec.open); n > 0 {
-		s := &rec.steps[rec.open[n-1].step]
-		s.Notes = append(s.Notes, text)
-	}
-}
-
-// tracer is the observer that records the trace of a pass. It is enabled for each pass by itself.
-type tracer struct{}
-
-// Enabled implements chain.Observer.
-func (tracer) Enabled(ctx context.Context) bool { return traceOf(ctx) != nil }
-
-// Enter implements chain.Observer. The pass itself is not a step.
-func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
-	rec := passOf(ctx).trace
-	if link.Kind == chain.Pass {
-		return chain.WithNotes(ctx, rec.note)
-	}
-	rec.enter(link)
-	return ctx
-}
-
-// Exit implements chain.Observer.
-func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
-	if link.Kind != chain.Pass {
-		passOf(ctx).trace.exit(link, exit)
-	}
-}
-
-// finish hands the trace of a pass to the Trace of its context and to KeepLast.
+// finish hands the trace of a pass to the Trace of its context and to WithExplanations.
 func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	key := r.key(resource)
 	_, _, version := r.about(resource)
@@ -203,30 +196,12 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	if due := out.get().due; due > 0 {
 		e.TimesOut = r.opt.now().Add(due)
 	}
-	e.blame(out)
 	if t := traceOf(p.own); t != nil {
 		t.mu.Lock()
 		t.last, t.any = e, true
 		t.mu.Unlock()
 	}
-	if r.kept != nil {
-		r.kept.add(e)
-	}
-}
-
-// blame leaves a panic only with the link that had control. The panic also passed through the outer
-// links, which decided nothing.
-func (e *Explanation) blame(out Outcome) {
-	var p *chain.PanicError
-	if !inTree(out.Err(), func(err error) (found, leaf bool) {
-		p, leaf = err.(*chain.PanicError)
-		return p != nil, leaf
-	}) {
-		return
-	}
-	for i := range e.Steps {
-		if s := &e.Steps[i]; s.Point == out.Point() && s.Verdict == chain.VerdictPanic && s.Link != p.Link {
-			s.Verdict, s.Error = chain.VerdictProceed, ""
-		}
+	if r.opt.keep > 0 {
+		r.keepLast(e)
 	}
 }

@@ -53,20 +53,20 @@ func TestTrace(t *testing.T) {
 		}, append(front, absent, proceed("PreCheck"),
 			flow.Step{Point: "Apply", Verdict: "error", Error: "boom"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Unknown"))},
 		"ErrorOfLink": {"an error is that of the link that gave it", func(c *cloud, e *ext) {
-			e.Get = chain.New(noting[*request, flow.Observation](c, "Get"), chain.Named("cache", chain.Before[flow.Observation](func(context.Context, *request) error { return errBoom })))
+			e.Get = chain.New(noting[*request, flow.Observation](c, "Get"), chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return errBoom })))
 		}, append(front,
 			flow.Step{Point: "Get", Verdict: "error", Error: "boom"}, flow.Step{Point: "Get", Link: "noteGet", Verdict: "proceed"},
 			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
 		"PanicOfLink": {"a panic is that of the link that had control; those in front of it did not decide", func(_ *cloud, e *ext) {
 			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), checks.Check("bad", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic("oh") }))
 		}, append(front, absent,
-			flow.Step{Point: "PreCheck", Verdict: "error", Error: "panic in link bad: oh"}, flow.Step{Point: "PreCheck", Link: "first", Verdict: "proceed"},
+			flow.Step{Point: "PreCheck", Verdict: "panic", Error: "oh"}, flow.Step{Point: "PreCheck", Link: "first", Verdict: "proceed"},
 			flow.Step{Point: "PreCheck", Link: "bad", Verdict: "panic", Error: "oh"}, broken("Panic"))},
 		"PanicOfOperation": {"a panic of the operation is that of no link", func(c *cloud, e *ext) {
 			c.answers = []answer{{panics: "oh"}}
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, append(front, absent, proceed("PreCheck"),
-			flow.Step{Point: "Apply", Verdict: "error", Error: "panic: oh"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Panic"))},
+			flow.Step{Point: "Apply", Verdict: "panic", Error: "oh"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Panic"))},
 		"Notes": {"what links note is there: why an owner was let pass", func(c *cloud, e *ext) {
 			c.owner = byID
 			e.OwnerCheck = chain.New(checks.OwnerReady())
@@ -131,19 +131,19 @@ func TestTraceIsOfThePass(t *testing.T) {
 	mustEqual(t, "the last pass is what is told of", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
 		cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
 	if _, ok := r.Explain("two"); ok {
-		t.Error("what is traced is not kept without KeepLast")
+		t.Error("what is traced is not kept without WithExplanations")
 	}
 }
 
 // A pass in a pass, of another reconciler, is traced by itself.
 func TestNestedPasses(t *testing.T) {
-	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.KeepLast(1))
+	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.WithExplanations(1))
 	c := &cloud{}
 	o := c.operations()
 	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
 		return flow.Done(), inner.Reconcile(ctx, req.Resource).Err()
 	}
-	outer := flow.New("Outer", o, ext{Pass: on("lock", through)}, flow.KeepLast(1))
+	outer := flow.New("Outer", o, ext{Pass: on("lock", through)}, flow.WithExplanations(1))
 	outer.Reconcile(t.Context(), &pool{name: "p"})
 	var names []string
 	for _, r := range []*flow.Reconciler[*pool]{outer, inner} {

@@ -24,7 +24,7 @@ func TestObserver(t *testing.T) {
 			"> pass Pool", "> Pass/notePass",
 			"> point Owner", "< point Owner: proceed",
 			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: proceed",
-			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed", "< point Get: proceed Absent",
+			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed Absent", "< point Get: proceed Absent",
 			"> point PreCheck", "> PreCheck/notePreCheck", "< PreCheck/notePreCheck: proceed", "< point PreCheck: proceed",
 			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: proceed",
 			"> point PostCheck", "> PostCheck/notePostCheck", "< PostCheck/notePostCheck: proceed", "< point PostCheck: proceed",
@@ -47,7 +47,7 @@ func TestObserver(t *testing.T) {
 			"< pass Pool: in progress InProgress",
 		}},
 		"Failed": {"an error of the operation is none of the link in front of it, and is classified", func(c *cloud, e *ext, _ *pool) {
-			*e, c.getErr = ext{Get: e.Get, Classify: chain.New(classify.Table{{Name: "boom", Message: classify.Contains("boom"), Retry: classify.Fast}}.Link())}, errBoom
+			*e, c.getErr = ext{Get: e.Get, Classify: classify.Table{{Name: "boom", Message: classify.Contains("boom"), Retry: classify.Fast}}.Chain()}, errBoom
 		}, []string{
 			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
 			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed", "< point Get: error",
@@ -76,7 +76,7 @@ func TestObserver(t *testing.T) {
 			e := c.extensions()
 			tc.set(c, &e, p)
 			l, second, off := &listening{}, &listening{}, &listening{off: true}
-			flow.New("Pool", c.operations(), e, flow.WithObserver(l), flow.WithObserver(off), flow.WithObserver(second), flow.KeepLast(1)).Reconcile(t.Context(), p)
+			flow.New("Pool", c.operations(), e, flow.WithObserver(l), flow.WithObserver(off), flow.WithObserver(second), flow.WithExplanations(1)).Reconcile(t.Context(), p)
 			mustEqual(t, tc.reason, tc.want, l.take())
 			mustEqual(t, "a second one is told the same", tc.want, second.take())
 			mustEqual(t, "one that is not enabled is told nothing", 0, len(off.take()))
@@ -150,7 +150,7 @@ func TestRudeObservers(t *testing.T) {
 	}{
 		"EnabledPanics":   {"who cannot say whether it listens does not", &rude{enabled: panics}, ""},
 		"EnterPanics":     {"who panics is told no more", &rude{enter: panics, at: "noteGet"}, "> Get/noteGet"},
-		"ExitPanics":      {"who panics is told no more", &rude{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed"},
+		"ExitPanics":      {"who panics is told no more", &rude{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed Absent"},
 		"PassPanics":      {"also at the pass", &rude{enter: panics, at: "Pool"}, "> pass Pool"},
 		"NilContext":      {"no context is the one that was given", &rude{enter: func(context.Context) context.Context { return nil }, at: "noteGet"}, "< pass Pool: ready Succeeded"},
 		"ForeignContext":  {"nor is one in which the pass is lost", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "Pool"}, "< pass Pool: ready Succeeded"},
@@ -160,7 +160,7 @@ func TestRudeObservers(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, l := &cloud{}, &listening{}
-			r := flow.New("Pool", c.operations(), c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.KeepLast(1))
+			r := flow.New("Pool", c.operations(), c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.WithExplanations(1))
 			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(t.Context(), &pool{name: "p"})))
 			mustEqual(t, "the others are told all the same", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
 			e, _ := r.Explain("p")
@@ -207,7 +207,7 @@ func TestObserverSeesErrors(t *testing.T) {
 		}
 	})
 	flow.New("Pool", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a panic passes through links and is an error of the point", []string{"notex panic=boom error=false", "Apply panic=<nil> error=true"}, got)
+	mustEqual(t, "a panic is an error for links and for the point", []string{"notex panic=<nil> error=true", "Apply panic=<nil> error=true"}, got)
 }
 
 type exits func(*chain.Link, chain.Exit)

@@ -10,15 +10,15 @@
 // A pass is a span, "reconcile AgentPool", which says where the pass stopped
 // and why. Each link adds an event to it when it ends: point, link, verdict,
 // reason, retry, duration. An error or a panic sets the span's status to Error
-// and adds an exception event. [LinkSpans] makes points and links spans of
+// and adds an exception event. [WithLinkSpans] makes points and links spans of
 // their own.
 //
 // A chain that stands alone has no pass. Its events go to the span that is
 // recording when it is called; [Span] makes one.
 //
-// The pass asks the sampler, once, and links follow its decision. [AskSampler]
-// asks for each point and link, for samplers that decide differently about
-// child spans.
+// The pass asks the sampler, once, and links follow its decision.
+// [WithLinkSampling] asks for each point and link, for samplers that decide
+// differently about child spans.
 //
 // # Metrics
 //
@@ -37,9 +37,9 @@
 //
 // # Secrets
 //
-// The texts of errors and panics may hold secrets. Only [ErrorText] puts them
-// into spans and log lines. Without it, telemetry has the error's code or type,
-// and the reason that the reconciler gives.
+// The texts of errors and panics may hold secrets. Only [WithErrorText] puts
+// them into spans and log lines. Without it, telemetry has the error's code or
+// type, and the reason that the reconciler gives.
 //
 // # Cost
 //

@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -66,7 +66,7 @@ var extensions = flow.Extensions[*pool]{
 			return checks.Proceed(), nil
 		}),
 	),
-	Apply: chain.New(chain.Named("lock", func(next chain.Handler[*flow.Request[*pool], flow.Progress]) chain.Handler[*flow.Request[*pool], flow.Progress] {
+	Apply: chain.New(chain.Named("lock", func(next flow.Handler[*pool]) flow.Handler[*pool] {
 		return func(ctx context.Context, req *flow.Request[*pool]) (flow.Progress, error) { return next(ctx, req) }
 	})),
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
 // logged reports whether the context has a logger that shows lines of that
@@ -20,7 +20,7 @@ const entered = "enter"
 
 // logStart adds to the logger the values that all lines of a pass share, and
 // logs the start of the pass.
-func (b *bound) logStart(ctx context.Context, start chain.PassStart) context.Context {
+func (b *bound) logStart(ctx context.Context, start pass.Start) context.Context {
 	log := logr.FromContextOrDiscard(ctx).WithValues(LogReconciler, start.Link.Name)
 	if key := start.Key(); key != "" {
 		log = log.WithValues(LogKey, key)

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 
-	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
 // metrics holds the instruments. A nil instrument is off.
@@ -69,7 +69,7 @@ func (m *metrics) record(ctx context.Context, reconciler string, l *left) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	link := ""
-	if l.link.Kind == chain.LinkKind {
+	if pass.Of(l.link) == 0 {
 		link = l.link.Name
 	}
 	s := m.of(seriesKey{reconciler, l.link.Point, link, l.verdict, l.reason})

@@ -43,8 +43,8 @@ const (
 	//
 	// [OpenTelemetry's attributes for exceptions]: https://opentelemetry.io/docs/specs/semconv/exceptions/exceptions-spans/
 	EventException = "exception"
-	// EventAttributesPanic reports that the function given to [PassAttributes]
-	// panicked.
+	// EventAttributesPanic reports that the function given to
+	// [WithPassAttributes] panicked.
 	EventAttributesPanic = "windlass.attributes.panic"
 
 	exceptionType    = attribute.Key("exception.type")
@@ -71,5 +71,5 @@ const (
 	LogRetry      = "retry"      // when to try again
 	LogDuration   = "duration"   // the duration, in seconds
 	LogErrorType  = "errorType"  // the code or the type of an error
-	LogError      = "error"      // the text of the error; only with ErrorText
+	LogError      = "error"      // the text of the error; only with WithErrorText
 )

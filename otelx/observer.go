@@ -12,6 +12,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
 // observer makes spans, metrics and log lines for a reconciler or a chain.
@@ -36,8 +37,8 @@ type bound struct {
 }
 
 var (
-	_ chain.Binder  = &observer{}
-	_ chain.Starter = &bound{}
+	_ chain.Observer = &observer{}
+	_ pass.Starter   = &bound{}
 )
 
 // New makes an observer. One observer serves all reconcilers and chains of a
@@ -97,8 +98,8 @@ func (o *observer) Enabled(ctx context.Context) bool {
 // asks reports whether each point and link asks the sampler.
 func (o *observer) asks() bool { return o.linkSpans && o.ask && o.tracer != nil }
 
-// pass is the state of a running pass, kept in its context.
-type pass struct {
+// running is the state of a running pass, kept in its context.
+type running struct {
 	link      *chain.Link
 	span      trace.Span // nil: off
 	recording bool
@@ -109,23 +110,23 @@ type pass struct {
 // a reconciler may have several observers.
 type passKey struct{ o *observer }
 
-func (o *observer) passOf(ctx context.Context) *pass {
-	p, _ := ctx.Value(passKey{o}).(*pass)
+func (o *observer) passOf(ctx context.Context) *running {
+	p, _ := ctx.Value(passKey{o}).(*running)
 	return p
 }
 
 // reconciler returns the name of the reconciler whose pass it is; empty without
 // a pass.
-func (p *pass) reconciler() string {
+func (p *running) reconciler() string {
 	if p == nil {
 		return ""
 	}
 	return p.link.Name
 }
 
-// Start implements [chain.Starter], for a pass.
-func (b *bound) Start(ctx context.Context, start chain.PassStart) (context.Context, bool) {
-	p := pass{link: b.link, class: start.ErrorClass}
+// Start implements pass.Starter.
+func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, bool) {
+	p := running{link: b.link, class: start.ErrorClass}
 	if b.tracer != nil {
 		ctx, p.span = b.tracer.Start(ctx, b.spanName, b.spanOptions...)
 		p.recording = p.span.IsRecording()
@@ -142,7 +143,7 @@ func (b *bound) Start(ctx context.Context, start chain.PassStart) (context.Conte
 
 // begin does the work of Start for a pass that is observed. It is a separate
 // function so that an unobserved pass does not pay for it.
-func (b *bound) begin(ctx context.Context, p pass, start chain.PassStart, logs bool) context.Context {
+func (b *bound) begin(ctx context.Context, p running, start pass.Start, logs bool) context.Context {
 	if p.recording {
 		b.describe(ctx, p.span, start)
 	}
@@ -152,13 +153,13 @@ func (b *bound) begin(ctx context.Context, p pass, start chain.PassStart, logs b
 	return context.WithValue(ctx, passKey{b.observer}, &p)
 }
 
-// Bind implements [chain.Binder].
+// Bind prepares the data about a link while its chain is composed.
 func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
 	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: link.Name}
 	b.proceeded.New = func() any { return b.newProceeded() }
-	if link.Kind == chain.Pass {
+	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + link.Name
 		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(link.Name))}
 		return b
@@ -170,7 +171,7 @@ func (o *observer) bind(link *chain.Link) *bound {
 	if link.Point != "" {
 		add(AttrPoint, LogPoint, link.Point)
 	}
-	if link.Kind == chain.LinkKind {
+	if pass.Of(link) == 0 {
 		b.verbosity = o.linkVerbosity
 		add(AttrLink, LogLink, link.Name)
 		if link.Point != "" {
@@ -216,7 +217,7 @@ type spanContext struct {
 // Exit implements [chain.Observer].
 func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
 	logs := !b.quiet && logged(ctx, b.verbosity)
-	if b.link.Kind == chain.Point && !b.linkSpans && b.metrics == nil && !logs {
+	if pass.Of(b.link) == pass.Point && !b.linkSpans && b.metrics == nil && !logs {
 		return // a point adds no event to the span of its pass
 	}
 	p := b.passOf(ctx)
@@ -242,12 +243,12 @@ type left struct {
 
 // left returns how the link ended, in pass p or, if p is nil, in a chain that
 // stands alone.
-func (b *bound) left(p *pass, exit chain.Exit) left {
+func (b *bound) left(p *running, exit chain.Exit) left {
 	l := left{Exit: exit, link: b.link, class: b.class}
 	if p != nil && p.class != nil {
 		l.class = p.class
 	}
-	l.verdict, l.reason = exit.Verdict(b.link)
+	l.verdict, l.reason = exit.Verdict()
 	return l
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/otelfake"
-	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
+	"github.com/windlass-go/windlass/internal/testing/race"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -63,9 +63,9 @@ func TestPassSpans(t *testing.T) {
 			attrs{"windlass.point": "Apply", "windlass.reason": "NameTaken", "windlass.retry": "slow", "error.type": "NameTaken"}, quota, valid, lock, exception("NameTaken"))},
 		"broken": {"another has a type, that of the cause", reconciled("broken", "error", codes.Error, "Unknown",
 			attrs{"windlass.point": "Apply", "windlass.reason": "Unknown", "windlass.retry": "slow", "error.type": "*errors.errorString"}, quota, valid, lock, exception("*errors.errorString"))},
-		"panicking": {"a panic is an error of the pass, and passes through links as what it is", reconciled("panicking", "error", codes.Error, "CheckFailed",
+		"panicking": {"a panic is the verdict of its link and of the pass; outer links proceed", reconciled("panicking", "panic", codes.Error, "CheckFailed",
 			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "CheckFailed", "windlass.retry": "slow", "error.type": "*errors.errorString"},
-			link("PreCheck", "Quota", "panic", "error.type", "*errors.errorString"), link("PreCheck", "Valid", "panic", "error.type", "*errors.errorString"),
+			link("PreCheck", "Quota", "panic", "error.type", "*errors.errorString"), link("PreCheck", "Valid", "proceed"),
 			exception("*errors.errorString"))},
 	}
 	for name, tc := range cases {

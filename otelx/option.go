@@ -47,23 +47,23 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *options) 
 // without a logger has the same effect.
 func WithoutLogs() Option { return func(o *options) { o.quiet = true } }
 
-// LogVerbosity sets the verbosities of the log lines of passes and points, and
-// of links. A negative verbosity panics.
-func LogVerbosity(points, links int) Option {
+// WithLogVerbosity sets the verbosities of the log lines of passes and points,
+// and of links. A negative verbosity panics.
+func WithLogVerbosity(points, links int) Option {
 	if points < 0 || links < 0 {
-		panic(fmt.Sprintf("otelx: LogVerbosity(%d, %d): give 0 or more", points, links))
+		panic(fmt.Sprintf("otelx: WithLogVerbosity(%d, %d): give 0 or more", points, links))
 	}
 	return func(o *options) { o.pointVerbosity, o.linkVerbosity = points, links }
 }
 
-// LinkSpans makes each point and each link a span of its own, in place of the
-// event.
-func LinkSpans() Option { return func(o *options) { o.linkSpans = true } }
+// WithLinkSpans makes each point and each link a span of its own, in place of
+// the event.
+func WithLinkSpans() Option { return func(o *options) { o.linkSpans = true } }
 
-// AskSampler asks the sampler for the span of each point and link, even if the
-// parent span is not recorded. It is for samplers that decide differently about
-// child spans. It has an effect only with [LinkSpans].
-func AskSampler() Option { return func(o *options) { o.ask = true } }
+// WithLinkSampling asks the sampler for the span of each point and link, even
+// if the parent span is not recorded. It is for samplers that decide
+// differently about child spans. It has an effect only with [WithLinkSpans].
+func WithLinkSampling() Option { return func(o *options) { o.ask = true } }
 
 // WithErrors adds Errors that classify an error (error.type) in a chain that
 // stands alone. The passes of a reconciler use the Errors of that reconciler
@@ -72,19 +72,19 @@ func WithErrors(errs ...classify.Errors) Option {
 	return func(o *options) { o.errors = o.errors.And(errs...) }
 }
 
-// ErrorText puts the texts of errors and panics into spans and log lines, and
-// cuts each off after the given number of bytes. The texts come from services
-// and people, and may hold secrets. A number below 1 panics.
-func ErrorText(bytes int) Option {
+// WithErrorText puts the texts of errors and panics into spans and log lines,
+// and cuts each off after the given number of bytes. The texts come from
+// services and people, and may hold secrets. A number below 1 panics.
+func WithErrorText(bytes int) Option {
 	if bytes < 1 {
-		panic(fmt.Sprintf("otelx: ErrorText(%d): give at least 1 byte", bytes))
+		panic(fmt.Sprintf("otelx: WithErrorText(%d): give at least 1 byte", bytes))
 	}
 	return func(o *options) { o.text = bytes }
 }
 
-// PassAttributes adds attributes to the span of each recorded pass. The given
-// function computes them from the resource. If it panics, the span gets the
-// event [EventAttributesPanic]. A nil function adds none.
-func PassAttributes(attributes func(ctx context.Context, resource any) []attribute.KeyValue) Option {
+// WithPassAttributes adds attributes to the span of each recorded pass. The
+// given function computes them from the resource. If it panics, the span gets
+// the event [EventAttributesPanic]. A nil function adds none.
+func WithPassAttributes(attributes func(ctx context.Context, resource any) []attribute.KeyValue) Option {
 	return func(o *options) { o.attributes = attributes }
 }

@@ -12,10 +12,11 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
 // describe adds the attributes of a recorded pass to its span.
-func (o *observer) describe(ctx context.Context, span trace.Span, start chain.PassStart) {
+func (o *observer) describe(ctx context.Context, span trace.Span, start pass.Start) {
 	if key := start.Key(); key != "" {
 		span.SetAttributes(AttrKey.String(key))
 	}
@@ -32,7 +33,7 @@ func (o *observer) describe(ctx context.Context, span trace.Span, start chain.Pa
 
 // exitSpan ends the span of the link, or adds an event to the span of the pass
 // or of the context.
-func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
+func (b *bound) exitSpan(ctx context.Context, p *running, l *left) {
 	if own, ok := ctx.(*spanContext); ok && own.o == b.observer && own.link == b.link {
 		b.end(own.span, l)
 		return
@@ -42,7 +43,7 @@ func (b *bound) exitSpan(ctx context.Context, p *pass, l *left) {
 		if p.span != nil {
 			b.end(p.span, l)
 		}
-	case b.linkSpans || b.link.Kind != chain.LinkKind: // has its own span, recorded or not, or is a point
+	case b.linkSpans || pass.Of(b.link) != 0: // has its own span, recorded or not, or is a point
 	case p != nil:
 		if p.recording {
 			b.event(p.span, l)
@@ -120,7 +121,7 @@ func (l *left) outcome(all []attribute.KeyValue) []attribute.KeyValue {
 
 // stopped appends the point and the link at which a pass stopped, if it did.
 func (l *left) stopped(all []attribute.KeyValue) []attribute.KeyValue {
-	if l.link.Kind != chain.Pass {
+	if pass.Of(l.link) != pass.Pass {
 		return all
 	}
 	if at, ok := l.Result.(interface {
@@ -140,7 +141,7 @@ func (l *left) stopped(all []attribute.KeyValue) []attribute.KeyValue {
 // failed reports whether the link itself failed or panicked. An error that a
 // link only passed on is not its own.
 func (l *left) failed() bool {
-	return l.Panic != nil || l.Err != nil && l.verdict == chain.VerdictError
+	return l.Panic != nil || l.Err != nil && (l.verdict == chain.VerdictError || l.verdict == chain.VerdictPanic)
 }
 
 // retry returns in a word when to try again, if this link decided it; else it
@@ -176,7 +177,7 @@ func (l *left) errorType() string {
 }
 
 // textOf returns the text of an error or of a panic, cut off at the length
-// given to [ErrorText].
+// given to [WithErrorText].
 func (o *observer) textOf(err error, panicked any) string {
 	var text string
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/otelfake"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -42,7 +42,7 @@ func tree(t *testing.T, w *world) (all []string) {
 
 func TestLinkSpans(t *testing.T) {
 	w := &world{}
-	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.LinkSpans())))
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.WithLinkSpans())))
 	r.Reconcile(t.Context(), &pool{"fine"})
 	mustEqual(t, "points and links are spans of their own, each below the one around it", []string{
 		" > reconcile Pool: ready",
@@ -54,10 +54,10 @@ func TestLinkSpans(t *testing.T) {
 	mustEqual(t, "a span of a link says which", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.verdict": "proceed"}, w.Spans[3].Attributes)
 	w.Spans = nil
 	r.Reconcile(t.Context(), &pool{"panicking"})
-	mustEqual(t, "a panic ends all that it passes through, with a status", []string{
-		" > reconcile Pool: error, exception",
+	mustEqual(t, "a panic ends the spans of its link, point and pass with a status; the outer link proceeds", []string{
+		" > reconcile Pool: panic, exception",
 		"reconcile Pool > OwnerCheck: proceed",
-		"reconcile Pool > PreCheck: error, exception", "PreCheck > PreCheck Valid: panic, exception", "PreCheck Valid > PreCheck Quota: panic, exception",
+		"reconcile Pool > PreCheck: panic, exception", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: panic, exception",
 		"reconcile Pool > Classify: slow",
 	}, tree(t, w))
 }
@@ -72,10 +72,10 @@ func TestSampling(t *testing.T) {
 		opts   []otelx.Option
 		want   []string
 	}{
-		"Never":     {"one question a pass", never, []otelx.Option{otelx.LinkSpans()}, []string{" > reconcile Pool: "}},
+		"Never":     {"one question a pass", never, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
 		"Events":    {"also where links are events", never, nil, []string{" > reconcile Pool: "}},
-		"Rooted":    {"links follow the pass", noPass, []otelx.Option{otelx.LinkSpans()}, []string{" > reconcile Pool: "}},
-		"AskedEach": {"or ask for themselves, where something else keeps the pass", noPass, []otelx.Option{otelx.LinkSpans(), otelx.AskSampler()}, nil},
+		"Rooted":    {"links follow the pass", noPass, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
+		"AskedEach": {"or ask for themselves, where something else keeps the pass", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestTwoObservers(t *testing.T) {
 	for _, name := range []string{"fine", "panicking"} {
 		a, b, c := &world{}, &world{}, &world{}
 		r := flow.New("Pool", operations, extensions,
-			flow.WithObserver(a.observer(otelx.LinkSpans())), flow.WithObserver(b.observer()), flow.WithObserver(c.observer(otelx.LinkSpans())))
+			flow.WithObserver(a.observer(otelx.WithLinkSpans())), flow.WithObserver(b.observer()), flow.WithObserver(c.observer(otelx.WithLinkSpans())))
 		r.Reconcile(t.Context(), &pool{name})
 		if spans, others := len(tree(t, a)), len(tree(t, c)); len(tree(t, b)) != 1 || spans < 6 || others != spans {
 			t.Errorf("%s: %d, %d and %d spans", name, spans, len(b.Spans), others)
@@ -233,13 +233,13 @@ func TestLogs(t *testing.T) {
 			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Valid",
 			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Quota",
 			"level=2 msg=panic reconciler=Pool key=panicking point=PreCheck link=Quota errorType=*errors.errorString",
-			"level=2 msg=panic reconciler=Pool key=panicking point=PreCheck link=Valid errorType=*errors.errorString",
-			"level=1 msg=error reconciler=Pool key=panicking point=PreCheck errorType=*errors.errorString",
+			"level=2 msg=proceed reconciler=Pool key=panicking point=PreCheck link=Valid",
+			"level=1 msg=panic reconciler=Pool key=panicking point=PreCheck errorType=*errors.errorString",
 			"level=1 msg=enter reconciler=Pool key=panicking point=Classify",
 			"level=1 msg=slow reconciler=Pool key=panicking point=Classify reason=Panic retry=slow",
-			"level=1 msg=error reconciler=Pool key=panicking reason=CheckFailed retry=slow errorType=*errors.errorString",
+			"level=1 msg=panic reconciler=Pool key=panicking reason=CheckFailed retry=slow errorType=*errors.errorString",
 		}},
-		"Levels": {"levels can be set", 0, "invalid", []otelx.Option{otelx.LogVerbosity(0, 5)}, []string{
+		"Levels": {"levels can be set", 0, "invalid", []otelx.Option{otelx.WithLogVerbosity(0, 5)}, []string{
 			"level=0 msg=enter reconciler=Pool key=invalid",
 			"level=0 msg=enter reconciler=Pool key=invalid point=OwnerCheck",
 			"level=0 msg=proceed reconciler=Pool key=invalid point=OwnerCheck",
@@ -263,7 +263,7 @@ func TestLogs(t *testing.T) {
 func TestLoggerOfThePass(t *testing.T) {
 	w := &world{}
 	ctx, cancel := context.WithCancel(w.context(t, 1))
-	e := flow.Extensions[*pool]{Pass: chain.New(chain.Before[flow.Outcome](func(ctx context.Context, _ *pool) error {
+	e := flow.Extensions[*pool]{Pass: chain.New(chain.Before[*pool, flow.Outcome](func(ctx context.Context, _ *pool) error {
 		logr.FromContextOrDiscard(ctx).Info("mine")
 		cancel()
 		return nil
@@ -291,10 +291,10 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("%s: the secret is told:\n%s", name, all)
 		}
 	}
-	if all := run("broken", otelx.ErrorText(1000)); strings.Count(all, "hunter2") < 2 {
+	if all := run("broken", otelx.WithErrorText(1000)); strings.Count(all, "hunter2") < 2 {
 		t.Errorf("asked for, it is on the span and in the lines:\n%s", all)
 	}
-	if all := run("panicking", otelx.ErrorText(12)); !strings.Contains(all, "the password") || strings.Contains(all, "the password ") {
+	if all := run("panicking", otelx.WithErrorText(35)); !strings.Contains(all, "the password") || strings.Contains(all, "hunter2") {
 		t.Errorf("it is cut off:\n%s", all)
 	}
 }
@@ -307,7 +307,7 @@ func TestPassAttributes(t *testing.T) {
 		return []attribute.KeyValue{attribute.String("tenant", "contoso")}
 	}
 	w := &world{}
-	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.PassAttributes(about))))
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(otelx.WithPassAttributes(about))))
 	if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady || w.Spans[0].Attributes["tenant"] != "contoso" {
 		t.Errorf("%s, %v", out, w.Spans[0].Attributes)
 	}
@@ -428,8 +428,8 @@ func TestSetUpPanics(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"LogVerbosity": {func() { otelx.LogVerbosity(-1, 2) }, "otelx: LogVerbosity(-1, 2): give 0 or more"},
-		"ErrorText":    {func() { otelx.ErrorText(0) }, "otelx: ErrorText(0): give at least 1 byte"},
+		"LogVerbosity": {func() { otelx.WithLogVerbosity(-1, 2) }, "otelx: WithLogVerbosity(-1, 2): give 0 or more"},
+		"ErrorText":    {func() { otelx.WithErrorText(0) }, "otelx: WithErrorText(0): give at least 1 byte"},
 		"Twice": {func() {
 			o := flow.WithObserver((&world{}).observer())
 			flow.New("Pool", operations, extensions, flow.WithObserver(nil), o, flow.WithObserver((&world{}).observer()), o)

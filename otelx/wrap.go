@@ -3,10 +3,10 @@ package otelx
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/mono"
 	"github.com/windlass-go/windlass/internal/probe"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // Span makes a link that puts a span around link and all its inner links. It
@@ -26,44 +26,18 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 		if h == nil {
 			return nil // Then panics and names this link
 		}
-		return func(ctx context.Context, req Req) (res Res, err error) {
+		return func(ctx context.Context, req Req) (Res, error) {
 			inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
-			returned := false
-			defer func() {
-				if !returned {
-					b.abandon(span, recover())
+			return run.Call(inner, req, h, func(end run.End[Res]) {
+				if end.Returned && !span.IsRecording() {
+					span.End()
+					return
 				}
-			}()
-			res, err = h(inner, req)
-			returned = true
-			if !span.IsRecording() {
-				span.End()
-				return res, err
-			}
-			b.finish(span, chain.Exit{Result: res, Err: err})
-			return res, err
+				l := b.left(nil, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
+				b.end(span, &l)
+			})
 		}
 	})
-}
-
-// finish ends the span of a link that returned, panicked or ended its
-// goroutine.
-func (b *bound) finish(span trace.Span, exit chain.Exit) {
-	l := b.left(nil, exit)
-	b.end(span, &l)
-}
-
-// abandon ends the span of a link that panicked or ended its goroutine, and
-// then panics again with the same value.
-func (b *bound) abandon(span trace.Span, panicked any) {
-	exit := chain.Exit{Panic: panicked}
-	if panicked == nil {
-		exit.Err = chain.ErrGoexit
-	}
-	b.finish(span, exit)
-	if panicked != nil {
-		panic(panicked)
-	}
 }
 
 // Log makes a link that logs the start and the end of link with all its inner
@@ -81,12 +55,15 @@ func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Opt
 		if plain == nil {
 			return nil
 		}
-		told := chain.Watch(o, l, plain)
+		b := o.bind(l)
 		return func(ctx context.Context, req Req) (Res, error) {
 			if !logged(ctx, o.linkVerbosity) {
 				return plain(ctx, req)
 			}
-			return told(ctx, req)
+			ctx, start := b.Enter(ctx, l), mono.Now()
+			return run.Call(ctx, req, plain, func(end run.End[Res]) {
+				b.Exit(ctx, l, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Elapsed: mono.Now() - start})
+			})
 		}
 	})
 }

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/benchmarks/internal/ratio"
+	"github.com/windlass-go/windlass/benchmarks/internal/testing/ratio"
 )
 
 func main() {

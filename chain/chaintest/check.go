@@ -1,6 +1,7 @@
 package chaintest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -13,123 +14,132 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// finding is a law that was found to be broken, by a program.
+// finding is a broken law with the call that shows it.
 type finding struct {
 	violation
 	program string
 	actual  []event
 }
 
-// property tries a law with one program drawn at random. It is nil if the law has nothing to be tried with.
+// property makes the calls for one draw of rapid. It returns the first broken
+// law that it finds, or nil.
 type property func(*rapid.T) *finding
 
-// property makes the property of a law. An error tells that the chain cannot be composed.
-func (k *kit[Req, Res]) property(l Law) (property, error) {
-	switch l {
-	case OwnEnd:
-		return k.ownEnd()
-	case Repeatable:
-		return k.repeatable()
-	case Concurrent:
-		return k.concurrent()
-	case Goroutines:
-		return k.goroutines()
-	case Observing:
-		return k.observing()
-	case GivesBack:
-		if k.held == nil {
-			return nil, nil
-		}
-		return k.single(l, func(tp *tape) { tp.held = k.held })
-	case Request:
-		return k.single(l, func(tp *tape) {
-			tp.view = func() any { return tp.req }
-			if k.composer != nil && k.composer.View != nil {
-				tp.view = func() any { return k.composer.View(tp.req.(Req)) }
-			}
-			pic := snapshot.Of(tp.view())
-			tp.pic = &pic
-		})
-	case Result:
-		if !k.keepsResult {
-			return nil, nil
-		}
-		return k.single(l, func(tp *tape) { tp.keep = true })
-	case Context:
-		limit := k.moment()
-		return k.single(l, func(tp *tape) { tp.end.patience = &limit })
-	case Accepted:
-		if k.composer == nil || len(k.composer.Refuses) == 0 {
-			return nil, nil
-		}
-		return k.single(l, func(tp *tape) { tp.refuses = k.composer.Refuses })
-	case Nested:
-		return k.single(l, func(tp *tape) { tp.follows = true })
-	case NextOnce, NoPanic, Errors, Panics:
-		return k.single(l, nil)
-	}
-	return nil, nil
+// looks reports whether law is still to be tried: it was not reported, and no
+// other law is being shrunk.
+func (k *kit[Req, Res]) looks(law Law) bool {
+	return !k.broken[law] && (k.sought == 0 || k.sought == law)
 }
 
-// single tries laws that a single call can break.
-func (k *kit[Req, Res]) single(l Law, with func(*tape)) (property, error) {
+// calls is the property of all laws that one call can break, and of those that
+// compare two calls of the same program. Every law is tried with every draw.
+func (k *kit[Req, Res]) calls() (property, error) {
 	h, comp, err := k.compose(k.chain)
 	if err != nil {
 		return nil, err
 	}
+	observed, seen := h, comp
+	if !k.broken[OwnEnd] {
+		if observed, seen, err = k.compose(k.chain.Observe(onlooker{})); err != nil {
+			return nil, err
+		}
+	}
+	limit := k.moment()
 	return func(t *rapid.T) *finding {
 		p := k.draw(t)
-		return k.judge(l, p, k.play(h, comp, p, with))
+		labeled := func(hist *history) { hist.label = k.label + newLabel() } // equal calls have equal contexts
+		first := k.play(h, comp, p, func(hist *history) { labeled(hist); k.watchAll(hist, &limit) })
+		if f := k.judge(0, p, first); f != nil || k.stuck != "" {
+			return f
+		}
+		if k.looks(Repeatable) { // a link that acts may let only the second call pass
+			again := k.play(h, comp, p, labeled)
+			if !k.forgiven(Request) && !k.broken[Request] {
+				f := k.compare(Repeatable, p, first, again, "the second of two equal calls took another way")
+				if f != nil || k.stuck != "" {
+					return f
+				}
+			}
+		}
+		if k.looks(Observing) && k.steady() && seen != comp {
+			return k.compare(Observing, p, first, k.play(observed, seen, p, labeled), "the same call took another way when the chain was observed")
+		}
+		return nil
 	}, nil
 }
 
-// judge looks for a violation of a law that is not excused.
-func (k *kit[Req, Res]) judge(l Law, p program[Req, Res], c *call) *finding {
+// watchAll makes hist record what the laws need that are still tried.
+func (k *kit[Req, Res]) watchAll(hist *history, limit *time.Duration) {
+	hist.follows = k.looks(Nested)
+	hist.keep = k.keepsResult && k.looks(Result)
+	if k.looks(GivesBack) {
+		hist.held = k.held
+	}
+	if k.looks(Context) {
+		hist.end.patience = limit
+	}
+	if k.composer != nil {
+		hist.refuses = k.composer.Refuses
+	}
+	if k.looks(Request) {
+		hist.view = func() any { return hist.req }
+		if k.composer != nil && k.composer.View != nil {
+			hist.view = func() any { return k.composer.View(hist.req.(Req)) }
+		}
+		pic := snapshot.Of(hist.view())
+		hist.pic = &pic
+	}
+}
+
+// judge returns the first violation in a call that is neither excused nor
+// reported. It looks for one law only, or for all if only is 0.
+func (k *kit[Req, Res]) judge(only Law, p program[Req, Res], c *call) *finding {
 	if k.stuck != "" {
 		return nil
 	}
-	found := c.tape.close()
-	if l == Nested {
-		k.closed = append(k.closed, closed{c.tape, len(found), k.describe(p)})
+	found := c.history.close()
+	if only == 0 {
+		k.closed = append(k.closed, closed{c.history, len(found), k.describe(p)})
 	}
+	slices.SortStableFunc(found, func(a, b violation) int { return cmp.Compare(a.law, b.law) })
 	for _, v := range found {
-		if v.law == l && k.holds(l, v.link) && !k.excused(l, v.link) {
-			k.broken[l] = true
-			return &finding{v, k.describe(p), c.tape.trace()}
+		if k.looks(v.law) && (only == 0 || v.law == only) && k.holds(v.law, v.link) && !k.excused(v.law, v.link) {
+			return &finding{v, k.describe(p), c.history.trace()}
 		}
 	}
 	return nil
 }
 
-// holds tells whether a link is held to a law at all.
+// holds reports whether a law applies to a link at all.
 func (k *kit[Req, Res]) holds(l Law, link string) bool {
 	return l != Result || len(k.keeps) == 0 || slices.Contains(k.keeps, link)
 }
 
-// closed is the tape of a call that is over, with the number of violations found until then.
+// closed is the history of a call that has returned, with the number of
+// violations found until then.
 type closed struct {
-	tape    *tape
+	history *history
 	found   int
 	program string
 }
 
-// late looks for links that called next after their call was over.
+// late looks for links that called next after their call had returned.
 func (k *kit[Req, Res]) late() *finding {
 	time.Sleep(time.Millisecond) // in a bubble of testing/synctest until all of them have
 	for _, c := range k.closed {
-		for _, v := range c.tape.late(c.found) {
+		for _, v := range c.history.late(c.found) {
 			if v.law == Nested && !k.excused(Nested, v.link) {
-				return &finding{v, c.program, c.tape.trace()}
+				return &finding{v, c.program, c.history.trace()}
 			}
 		}
 	}
 	return nil
 }
 
-// composing tries the law of that name.
+// composing tries the law Composing.
 func (k *kit[Req, Res]) composing() (*finding, error) {
 	before := 0
 	if k.held != nil {
@@ -156,8 +166,12 @@ func (k *kit[Req, Res]) composing() (*finding, error) {
 	return nil, nil
 }
 
-// ownEnd calls several handlers made of one chain, and of siblings that were made of it, in turn.
+// ownEnd is the property of the law OwnEnd. It composes the chain twice, and
+// two chains derived from it, and calls one of the handlers in each draw.
 func (k *kit[Req, Res]) ownEnd() (property, error) {
+	if !k.looks(OwnEnd) {
+		return nil, nil
+	}
 	type made struct {
 		h    chain.Handler[Req, Res]
 		comp *composition
@@ -170,33 +184,30 @@ func (k *kit[Req, Res]) ownEnd() (property, error) {
 		}
 		all = append(all, made{h, comp})
 	}
+	which := rapid.IntRange(0, len(all)-1)
 	return func(t *rapid.T) *finding {
-		p := k.draw(t)
-		for _, m := range slices.Concat(all, all[:1]) {
-			if f := k.judge(OwnEnd, p, k.play(m.h, m.comp, p, nil)); f != nil || k.stuck != "" {
-				return f
-			}
-		}
-		return nil
+		p, m := k.draw(t), all[which.Draw(t, "handler")]
+		return k.judge(OwnEnd, p, k.play(m.h, m.comp, p, nil))
 	}, nil
 }
 
-// appended is the chain with a link behind it that does nothing.
+// appended returns the chain with one more link, which does nothing.
 func (k *kit[Req, Res]) appended(name string) chain.Chain[Req, Res] {
 	return k.chain.Append(chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }))
 }
 
-// steady tells whether two calls with the same request can be expected to go the same way.
+// steady reports whether two calls with the same request should take the same
+// way.
 func (k *kit[Req, Res]) steady() bool {
 	return !k.forgiven(Request) && !k.forgiven(Repeatable) && !k.broken[Request] && !k.broken[Repeatable]
 }
 
-// compare makes a finding of two calls that went different ways.
+// compare returns a finding if two calls took different ways.
 func (k *kit[Req, Res]) compare(l Law, p program[Req, Res], want, got *call, why string) *finding {
 	if k.stuck != "" || l != Repeatable && !k.steady() {
 		return nil
 	}
-	expected, actual := want.tape.trace(), got.tape.trace()
+	expected, actual := want.history.trace(), got.history.trace()
 	if slices.Equal(expected, actual) || k.excused(l, "") {
 		return nil
 	}
@@ -204,7 +215,7 @@ func (k *kit[Req, Res]) compare(l Law, p program[Req, Res], want, got *call, why
 	return &finding{v, k.describe(p), actual}
 }
 
-// controlAt is the link that had control when two traces parted.
+// controlAt returns the link that had control where two traces part.
 func controlAt(a, b []event) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -224,44 +235,8 @@ func controlAt(a, b []event) string {
 	return ""
 }
 
-func (k *kit[Req, Res]) repeatable() (property, error) {
-	if k.forgiven(Request) || k.broken[Request] {
-		return nil, nil // the second request is another one
-	}
-	h, comp, err := k.compose(k.chain)
-	if err != nil {
-		return nil, err
-	}
-	return func(t *rapid.T) *finding {
-		p := k.draw(t)
-		first := k.play(h, comp, p, nil)
-		if k.stuck != "" {
-			return nil
-		}
-		return k.compare(Repeatable, p, first, k.play(h, comp, p, nil), "the same call, made again, went another way")
-	}, nil
-}
-
-func (k *kit[Req, Res]) observing() (property, error) {
-	h, comp, err := k.compose(k.chain)
-	if err != nil {
-		return nil, err
-	}
-	observed, seen, err := k.compose(k.chain.Observe(onlooker{}))
-	if err != nil {
-		return nil, err
-	}
-	return func(t *rapid.T) *finding {
-		p := k.draw(t)
-		bare := k.play(h, comp, p, nil)
-		if k.stuck != "" {
-			return nil
-		}
-		return k.compare(Observing, p, bare, k.play(observed, seen, p, nil), "observed, the same call went another way")
-	}, nil
-}
-
-// onlooker is an observer that does what every observer may: it puts something into the context, and listens to notes.
+// onlooker is an observer that does all that an observer may do: it puts a
+// value into the context and listens to notes.
 type onlooker struct{}
 
 type onlookerKey struct{}
@@ -272,7 +247,22 @@ func (onlooker) Enter(ctx context.Context, _ *chain.Link) context.Context {
 }
 func (onlooker) Exit(context.Context, *chain.Link, chain.Exit) {}
 
+// left looks, once, for goroutines that the calls so far have left behind. A
+// look reads all goroutines of the program, so no look follows each call.
+func (k *kit[Req, Res]) left() *finding {
+	for _, l := range leftBehind(k.label, k.moment()) {
+		if !k.excused(Goroutines, l.link) {
+			return &finding{violation: l.violation()}
+		}
+	}
+	return nil
+}
+
+// goroutines is the property of the law Goroutines. It looks after each call.
 func (k *kit[Req, Res]) goroutines() (property, error) {
+	if !k.looks(Goroutines) {
+		return nil, nil
+	}
 	h, comp, err := k.compose(k.chain)
 	if err != nil {
 		return nil, err
@@ -280,36 +270,46 @@ func (k *kit[Req, Res]) goroutines() (property, error) {
 	limit := k.moment()
 	return func(t *rapid.T) *finding {
 		p := k.draw(t)
-		c := k.play(h, comp, p, func(tp *tape) { tp.label = newLabel() })
+		c := k.play(h, comp, p, func(hist *history) { hist.label = newLabel() })
 		if k.stuck != "" {
 			return nil
 		}
-		for _, left := range leftBehind(c.tape.label, limit) {
+		for _, l := range leftBehind(c.history.label, limit) {
 			limit = impatient
-			if !k.excused(Goroutines, left.link) {
-				why := "a goroutine that it started is left behind, in\n" + indent(left.stack, "    ")
-				v := violation{law: Goroutines, link: left.link, at: -1, why: why}
-				return &finding{v, k.describe(p), c.tape.trace()}
+			if !k.excused(Goroutines, l.link) {
+				return &finding{l.violation(), k.describe(p), c.history.trace()}
 			}
 		}
 		return nil
 	}, nil
 }
 
-// concurrent makes some calls one by one, and then all at the same time.
+// crowds is how many draws there are for each draw that tries Concurrent. Such
+// a draw makes 4 calls on average, so the law gets as many calls as the others.
+const crowds = 4
+
+// concurrent is the property of the law Concurrent. It makes some calls one by
+// one, and then the same calls at the same time.
 func (k *kit[Req, Res]) concurrent() (property, error) {
+	if !k.looks(Concurrent) || k.broken[Context] { // a call whose context is lost cannot be told from others
+		return nil, nil
+	}
 	h, comp, err := k.compose(k.chain)
 	if err != nil {
 		return nil, err
 	}
+	draws := 0
 	return func(t *rapid.T) *finding {
+		if draws++; k.sought == 0 && draws%crowds != 1 {
+			return nil
+		}
 		programs := make([]program[Req, Res], rapid.IntRange(2, 6).Draw(t, "calls"))
 		for i := range programs {
 			programs[i] = k.draw(t)
 		}
 		solo := make([]*call, len(programs))
 		for i, p := range programs {
-			if solo[i] = k.play(h, comp, p, func(tp *tape) { tp.match, tp.follows = true, true }); k.stuck != "" {
+			if solo[i] = k.play(h, comp, p, func(hist *history) { hist.match, hist.follows = true, true }); k.stuck != "" {
 				return nil
 			}
 		}
@@ -326,7 +326,8 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 	}, nil
 }
 
-// together makes calls at the same time. Ends wait for each other a little, so that calls overlap.
+// together makes calls at the same time. Their ends wait a little for each
+// other, so that the calls overlap.
 func (k *kit[Req, Res]) together(
 	h chain.Handler[Req, Res], comp *composition, programs []program[Req, Res], solo []*call,
 ) []*call {
@@ -342,9 +343,9 @@ func (k *kit[Req, Res]) together(
 	var done sync.WaitGroup
 	for i, p := range programs {
 		var run func()
-		calls[i], run = k.ready(h, comp, p, func(tp *tape) {
-			tp.match, tp.follows, tp.solo, tp.end.meet = true, true, solo[i].tape.matched(), meet
-			tp.alone = !slices.ContainsFunc(solo[i].tape.close(), func(v violation) bool { return v.law == Nested })
+		calls[i], run = k.ready(h, comp, p, func(hist *history) {
+			hist.match, hist.follows, hist.solo, hist.end.meet = true, true, solo[i].history.matched(), meet
+			hist.alone = !slices.ContainsFunc(solo[i].history.close(), func(v violation) bool { return v.law == Nested })
 		})
 		done.Go(func() {
 			<-gate
@@ -356,31 +357,28 @@ func (k *kit[Req, Res]) together(
 		done.Wait()
 	}) {
 		for i, c := range calls {
-			if c.tape.control() != "" {
-				k.stick(c.tape, programs[i])
-				k.stuck = strings.Replace(k.stuck, "a call", fmt.Sprintf("of %d calls at the same time one", len(calls)), 1)
+			if c.history.control() != "" {
+				k.stick(c.history, programs[i])
+				k.stuck = strings.Replace(k.stuck, "a call", fmt.Sprintf("one of %d calls at the same time", len(calls)), 1)
 			}
 		}
 	}
 	return calls
 }
 
-// crossed looks for what a call has got from others.
+// crossed returns a finding if a call received something of another call.
 func (k *kit[Req, Res]) crossed(p program[Req, Res], solo, c *call) *finding {
-	found := c.tape.close()
-	say := func(v violation) *finding {
+	for _, v := range c.history.close() {
+		if v.law != Concurrent {
+			continue
+		}
 		if k.excused(Concurrent, v.link) || k.excused(Concurrent, "") {
 			return nil
 		}
-		v.path = lines(solo.tape.trace())
-		return &finding{v, k.describe(p), c.tape.trace()}
+		v.path = lines(solo.history.trace())
+		return &finding{v, k.describe(p), c.history.trace()}
 	}
-	for _, v := range found {
-		if v.law == Concurrent {
-			return say(v)
-		}
-	}
-	return k.compare(Concurrent, p, solo, c, "among others, the same call went another way than alone")
+	return k.compare(Concurrent, p, solo, c, "the same call took another way among other calls than alone")
 }
 
 func lines(trace []event) []string {

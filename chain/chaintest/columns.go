@@ -28,7 +28,7 @@ func columns(leftTitle, rightTitle string, left, right []string) string {
 	return b.String()
 }
 
-// at is the i-th line, empty behind the last one.
+// at returns the i-th line; empty after the last one.
 func at(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]

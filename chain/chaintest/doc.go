@@ -1,19 +1,22 @@
-// Package chaintest tests chains: that links keep the laws of composition, that they stand in the order they should, and
-// what ran. It is for tests only.
+// Package chaintest tests chains: that each link keeps the laws of composition,
+// that the links stand in the right order, and which links ran. Use it in tests
+// only.
 //
 // # Laws
 //
-// A link is a function that is given the rest of the chain, and much can go wrong with that: it calls next twice, loses an
-// error, keeps a lock after a panic, hands on a context of its own, shares between requests what belongs to one. Three
-// lines try all of it, on a chain or on a single link:
+// A link is a function that gets the rest of the chain as next. Such a function
+// can fail in many ways: it calls next twice, loses an error, keeps a lock after
+// a panic, hands on a context of its own, or shares data between requests. Three
+// lines try all of that, on a chain or on a single link:
 //
 //	func TestGuards(t *testing.T) {
 //		chaintest.Laws(t, guards)
 //	}
 //
-// [Laws] calls the chain some thousand times, with requests and ends drawn at random: the end returns, fails, panics, ends
-// its goroutine; the caller stays, or cancels. What breaks a [Law] is an error of the test, which names the law and the
-// link and shows the smallest call that does it:
+// [Laws] calls the chain several hundred times, with requests and ends drawn at
+// random. The end returns, fails, panics or ends its goroutine; the caller waits
+// or cancels. Each broken [Law] is an error of the test. It names the law and the
+// link, and shows the smallest call that breaks the law:
 //
 //	chaintest: law NextOnce is broken by link retry: it called next a second time
 //	  law:     a link calls next at most once in a call
@@ -31,13 +34,16 @@
 //	                         < retry: error
 //	                       < audit: error
 //	  to see it again: go test -run '^TestGuards$' -rapid.seed=125161478543731624
-//	  if that is what the link is for: chaintest.Excuse(chaintest.NextOnce, "retry", "the reason")
+//	  if the link exists for this: chaintest.WithExcuse(chaintest.NextOnce, "retry", "the reason")
 //
-// Some links are there to break a law: one that tries again calls next more than once. An [Excuse] says so, with a reason,
-// for that link and no other. The other options give what the kit cannot know: requests that pass ([Requests]), results of
-// a sealed type ([Results]), how much is held ([Held]), which links leave the result alone ([KeepsResult]).
+// Some links break a law on purpose: a link that tries again calls next more than
+// once. [WithExcuse] allows that, with a reason, for this link and no other. Further
+// options supply facts that the kit cannot know: requests that pass ([WithRequests]),
+// results of a sealed type ([WithResults]), how much the links hold ([WithHeld]), and
+// which links leave the result alone ([WithKeptResult]).
 //
-// A whole test, to be copied and changed, for a chain with a lock, a retry and a quota:
+// This is a whole test, to copy and change, for a chain with a lock, a retry and
+// a quota:
 //
 //	func TestGuards(t *testing.T) {
 //		clusters := rapid.Custom(func(t *rapid.T) *Cluster {
@@ -46,34 +52,48 @@
 //		guards := Guards()
 //
 //		chaintest.Laws(t, guards,
-//			chaintest.Requests(clusters),
-//			chaintest.Held(locked),
-//			chaintest.KeepsResult("lock", "quota"),
-//			chaintest.Excuse(chaintest.NextOnce, "retry", "tries again once when the cloud is busy"),
+//			chaintest.WithRequests(clusters),
+//			chaintest.WithHeld(locked),
+//			chaintest.WithKeptResult("lock", "quota"),
+//			chaintest.WithExcuse(chaintest.NextOnce, "retry", "tries again once when the cloud is busy"),
 //		)
 //		chaintest.Order(t, guards, "lock", "retry", "quota")
 //		chaintest.Ordered(t, guards, chaintest.First("lock"), chaintest.Before("retry", "quota"))
 //		chaintest.Golden(t, "guards", guards)
 //	}
 //
-// # What is asked of a chain
+// # How the kit calls a chain
 //
-// The chain is called over and over, by several goroutines too, with ends that do nothing: links that talk to the world
-// should talk to a fake of it. A link that comes between the kit's hands, by running next in another goroutine or with
-// another context, breaks a law by that, and where this is excused the kit sees less of it. Calls are compared with each
-// other by what ran and how it was left, never by results or the texts of errors. Time is real: a link that waits for a
-// minute makes the call fail that it waits in, see [Within].
+// The kit calls the chain many times, also from several goroutines, with ends
+// that do nothing. So links that talk to the world should talk to a fake of it.
+// Time is real: a link that waits for a minute fails the call, see [WithTimeout].
 //
-// Laws composes the chain by Then. A chain of checks is composed by checks.Compose and also has rules of its own: test it by
-// checkstest.Laws, which calls Laws. It finds a link that says proceed and forgets next for some requests, which is right in
-// other chains. [ComposedBy] does the same for chains of another kind.
+// The kit compares calls by the links that ran and by how each was left, never by
+// results or by the texts of errors. A link that runs next in another goroutine,
+// or with another context, breaks a law; if it is excused, the kit sees less of
+// its calls.
+//
+// Laws composes the chain by Then. checks.Compose composes a chain of checks, and
+// such a chain has rules of its own: test it with checkstest.Laws, which calls
+// Laws. It also finds a link that proceeds without next for some requests, which
+// is right in other chains. [WithComposer] does the same for other kinds of chains.
 //
 // # Order
 //
-// [Order] has one list for the whole chain, [Ordered] rules for parts of it. Both look at the listing, and at runs as far as
-// they come. [Runs] has the requests to run it with, and requires that each link runs. A chain of checks is tested by
-// checkstest.Order, which calls Runs.
+// [Order] compares the whole chain with one list. [Ordered] takes rules about
+// parts of it. Both compare the list of links with calls whose requests rapid
+// draws: the links must run in the order of the list, and all of them if the call
+// reaches the end. A failure names the rule and the chain, or shows the smallest
+// request that runs the links in another order:
 //
-// [Golden] keeps the order, or a whole flow.Reconciler, in a file, so that a change shows in review. [Recorder] is an
-// observer for tests that want to look at a run themselves.
+//	chaintest: Before("quota", "retry"): link quota comes after link retry
+//	  chain: lock -> retry -> quota
+//
+// A rule fails if the chain lacks one of its links, unless [Optional] names the
+// link. With [WithRequests], each link must run for some request. Test a chain of
+// checks with checkstest.Order.
+//
+// [Golden] keeps the order, or a whole flow.Reconciler, in a file, so that a
+// change shows in review. [Recorder] is an observer for tests that inspect a call
+// themselves.
 package chaintest

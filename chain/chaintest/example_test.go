@@ -7,14 +7,15 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// printing is a test that prints what it is told; in a test, t takes its place.
+// printing is a test that prints its errors. In a real test, t is the
+// *testing.T.
 type printing struct{ fake }
 
 func (p *printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 var t = &printing{}
 
-// A chain whose order is not the one that was agreed on.
+// Order compares the whole chain.
 func ExampleOrder() {
 	chaintest.Order(t, Guards(), "lock", "quota", "retry")
 	// Output:
@@ -23,21 +24,26 @@ func ExampleOrder() {
 	//     lock       lock
 	//  ≠  quota      retry
 	//     retry      quota
+	//   chain: lock -> retry -> quota
 }
 
-// Rules are for chains of which only some of the order matters.
+// Rules state only a part of the order. The chain may lack an optional link.
 func ExampleOrdered() {
 	chaintest.Ordered(t, Guards(),
 		chaintest.First("lock"),
-		chaintest.Before("quota", "retry"),
+		chaintest.Before("audit", "quota", "retry"),
 		chaintest.Only("lock", "quota"),
+		chaintest.Optional("audit"),
 	)
 	// Output:
-	// chaintest: Before("quota", "retry"): retry comes before quota: the chain is lock -> retry -> quota
-	// chaintest: Only("lock", "quota"): there is retry, too: the chain is lock -> retry -> quota
+	// chaintest: Before("audit", "quota", "retry"): link quota comes after link retry
+	//   chain: lock -> retry -> quota
+	// chaintest: Only("lock", "quota"): the chain also has link retry
+	//   chain: lock -> retry -> quota
 }
 
-// A recorder is an observer. Its steps are plain values, to be printed or compared.
+// A recorder is an observer. Its steps are plain values, which tests print or
+// compare.
 func ExampleRecorder() {
 	var rec chaintest.Recorder
 	handle := Guards().Observe(&rec).Then(func(context.Context, *Cluster) (Outcome, error) { return Outcome{}, errBusy })

@@ -15,24 +15,26 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// The flag has the name of the package, as those of rapid have: a flag that is defined twice panics, and test packages
-// like to define -update for themselves, after this package was initialised.
-var update = flag.Bool("chaintest.update", false, "chaintest: write golden files instead of comparing with them")
+// The name of the flag begins with the name of the package, because a flag that
+// is defined twice panics, and test packages often define -update themselves.
+var update = flag.Bool("chaintest.update", false, "chaintest: write golden files, do not compare them")
 
-// Golden compares what is printed with the file testdata/<name>.golden: chains, a whole flow.Reconciler, anything that has
-// String. A chain is printed with one link a line, so that a change of order shows in a review. Of the places that
-// derived names are printed with, the line is left out, since it changes with every edit.
+// Golden prints values and compares the text with the file
+// testdata/<name>.golden. A value is a chain, a whole flow.Reconciler, or any
+// other fmt.Stringer. Golden prints a chain with one link a line, so that a change
+// of order shows in review. It omits the line numbers of derived names, because
+// they change with every edit.
 //
-// With -chaintest.update, or -update if the test package defines that flag, the file is written. Several values are printed
-// one below the other.
+// The flag -chaintest.update, or -update if the test package defines it, makes
+// Golden write the file.
 func Golden(t rapid.TB, name string, values ...fmt.Stringer) {
 	t.Helper()
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
-		t.Fatalf("chaintest: Golden: %q is no name for a file in testdata", name)
+		t.Fatalf("chaintest: Golden: %q is not the name of a file in testdata", name)
 		return
 	}
 	if len(values) == 0 {
-		t.Fatalf("chaintest: Golden: there is nothing to compare with %s: give a chain, or a reconciler", name)
+		t.Fatalf("chaintest: Golden: no value is given for %s: give a chain or a reconciler", name)
 		return
 	}
 	var now strings.Builder
@@ -65,11 +67,11 @@ func Golden(t rapid.TB, name string, values ...fmt.Stringer) {
 		return
 	}
 	split := func(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
-	t.Errorf("chaintest: Golden: %s is not what is printed now:\n%s  if the change is right: go test -run '^%s$' -chaintest.update",
+	t.Errorf("chaintest: Golden: %s differs from the text printed now:\n%s  if the change is right: go test -run '^%s$' -chaintest.update",
 		file, columns("golden", "now", split(was), split(now.String())), t.Name())
 }
 
-// updating tells whether golden files are to be written.
+// updating reports whether Golden writes its files.
 func updating() bool {
 	if *update {
 		return true
@@ -78,10 +80,10 @@ func updating() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// places are what is printed behind derived names.
+// places match the source that follows a derived name.
 var places = regexp.MustCompile(`\.go:\d+`)
 
-// printed prints one value, ending in a newline.
+// printed prints one value, with a newline at the end.
 func printed(v fmt.Stringer) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

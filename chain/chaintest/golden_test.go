@@ -45,9 +45,9 @@ func TestGolden(t *testing.T) {
 		"Empty":    {"an empty chain", "x", "(empty)\n", []fmt.Stringer{links{}}, ""},
 		"Folder":   {"in a folder of its own", "y/x", "z\n", []fmt.Stringer{words("z")}, ""},
 		"Missing":  {"no file", "x", "-", []fmt.Stringer{ab}, "x.golden is missing: write it with go test -run '^TestGolden/Missing$' -chaintest.update"},
-		"NoName":   {"no name", "", "-", []fmt.Stringer{ab}, `"" is no name`},
-		"Outside":  {"a file elsewhere", "../x", "-", []fmt.Stringer{ab}, `"../x" is no name`},
-		"Nothing":  {"nothing to print", "x", "-", nil, "there is nothing to compare with x"},
+		"NoName":   {"no name", "", "-", []fmt.Stringer{ab}, `"" is not the name`},
+		"Outside":  {"a file elsewhere", "../x", "-", []fmt.Stringer{ab}, `"../x" is not the name`},
+		"Nothing":  {"nothing to print", "x", "-", nil, "no value is given for x"},
 		"Nil":      {"nil", "x", "-", []fmt.Stringer{nil}, "value 1 for x: it is nil"},
 		"TypedNil": {"what cannot print itself", "x", "-", []fmt.Stringer{(*speechless)(nil)}, "its String panics: no words"},
 	}

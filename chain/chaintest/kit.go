@@ -16,11 +16,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/patience"
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/patience"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// kit calls one chain in order to find out which laws it keeps.
+// kit calls one chain to find the laws that it breaks.
 type kit[Req, Res any] struct {
 	*config
 	chain    chain.Chain[Req, Res]
@@ -28,16 +28,18 @@ type kit[Req, Res any] struct {
 	requests *rapid.Generator[Req]
 	results  *rapid.Generator[Res]
 
-	current atomic.Pointer[tape] // of the call under way, where calls are made one by one
-	stuck   string               // what did not come back; nothing can be tried after that
-	calls   int                  // how many there were
-	reached int                  // how many of them reached the end
-	stopped map[string]int       // how many did not, by the link that had control last
-	broken  map[Law]bool         // laws that were found to be broken
-	closed  []closed             // calls that may not be over, although they came back
+	label   string                  // labels the goroutines of all calls
+	sought  Law                     // the law whose smallest call is sought; 0: none was found to be broken
+	broken  map[Law]bool            // the laws that were reported
+	current atomic.Pointer[history] // of the call under way, where calls are made one by one
+	stuck   string                  // describes the call that did not return; nothing can be tried after it
+	made    int                     // the number of calls
+	reached int                     // how many of them reached the end
+	stopped map[string]int          // how many did not, by the link that had control last
+	closed  []closed                // calls that returned, but whose goroutines may still run
 }
 
-// program is one call: what it is made with, and what its end does.
+// program is one call: its request, the behaviour of its end, and its caller.
 type program[Req, Res any] struct {
 	req    Req
 	res    Res
@@ -45,7 +47,7 @@ type program[Req, Res any] struct {
 	caller caller
 }
 
-// does is what the end does.
+// does is the behaviour of the end.
 type does uint8
 
 const (
@@ -55,7 +57,7 @@ const (
 	goexits
 )
 
-// caller is what the caller does with the context.
+// caller is how the caller treats the context.
 type caller uint8
 
 const (
@@ -86,7 +88,7 @@ func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 	}
 }
 
-// endError is the error, and the panic, of an end; each call has its own.
+// endError is the error, and the panic, of an end. Each call has its own.
 type endError struct{ does does }
 
 // errAnyEnd is an endError of any call, for errors.Is.
@@ -96,21 +98,21 @@ func (e *endError) Is(target error) bool { return target == errAnyEnd }
 
 func (e *endError) Error() string { return "chaintest: the end " + e.does.String() }
 
-// plan is what the end does in one call.
+// plan is the behaviour of the end in one call.
 type plan struct {
 	does     does
 	res      any
 	err      *endError
 	cancel   context.CancelFunc // not nil: the end calls it
 	meet     func()             // not nil: the end waits a little for other calls
-	patience *time.Duration     // not nil: the end looks whether it sees the cancellation, for that long
+	patience *time.Duration     // not nil: how long the end waits to see the cancellation
 }
 
-// composition is the chain composed once more, with the kit around each of its links.
+// composition is one composition of the chain, with the kit around each link.
 type composition struct {
 	links    []chain.Link
-	n        int          // how many links are composed, maybe with one for the end
-	steps    atomic.Int32 // how many links were composed
+	n        int          // the number of links, with the end if the end is one
+	steps    atomic.Int32 // the number of links composed so far
 	composed atomic.Bool
 	mu       sync.Mutex
 	early    []string // links that called next while composing
@@ -125,7 +127,7 @@ func (c *composition) name(link int) string {
 	return "end"
 }
 
-// composing is the link whose constructor runs, or ran last.
+// composing returns the link whose constructor runs, or ran last.
 func (c *composition) composing() string {
 	if len(c.links) == 0 {
 		return ""
@@ -133,8 +135,8 @@ func (c *composition) composing() string {
 	return c.name(c.n - 1 - int(c.steps.Load())%c.n)
 }
 
-// steppers notes and returns how many links one composition has: the end is
-// one if what composes the chain brings an end of its own.
+// steppers notes and returns the number of links of one composition. The end is
+// a link if the composer has an end of its own.
 func (c *composition) steppers(end bool) int {
 	if c.n = len(c.links); end {
 		c.n++
@@ -142,8 +144,8 @@ func (c *composition) steppers(end bool) int {
 	return c.n
 }
 
-// last is the link after the last one that takes the place of the end. It is a
-// link like the others to what composes the chain.
+// last is the kit's end as a link after the last one. For the composer it is a
+// link like the others.
 func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (Res, error) {
 		at, ok := ctx.Value(atEnd{}).(atEnd)
@@ -153,21 +155,22 @@ func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Re
 		if res, err := next(ctx, req); err != nil {
 			return res, err
 		}
-		return k.endOf(at.tape, at.frame, at.ctx)
+		return k.endOf(at.history, at.frame, at.ctx)
 	}
 }
 
-// atEnd carries what the watch around the last link knows to that link.
+// atEnd carries data from the watch around the last link to that link.
 type atEnd struct {
-	tape  *tape
-	frame *frame
-	ctx   context.Context // as the end was given it; it may be nil
+	history *history
+	frame   *frame
+	ctx     context.Context // as the end got it; it may be nil
 }
 
-// errEarly is what is returned to those who call while composing.
+// errEarly is the error of a call while composing.
 var errEarly = errors.New("chaintest: called while composing")
 
-// compose makes a handler of a chain that puts down on a tape what happens. It fails if that panics or does not come back.
+// compose makes a handler of a chain that records each call in a history. It
+// returns an error if composing panics or does not return.
 func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, Res], comp *composition, err error) {
 	comp = &composition{links: c.Links()}
 	n := comp.steppers(k.composer != nil)
@@ -183,7 +186,7 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, R
 		}
 		h = watched.Then(k.watch(comp, comp.len(), nil, k.end))
 	}) {
-		return nil, comp, fmt.Errorf("composing the chain did not come to an end within %s: the constructor of link %s has control",
+		return nil, comp, fmt.Errorf("composing the chain did not end within %s: the constructor of link %s has control",
 			k.within, comp.composing())
 	}
 	switch {
@@ -196,7 +199,7 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, R
 	return h, comp, nil
 }
 
-// watch is what stands around each link, and around the end.
+// watch wraps each link, and the end, to record its calls.
 func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		if !comp.composed.Load() {
@@ -205,25 +208,25 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 			comp.mu.Unlock()
 			return res, errEarly
 		}
-		tp, gid := tapeOf(ctx), uint64(0)
+		hist, gid := historyOf(ctx), uint64(0)
 		cur := k.current.Load()
-		if tp == nil || tp.follows || cur != nil && tp != cur {
+		if hist == nil || hist.follows || cur != nil && hist != cur {
 			gid = goroutine()
 		}
-		if cur != nil && (tp == nil || cur.gid.Load() == gid) {
-			tp = cur
+		if cur != nil && (hist == nil || cur.gid.Load() == gid) {
+			hist = cur
 		}
-		if tp == nil { // the context is lost, and calls are made side by side
+		if hist == nil { // the context is lost, and other calls are under way
 			if link == comp.len() {
 				return res, errLost
 			}
 			return h(ctx, req)
 		}
 		var same func() bool
-		if tp.match {
-			same = func() bool { return sameRequest(tp.req, req) }
+		if hist.match {
+			same = func() bool { return sameRequest(hist.req, req) }
 		}
-		f := tp.enter(comp, link, gid, ctx, same)
+		f := hist.enter(comp, link, gid, ctx, same)
 		x := &exit{}
 		done := false
 		defer func() {
@@ -231,7 +234,7 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 				x.panicked = recover()
 				x.goexit = x.panicked == nil
 			}
-			tp.leave(f, x, meta)
+			hist.leave(f, x, meta)
 			if x.panicked != nil {
 				panic(x.panicked)
 			}
@@ -240,16 +243,16 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 		case link < comp.len():
 			res, err = h(ctx, req)
 		case k.composer == nil:
-			res, err = k.endOf(tp, f, ctx)
+			res, err = k.endOf(hist, f, ctx)
 		default:
 			within := ctx
 			if within == nil {
 				within = context.Background()
 			}
-			res, err = h(context.WithValue(within, atEnd{}, atEnd{tp, f, ctx}), req)
+			res, err = h(context.WithValue(within, atEnd{}, atEnd{hist, f, ctx}), req)
 		}
 		x.res, x.err = res, err
-		if tp.keep {
+		if hist.keep {
 			pic := snapshot.Of(res)
 			x.pic = &pic
 		}
@@ -260,22 +263,22 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 
 var errLost = errors.New("chaintest: the context of the call is lost")
 
-// end is never called: endOf is in its place, as it needs the tape.
+// end is never called. endOf takes its place, because it needs the history.
 func (k *kit[Req, Res]) end(context.Context, Req) (res Res, err error) { return res, errLost }
 
 // endOf is the end of a chain in one call.
-func (k *kit[Req, Res]) endOf(tp *tape, f *frame, ctx context.Context) (res Res, err error) {
-	p := tp.end
-	tp.mu.Lock()
-	tp.reached = true
-	tp.mu.Unlock()
+func (k *kit[Req, Res]) endOf(hist *history, f *frame, ctx context.Context) (res Res, err error) {
+	p := hist.end
+	hist.mu.Lock()
+	hist.reached = true
+	hist.mu.Unlock()
 	if p.meet != nil {
 		p.meet()
 	}
 	if p.cancel != nil {
 		p.cancel()
 		if p.patience != nil {
-			tp.canceled(f, ctx, p.patience)
+			hist.canceled(f, ctx, p.patience)
 		}
 	}
 	res, _ = p.res.(Res)
@@ -283,39 +286,40 @@ func (k *kit[Req, Res]) endOf(tp *tape, f *frame, ctx context.Context) (res Res,
 	case fails:
 		return res, p.err
 	case panics:
-		if goroutine() != tp.gid.Load() { // nobody could recover it
+		if goroutine() != hist.gid.Load() { // no caller could recover it
 			return res, p.err
 		}
 		panic(p.err)
 	case goexits:
-		if goroutine() == tp.gid.Load() {
+		if goroutine() == hist.gid.Load() {
 			runtime.Goexit()
 		}
 	}
 	return res, nil
 }
 
-// canceled looks whether the end sees that the caller has canceled its context, and if not, whom to blame.
-func (tp *tape) canceled(f *frame, ctx context.Context, limit *time.Duration) {
-	if ctx == nil || ctx.Err() != nil || goroutine() != tp.gid.Load() {
+// canceled notes a violation if the end does not see that the caller canceled
+// its context. The violation names the link that lost the cancellation.
+func (hist *history) canceled(f *frame, ctx context.Context, limit *time.Duration) {
+	if ctx == nil || ctx.Err() != nil || goroutine() != hist.gid.Load() {
 		return
 	}
 	if patience.Wait(ctx.Done(), *limit, nil) { // contexts of others may need a goroutine to be canceled
 		return
 	}
 	*limit = impatient
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
+	hist.mu.Lock()
+	defer hist.mu.Unlock()
 	for inner := f; inner.parent != nil; inner = inner.parent {
 		if outer := inner.parent; outer.ctx != nil && outer.ctx.Err() != nil {
-			tp.violated(violation{law: Context, link: outer.name, at: -1,
-				why: "the caller canceled its context while the end ran, and the context that the link handed on was not canceled by it"})
+			hist.violated(violation{law: Context, link: outer.name, at: -1,
+				why: "the caller canceled its context while the end ran, but that did not cancel the context that the link handed on"})
 			return
 		}
 	}
 }
 
-// sameRequest compares by identity what has one, else by content.
+// sameRequest compares two requests by identity if they have one, else by content.
 func sameRequest(a, b any) bool {
 	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch v.Kind() {
@@ -325,28 +329,30 @@ func sameRequest(a, b any) bool {
 	return snapshot.Of(a).Diff(b) == ""
 }
 
-// call is a call that was made.
+// call is one call of the chain.
 type call struct {
-	tape *tape
-	exit exit
+	history *history
+	exit    exit
 }
 
-// ready makes what a call needs. The function that it returns makes the call and blocks until that is over.
-func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*tape)) (*call, func()) {
+// ready prepares a call. The returned function makes the call and blocks until it
+// is over.
+func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) (*call, func()) {
 	end := &plan{does: p.does, res: p.res, err: &endError{p.does}}
-	c := &call{tape: &tape{comp: comp, req: p.req, end: end}}
+	c := &call{history: &history{comp: comp, req: p.req, end: end}}
 	if with != nil {
-		with(c.tape)
+		with(c.history)
 	}
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), tapeKey{}, c.tape))
+	ctx := context.WithValue(context.Background(), historyKey{}, c.history)
+	if c.history.label != "" {
+		ctx = pprof.WithLabels(ctx, pprof.Labels(labelCall, c.history.label))
+	}
+	ctx, cancel := context.WithCancel(ctx)
 	switch p.caller {
 	case cancelsBefore:
 		cancel()
 	case cancelsDuring:
 		end.cancel = cancel
-	}
-	if c.tape.label != "" {
-		ctx = pprof.WithLabels(ctx, pprof.Labels(labelCall, c.tape.label))
 	}
 	return c, func() {
 		defer cancel()
@@ -357,42 +363,42 @@ func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p pr
 				c.exit.goexit = c.exit.panicked == nil
 			}
 		}()
-		c.tape.gid.Store(goroutine())
+		c.history.gid.Store(goroutine())
 		res, err := h(ctx, p.req)
 		c.exit.res, c.exit.err = res, err
 		done = true
 	}
 }
 
-// play makes one call and waits until it is over. with prepares its tape.
-func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*tape)) *call {
+// play makes one call and waits until it is over. with sets up its history.
+func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) *call {
 	c, run := k.ready(h, comp, p, with)
-	k.current.Store(c.tape)
+	k.current.Store(c.history)
 	if !within(k.within, run) {
-		k.stick(c.tape, p)
+		k.stick(c.history, p)
 	}
 	k.current.Store(nil)
-	k.calls++
-	k.count(c.tape)
+	k.made++
+	k.count(c.history)
 	return c
 }
 
-// stick notes that a call did not come back.
-func (k *kit[Req, Res]) stick(tp *tape, p program[Req, Res]) {
-	who := cmp.Or(tp.control(), "no link has control, so that the machine may just be slow: see chaintest.Within")
-	k.stuck = fmt.Sprintf("a call did not come back within %s: %s\n%s%s", k.within, who, k.describe(p),
-		indent("what happened until then:\n"+strings.Join(lines(tp.trace()), "\n"), "  "))
+// stick notes that a call did not return.
+func (k *kit[Req, Res]) stick(hist *history, p program[Req, Res]) {
+	who := cmp.Or(hist.control(), "no link has control, so the machine may only be slow: see chaintest.Within")
+	k.stuck = fmt.Sprintf("a call did not return within %s: %s\n%s%s", k.within, who, k.describe(p),
+		indent("what happened before:\n"+strings.Join(lines(hist.trace()), "\n"), "  "))
 }
 
-func (k *kit[Req, Res]) count(tp *tape) {
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
-	if tp.reached {
+func (k *kit[Req, Res]) count(hist *history) {
+	hist.mu.Lock()
+	defer hist.mu.Unlock()
+	if hist.reached {
 		k.reached++
 		return
 	}
-	if n := len(tp.frames); n > 0 {
-		k.stopped[tp.frames[n-1].name]++
+	if n := len(hist.frames); n > 0 {
+		k.stopped[hist.frames[n-1].name]++
 	}
 }
 
@@ -415,8 +421,8 @@ func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(req), p.caller, end)
 }
 
-// show prints a value by its String or Error, and without unexported fields if
-// it has neither.
+// show prints a value by its String or Error method. It prints other values
+// without unexported fields.
 func show(v any) (text string) {
 	defer func() {
 		if recover() != nil { // such as that of a String of a nil pointer

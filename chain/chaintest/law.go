@@ -2,77 +2,86 @@ package chaintest
 
 import "fmt"
 
-// Law is something that holds for every link that is not meant to do otherwise. Failures of [Laws] name the law that is
-// broken and the link that breaks it; [Excuse] lets a link break one.
+// Law is a property that every link should have. A failure of [Laws] names the
+// broken law and the link. [WithExcuse] lets a link break a law.
 type Law uint8
 
 // The laws.
 const (
-	// Reached: some request gets through to the end. If none does, nothing can be said about the other laws.
+	// Reached: some request reaches the end. Without one the other laws cannot be
+	// tried.
 	Reached Law = iota + 1
-	// Composing: composing only composes. No handler runs while the chain is put together, and nothing is held by it.
+	// Composing: composing calls no handler, and holds nothing.
 	Composing
-	// OwnEnd: each handler that Then makes runs to the end that it was made with, and through the links of its own chain,
-	// whatever else was made of the chain. A link that keeps next in a place that compositions share breaks it.
+	// OwnEnd: each handler that Then makes runs the links of its own chain and its
+	// own end. A link breaks this law if it stores next where several compositions
+	// share it.
 	OwnEnd
 	// NextOnce: a link calls next at most once in a call.
 	NextOnce
-	// Nested: a link calls next in the goroutine that called the link, and is left after everything that it called. A panic
-	// in another goroutine ends the program, whatever links are in front.
+	// Nested: a link calls next in the goroutine that called the link, and returns
+	// after everything that it called. A panic in another goroutine ends the
+	// program, whatever the outer links do.
 	Nested
-	// NoPanic: a link does not panic by itself, nor end its goroutine.
+	// NoPanic: a link neither panics by itself nor ends its goroutine.
 	NoPanic
-	// GivesBack: what a link holds it gives back on every outcome: after an error, a panic, runtime.Goexit. It is checked
-	// with the probe given by [Held], and not at all without one.
+	// GivesBack: a link releases on every outcome all that it holds: after an
+	// error, a panic and runtime.Goexit. This law needs the option [WithHeld].
 	GivesBack
-	// Context: what a link hands on descends from the context that it got: values are seen, and so is cancellation.
+	// Context: the context that a link hands on descends from the one that it got:
+	// inner links see its values and its cancellation.
 	Context
-	// Errors: an error of what is behind a link is found by errors.Is in what the link returns.
+	// Errors: errors.Is finds an error of the inner links in the error that the
+	// link returns.
 	Errors
-	// Panics: a panic of what is behind a link goes on, or is found in the error that the link returns, as chain.Recover does.
+	// Panics: a panic of the inner links continues, or is found in the error that
+	// the link returns, as with chain.Recover.
 	Panics
-	// Request: the caller's request is left as it was, with everything that can be reached from it. A link that wants to hand
-	// on another one makes a copy.
+	// Request: the links leave the caller's request as it was, with everything that
+	// it refers to. A link that hands on another request makes a copy.
 	Request
-	// Result: a link that returns no error returns the result of next. It is checked for the links that [KeepsResult] names.
+	// Result: a link that returns no error returns the result of next. This law
+	// applies to the links that [WithKeptResult] names.
 	Result
-	// Repeatable: the same call, made again, goes the same way.
+	// Repeatable: the second of two equal calls runs the same links, in the same
+	// way.
 	Repeatable
-	// Concurrent: calls at the same time have nothing to do with each other: each has its own context, request, error and
-	// panic, and goes the way that it goes alone.
+	// Concurrent: calls at the same time are independent. Each has its own context,
+	// request, error and panic, and runs as it does alone.
 	Concurrent
-	// Goroutines: a call leaves no goroutine behind, once it is over and its context canceled.
+	// Goroutines: a call leaves no goroutine behind once it has returned and its
+	// context is canceled.
 	Goroutines
-	// Observing: observing a chain changes nothing.
+	// Observing: an observer changes nothing.
 	Observing
-	// Accepted: what composes the chain accepts the result of each link. It is
-	// checked only with [ComposedBy], and no link is excused from it.
+	// Accepted: the composer accepts the result of each link. This law needs the
+	// option [WithComposer], and no link is excused from it.
 	Accepted
 )
 
 var laws = [...]struct{ name, says string }{
-	Reached:    {"Reached", "some request gets through to the end"},
-	Composing:  {"Composing", "no handler runs, and nothing is held, while the chain is composed"},
-	OwnEnd:     {"OwnEnd", "each handler that Then makes runs to its own end"},
+	Reached:    {"Reached", "some request reaches the end"},
+	Composing:  {"Composing", "composing calls no handler, and holds nothing"},
+	OwnEnd:     {"OwnEnd", "each handler that Then makes runs its own end"},
 	NextOnce:   {"NextOnce", "a link calls next at most once in a call"},
-	Nested:     {"Nested", "a link calls next in the goroutine that called it, and is left after everything that it called"},
-	NoPanic:    {"NoPanic", "a link does not panic by itself, nor end its goroutine"},
-	GivesBack:  {"GivesBack", "what a link holds it gives back on every outcome"},
-	Context:    {"Context", "what a link hands on descends from the context that it got"},
-	Errors:     {"Errors", "an error of what is behind a link is found in what the link returns"},
-	Panics:     {"Panics", "a panic of what is behind a link goes on, or is found in the error that the link returns"},
-	Request:    {"Request", "the caller's request is left as it was"},
+	Nested:     {"Nested", "a link calls next in the goroutine that called it, and returns after everything that it called"},
+	NoPanic:    {"NoPanic", "a link neither panics by itself nor ends its goroutine"},
+	GivesBack:  {"GivesBack", "a link releases on every outcome all that it holds"},
+	Context:    {"Context", "the context that a link hands on descends from the one that it got"},
+	Errors:     {"Errors", "errors.Is finds an error of the inner links in the error that a link returns"},
+	Panics:     {"Panics", "a panic of the inner links continues, or is found in the error that a link returns"},
+	Request:    {"Request", "the links leave the caller's request as it was"},
 	Result:     {"Result", "a link that returns no error returns the result of next"},
-	Repeatable: {"Repeatable", "the same call, made again, goes the same way"},
-	Concurrent: {"Concurrent", "calls at the same time have nothing to do with each other"},
+	Repeatable: {"Repeatable", "the second of two equal calls runs the same links, in the same way"},
+	Concurrent: {"Concurrent", "calls at the same time are independent"},
 	Goroutines: {"Goroutines", "a call leaves no goroutine behind"},
-	Observing:  {"Observing", "observing a chain changes nothing"},
-	Accepted:   {"Accepted", "what composes the chain accepts the result of each link"},
+	Observing:  {"Observing", "an observer changes nothing"},
+	Accepted:   {"Accepted", "the composer accepts the result of each link"},
 }
 
 func (l Law) known() bool { return l > 0 && int(l) < len(laws) }
 
-// String is the name of the law.
+// String returns the name of the law.
 func (l Law) String() string {
 	if !l.known() {
 		return fmt.Sprintf("Law(%d)", uint8(l))
@@ -80,7 +89,7 @@ func (l Law) String() string {
 	return laws[l].name
 }
 
-// Says is the law in a sentence; empty for what is no law.
+// Says returns the law in a sentence; "" for an unknown law.
 func (l Law) Says() string {
 	if !l.known() {
 		return ""

@@ -14,17 +14,21 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Laws tries the laws of this package on a chain, or on one link as chain.New(link), with requests and ends drawn at
-// random: 100 calls for each law, or as many as -rapid.checks says, a fifth with -short. Each law that is broken is an
-// error of the test, which names the law and the link and shows the smallest call that rapid found. A chain that cannot be
-// tried, as it is empty, does not compose or does not come back, fails the test at once.
+// Laws tries the laws of this package on a chain, or on one link as
+// chain.New(link), with requests and ends drawn at random. It tries each law
+// with 100 calls, or with as many as -rapid.checks says; -short divides that by
+// 5. Each broken law is an error of the test. The error names the law and the
+// link, and shows the smallest call that rapid found.
+//
+// A chain that is empty, does not compose or does not return fails the test at
+// once.
 func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 	t.Helper()
 	if c.Len() == 0 {
 		t.Fatalf("chaintest: Laws: the chain is empty: there is nothing to test")
 		return
 	}
-	cfg := configure(c.Links(), opts)
+	cfg := configure("Laws", c.Links(), opts)
 	requests, err := generator[Req]("Requests", cfg.requests)
 	if err != nil {
 		cfg.refuse("%v", err)
@@ -39,7 +43,7 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 		return
 	}
 	k := &kit[Req, Res]{config: cfg, chain: c, composer: composer, requests: requests, results: results,
-		stopped: map[string]int{}, broken: map[Law]bool{}}
+		label: newLabel(), stopped: map[string]int{}, broken: map[Law]bool{}}
 	if err := k.run(t); err != nil {
 		t.Fatalf("chaintest: Laws: %v", err)
 		return
@@ -55,12 +59,12 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 	}
 }
 
-// run tries one law after the other. An error tells why no more can be tried.
+// run tries all laws. It returns an error if no more can be tried.
 func (k *kit[Req, Res]) run(t rapid.TB) error {
 	t.Helper()
 	f, err := k.composing()
 	if v := k.faint.Load(); v != nil {
-		return fmt.Errorf("the function given by Held panics: %v", *v)
+		return fmt.Errorf("the function given by WithHeld panics: %v", *v)
 	}
 	if k.report(t, f, ""); err != nil {
 		return err
@@ -68,25 +72,20 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 	if f != nil && f.link != "" {
 		return nil // it cannot be composed without being called
 	}
-	for l := OwnEnd; l.known(); l++ {
-		prop, err := k.property(l)
-		if err != nil {
+	if err := errors.Join(k.search(t, "OwnEnd", k.ownEnd), k.search(t, "Calls", k.calls)); err != nil {
+		return err
+	}
+	f = k.left()
+	if err := k.search(t, "Concurrent", k.concurrent); err != nil {
+		return err
+	}
+	if f != nil {
+		if err := k.search(t, "Goroutines", k.goroutines); err != nil {
 			return err
 		}
-		if prop == nil {
-			continue
+		if !k.broken[Goroutines] { // no later call left one
+			k.report(t, f, "")
 		}
-		f, again, err := k.try(t, l, prop)
-		if v := k.faint.Load(); v != nil {
-			return fmt.Errorf("the function given by Held panics: %v", *v)
-		}
-		if k.stuck != "" {
-			return errors.New(k.stuck)
-		}
-		if err != nil {
-			return err
-		}
-		k.report(t, f, again)
 	}
 	if !k.broken[Nested] {
 		k.report(t, k.late(), "")
@@ -95,9 +94,34 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 	return nil
 }
 
+// search tries the laws of a property until it finds no further broken law.
+// Each round composes the chain anew, and reports one law.
+func (k *kit[Req, Res]) search(t rapid.TB, name string, compose func() (property, error)) error {
+	t.Helper()
+	for k.stuck == "" {
+		k.sought = 0
+		prop, err := compose()
+		if err != nil || prop == nil {
+			return err
+		}
+		f, again, err := k.try(t, name, prop)
+		k.sought = 0
+		switch v := k.faint.Load(); {
+		case v != nil:
+			return fmt.Errorf("the function given by WithHeld panics: %v", *v)
+		case k.stuck != "":
+			return errors.New(k.stuck)
+		case err != nil || f == nil:
+			return err
+		}
+		k.report(t, f, again)
+	}
+	return nil
+}
+
 // unreached tries the law Reached, when all calls have been made.
 func (k *kit[Req, Res]) unreached() *finding {
-	if k.reached > 0 || k.calls == 0 || len(k.broken) > 0 || k.excused(Reached, "") {
+	if k.reached > 0 || k.made == 0 || len(k.broken) > 0 || k.excused(Reached, "") {
 		return nil
 	}
 	var most string
@@ -107,7 +131,7 @@ func (k *kit[Req, Res]) unreached() *finding {
 		}
 	}
 	return &finding{violation: violation{law: Reached, link: most, at: -1, why: fmt.Sprintf(
-		"it stopped %d of %d calls, and not one reached the end: give requests that pass by chaintest.Requests", k.stopped[most], k.calls)}}
+		"it stopped %d of %d calls, and none reached the end: draw some requests that pass this link", k.stopped[most], k.made)}}
 }
 
 // mostTries limits how many smaller programs are tried when a law is broken. A
@@ -117,41 +141,46 @@ const (
 	mostLeaks = 50 // each try leaves a goroutine behind
 )
 
-// try has rapid look for a program that breaks a law, and says how to see it again.
-func (k *kit[Req, Res]) try(t rapid.TB, l Law, prop property) (last *finding, again string, err error) {
-	j := &judge{TB: t, name: t.Name() + "/" + l.String()}
-	tries, most := 0, mostTries // since the law was found to be broken
-	if l == Goroutines {
-		most = mostLeaks
+// try has rapid look for a program that breaks a law. again is the flag that
+// repeats the run.
+func (k *kit[Req, Res]) try(t rapid.TB, name string, prop property) (last *finding, again string, err error) {
+	tries := 0 // since a law was found to be broken
+	said := search(t, name, func(rt *rapid.T) {
+		if k.stuck != "" || tries > mostTries || k.sought == Goroutines && tries > mostLeaks {
+			return
+		}
+		if last != nil {
+			tries++
+		}
+		if f := prop(rt); f != nil {
+			last, k.sought = f, f.law
+			rt.Fatalf("law %s is broken", f.law)
+		}
+	})
+	if last == nil && said != "" && k.stuck == "" {
+		return nil, "", fmt.Errorf("the laws could not be tried: %s", said)
 	}
-	done := make(chan struct{})
-	go func() { // a judge may end it
-		defer close(done)
-		rapid.Check(j, func(rt *rapid.T) {
-			if k.stuck != "" || tries > most {
-				return
-			}
-			if last != nil {
-				tries++
-			}
-			f := prop(rt)
-			if f == nil {
-				return
-			}
-			last = f
-			rt.Fatalf("law %s is broken", l)
-		})
-	}()
-	<-done
-	if last == nil && j.failed && k.stuck == "" {
-		return nil, "", fmt.Errorf("law %s could not be tried: %s", l, j.said())
-	}
-	return last, seed.FindString(j.said()), nil
+	return last, seed.FindString(said), nil
 }
 
 var seed = regexp.MustCompile(`-rapid\.seed=\d+`)
 
-// report tells the test of a law that is broken.
+// search has rapid check a property in a goroutine of its own, and returns its
+// complaints; empty if there are none.
+func search(t rapid.TB, name string, prop func(*rapid.T)) string {
+	c := &collector{TB: t, name: t.Name() + "/" + name}
+	done := make(chan struct{})
+	go func() { // which the collector may end
+		defer close(done)
+		rapid.Check(c, prop)
+	}()
+	<-done
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(slices.Compact(c.text), "\n")
+}
+
+// report fails the test for a broken law.
 func (k *kit[Req, Res]) report(t rapid.TB, f *finding, again string) {
 	t.Helper()
 	if f == nil {
@@ -173,17 +202,24 @@ func (k *kit[Req, Res]) report(t rapid.TB, f *finding, again string) {
 	case f.actual != nil:
 		b.WriteString("  what happened:\n" + indent(strings.Join(lines(f.actual), "\n"), "    ") + "\n")
 	}
-	if again != "" {
-		fmt.Fprintf(&b, "  to see it again: go test -run '^%s$' %s\n", t.Name(), again)
-	}
+	b.WriteString(rerun(t, again))
 	if f.link != "" && f.law != Accepted {
-		fmt.Fprintf(&b, "  if that is what the link is for: chaintest.Excuse(chaintest.%s, %q, \"the reason\")\n", f.law, f.link)
+		fmt.Fprintf(&b, "  if the link exists for this: chaintest.WithExcuse(chaintest.%s, %q, \"the reason\")\n", f.law, f.link)
 	}
 	t.Errorf("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// expected is the trace that would have kept the law: that of another call, or the actual one up to where it went wrong. It
-// is nil if the trace does not show what is wrong.
+// rerun returns the line that says how to repeat a run with the flag again.
+func rerun(t rapid.TB, again string) string {
+	if again == "" {
+		return ""
+	}
+	return fmt.Sprintf("  to see it again: go test -run '^%s$' %s\n", t.Name(), again)
+}
+
+// expected returns the trace that keeps the law: that of another call, or the
+// actual one up to the first wrong event. It is nil if the trace does not show
+// the fault.
 func (f *finding) expected() []string {
 	switch {
 	case f.path != nil:
@@ -198,44 +234,38 @@ func (f *finding) expected() []string {
 	return append(lines(f.actual[:f.at]), event{depth: depth}.indent()+f.want)
 }
 
-// judge is the test that rapid reports to, so that what it says can be said better.
-type judge struct {
+// collector is the test that rapid reports to. It collects the complaints, for
+// the kit to report.
+type collector struct {
 	rapid.TB
-	name   string
-	mu     sync.Mutex
-	failed bool
-	text   []string
+	name string
+	mu   sync.Mutex
+	text []string
 }
 
-func (j *judge) say(text string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.failed = true
-	j.text = append(j.text, text)
+func (c *collector) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text = append(c.text, text)
 }
 
-func (j *judge) said() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Join(slices.Compact(slices.Clone(j.text)), "\n")
+// Failed reports whether rapid complained.
+func (c *collector) Failed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.text) > 0
 }
 
-func (j *judge) Failed() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.failed
-}
-
-func (j *judge) Name() string              { return j.name }
-func (j *judge) Helper()                   {}
-func (j *judge) Log(...any)                {}
-func (j *judge) Logf(string, ...any)       {}
-func (j *judge) Error(args ...any)         { j.say(fmt.Sprint(args...)) }
-func (j *judge) Errorf(f string, a ...any) { j.say(fmt.Sprintf(f, a...)) }
-func (j *judge) Fail()                     { j.say("") }
-func (j *judge) FailNow()                  { j.Fail(); runtime.Goexit() }
-func (j *judge) Fatal(args ...any)         { j.Error(args...); runtime.Goexit() }
-func (j *judge) Fatalf(f string, a ...any) { j.Errorf(f, a...); runtime.Goexit() }
-func (j *judge) SkipNow()                  { runtime.Goexit() }
-func (j *judge) Skip(...any)               { runtime.Goexit() }
-func (j *judge) Skipf(string, ...any)      { runtime.Goexit() }
+func (c *collector) Name() string              { return c.name }
+func (c *collector) Helper()                   {}
+func (c *collector) Log(...any)                {}
+func (c *collector) Logf(string, ...any)       {}
+func (c *collector) Error(args ...any)         { c.say(fmt.Sprint(args...)) }
+func (c *collector) Errorf(f string, a ...any) { c.say(fmt.Sprintf(f, a...)) }
+func (c *collector) Fail()                     { c.say("it failed") }
+func (c *collector) FailNow()                  { c.Fail(); runtime.Goexit() }
+func (c *collector) Fatal(args ...any)         { c.Error(args...); runtime.Goexit() }
+func (c *collector) Fatalf(f string, a ...any) { c.Errorf(f, a...); runtime.Goexit() }
+func (c *collector) SkipNow()                  { runtime.Goexit() }
+func (c *collector) Skip(...any)               { runtime.Goexit() }
+func (c *collector) Skipf(string, ...any)      { runtime.Goexit() }

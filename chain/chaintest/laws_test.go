@@ -18,7 +18,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
-	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ var faults = map[string]struct {
 }{
 	"Stops": {chaintest.Reached, "nothing can be said of a chain that never gets to its end",
 		only(around("wrong", func(context.Context, *request, handler) (outcome, error) { return outcome{}, nil })),
-		"not one reached the end"},
+		"none reached the end"},
 	"CallsWhileComposing": {chaintest.Composing, "work is done before anybody asked for it",
 		only(chain.Named("wrong", func(next handler) handler {
 			_, _ = next(context.Background(), &request{})
@@ -55,7 +55,7 @@ var faults = map[string]struct {
 			return chain.Named("wrong", func(next handler) handler {
 				held.Add(1)
 				return next
-			}), []chaintest.Option{chaintest.Held(func() int { return int(held.Load()) })}
+			}), []chaintest.Option{chaintest.WithHeld(func() int { return int(held.Load()) })}
 		}, "0 was held before composing, 1 afterwards"},
 	"KeepsTheFirstNext": {chaintest.OwnEnd, "all handlers that are made of the chain do what the first one does",
 		func() (link, []chaintest.Option) {
@@ -121,7 +121,7 @@ var faults = map[string]struct {
 				_, _ = next(ctx, req)
 			}()
 			return outcome{}, nil
-		})), "when it had been left"},
+		})), "after it had returned"},
 	"Panics": {chaintest.NoPanic, "a link is no reason for the whole to come down",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			return outcome{Message: req.Next.Name}, nil
@@ -167,7 +167,7 @@ var faults = map[string]struct {
 	"OwnContext": {chaintest.Context, "a request that nobody waits for any more goes on, without its trace",
 		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
 			return next(context.Background(), req)
-		})), "a value that is in the context"},
+		})), "lacks a value of the one that it got"},
 	"NilContext": {chaintest.Context, "the next link panics",
 		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
 			return next(nil, req) //nolint:staticcheck // that is the fault
@@ -175,7 +175,7 @@ var faults = map[string]struct {
 	"NotCanceled": {chaintest.Context, "a request that nobody waits for any more goes on",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			return next(context.WithoutCancel(ctx), req)
-		})), "canceled"},
+		})), "cancel"},
 	"NotCanceledMeanwhile": {chaintest.Context, "a deadline that comes while the work goes on is not noticed",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if ctx.Err() != nil {
@@ -209,7 +209,7 @@ var faults = map[string]struct {
 				}
 			}()
 			return next(ctx, req)
-		})), "the panic of what is behind it is lost"},
+		})), "the panic of the inner links is lost"},
 	"ChangesTheRequest": {chaintest.Request, "who calls again calls with something else",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			req.Nodes++
@@ -229,7 +229,7 @@ var faults = map[string]struct {
 				res, err := next(ctx, req)
 				res.Message += "!"
 				return res, err
-			}), []chaintest.Option{chaintest.KeepsResult("wrong")}
+			}), []chaintest.Option{chaintest.WithKeptResult("wrong")}
 		}, `Message: was "", is "!"`},
 	"EveryOther": {chaintest.Repeatable, "nobody can tell what a call will do",
 		func() (link, []chaintest.Option) {
@@ -240,7 +240,7 @@ var faults = map[string]struct {
 				}
 				return next(ctx, req)
 			}), nil
-		}, "the same call, made again"},
+		}, "the second of two equal calls took another way"},
 	"SharesTheRequest": {chaintest.Concurrent, "one resource is reconciled twice, the other never",
 		func() (link, []chaintest.Option) {
 			var shared atomic.Pointer[request]
@@ -283,7 +283,7 @@ var faults = map[string]struct {
 				letOthers()
 				return next(ctx, req)
 			}), nil
-		}, "went another way than alone"},
+		}, "took another way among other calls than alone"},
 	"LeavesAGoroutine": {chaintest.Goroutines, "memory and connections are used up",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			until := stop()
@@ -296,7 +296,7 @@ var faults = map[string]struct {
 				return outcome{}, errors.New("not my context")
 			}
 			return next(ctx, req)
-		})), "observed"},
+		})), "took another way when the chain was observed"},
 	"ForgetsForSome": {chaintest.Accepted, "the links after it are dropped for some requests", func() (link, []chaintest.Option) {
 		return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if req.Nodes > 3 {
@@ -304,13 +304,13 @@ var faults = map[string]struct {
 			}
 			return next(ctx, req)
 		}), []chaintest.Option{strict}
-	}, "it did not call next\n  law:     what composes the chain accepts the result of each link\n  chain:   outer -> wrong -> inner\n  request: {Nodes:4}\n"},
+	}, "it did not call next\n  law:     the composer accepts the result of each link\n  chain:   outer -> wrong -> inner\n  request: {Nodes:4}\n"},
 }
 
 var errForgot = errors.New("it did not call next")
 
 // strict composes chains whose links must call next.
-var strict = chaintest.ComposedBy(chaintest.Composer[*request, outcome]{
+var strict = chaintest.WithComposer(chaintest.Composer[*request, outcome]{
 	Compose: func(c links) handler {
 		type calls struct{}
 		count := func(ctx context.Context) *int {
@@ -380,7 +380,7 @@ func holding(fn func(next func() error, give func())) wrong {
 			held.Add(1)
 			fn(func() error { res, err = next(ctx, req); return err }, func() { held.Add(-1) })
 			return res, err
-		}), []chaintest.Option{chaintest.Held(func() int { return int(held.Load()) })}
+		}), []chaintest.Option{chaintest.WithHeld(func() int { return int(held.Load()) })}
 	}
 }
 
@@ -433,18 +433,18 @@ func TestLawsHold(t *testing.T) {
 		chain  links
 		opts   []chaintest.Option
 	}{
-		"Pass":     {"a link that does nothing", chain.New(pass("a")), []chaintest.Option{chaintest.KeepsResult()}},
+		"Pass":     {"a link that does nothing", chain.New(pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
 		"Long":     {"many of them", chain.New(pass("a"), pass("b"), pass("c"), pass("d"), pass("e"), pass("f"), pass("g")), nil},
 		"SameName": {"two of one name", chain.New(pass("a"), pass("a")), nil},
 		"Hooks": {"the hooks of package chain", chain.New(
-			chain.Before[outcome](seen),
+			chain.Before[*request, outcome](seen),
 			chain.After(func(context.Context, *request, outcome) error { return nil }),
 			chain.Finally(func(context.Context, *request, outcome, error) {}),
-		), []chaintest.Option{chaintest.KeepsResult()}},
-		"When":     {"a link for some requests", chain.New(chain.When(many, pass("a"))), []chaintest.Option{chaintest.KeepsResult()}},
-		"Recover":  {"what rescues from panics", chain.New(chain.Recover, pass("a")), []chaintest.Option{chaintest.KeepsResult()}},
-		"Deadline": {"what limits time", chain.New(pass("a"), chain.Deadline(time.Minute, pass("b"))), []chaintest.Option{chaintest.KeepsResult()}},
-		"All": {"all together, observed and decorated", chain.New(chain.Recover, chain.Before[outcome](seen), chain.When(many, pass("a")),
+		), []chaintest.Option{chaintest.WithKeptResult()}},
+		"When":     {"a link for some requests", chain.New(chain.When(many, pass("a"))), []chaintest.Option{chaintest.WithKeptResult()}},
+		"Recover":  {"what rescues from panics", chain.New(chain.Recover, pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
+		"Deadline": {"what limits time", chain.New(pass("a"), chain.Deadline(time.Minute, pass("b"))), []chaintest.Option{chaintest.WithKeptResult()}},
+		"All": {"all together, observed and decorated", chain.New(chain.Recover, chain.Before[*request, outcome](seen), chain.When(many, pass("a")),
 			chain.Deadline(time.Minute, chain.Named("b", chain.Finally(func(context.Context, *request, outcome, error) {})))).
 			Observe(&chaintest.Recorder{}).Decorate(func(_ *chain.Link, h handler) handler { return h }), nil},
 		"Stops": {"a guard that lets some through", chain.New(pass("a"), around("guard", func(ctx context.Context, r *request, next handler) (outcome, error) {
@@ -489,7 +489,7 @@ func TestLawsHold(t *testing.T) {
 			around("names", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				r.Name += "x" // not in the view
 				return next(ctx, r)
-			})), []chaintest.Option{strict, chaintest.KeepsResult()}},
+			})), []chaintest.Option{strict, chaintest.WithKeptResult()}},
 		"Acts": {"a link that has an effect on purpose", func() links {
 			var n atomic.Int64
 			return chain.New(around("act", func(ctx context.Context, r *request, next handler) (outcome, error) {
@@ -498,13 +498,13 @@ func TestLawsHold(t *testing.T) {
 				}
 				return next(ctx, r)
 			}))
-		}(), []chaintest.Option{chaintest.Acts("act")}},
-		"ActsNotAtAll": {"it may do without", chain.New(pass("a")), []chaintest.Option{chaintest.Acts("a")}},
+		}(), []chaintest.Option{chaintest.WithActing("act")}},
+		"ActsNotAtAll": {"it may do without", chain.New(pass("a")), []chaintest.Option{chaintest.WithActing("a")}},
 		"EveryLink": {"an excuse of every link", chain.New(pass("a"), around("twice", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			_, _ = next(ctx, r)
 			return next(ctx, r)
 		})), []chaintest.Option{
-			chaintest.Excuse(chaintest.NextOnce, "", "links may try again"),
+			chaintest.WithExcuse(chaintest.NextOnce, "", "links may try again"),
 		}},
 		"Watches": {"a goroutine that ends with the context of the call", chain.New(around("watch", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			go func() { <-ctx.Done() }()
@@ -541,7 +541,7 @@ func TestExcuse(t *testing.T) {
 				var got *fake
 				bubble(t, func(t *testing.T) {
 					wrong, opts := tc.link()
-					excuse := chaintest.Excuse(tc.law, c.link, "the link exists for this")
+					excuse := chaintest.WithExcuse(tc.law, c.link, "the link exists for this")
 					got = run(t, func(t rapid.TB) {
 						chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse)...)
 					})
@@ -611,8 +611,8 @@ func TestLawsPrint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			quick(t)
 			got := run(t, func(t rapid.TB) {
-				chaintest.Laws(t, tc.chain, chaintest.Results(rapid.Just(tc.result)),
-					chaintest.Requests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
+				chaintest.Laws(t, tc.chain, chaintest.WithResults(rapid.Just(tc.result)),
+					chaintest.WithRequests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
 			})
 			if !strings.Contains(got.said(), tc.want) || strings.Contains(got.said(), "s3cret") {
 				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.said())
@@ -623,7 +623,7 @@ func TestLawsPrint(t *testing.T) {
 
 func TestExcuseNotNeeded(t *testing.T) {
 	got := run(t, func(t rapid.TB) {
-		chaintest.Laws(t, chain.New(pass("a")), chaintest.Excuse(chaintest.NextOnce, "a", "for fun"))
+		chaintest.Laws(t, chain.New(pass("a")), chaintest.WithExcuse(chaintest.NextOnce, "a", "for fun"))
 	})
 	want := "chaintest: Laws: the excuse of link a for law NextOnce (for fun) was not needed"
 	if got.failed || len(got.logs) != 1 || got.logs[0] != want {
@@ -649,7 +649,7 @@ func TestLawsRefuse(t *testing.T) {
 			return res, err
 		}), pass("inner"))
 	}
-	short := chaintest.Within(200 * time.Millisecond)
+	short := chaintest.WithTimeout(200 * time.Millisecond)
 	a := chain.New(pass("a"), pass("b"))
 	cases := map[string]struct {
 		reason string
@@ -657,34 +657,34 @@ func TestLawsRefuse(t *testing.T) {
 		want   string
 	}{
 		"Empty":         {"nothing to test", laws(links{}), "the chain is empty: there is nothing to test"},
-		"NilRequests":   {"a generator that is nil", laws(a, chaintest.Requests[*request](nil)), "Requests: the generator is nil"},
-		"NilResults":    {"the other one", laws(a, chaintest.Results[outcome](nil)), "Results: the generator is nil"},
-		"OtherRequests": {"of another type", laws(a, chaintest.Requests(rapid.Int())), "needs a *rapid.Generator[*chaintest_test.request]"},
-		"Panicking": {"a generator that panics", laws(a, chaintest.Requests(rapid.Custom(func(*rapid.T) *request { panic("no idea") }))),
+		"NilRequests":   {"a generator that is nil", laws(a, chaintest.WithRequests[*request](nil)), "Requests: the generator is nil"},
+		"NilResults":    {"the other one", laws(a, chaintest.WithResults[outcome](nil)), "Results: the generator is nil"},
+		"OtherRequests": {"of another type", laws(a, chaintest.WithRequests(rapid.Int())), "needs a *rapid.Generator[*chaintest_test.request]"},
+		"Panicking": {"a generator that panics", laws(a, chaintest.WithRequests(rapid.Custom(func(*rapid.T) *request { panic("no idea") }))),
 			"could not be tried: [rapid] panic after 0 tests: no idea"},
-		"Impossible": {"a generator that makes nothing", laws(a, chaintest.Requests(rapid.Ptr(rapid.Just(request{}), true).Filter(func(*request) bool { return false }))),
+		"Impossible": {"a generator that makes nothing", laws(a, chaintest.WithRequests(rapid.Ptr(rapid.Just(request{}), true).Filter(func(*request) bool { return false }))),
 			"could not be tried: [rapid] only generated 0 valid tests"},
-		"NilHeld":       {"a probe that is nil", laws(a, chaintest.Held(nil)), "Held: the function is nil"},
-		"PanickingHeld": {"a probe that panics", laws(a, chaintest.Held(func() int { panic("no probe") })), "the function given by Held panics: no probe"},
-		"NoTime":        {"no time at all", laws(a, chaintest.Within(0)), "Within: 0s is no time"},
-		"UnknownLaw":    {"no law", laws(a, chaintest.Excuse(99, "a", "why not")), "Excuse: Law(99) is no law"},
-		"NeverAccepted": {"what is never accepted", laws(a, chaintest.Excuse(chaintest.Accepted, "a", "why not")), "no link is excused from law Accepted"},
-		"NoCompose":     {"nothing to compose with", laws(a, chaintest.ComposedBy(chaintest.Composer[*request, outcome]{})), "ComposedBy: the function Compose is nil"},
-		"OtherCompose": {"chains of another type", laws(a, chaintest.ComposedBy(chaintest.Composer[int, outcome]{
-			Compose: func(chain.Chain[int, outcome]) chain.Handler[int, outcome] { return nil }})), "ComposedBy: it composes other chains"},
-		"UnknownActor":  {"no such link", laws(a, chaintest.Acts("c")), `Acts: the chain has no link named "c": there are a, b`},
-		"NoReason":      {"no reason", laws(a, chaintest.Excuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
-		"UnknownLink":   {"no such link", laws(a, chaintest.Excuse(chaintest.Errors, "c", "why not")), `Excuse: the chain has no link named "c": there are a, b`},
-		"UnknownKeeper": {"no such link", laws(a, chaintest.KeepsResult("c")), `KeepsResult: the chain has no link named "c": there are a, b`},
-		"Several":       {"all is said at once", laws(a, chaintest.KeepsResult("c"), chaintest.Within(-1)), "Within: -1ns is no time"},
+		"NilHeld":       {"a probe that is nil", laws(a, chaintest.WithHeld(nil)), "WithHeld: the function is nil"},
+		"PanickingHeld": {"a probe that panics", laws(a, chaintest.WithHeld(func() int { panic("no probe") })), "the function given by WithHeld panics: no probe"},
+		"NoTime":        {"no time at all", laws(a, chaintest.WithTimeout(0)), "WithTimeout: the limit is 0s"},
+		"UnknownLaw":    {"no law", laws(a, chaintest.WithExcuse(99, "a", "why not")), "WithExcuse: Law(99) is no law"},
+		"NeverAccepted": {"what is never accepted", laws(a, chaintest.WithExcuse(chaintest.Accepted, "a", "why not")), "no link is excused from law Accepted"},
+		"NoCompose":     {"nothing to compose with", laws(a, chaintest.WithComposer(chaintest.Composer[*request, outcome]{})), "WithComposer: the function Compose is nil"},
+		"OtherCompose": {"chains of another type", laws(a, chaintest.WithComposer(chaintest.Composer[int, outcome]{
+			Compose: func(chain.Chain[int, outcome]) chain.Handler[int, outcome] { return nil }})), "WithComposer: it is a *chaintest.Composer[int,"},
+		"UnknownActor":  {"no such link", laws(a, chaintest.WithActing("c")), `WithActing: the chain has no link named "c": its links are a, b`},
+		"NoReason":      {"no reason", laws(a, chaintest.WithExcuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
+		"UnknownLink":   {"no such link", laws(a, chaintest.WithExcuse(chaintest.Errors, "c", "why not")), `WithExcuse: the chain has no link named "c": its links are a, b`},
+		"UnknownKeeper": {"no such link", laws(a, chaintest.WithKeptResult("c")), `WithKeptResult: the chain has no link named "c": its links are a, b`},
+		"Several":       {"all is said at once", laws(a, chaintest.WithKeptResult("c"), chaintest.WithTimeout(-1)), "WithTimeout: the limit is -1ns"},
 		"SealedResult": {"a result that cannot be made", func(t rapid.TB) {
 			chaintest.Laws(t, chain.Chain[int, sealed]{}.Append(chain.Recover))
 		}, "cannot make a chaintest_test.sealed: none of its fields is exported: give a generator by chaintest.Results"},
 		"InterfaceRequest": {"a request that cannot be made", func(t rapid.TB) {
 			chaintest.Laws(t, chain.Chain[any, int]{}.Append(chain.Recover))
 		}, "cannot make a interface {}: it is of kind interface"},
-		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not come back within 200ms: link blocks has control, and has not called next"},
-		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, and next has returned to it"},
+		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not return within 200ms: link blocks has control and has not called next"},
+		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, after next returned to it"},
 		"Deadlocks": {"a lock that is not given back", func(t rapid.TB) {
 			mu := make(chan struct{}, 1) // a bubble does not see that a call waits for a sync.Mutex
 			chaintest.Laws(t, chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
@@ -697,7 +697,7 @@ func TestLawsRefuse(t *testing.T) {
 				<-mu
 				return res, err
 			})), short)
-		}, "link lock has control, and has not called next"},
+		}, "link lock has control and has not called next"},
 		"BlocksAmongOthers": {"links that wait for each other", func(t rapid.TB) {
 			var in atomic.Int32
 			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
@@ -709,13 +709,13 @@ func TestLawsRefuse(t *testing.T) {
 				}
 				return next(ctx, r)
 			})), short)
-		}, "calls at the same time one did not come back within 200ms: link shy has control"},
+		}, "calls at the same time did not return within 200ms: link shy has control"},
 		"ConstructorPanics": {"a constructor that panics", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { panic("no database") }), pass("b"))),
 			"composing the chain panics at link bad: no database"},
 		"ConstructorNil": {"a constructor that makes nothing", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
 			"link 2 of 2, bad, returned a nil handler"},
 		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop(); return next }), pass("b")), short),
-			"composing the chain did not come to an end within 200ms: the constructor of link bad has control"},
+			"composing the chain did not end within 200ms: the constructor of link bad has control"},
 		"ConstructorGoexit": {"a constructor that gives up", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
 			"the goroutine was ended while composing: the constructor of link bad had control"},
 	}
@@ -760,6 +760,6 @@ func TestLaw(t *testing.T) {
 
 func BenchmarkLaws(b *testing.B) {
 	for b.Loop() {
-		chaintest.Laws(b, Guards(), chaintest.Held(locked), chaintest.Excuse(chaintest.NextOnce, "retry", "tries again"))
+		chaintest.Laws(b, Guards(), chaintest.WithHeld(locked), chaintest.WithExcuse(chaintest.NextOnce, "retry", "tries again"))
 	}
 }

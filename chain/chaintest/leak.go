@@ -10,11 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/windlass-go/windlass/internal/patience"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// The labels by which the goroutines of a call are known, and the link that had control when they were started. Goroutines
-// inherit them, so those of other tests are never counted.
+// The kit labels the goroutine of a call with the call, and with the link that
+// has control. A goroutine inherits the labels of the goroutine that starts it,
+// so the goroutines of other tests are never counted.
 const (
 	labelCall = "chaintest.call"
 	labelLink = "chaintest.link"
@@ -22,17 +23,23 @@ const (
 
 var labels atomic.Int64
 
-// newLabel is another one for each call.
-func newLabel() string { return strconv.FormatInt(labels.Add(1), 10) }
+// newLabel returns a label that no other call has. A label that begins with it
+// belongs to it, too.
+func newLabel() string { return strconv.FormatInt(labels.Add(1), 10) + "." }
 
 // leftover is a goroutine that outlived its call.
 type leftover struct{ link, stack string }
 
+func (l leftover) violation() violation {
+	why := "a goroutine that it started is left behind, in\n" + indent(l.stack, "    ")
+	return violation{law: Goroutines, link: l.link, at: -1, why: why}
+}
+
 var linkOfLabels = regexp.MustCompile(`"` + regexp.QuoteMeta(labelLink) + `":("(?:[^"\\]|\\.)*")`)
 
-// leftBehind waits up to limit until no goroutine of a call is left. If it is
-// impatient it looks three times only, because goroutines of earlier calls are
-// left, and each look reads all goroutines.
+// leftBehind waits up to limit until no goroutine with the label is left. If
+// limit is impatient, it looks only three times: goroutines of earlier calls
+// are left then, and each look reads all goroutines.
 func leftBehind(label string, limit time.Duration) (left []leftover) {
 	none := func() bool {
 		left = goroutinesOf(label)
@@ -53,14 +60,16 @@ func leftBehind(label string, limit time.Duration) (left []leftover) {
 	return left
 }
 
-// goroutinesOf reads them from the profile of all goroutines, which is where labels are told.
+// goroutinesOf finds goroutines in the profile of all goroutines, the only
+// place that shows labels.
 func goroutinesOf(label string) (left []leftover) {
 	var text bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {
 		return nil
 	}
+	mark := fmt.Sprintf(`"%s":"%s`, labelCall, label)
 	for record := range strings.SplitSeq(text.String(), "\n\n") {
-		if !strings.Contains(record, fmt.Sprintf("%q:%q", labelCall, label)) {
+		if !strings.Contains(record, mark) {
 			continue
 		}
 		var l leftover

@@ -8,9 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// generator gives the generator of the user, or else one that makes values of type V by reflection. It differs from
-// rapid.Make in what links need: a pointer at the top is not nil; what cannot be made (interfaces, functions, channels)
-// stays nil; recursive and large types come to an end.
+// generator returns the generator of the user, or one that makes values of type V
+// by reflection. Unlike rapid.Make, it makes values that links can use: the
+// outermost pointer is not nil, interfaces, functions and channels stay nil, and
+// recursive and large types end.
 func generator[V any](option string, given any) (*rapid.Generator[V], error) {
 	typ := reflect.TypeFor[V]()
 	if given != nil {
@@ -21,18 +22,18 @@ func generator[V any](option string, given any) (*rapid.Generator[V], error) {
 		return g, nil
 	}
 	if why := unmakeable(typ); why != "" {
-		return nil, fmt.Errorf("cannot make a %s: %s: give a generator by chaintest.%s, such as rapid.SampledFrom of the values that occur",
+		return nil, fmt.Errorf("cannot make a %s: %s: give a generator by chaintest.%s, such as rapid.SampledFrom",
 			typ, why, option)
 	}
 	return rapid.Custom(func(t *rapid.T) V {
 		v := reflect.New(typ).Elem()
-		anyBool.Draw(t, "something") // rapid insists on it, and there are types with nothing to draw
+		anyBool.Draw(t, "something") // rapid requires a draw, and some types need none
 		(&maker{t: t, room: 200}).fill(v, 0)
 		return v.Interface().(V)
 	}), nil
 }
 
-// unmakeable says why values of a type cannot be made; empty if they can.
+// unmakeable returns why values of a type cannot be made; empty if they can.
 func unmakeable(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -66,13 +67,13 @@ var (
 	anySecond = rapid.Int64Range(0, 1<<32)
 )
 
-// maker fills one value. When the room is used up the rest stays zero.
+// maker fills one value. Once the room is used up, the rest stays zero.
 type maker struct {
 	t    *rapid.T
 	room int
 }
 
-// maxDepth is how deep values nest.
+// maxDepth limits the nesting of values.
 const maxDepth = 8
 
 func (m *maker) fill(v reflect.Value, depth int) {

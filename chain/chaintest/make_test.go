@@ -81,7 +81,7 @@ func must[V any](t *testing.T) *rapid.Generator[V] {
 }
 
 func TestGeneratorRefuses(t *testing.T) {
-	_, errSealed := generator[*hidden]("Results", nil)
+	_, errSealed := generator[*hidden]("WithResults", nil)
 	_, errFunc := generator[func()]("Results", nil)
 	_, errAny := generator[error]("Results", nil)
 	_, errType := generator[int]("Results", rapid.String())
@@ -90,7 +90,7 @@ func TestGeneratorRefuses(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"Sealed": {"only its package can make one", errSealed, "none of its fields is exported: give a generator by chaintest.Results"},
+		"Sealed": {"only its package can make one", errSealed, "none of its fields is exported: give a generator by chaintest.WithResults"},
 		"Func":   {"a function of which kind?", errFunc, "it is of kind func"},
 		"Any":    {"an error of which type?", errAny, "it is of kind interface"},
 		"Type":   {"a generator of something else", errType, "the chain needs a *rapid.Generator[int]"},

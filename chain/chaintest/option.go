@@ -12,26 +12,28 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Option says more about the chain that [Laws] or [Runs] is about. A mistake in an option fails the test at once.
+// Option configures [Laws] or [Ordered]. A wrong option fails the test at once.
 type Option struct{ set func(*config) }
 
-// config is what the options say, and what is wrong with them.
+// config holds the settings of the options, and their faults.
 type config struct {
 	requests, results any // generators
 	composer          any // a *Composer
 	held              func() int
-	faint             atomic.Pointer[any] // what held panicked with
+	faint             atomic.Pointer[any] // the panic of held
 	within            time.Duration
 	keeps             []string
 	keepsResult       bool
 	excuses           []*excuse
+	rules             []rule
+	optional          []string
 	wrong             []string
 }
 
 type excuse struct {
 	law          Law
 	link, reason string // no link: every link
-	quiet        bool   // it may turn out not to be needed
+	quiet        bool   // it need not be used
 	used         bool
 }
 
@@ -39,9 +41,11 @@ func (c *config) refuse(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// Requests gives the requests to call the chain with. Without it they are made from the type: every exported field is set,
-// pointers within may be nil; interfaces, functions and channels are. A type that has nothing to set needs a generator.
-func Requests[Req any](g *rapid.Generator[Req]) Option {
+// WithRequests sets the generator of the requests that the chain is called with.
+// Without it the kit makes requests from their type. It sets every exported
+// field; inner pointers may be nil, and interfaces, functions and channels
+// always are. A type without exported fields needs a generator.
+func WithRequests[Req any](g *rapid.Generator[Req]) Option {
 	return Option{func(c *config) {
 		if g == nil {
 			c.refuse("Requests: the generator is nil: leave the option out to have requests made from their type")
@@ -51,8 +55,9 @@ func Requests[Req any](g *rapid.Generator[Req]) Option {
 	}}
 }
 
-// Results gives what the end of the chain returns. Without it results are made as requests are.
-func Results[Res any](g *rapid.Generator[Res]) Option {
+// WithResults sets the generator of the results that the end of the chain returns.
+// Without it the kit makes results as it makes requests.
+func WithResults[Res any](g *rapid.Generator[Res]) Option {
 	return Option{func(c *config) {
 		if g == nil {
 			c.refuse("Results: the generator is nil: leave the option out to have results made from their type")
@@ -62,12 +67,13 @@ func Results[Res any](g *rapid.Generator[Res]) Option {
 	}}
 }
 
-// Held tells how much the links hold at the moment, locks, slots, calls in flight: for the law [GivesBack]. It is called
-// in front of and behind every link.
-func Held(probe func() int) Option {
+// WithHeld sets a function that returns how many locks, slots or calls the links
+// hold at the moment. The law [GivesBack] needs it. The kit calls it before and
+// after every link.
+func WithHeld(probe func() int) Option {
 	return Option{func(c *config) {
 		if probe == nil {
-			c.refuse("Held: the function is nil: give one that tells how much is held")
+			c.refuse("WithHeld: the function is nil: give one that returns how much the links hold")
 			return
 		}
 		c.held = func() (held int) {
@@ -81,25 +87,25 @@ func Held(probe func() int) Option {
 	}}
 }
 
-// Within limits the time of a single call, and of a composition. When it is
-// over the kit abandons the call with its goroutine and names the link that has
-// control. The default is 5 seconds. The kit waits a fifth of it for goroutines
-// to end and for contexts to be canceled.
+// WithTimeout limits the time of one call, and of one composition. After it the kit
+// abandons the call with its goroutine and names the link that has control. The
+// default is 5 seconds. The kit waits a fifth of it for goroutines to end and
+// for contexts to be canceled.
 //
-// Only time that the test was given counts, so that a busy machine fails no
-// test.
-func Within(d time.Duration) Option {
+// Only time that the test was given counts, so a busy machine fails no test.
+func WithTimeout(d time.Duration) Option {
 	return Option{func(c *config) {
 		if d <= 0 {
-			c.refuse("Within: %s is no time to run in: give a positive duration", d)
+			c.refuse("WithTimeout: the limit is %s: give a positive duration", d)
 			return
 		}
 		c.within = d
 	}}
 }
 
-// KeepsResult has the law [Result] checked for the links of these names; with none, for all links.
-func KeepsResult(links ...string) Option {
+// WithKeptResult tries the law [Result] on the links with these names; without a
+// name, on all links.
+func WithKeptResult(links ...string) Option {
 	return Option{func(c *config) {
 		c.keepsResult = true
 		c.keeps = append(c.keeps, links...)
@@ -109,42 +115,43 @@ func KeepsResult(links ...string) Option {
 // Composer composes chains of one kind in place of [chain.Chain.Then].
 type Composer[Req, Res any] struct {
 	// Compose makes the handler, as checks.Compose does. The kit's end is a link
-	// after the last one: it calls next, and returns what it is told if next
+	// after the last one: it calls next, and then returns its own result if next
 	// returned no error.
 	Compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
 	// Refuses lists the errors by which Compose refuses the result of a link,
 	// for the law [Accepted].
 	Refuses []error
 	// View returns the part of a request that links must not change, for the law
-	// [Request]. It is printed in place of the request. Nil: all of it.
+	// [Request]. Failures print it in place of the request. Nil: all of it.
 	View func(Req) any
 }
 
-// ComposedBy tries a chain that is not meant to be run by [chain.Chain.Then].
-// For a chain of checks there is checkstest.Laws, which uses it.
-func ComposedBy[Req, Res any](by Composer[Req, Res]) Option {
+// WithComposer sets the function that composes the chain, for a chain that
+// [chain.Chain.Then] is not meant to run. checkstest.Laws uses it for chains of
+// checks.
+func WithComposer[Req, Res any](by Composer[Req, Res]) Option {
 	return Option{func(c *config) {
 		if by.Compose == nil {
-			c.refuse("ComposedBy: the function Compose is nil: leave the option out to have the chain composed by Then")
+			c.refuse("WithComposer: the function Compose is nil: leave the option out to have the chain composed by Then")
 			return
 		}
 		c.composer = &by
 	}}
 }
 
-// composerOf returns the composer of ComposedBy; nil if there is none.
+// composerOf returns the composer of WithComposer; nil without that option.
 func composerOf[Req, Res any](c *config) *Composer[Req, Res] {
 	by, ok := c.composer.(*Composer[Req, Res])
 	if c.composer != nil && !ok {
-		c.refuse("ComposedBy: it composes other chains: it is a %T, but the chain needs a %T", c.composer, by)
+		c.refuse("WithComposer: it is a %T, but the chain needs a %T", c.composer, by)
 	}
 	return by
 }
 
-// Acts names links that have an effect on purpose: they may change the request,
+// WithActing names links that have an effect on purpose: they may change the request,
 // and calls may differ. It excuses them from [Request], [Repeatable],
 // [Concurrent] and [Observing].
-func Acts(links ...string) Option {
+func WithActing(links ...string) Option {
 	return Option{func(c *config) {
 		for _, link := range links {
 			for _, law := range []Law{Request, Repeatable, Concurrent, Observing} {
@@ -154,31 +161,48 @@ func Acts(links ...string) Option {
 	}}
 }
 
-// Excuse lets a link break a law, for a reason that the next reader can judge: Excuse(chaintest.NextOnce, "retry", "tries
-// again once"). All other links are held to the law as before; an empty name excuses every link. For laws that are about a
-// chain as a whole (Reached, Repeatable, Concurrent, Observing) it excuses the chain. Where Request or Repeatable is excused,
-// outcomes are not compared with each other, as a second call may differ. An excuse that was not needed is logged.
-func Excuse(law Law, link, reason string) Option {
+// WithExcuse lets a link break a law, for a reason that the reader of the test can
+// judge: WithExcuse(chaintest.NextOnce, "retry", "tries again once"). The law still
+// applies to all other links. An empty name excuses every link. For the laws
+// about a whole chain (Reached, Repeatable, Concurrent, Observing) it excuses
+// the chain. An excuse from Request or Repeatable also ends the comparison of
+// calls, because a second call may differ. The kit logs an excuse that was not
+// needed.
+func WithExcuse(law Law, link, reason string) Option {
 	return Option{func(c *config) {
 		switch {
 		case !law.known():
-			c.refuse("Excuse: %s is no law: use one of the constants of package chaintest", law)
+			c.refuse("WithExcuse: %s is no law: use one of the constants of package chaintest", law)
 		case law == Accepted:
-			c.refuse("Excuse: no link is excused from law Accepted: what composes the chain refuses the result outside of tests, too")
+			c.refuse("WithExcuse: no link is excused from law Accepted: the composer refuses the result outside of tests, too")
 		case strings.TrimSpace(reason) == "":
-			c.refuse("Excuse: the excuse of link %s for law %s has no reason: say why it breaks the law", link, law)
+			c.refuse("WithExcuse: the excuse of link %s for law %s has no reason: say why it breaks the law", link, law)
 		default:
 			c.excuses = append(c.excuses, &excuse{law: law, link: link, reason: reason})
 		}
 	}}
 }
 
-// configure collects what options say about a chain.
-func configure(links []chain.Link, opts []Option) *config {
+// configure returns the settings for a chain. by is the function that the user
+// called.
+func configure(by string, links []chain.Link, opts []Option) *config {
 	c := &config{within: 5 * time.Second}
 	for _, o := range opts {
 		if o.set != nil {
 			o.set(c)
+		}
+	}
+	switch {
+	case by == "Laws" && len(c.rules)+len(c.optional) > 0:
+		c.refuse("rules about the order are for Ordered")
+	case by != "Laws" && (c.results != nil || c.held != nil || c.keepsResult || len(c.excuses) > 0):
+		c.refuse("its options are rules, Optional, WithRequests, WithComposer and WithTimeout; the others are for Laws")
+	case by != "Laws" && len(c.rules)+len(c.wrong) == 0:
+		c.refuse("there is no rule: give some, such as chaintest.Before")
+	}
+	for _, name := range c.optional {
+		if !slices.ContainsFunc(c.rules, func(r rule) bool { return slices.Contains(r.names, name) }) {
+			c.refuse("Optional: no rule names link %s", name)
 		}
 	}
 	for _, e := range c.excuses {
@@ -187,35 +211,35 @@ func configure(links []chain.Link, opts []Option) *config {
 		}
 	}
 	for _, name := range c.keeps {
-		c.mustKnow("KeepsResult", name, links)
+		c.mustKnow("WithKeptResult", name, links)
 	}
 	return c
 }
 
-// moment limits the wait for what takes a moment, such as the end of a
-// goroutine.
+// moment limits the wait for short events, such as the end of a goroutine.
 func (c *config) moment() time.Duration { return c.within / 5 }
 
-// impatient takes the place of moment when a law is known to be broken and
-// only the smallest call is still sought.
+// impatient replaces moment once a law is known to be broken and the kit only
+// seeks the smallest call.
 const impatient = 10 * time.Millisecond
 
 func (c *config) mustKnow(option, name string, links []chain.Link) {
 	names := namesOf(links)
 	if !slices.Contains(names, name) {
-		c.refuse("%s: the chain has no link named %q: there are %s", option, name, strings.Join(names, ", "))
+		c.refuse("%s: the chain has no link named %q: its links are %s", option, name, strings.Join(names, ", "))
 	}
 }
 
-// option is the name of the option that gave the excuse.
+// option returns the name of the option that gave the excuse.
 func (e *excuse) option() string {
 	if e.quiet {
-		return "Acts"
+		return "WithActing"
 	}
-	return "Excuse"
+	return "WithExcuse"
 }
 
-// excused reports whether link may break law, and notes that it did. An empty link stands for the whole chain.
+// excused reports whether link may break law, and notes that it did. An empty
+// link stands for the whole chain.
 func (c *config) excused(law Law, link string) bool {
 	for _, e := range c.excuses {
 		if e.law == law && (e.link == link || link == "" || e.link == "") {
@@ -226,7 +250,7 @@ func (c *config) excused(law Law, link string) bool {
 	return false
 }
 
-// forgiven tells whether the law is excused for any link, without noting anything.
+// forgiven reports whether any link is excused from the law. It notes nothing.
 func (c *config) forgiven(law Law) bool {
 	return slices.ContainsFunc(c.excuses, func(e *excuse) bool { return e.law == law })
 }

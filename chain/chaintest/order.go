@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -14,23 +13,21 @@ import (
 	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// Order fails the test unless the chain has exactly the links of these names, in this order, outermost first: in its
-// listing, and in a few calls with requests that are made as [Laws] makes them. A call need not come to the last link.
-// Order logs which links did not run. [Runs] requires each to run.
+// Order fails the test unless the chain has exactly the links with these names,
+// in this order, outermost first. It is [Ordered] with the rule [Exactly].
 //
 // A chain of checks fails the test: use checkstest.Order.
 func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
 	t.Helper()
 	if check := checkOf(c.Links()); check != "" {
-		t.Fatalf("chaintest: Order: link %s is a check, which runs in checks.Compose only: use checkstest.Order", check)
+		t.Fatalf("chaintest: Order: link %s is a check, which only checks.Compose runs: use checkstest.Order", check)
 		return
 	}
-	if listed(t, "Order", c.Links(), names) {
-		runs(t, "Order", c)
-	}
+	ordered(t, "Order", c, []Option{Exactly(names...)})
 }
 
-// checkOf returns the name of the first link that is a check; empty if there is none.
+// checkOf returns the name of the first link that is a check; empty if there is
+// none.
 func checkOf(links []chain.Link) string {
 	for i := range links {
 		if _, check := links[i].Tag.(linktag.Check); check {
@@ -40,36 +37,69 @@ func checkOf(links []chain.Link) string {
 	return ""
 }
 
-// Ordered fails the test for each rule that does not hold, for chains of which only some of the order matters. It looks at
-// the listing and at runs, as [Order] does; of a chain of checks it sees the listing only.
-func Ordered[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], rules ...Rule) {
+// Ordered fails the test for each rule that the chain breaks. The rules are
+// [Exactly], [Before], [Adjacent], [First], [Last] and [Only]. A rule is broken
+// if the chain lacks one of its links, unless [Optional] names that link.
+//
+// Ordered compares the rules with the list of links, and the list with calls.
+// It draws 100 requests, or as many as -rapid.checks says, and calls the chain
+// with each. The links must run in the order of the list, and all of them must
+// run if the call reaches the end. A failure shows the smallest request.
+//
+// Without [WithRequests], Ordered makes requests from their type, and logs which
+// links no call ran. With it, every link must run for some request.
+// [WithComposer] and [WithTimeout] are further options.
+func Ordered[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], rules ...Option) {
+	t.Helper()
+	ordered(t, "Ordered", c, rules)
+}
+
+func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts []Option) {
 	t.Helper()
 	links := namesOf(c.Links())
-	if len(rules) == 0 {
-		t.Fatalf("chaintest: Ordered: there is no rule: give some, such as chaintest.Before")
+	cfg := configure(by, c.Links(), opts)
+	r := runner[Req, Res]{t: t, by: by, config: cfg, c: c, listed: links}
+	composer := composerOf[Req, Res](cfg)
+	if composer != nil {
+		r.compose, r.view = composer.Compose, composer.View
+	}
+	if cfg.requests != nil {
+		var err error
+		if r.requests, err = generator[Req]("Requests", cfg.requests); err != nil {
+			cfg.refuse("%v", err)
+		}
+	}
+	if len(cfg.wrong) > 0 {
+		t.Fatalf("chaintest: %s: %s", by, strings.Join(cfg.wrong, "\nchaintest: "+by+": "))
 		return
 	}
 	broken := false
-	for _, r := range rules {
-		if why := r.check(links); why != "" {
+	for _, rule := range cfg.rules {
+		if why := rule.check(links, cfg.optional); why != "" {
 			broken = true
-			t.Errorf("chaintest: %s: %s: the chain is %s", r, why, c)
+			who := rule.String()
+			if by == "Order" {
+				who = by
+			}
+			t.Errorf("chaintest: %s: %s\n  chain: %s", who, why, c)
 		}
 	}
-	if !broken {
-		runs(t, "Ordered", c)
+	if !broken && len(links) > 0 {
+		r.run()
 	}
 }
 
-// Rule says something about the order of links, by their names. The zero Rule holds for no chain.
-type Rule struct {
+// rule states something about the order of links, by their names.
+type rule struct {
 	kind  string
 	names []string
-	holds func(at []int, links []string) string
+	// holds returns why the rule is broken; empty if it holds. at[i] is the
+	// position of names[i] in links.
+	holds func(names []string, at []int, links []string) string
 }
 
-// String is the rule as it was written, as in `Before("lock", "quota")`.
-func (r Rule) String() string {
+// String prints the rule as it was written, as in `Before("lock", "quota")`.
+func (r rule) String() string {
 	quoted := make([]string, len(r.names))
 	for i, name := range r.names {
 		quoted[i] = fmt.Sprintf("%q", name)
@@ -77,224 +107,237 @@ func (r Rule) String() string {
 	return r.kind + "(" + strings.Join(quoted, ", ") + ")"
 }
 
-// Before says that each of the links comes before the next one; others may stand between them.
-func Before(names ...string) Rule {
-	return Rule{"Before", names, func(at []int, links []string) string {
+// option adds the rule to those that Ordered checks.
+func (r rule) option() Option {
+	return Option{func(c *config) {
+		for i, name := range r.names {
+			if slices.Contains(r.names[:i], name) && r.kind != "Exactly" {
+				c.refuse("%s: it names link %s twice", r, name)
+				return
+			}
+		}
+		if len(r.names) == 0 && r.kind != "Exactly" {
+			c.refuse("%s: it names no link", r)
+			return
+		}
+		c.rules = append(c.rules, r)
+	}}
+}
+
+// Exactly is the rule that the chain has exactly these links, in this order. A
+// name may occur twice.
+func Exactly(names ...string) Option {
+	return rule{"Exactly", names, func(names []string, _ []int, links []string) string {
+		if slices.Equal(names, links) {
+			return ""
+		}
+		return "the chain has other links, or in another order:\n" + strings.TrimSuffix(columns("expected", "actual", names, links), "\n")
+	}}.option()
+}
+
+// Before is the rule that each of the links is an outer link of the next one.
+// Other links may stand between them.
+func Before(names ...string) Option {
+	return rule{"Before", names, func(_ []string, at []int, links []string) string {
 		for i := 1; i < len(at); i++ {
 			if at[i] < at[i-1] {
-				return fmt.Sprintf("%s comes before %s", links[at[i]], links[at[i-1]])
+				return fmt.Sprintf("link %s comes after link %s", links[at[i-1]], links[at[i]])
 			}
 		}
 		return ""
-	}}
+	}}.option()
 }
 
-// Adjacent says that the links follow one another in this order, with nothing between them.
-func Adjacent(names ...string) Rule {
-	return Rule{"Adjacent", names, func(at []int, links []string) string {
+// Adjacent is the rule that the links follow each other in this order, without
+// another link between them.
+func Adjacent(names ...string) Option {
+	return rule{"Adjacent", names, func(_ []string, at []int, links []string) string {
 		for i := 1; i < len(at); i++ {
-			if at[i] != at[i-1]+1 {
-				return fmt.Sprintf("%s is not followed by %s", links[at[i-1]], links[at[i]])
+			if at[i] == at[i-1]+1 {
+				continue
 			}
+			next := "no link"
+			if at[i-1]+1 < len(links) {
+				next = "link " + links[at[i-1]+1]
+			}
+			return fmt.Sprintf("link %s is followed by %s, not by link %s", links[at[i-1]], next, links[at[i]])
 		}
 		return ""
-	}}
+	}}.option()
 }
 
-// First says that the chain begins with the links, in this order.
-func First(names ...string) Rule {
-	return Rule{"First", names, func(at []int, links []string) string {
+// First is the rule that the chain begins with the links, in this order.
+func First(names ...string) Option {
+	return rule{"First", names, func(names []string, at []int, links []string) string {
 		for i := range at {
 			if at[i] != i {
-				return fmt.Sprintf("link %d is %s", i+1, links[i])
+				return fmt.Sprintf("link %d is %s, not %s", i+1, links[i], names[i])
 			}
 		}
 		return ""
-	}}
+	}}.option()
 }
 
-// Last says that the chain ends with the links, in this order.
-func Last(names ...string) Rule {
-	return Rule{"Last", names, func(at []int, links []string) string {
+// Last is the rule that the chain ends with the links, in this order.
+func Last(names ...string) Option {
+	return rule{"Last", names, func(names []string, at []int, links []string) string {
 		for i := range at {
 			if want := len(links) - len(at) + i; at[i] != want {
-				return fmt.Sprintf("link %d of %d is %s", want+1, len(links), links[want])
+				return fmt.Sprintf("link %d of %d is %s, not %s", want+1, len(links), links[want], names[i])
 			}
 		}
 		return ""
-	}}
+	}}.option()
 }
 
-// Only says that the chain has the links, in any order, and no others.
-func Only(names ...string) Rule {
-	return Rule{"Only", names, func(at []int, links []string) string {
+// Only is the rule that the chain has the links, in any order, and no others.
+func Only(names ...string) Option {
+	return rule{"Only", names, func(_ []string, at []int, links []string) string {
 		for i, link := range links {
 			if !slices.Contains(at, i) {
-				return fmt.Sprintf("there is %s, too", link)
+				return fmt.Sprintf("the chain also has link %s", link)
 			}
 		}
 		return ""
-	}}
+	}}.option()
 }
 
-// check says why a rule does not hold; empty if it does.
-func (r Rule) check(links []string) string {
-	if r.holds == nil {
-		return "the zero Rule says nothing: make one by chaintest.Before and the like"
-	}
-	if len(r.names) == 0 {
-		return "it names no link"
-	}
-	at := make([]int, len(r.names))
-	for i, name := range r.names {
-		if slices.Contains(r.names[:i], name) {
-			return fmt.Sprintf("it names %q twice", name)
-		}
-		switch at[i] = slices.Index(links, name); {
-		case at[i] < 0:
-			return fmt.Sprintf("no link is named %q", name)
-		case slices.Contains(links[at[i]+1:], name):
-			return fmt.Sprintf("more than one link is named %q", name)
-		}
-	}
-	return r.holds(at, links)
-}
-
-// Runs fails the test unless the chain has exactly the links of these names, in this order, and each of them is seen to
-// run in this order. It calls the chain with 100 requests. Some of them have to pass the outer links: give them by
-// [Requests]. [ComposedBy] and [Within] are the other options.
+// Optional names links that the chain may lack. A rule of [Ordered] applies to
+// the links that the chain has, so
 //
-// For a chain of checks there is checkstest.Order, which uses it.
-func Runs[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names []string, opts ...Option) {
-	t.Helper()
-	links := c.Links()
-	if !listed(t, "Runs", links, names) {
-		return
-	}
-	cfg := configure(links, opts)
-	if cfg.results != nil || cfg.held != nil || cfg.keepsResult || len(cfg.excuses) > 0 {
-		cfg.refuse("its options are Requests, ComposedBy and Within; the others are for Laws")
-	}
-	requests, err := generator[Req]("Requests", cfg.requests)
-	if err != nil {
-		cfg.refuse("%v", err)
-	}
-	by := composerOf[Req, Res](cfg)
-	if len(cfg.wrong) > 0 {
-		t.Fatalf("chaintest: Runs: %s", strings.Join(cfg.wrong, "\nchaintest: Runs: "))
-		return
-	}
-	r := runner[Req, Res]{c: c, listed: names, requests: requests, within: cfg.within}
-	if by != nil {
-		r.compose = by.Compose
-	}
-	if r.run(t, "Runs", 100) && r.most < len(names) {
-		t.Errorf("chaintest: Runs: %s: make requests that pass the outer links", r.unseen(100))
-	}
+//	chaintest.Ordered(t, guards, chaintest.Before("lock", "audit", "quota"), chaintest.Optional("audit"))
+//
+// passes for "lock -> quota" and fails for "quota -> lock" and for "audit ->
+// quota". A name that no rule names fails the test.
+func Optional(names ...string) Option {
+	return Option{func(c *config) { c.optional = append(c.optional, names...) }}
 }
 
-// listed fails the test, and returns false, unless the links have these names.
-func listed(t rapid.TB, who string, links []chain.Link, names []string) bool {
-	t.Helper()
-	if got := namesOf(links); !slices.Equal(got, names) {
-		t.Errorf("chaintest: %s: the chain has other links, or in another order:\n%s", who,
-			strings.TrimSuffix(columns("expected", "actual", names, got), "\n"))
-		return false
+// check returns why the rule is broken; empty if it holds.
+func (r rule) check(links, optional []string) string {
+	var names []string
+	var at []int
+	for _, name := range r.names {
+		i := slices.Index(links, name)
+		if i < 0 && slices.Contains(optional, name) {
+			continue
+		}
+		if r.kind != "Exactly" && i < 0 {
+			return fmt.Sprintf("the chain has no link %s; if it may lack the link, add chaintest.Optional(%q)", name, name)
+		}
+		if r.kind != "Exactly" && slices.Contains(links[i+1:], name) {
+			return fmt.Sprintf("the chain has more than one link %s; give each a name of its own with chain.Named", name)
+		}
+		names, at = append(names, name), append(at, i)
 	}
-	return true
+	return r.holds(names, at, links)
 }
 
-// runs calls the chain a few times with requests made from their type, and compares what ran with the listing. It logs
-// which links did not run.
-func runs[Req, Res any](t rapid.TB, who string, c chain.Chain[Req, Res]) {
-	t.Helper()
-	const calls = 5
-	r := runner[Req, Res]{c: c, listed: namesOf(c.Links()), within: 5 * time.Second}
-	if len(r.listed) == 0 {
-		return
-	}
-	var err error
-	if r.requests, err = generator[Req]("Requests", nil); err != nil {
-		t.Logf("chaintest: %s: only the listing was looked at: %v", who, err)
-		return
-	}
-	if r.run(t, who, calls) && r.most < len(r.listed) {
-		t.Logf("chaintest: %s: %s: of the links after it only the listing was looked at", who, r.unseen(calls))
-	}
-}
-
-// runner calls a chain and compares what runs with its listing.
+// runner calls a chain and compares the links that run with the listed links.
 type runner[Req, Res any] struct {
+	*config
+	t        rapid.TB
+	by       string
 	c        chain.Chain[Req, Res]
 	listed   []string
-	requests *rapid.Generator[Req]
-	within   time.Duration
+	requests *rapid.Generator[Req] // nil: they are made from their type
 	// compose is the function of a Composer, for which the end is a link. Nil: Then.
 	compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
+	view    func(Req) any // the part of a request that is printed; nil: all of it
 
-	ends atomic.Int32 // how often the end was reached
-	most int          // how many links the longest run entered
-	last string       // how a run of that length ended
+	ends  atomic.Int32 // how often a call reached the end
+	calls int
+	most  int    // how many links the longest run entered
+	last  string // how the last run of that length ended
 }
 
-// run makes calls. Each has to enter the links in the order in which they are listed, and all of them if it reaches the
-// end. It fails the test, and returns false, for the first call that does not.
-func (r *runner[Req, Res]) run(t rapid.TB, who string, calls int) bool {
+// run draws requests and reports the smallest that shows another order.
+func (r *runner[Req, Res]) run() {
+	t, who := r.t, "chaintest: "+r.by
 	t.Helper()
+	given := r.requests != nil
+	if !given {
+		var err error
+		if r.requests, err = generator[Req]("Requests", nil); err != nil {
+			t.Logf("%s: no call was made: %v", who, err)
+			return
+		}
+	}
+	fault, stuck := "", false
+	said := search(t, r.by, func(rt *rapid.T) {
+		req := r.requests.Draw(rt, "request")
+		if stuck {
+			return
+		}
+		r.calls++
+		why, returned := r.call(req)
+		stuck = !returned
+		if why != "" {
+			fault = why
+			rt.Fatalf("the order is another one")
+		}
+	})
+	switch missing := r.most < len(r.listed); {
+	case stuck:
+		t.Fatalf("%s: %s", who, fault)
+	case fault != "":
+		t.Errorf("%s: %s%s", who, fault, strings.TrimSuffix(rerun(t, seed.FindString(said)), "\n"))
+	case said != "":
+		said, _, _ = strings.Cut(said, "\n") // the rest is about this package
+		t.Fatalf("%s: the requests could not be drawn: %s", who, said)
+	case missing && given:
+		t.Errorf("%s: %s: give requests that pass the outer links", who, r.unseen())
+	case missing:
+		t.Logf("%s: %s: of the links after it only the list was compared", who, r.unseen())
+	}
+}
+
+// call makes one call. It has to enter the links in the order of the list, and
+// all of them if it reaches the end; else call returns the difference.
+func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	expected := slices.Clone(r.listed)
 	if r.compose != nil {
 		expected = append(expected, "end")
 	}
-	for seed := range calls {
-		req, fault := r.request(seed)
-		if fault != "" {
-			t.Fatalf("chaintest: %s: %s", who, fault)
-			return false
-		}
-		rec, before := &Recorder{}, r.ends.Load()
-		how := "its goroutine was ended"
-		if !within(r.within, func() {
-			defer func() {
-				if v := recover(); v != nil {
-					how = "panic: " + text(v)
-				}
-			}()
-			res, err := r.handler(rec)(context.Background(), req)
-			if how = "it returned " + show(res); err != nil {
-				how = "error: " + text(err)
+	rec, before := &Recorder{}, r.ends.Load()
+	how := "it ended its goroutine"
+	if !within(r.within, func() {
+		defer func() {
+			if v := recover(); v != nil {
+				how = "it panicked: " + text(v)
 			}
-		}) {
-			t.Fatalf("chaintest: %s: a call did not come back within %s:\n%s", who, r.within, indent(rec.String(), "    "))
-			return false
+		}()
+		res, err := r.handler(rec)(context.Background(), req)
+		if how = "it returned " + show(res); err != nil {
+			how = "it failed: " + text(err)
 		}
-		var entered []string
-		for _, s := range rec.Steps() {
-			if !s.Left && s.Depth == len(entered) {
-				entered = append(entered, s.Link)
-			}
-		}
-		reached := r.ends.Load() > before
-		inOrder := len(entered) <= len(expected) && slices.Equal(entered, expected[:len(entered)])
-		if !inOrder || reached && len(entered) < len(expected) {
-			t.Errorf("chaintest: %s: links do not run in the order in which the chain lists them (the end was reached: %t; %s):\n%s",
-				who, reached, how, strings.TrimSuffix(columns("listed", "ran", expected, entered), "\n"))
-			return false
-		}
-		if len(entered) >= r.most {
-			r.most, r.last = len(entered), how
+	}) {
+		return fmt.Sprintf("a call did not return within %s:\n%s", r.within, indent(rec.String(), "    ")), false
+	}
+	var entered []string
+	for _, s := range rec.Steps() {
+		if !s.Left && s.Depth == len(entered) {
+			entered = append(entered, s.Link)
 		}
 	}
-	return true
-}
-
-// request makes a request.
-func (r *runner[Req, Res]) request(seed int) (req Req, fault string) {
-	defer func() {
-		if v := recover(); v != nil {
-			fault = "the generator of requests panics: " + text(v)
+	reached := r.ends.Load() > before
+	inOrder := len(entered) <= len(expected) && slices.Equal(entered, expected[:len(entered)])
+	if !inOrder || reached && len(entered) < len(expected) {
+		end := "did not reach the end"
+		if reached {
+			end = "reached the end"
 		}
-	}()
-	return r.requests.Example(seed), ""
+		printed := any(req)
+		if r.view != nil {
+			printed = r.view(req)
+		}
+		return fmt.Sprintf("a call did not run the links in the order of the list\n  chain:   %s\n  request: %s\n  call:    it %s; %s\n%s",
+			r.c, show(printed), end, how, columns("listed", "ran", expected, entered)), true
+	}
+	if len(entered) >= r.most {
+		r.most, r.last = len(entered), how
+	}
+	return "", true
 }
 
 // handler composes the chain, observed by rec.
@@ -314,11 +357,11 @@ func (r *runner[Req, Res]) handler(rec *Recorder) chain.Handler[Req, Res] {
 	})))
 }
 
-// unseen says which link no call ran, and why.
-func (r *runner[Req, Res]) unseen(calls int) string {
-	outer := "none did"
+// unseen names the first link that no call ran, and how the longest call ended.
+func (r *runner[Req, Res]) unseen() string {
+	outer := "none ran any link"
 	if r.most > 0 {
-		outer = fmt.Sprintf("they came as far as link %s", r.listed[r.most-1])
+		outer = "the longest ended in link " + r.listed[r.most-1]
 	}
-	return fmt.Sprintf("no call of %d ran link %s: %s; %s", calls, r.listed[r.most], outer, r.last)
+	return fmt.Sprintf("none of %d calls ran link %s; %s; %s", r.calls, r.listed[r.most], outer, r.last)
 }

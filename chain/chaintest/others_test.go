@@ -30,8 +30,8 @@ func TestChecks(t *testing.T) {
 		return &checks.Request[*Cluster]{Resource: &Cluster{Nodes: rapid.IntRange(0, 7).Draw(t, "nodes")}}
 	})
 	results := rapid.SampledFrom([]checks.Result{checks.Proceed(), checks.Block("Later", "not yet")})
-	chaintest.Laws(t, guards, chaintest.Requests(requests), chaintest.Results(results), chaintest.KeepsResult(),
-		chaintest.ComposedBy(chaintest.Composer[*checks.Request[*Cluster], checks.Result]{
+	chaintest.Laws(t, guards, chaintest.WithRequests(requests), chaintest.WithResults(results), chaintest.WithKeptResult(),
+		chaintest.WithComposer(chaintest.Composer[*checks.Request[*Cluster], checks.Result]{
 			Compose: checks.Compose[*checks.Request[*Cluster]],
 			Refuses: []error{checks.ErrEndNotReached, checks.ErrNoDecision},
 			View:    func(r *checks.Request[*Cluster]) any { return r.Resource },

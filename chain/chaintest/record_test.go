@@ -16,7 +16,7 @@ import (
 // decided is a result that says what was decided.
 type decided struct{ panics bool }
 
-func (d decided) Describe(*chain.Link) (string, string) {
+func (d decided) Describe() (string, string) {
 	if d.panics {
 		panic("no idea")
 	}
@@ -39,7 +39,7 @@ func TestRecorder(t *testing.T) {
 		"Goexit":  {"told from an error", func() (any, error) { runtime.Goexit(); return nil, nil }, left("goexit", "", chain.ErrGoexit.Error())},
 		"Decides": {"what the result says", func() (any, error) { return decided{}, nil }, left("block", "NotYet", "")},
 		"NoVerdict": {"a result that cannot say it", func() (any, error) { return decided{panics: true}, nil },
-			left("(its result panics when asked what was decided)", "", "")},
+			left("(the result panics in Describe)", "", "")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -77,10 +77,10 @@ func TestGuards(t *testing.T) {
 	guards := Guards()
 
 	chaintest.Laws(t, guards,
-		chaintest.Requests(clusters),
-		chaintest.Held(locked),
-		chaintest.KeepsResult("lock", "quota"),
-		chaintest.Excuse(chaintest.NextOnce, "retry", "tries again once when the cloud is busy"),
+		chaintest.WithRequests(clusters),
+		chaintest.WithHeld(locked),
+		chaintest.WithKeptResult("lock", "quota"),
+		chaintest.WithExcuse(chaintest.NextOnce, "retry", "tries again once when the cloud is busy"),
 	)
 	chaintest.Order(t, guards, "lock", "retry", "quota")
 	chaintest.Ordered(t, guards, chaintest.First("lock"), chaintest.Before("retry", "quota"))

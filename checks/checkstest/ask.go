@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// linksOf gives what is to be tested as a chain, or fails the test. by is who asks.
+// linksOf returns the tested link as a chain, or fails the test. by is the
+// function that the user called.
 func linksOf[R any, L Links[R]](t rapid.TB, by string, link L) (links chain.Chain[R, checks.Result]) {
 	t.Helper()
 	switch l := any(link).(type) {
@@ -46,16 +47,17 @@ func compose[R any](links chain.Chain[R, checks.Result], s *settings) (h handler
 	return h
 }
 
-// answer is what a chain came to.
+// answer is the answer of a chain.
 type answer struct {
 	res    checks.Result
 	err    error
 	ending ending
-	handed int  // how often the links behind were called
+	handed int  // how often the inner links were called
 	other  bool // they were called with another request
 }
 
-// ask asks about a request. Once the answer is there, the context is canceled, as that of a pass is.
+// ask calls the chain with a request. It cancels the context after the answer, as
+// an engine does after a pass.
 func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,7 +69,7 @@ func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 	return a
 }
 
-// String is the answer in a line.
+// String prints the answer in a line.
 func (a answer) String() string {
 	if a.err != nil {
 		return verdictError + ": " + textOf(a.err)
@@ -75,12 +77,13 @@ func (a answer) String() string {
 	return a.res.String()
 }
 
-// same tells whether two answers are the same to the letter.
+// same reports whether two answers are equal, texts included.
 func (a answer) same(o answer) bool {
 	return a.res.Equal(o.res) && (a.err == nil) == (o.err == nil) && textOf(a.err) == textOf(o.err)
 }
 
-// textOf is the text of an error, also of one that cannot be asked for it: made up for a test, it may lack what that is made of.
+// textOf returns the text of an error, also if its method panics, as that of an
+// error made up for a test may.
 func textOf(err error) string {
 	if err == nil {
 		return ""
@@ -88,7 +91,7 @@ func textOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// proceeds tells whether the work went on to the links behind, and these let it.
+// proceeds reports whether the check and the inner links proceeded.
 func (a answer) proceeds() bool {
 	return a.err == nil && a.res.Proceeds() && !a.res.Skipped()
 }

@@ -36,14 +36,14 @@ func newEnough() checks.Middleware[*Database] {
 		switch {
 		case !owner.Found():
 			return checks.Block(checks.ReasonOwnerNotFound, owner.Ref.String()+" was not found: waiting until it is created",
-				checks.WaitingFor(owner.Ref), checks.Retry(classify.Fast)), nil
+				checks.WithWaitingFor(owner.Ref), checks.WithRetry(classify.Fast)), nil
 		case !ok:
-			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is no cluster: name one", checks.Retry(classify.OnChange)), nil
+			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is no cluster: name one", checks.WithRetry(classify.OnChange)), nil
 		case cluster.Version == nil:
-			return checks.Block(checks.ReasonOwnerStateUnknown, owner.Ref.String()+" has not reported its version yet", checks.WaitingFor(owner.Ref)), nil
+			return checks.Block(checks.ReasonOwnerStateUnknown, owner.Ref.String()+" has not reported its version yet", checks.WithWaitingFor(owner.Ref)), nil
 		case *cluster.Version < req.Resource.Version:
 			return checks.Block("ClusterTooOld", fmt.Sprintf("%s is at %d, the database wants %d: the cluster is upgraded first",
-				owner.Ref, *cluster.Version, req.Resource.Version), checks.WaitingFor(owner.Ref)), nil
+				owner.Ref, *cluster.Version, req.Resource.Version), checks.WithWaitingFor(owner.Ref)), nil
 		}
 		return checks.Proceed(), nil
 	})
@@ -59,7 +59,7 @@ func ExampleRun() {
 		"Missing": {
 			Reason:  "a network that is not there is not ready",
 			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf())),
-			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WaitingFor(lan)),
+			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WithWaitingFor(lan)),
 		},
 	})
 	fmt.Println(t.complaint())
@@ -132,11 +132,12 @@ func ExampleOrder() {
 	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
 	fmt.Println(t.said())
 	// Output:
-	// chaintest: Runs: no call of 100 ran link Quota: they came as far as link Waits; it returned block Waiting: until tomorrow [slow]: make requests that pass the outer links
-	// chaintest: Runs: the chain has other links, or in another order:
+	// chaintest: Ordered: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
+	// chaintest: Exactly("Quota", "Waits"): the chain has other links, or in another order:
 	//     expected   actual
 	//  ≠  Quota      Waits
 	//     Waits      Quota
+	//   chain: Waits -> Quota
 }
 
 // A gate is excused from what it cannot keep. What else a link breaks on purpose, it says by itself.
@@ -147,7 +148,7 @@ func ExampleBreaks() {
 	})
 	t.run(func() {
 		checkstest.Conforms(t, patient, rapid.Just(checkstest.OwnerRequest()),
-			checkstest.Breaks(checkstest.Explains, "an older engine looks for this very reason"))
+			checkstest.WithExcuse(checkstest.Explains, "an older engine looks for this very reason"))
 	})
 	fmt.Println("failed:", t.Failed())
 	// Output:

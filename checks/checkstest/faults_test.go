@@ -19,7 +19,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/internal/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 	"pgregory.net/rapid"
 )
 
@@ -83,7 +83,7 @@ var faults = map[string]struct {
 	}, "it returns the zero Result", false},
 	"Hangs": {"a worker is lost for ever", checkstest.Decides, func(w world) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { <-w.end; return checks.Proceed(), nil })
-	}, "it does not answer within 1m0s", false},
+	}, "it does not return within 1m0s", false},
 	"HangsAtTimes": {"in one form of the request only", checkstest.Decides, func(w world) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Presence != checks.Present {
@@ -91,7 +91,7 @@ var faults = map[string]struct {
 			}
 			return checks.Proceed(), nil
 		})
-	}, "it does not answer within 1m0s, with presence unknown", false},
+	}, "it does not return within 1m0s, with presence unknown", false},
 	"Goexit": {"t.FailNow in a fake that the check calls", checkstest.Decides, func(world) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { runtime.Goexit(); return checks.Proceed(), nil })
 	}, "it ends its goroutine (runtime.Goexit, as t.FailNow does)", false},
@@ -103,7 +103,7 @@ var faults = map[string]struct {
 	}, "", false},
 	"HangsWhenComposed": {"it waits for something that never comes", checkstest.Decides, func(w world) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(next handler) handler { <-w.end; return next })
-	}, "when it is composed it does not answer within 1m0s", false},
+	}, "when it is composed it does not return within 1m0s", false},
 
 	// AnyOwner
 	"NoOwner": {"a root resource is a panic", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
@@ -202,52 +202,52 @@ var faults = map[string]struct {
 	}, "", false},
 
 	// HandsOn
-	"ForgetsNext": {"the checks behind it are dropped", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	"ForgetsNext": {"the inner checks are dropped", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(context.Context, request, handler) (checks.Result, error) { return checks.Proceed(), nil })
-	}, "it says proceed and does not call the links behind it", true},
-	"Twice": {"the gates behind it act twice", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it proceeds and does not call the inner links", true},
+	"Twice": {"the inner gates act twice", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			if res, err := next(ctx, r); err != nil || !res.Proceeds() {
 				return res, err
 			}
 			return next(ctx, r)
 		})
-	}, "it calls the links behind it 2 times", false},
-	"OtherResource": {"the checks behind it are about something else", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it calls the inner links 2 times", false},
+	"OtherResource": {"the inner checks are about something else", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Resource = &Database{Version: r.Resource.Version}
 			return next(ctx, &c)
 		})
-	}, "it hands on a copy of the request that says something else", false},
-	"OtherOwner": {"the checks behind it see another owner", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it hands on a changed copy of the request", false},
+	"OtherOwner": {"the inner checks see another owner", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Owner.Readiness.Message = "changed"
 			return next(ctx, &c)
 		})
-	}, "it hands on a copy of the request that says something else", false},
-	"OtherWords": {"the checks behind it know other words", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it hands on a changed copy of the request", false},
+	"OtherWords": {"the inner checks know other words", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Vocabulary = &checks.Vocabulary{Approved: []string{"Yes"}}
 			return next(ctx, &c)
 		})
-	}, "it hands on a copy of the request that says something else", false},
-	"OtherErrors": {"the checks behind it read other errors", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it hands on a changed copy of the request", false},
+	"OtherErrors": {"the inner checks read other errors", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Errors = classify.NewErrors("other", func(*classify.Failure) bool { return false }, nil)
 			return next(ctx, &c)
 		})
-	}, "it hands on a copy of the request that says something else", false},
-	"NotApplied": {"the checks behind it guard another point", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it hands on a changed copy of the request", false},
+	"NotApplied": {"the inner checks guard another point", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Applied = !r.Applied
 			return next(ctx, &c)
 		})
-	}, "it hands on a copy of the request that says something else", false},
+	}, "it hands on a changed copy of the request", false},
 	"AppliedPanics": {"it was tried before Apply only", checkstest.Decides, func(world) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Applied {
@@ -260,19 +260,19 @@ var faults = map[string]struct {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			return next(ctx, checkstest.Request(r.Resource))
 		})
-	}, "it hands on a request that is nil, or that it made itself", false},
+	}, "it hands on a nil request, or a request that it made", false},
 	"NilRequest": {"it is none at all", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, _ request, next handler) (checks.Result, error) { return next(ctx, nil) })
-	}, "it hands on a request that is nil, or that it made itself", false},
+	}, "it hands on a nil request, or a request that it made", false},
 
 	// PassesOut
-	"Swallows": {"a block behind it is lost", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	"Swallows": {"an inner block is lost", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			_, _ = next(ctx, r)
 			return checks.Proceed(), nil
 		})
-	}, "a link behind it blocks, and that does not come out", false},
-	"Rewords": {"nobody learns what is waited for", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	}, "an inner link blocks, but the check does not return that", false},
+	"Rewords": {"the user does not learn which object is awaited", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
 			if res.Blocked() {
@@ -280,7 +280,7 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})
-	}, "a link behind it blocks, and that does not come out", false},
+	}, "an inner link blocks, but the check does not return that", false},
 	"SkipIsLost": {"it skips a block", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
@@ -289,7 +289,7 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})
-	}, "a link behind it skips, and that does not come out", false},
+	}, "an inner link skips, but the check does not return that", false},
 	"ErrorBlocks": {"an error is told as if it was understood", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
@@ -298,7 +298,7 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})
-	}, "a link behind it fails, and that does not come out", false},
+	}, "an inner link fails, but the check does not return that", false},
 
 	// SameAnswer
 	"Counts": {"every other pass is blocked", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
@@ -310,7 +310,7 @@ var faults = map[string]struct {
 		return decide(func(context.Context, request) (checks.Result, error) {
 			return checks.Block("NotYet", fmt.Sprintf("asked %d times", n.Add(1))), nil
 		})
-	}, "the answer to the same request is another one when it is asked again", false},
+	}, "the second answer to the same request differs", false},
 	"MapOrder": {"a condition that is written now and then", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
 		missing := map[string]bool{"a": true, "b": true, "c": true}
 		return decide(func(context.Context, request) (checks.Result, error) {
@@ -328,7 +328,7 @@ var faults = map[string]struct {
 			}
 			return checks.Block("NotYet", fmt.Sprintf("it is in state %v", r.Resource.Status.ProvisioningState)), nil
 		})
-	}, "does it print a pointer, where it means what is there?", false},
+	}, "does it print a pointer instead of a value?", false},
 	"Remembers": {"what was once is for ever", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(next handler) handler {
 			var asked atomic.Bool
@@ -386,7 +386,7 @@ var faults = map[string]struct {
 			time.Sleep(time.Millisecond) // in the bubble, until all others are here
 			return proceedIf(alone)
 		})
-	}, "asked by 8 at once, it answers otherwise than alone", false},
+	}, "called by 8 goroutines at once, it answers differently than alone", false},
 	"Deadlocks": {"two wait for each other", checkstest.Concurrent, func(w world) checks.Middleware[*Database] {
 		var here atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) {
@@ -401,7 +401,7 @@ var faults = map[string]struct {
 			}
 			return checks.Proceed(), nil
 		})
-	}, "it does not answer within 1m0s, asked about by 8 at once", true},
+	}, "it does not return within 1m0s, with 8 calls at once", true},
 
 	// Cancels
 	"OtherContext": {"it waits on when nobody wants to know", checkstest.Cancels, func(world) checks.Middleware[*Database] {
@@ -412,7 +412,7 @@ var faults = map[string]struct {
 			_, err := r.Resolver(context.Background(), r.Resource.Network)
 			return checks.Proceed(), err
 		})
-	}, "it does not answer within 1m0s, with a context that is canceled while it asks the resolver", true},
+	}, "it does not return within 1m0s, with a context that is canceled while it asks the resolver", true},
 	"CanceledBlocks": {"a shutdown is told as if the network was gone", checkstest.Cancels, func(world) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, r request) (checks.Result, error) {
 			if r.Resolver == nil {
@@ -421,10 +421,10 @@ var faults = map[string]struct {
 			o, err := r.Resolver(ctx, r.Resource.Network)
 			return proceedIf(err == nil && o.Found())
 		})
-	}, "with a context that is canceled it answers neither as it does otherwise nor with the context's error", false},
+	}, "with a context that is canceled it returns neither its usual answer nor the context's error", false},
 	"CanceledProceeds": {"a shutdown lets everything through", checkstest.Cancels, func(world) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) { return proceedIf(ctx.Err() != nil) })
-	}, "with a context that is canceled it proceeds, which it does not otherwise", false},
+	}, "with a context that is canceled it proceeds, unlike without", false},
 	"CanceledUnwrapped": {"nobody can tell that it was only canceled", checkstest.Cancels, func(world) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) {
 			if err := ctx.Err(); err != nil {
@@ -432,7 +432,7 @@ var faults = map[string]struct {
 			}
 			return checks.Proceed(), nil
 		})
-	}, "nor with the context's error", false},
+	}, "nor the context's error", false},
 
 	// Explains
 	"BadReason": {"the API server refuses it", checkstest.Explains, func(world) checks.Middleware[*Database] {
@@ -441,12 +441,12 @@ var faults = map[string]struct {
 	"SmallReason": {"it is no CamelCase", checkstest.Explains, func(world) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("notYet", "wait"), nil })
 	}, `the reason "notYet" does not begin with a capital letter`, false},
-	"NoMessage": {"nobody learns what is waited for", checkstest.Explains, func(world) checks.Middleware[*Database] {
+	"NoMessage": {"the user does not learn which object is awaited", checkstest.Explains, func(world) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("NotYet", ""), nil })
-	}, "the block for NotYet has no message: say what is waited for", false},
+	}, "the block for NotYet has no message: name the awaited object", false},
 	"BlankMessage": {"nor here", checkstest.Explains, func(world) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("NotYet", " \n"), nil })
-	}, "the block for NotYet has no message: say what is waited for", false},
+	}, "the block for NotYet has no message: name the awaited object", false},
 
 	// EndsAll
 	"Leaks": {"one goroutine more for each pass", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
@@ -454,7 +454,7 @@ var faults = map[string]struct {
 			go func() { <-w.end }()
 			return checks.Proceed(), nil
 		})
-	}, "a goroutine that it started is still running 1m0s after the answer", false},
+	}, "a goroutine that it started still runs 1m0s after the answer", false},
 	"LeaksOnce": {"one that is started at first and never ended", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
 		var started atomic.Bool
 		return decide(func(context.Context, request) (checks.Result, error) {
@@ -496,7 +496,7 @@ func conforms(t *testing.T, link func(world) checks.Middleware[*Database], opts 
 		w := world{make(chan struct{})}
 		fake = &fakeT{}
 		fake.run(func() {
-			checkstest.Conforms(fake, link(w), ordinary(), append([]checkstest.Option{checkstest.Within(time.Minute)}, opts...)...)
+			checkstest.Conforms(fake, link(w), ordinary(), append([]checkstest.Option{checkstest.WithTimeout(time.Minute)}, opts...)...)
 		})
 		close(w.end)
 	})
@@ -515,7 +515,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s: no request is shown:\n%s", f.reason, fake.said())
 			}
 			if !f.stays && f.rule != checkstest.Decides && !race.Enabled { // which would take as long again
-				if excused := conforms(t, f.link, checkstest.Breaks(f.rule, "it is wrong on purpose")); excused.Failed() {
+				if excused := conforms(t, f.link, checkstest.WithExcuse(f.rule, "it is wrong on purpose")); excused.Failed() {
 					t.Errorf("%s: it breaks more than %s:\n%s", f.reason, f.rule, excused.said())
 				}
 			}
@@ -563,7 +563,7 @@ func TestNoFaults(t *testing.T) {
 			return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 				res, err := next(ctx, r)
 				if err != nil {
-					err = fmt.Errorf("behind: %w", err)
+					err = fmt.Errorf("inner: %w", err)
 				}
 				return res, err
 			})

@@ -10,17 +10,18 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Laws is the whole test of a chain of checks, or of a link: it holds each link
-// to the laws of package chaintest and the chain to the rules of [Conforms].
+// Laws is the whole test of a chain of checks, or of one link. It tries the laws
+// of package chaintest on each link, and the rules of [Conforms] on the chain. It
+// needs no option, unless a link breaks a law or a rule on purpose.
 //
-// Laws runs the chain by checks.Compose. So a link that says proceed without
-// next fails the test, even if it does so for some requests only, and so does
-// the zero Result. The message names the link and shows the smallest request.
+// Laws runs the chain by checks.Compose. So a link that proceeds without calling
+// next fails the test, even if it does so for some requests only. So does the zero
+// Result. The message names the link and shows the smallest request.
 //
-// The generator makes requests as for [Conforms]. The checks must let some of
-// them pass. A gate may act. [Breaks] excuses links from a rule and from the laws that go with
-// it, [OnLinks] has the options that only package chaintest knows. If t is a
-// *testing.T, laws and rules are subtests.
+// The generator makes requests as for [Conforms]. The checks must proceed for some
+// of them. A gate may act. [WithExcuse] excuses links from a rule and from the laws
+// that correspond to it. [WithChainOptions] passes options that only package chaintest has.
+// If t is a *testing.T, laws and rules are subtests.
 func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], opts ...Option) {
 	t.Helper()
 	s := configure(t, "Laws", opts)
@@ -35,16 +36,16 @@ func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], o
 	conforms(t, "Laws", links, requests, s)
 }
 
-// lawOptions tells package chaintest about checks.
+// lawOptions returns the options of package chaintest for checks.
 func lawOptions[R any](links chain.Chain[R, checks.Result], requests *rapid.Generator[R], s *settings) []chaintest.Option {
 	opts := []chaintest.Option{
-		chaintest.Within(s.within),
-		chaintest.Requests(rapid.Custom(func(t *rapid.T) R {
+		chaintest.WithTimeout(s.within),
+		chaintest.WithRequests(rapid.Custom(func(t *rapid.T) R {
 			return copied(draw(t, "Laws", links, requests)) // calls at the same time do not share a request
 		})),
-		chaintest.Results(rapid.SampledFrom([]checks.Result{goOn.res, sayBlock.res, saySkip.res})),
-		chaintest.KeepsResult(),
-		chaintest.ComposedBy(chaintest.Composer[R, checks.Result]{
+		chaintest.WithResults(rapid.SampledFrom([]checks.Result{goOn.res, sayBlock.res, saySkip.res})),
+		chaintest.WithKeptResult(),
+		chaintest.WithComposer(chaintest.Composer[R, checks.Result]{
 			Compose: checks.Compose[R],
 			Refuses: []error{checks.ErrNoDecision, checks.ErrEndNotReached},
 			View:    func(req R) any { return viewOf(req) },
@@ -52,7 +53,7 @@ func lawOptions[R any](links chain.Chain[R, checks.Result], requests *rapid.Gene
 	}
 	for _, l := range links.Links() {
 		if strings.Contains(l.Name, "Gate(") {
-			opts = append(opts, chaintest.Acts(l.Name))
+			opts = append(opts, chaintest.WithActing(l.Name))
 		}
 	}
 	for _, b := range s.breaks {
@@ -62,14 +63,14 @@ func lawOptions[R any](links chain.Chain[R, checks.Result], requests *rapid.Gene
 		}
 		for _, law := range lawsOf[b.rule] {
 			for _, name := range names {
-				opts = append(opts, chaintest.Excuse(law, name, b.why))
+				opts = append(opts, chaintest.WithExcuse(law, name, b.why))
 			}
 		}
 	}
 	return append(opts, s.chain...)
 }
 
-// lawsOf lists the laws that a link breaks together with a rule.
+// lawsOf lists the laws that correspond to each rule.
 var lawsOf = map[Rule][]chaintest.Law{
 	HandsOn:    {chaintest.NextOnce},
 	PassesOut:  {chaintest.Result, chaintest.Errors},

@@ -2,6 +2,7 @@ package checkstest_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,10 +56,11 @@ func TestLaws(t *testing.T) {
 	var held atomic.Int64
 	quota := checks.Check("quota", func(_ context.Context, r request) (checks.Result, error) { return proceedIf(r.Resource.Version < 16) })
 	act := checks.Gate("act", func(_ context.Context, r request) (checks.Result, error) {
+		begun := slices.Contains(r.Resource.Tags, "begun")
 		r.Resource.Tags = append(r.Resource.Tags, "begun")
-		return proceedIf(len(r.Resource.Tags) > 5)
+		return proceedIf(begun)
 	})
-	retries := checkstest.Breaks(checkstest.HandsOn, "the cloud is busy at times", "again")
+	retries := checkstest.WithExcuse(checkstest.HandsOn, "the cloud is busy at times", "again")
 	cases := map[string]struct {
 		reason string
 		chain  checks.Chain[*Database]
@@ -70,13 +72,13 @@ func TestLaws(t *testing.T) {
 		"Gate":     {"a gate may act", chain.New(audit("audit"), act), nil, nil},
 		"Excused":  {"so may a link that is excused", chain.New(again("again"), quota), []checkstest.Option{retries}, nil},
 		"ExcusedAll": {"or all of them", chain.New(again("again"), again("twice"), quota),
-			[]checkstest.Option{checkstest.Breaks(checkstest.HandsOn, "the cloud is busy at times")}, nil},
+			[]checkstest.Option{checkstest.WithExcuse(checkstest.HandsOn, "the cloud is busy at times")}, nil},
 		"Forgets": {"a link that forgets next for some requests", chain.New(audit("outer"), forgets, audit("inner"), quota), nil, []string{
 			"chaintest: law Accepted is broken by link forgets: checks: link forgets: it returned proceed, but the inner links did not",
 			"request: Resource: &{Version:14 ", "chain:   outer -> forgets -> inner -> quota",
 		}},
 		"ForgetsExcused": {"which no excuse covers", chain.New(again("again"), forgets, quota),
-			[]checkstest.Option{checkstest.Breaks(checkstest.HandsOn, "why not")}, []string{"law Accepted is broken by link forgets"}},
+			[]checkstest.Option{checkstest.WithExcuse(checkstest.HandsOn, "why not")}, []string{"law Accepted is broken by link forgets"}},
 		"Zero": {"the zero result for some requests", chain.New(audit("audit"), checks.Check("zero", func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Version > 13 {
 				return checks.Result{}, nil
@@ -95,7 +97,7 @@ func TestLaws(t *testing.T) {
 				return checks.Skip("never mind"), nil
 			}
 			return res, err
-		})), nil, []string{"law Result is broken by link swallows", "was block BlockedBehind: a link behind blocks", ", is skip: never mind"}},
+		})), nil, []string{"law Result is broken by link swallows", "was block InnerBlocks: an inner link blocks", ", is skip: never mind"}},
 		"Context": {"a law that no rule knows", chain.New(audit("audit"), named("background", func(_ context.Context, r request, next handler) (checks.Result, error) {
 			return next(context.Background(), r)
 		})), nil, []string{"law Context is broken by link background"}},
@@ -106,7 +108,7 @@ func TestLaws(t *testing.T) {
 				held.Add(-1)
 			}
 			return res, err
-		})), []checkstest.Option{checkstest.OnLinks(chaintest.Held(func() int { return int(held.Load()) }))}, []string{"law GivesBack is broken by link lock"}},
+		})), []checkstest.Option{checkstest.WithChainOptions(chaintest.WithHeld(func() int { return int(held.Load()) }))}, []string{"law GivesBack is broken by link lock"}},
 		"Explains": {"a rule that no law knows", chain.New(audit("audit"), checks.Check("mute", func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Version > 13 {
 				return checks.Block("mute", ""), nil
@@ -145,8 +147,8 @@ func TestLaws(t *testing.T) {
 // An excuse from HandsOn is none for a proceed without next, which
 // checks.Compose refuses in any case.
 func TestForgetsIsNotExcused(t *testing.T) {
-	fake := conforms(t, faults["ForgetsNext"].link, checkstest.Breaks(checkstest.HandsOn, "it forgets"))
-	if want := "it says proceed and does not call the links behind it"; !strings.HasSuffix(fake.complaint(), want) {
+	fake := conforms(t, faults["ForgetsNext"].link, checkstest.WithExcuse(checkstest.HandsOn, "it forgets"))
+	if want := "it proceeds and does not call the inner links"; !strings.HasSuffix(fake.complaint(), want) {
 		t.Errorf("want %q, got:\n%s", want, fake.said())
 	}
 }

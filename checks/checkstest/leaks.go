@@ -10,35 +10,37 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/windlass-go/windlass/internal/patience"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// Goroutines inherit the labels of the one that starts them. So those that a check has started can be told from all others that
-// run in a test, however many tests run beside it.
+// A goroutine inherits the labels of the goroutine that starts it. So the kit
+// tells the goroutines of a check from all others.
 
 const label = "checkstest"
 
 var labels atomic.Int64
 
-// herd is the goroutines that calls with a context have started.
-type herd struct {
+// goroutines are the goroutines that calls with a context have started.
+type goroutines struct {
 	ctx    context.Context
-	mark   string // how a profile shows the label
-	before int    // how many goroutines there were at all
+	mark   string // the label as a profile shows it
+	before int    // the number of all goroutines before
 }
 
-func newHerd() *herd {
+func newGoroutines() *goroutines {
 	value := strconv.FormatInt(labels.Add(1), 10)
 	ctx := pprof.WithLabels(context.Background(), pprof.Labels(label, value))
-	return &herd{ctx, `"` + label + `":"` + value + `"`, runtime.NumGoroutine()}
+	return &goroutines{ctx, `"` + label + `":"` + value + `"`, runtime.NumGoroutine()}
 }
 
-// grown tells whether it is worth looking for what is left: a look stops the world, and the one that was watched may be about to
-// end. What goes unnoticed here, since others ended meanwhile, is found by the look at the end of all.
-func (h *herd) grown() bool { return runtime.NumGoroutine() > h.before+1 }
+// grown reports whether a look for goroutines is worth while, because a look stops
+// the world. The watched goroutine may be about to end. The last look, at the end
+// of all, finds the goroutines that grown missed because others ended.
+func (h *goroutines) grown() bool { return runtime.NumGoroutine() > h.before+1 }
 
-// left gives the stack of one that does not end within a time; empty: there is none.
-func (h *herd) left(within time.Duration) (stack string) {
+// left returns the stack of a goroutine that does not end in time; empty if there
+// is none.
+func (h *goroutines) left(within time.Duration) (stack string) {
 	patience.Until(within, func() bool {
 		stack = h.running()
 		return stack == ""
@@ -46,8 +48,8 @@ func (h *herd) left(within time.Duration) (stack string) {
 	return stack
 }
 
-// running gives the stack of one, as it is now.
-func (h *herd) running() (stack string) {
+// running returns the stack of one of the goroutines, as it is now.
+func (h *goroutines) running() (stack string) {
 	var all bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
 		return ""

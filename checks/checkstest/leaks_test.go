@@ -5,7 +5,7 @@ import "testing"
 // A call of the kit is not taken for a goroutine that a check left behind, also
 // if it ends slowly.
 func TestOwnGoroutineIsNotLeft(t *testing.T) {
-	h := newHerd()
+	h := newGoroutines()
 	during, after := "", ""
 	done := make(chan struct{})
 	go labeled(h.ctx, func() { during = h.running() }, func() {

@@ -6,35 +6,37 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Ready is an object that is there, and ready for its own generation.
+// Ready returns an object that exists and is ready for its current generation.
 func Ready(ref checks.Ref, value any) checks.Object {
 	return checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}}
 }
 
-// NotReady is an object that is there, and says for the reason given that it is not ready.
+// NotReady returns an object that exists and reports, with a reason, that it is not
+// ready.
 func NotReady(ref checks.Ref, value any, reason string) checks.Object {
 	readiness := checks.Readiness{State: checks.NotReady, Reason: reason, Generation: 2, Observed: 2}
 	return checks.Object{Ref: ref, Value: value, Readiness: readiness}
 }
 
-// Stale is an object that is there, and was ready for an older generation than its own.
+// Stale returns an object that exists and was ready for an older generation.
 func Stale(ref checks.Ref, value any) checks.Object {
 	return checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}
 }
 
-// Unknown is an object that is there, and has not said whether it is ready.
+// Unknown returns an object that exists and does not report its readiness.
 func Unknown(ref checks.Ref, value any) checks.Object {
 	return checks.Object{Ref: ref, Value: value}
 }
 
-// NotFound is an object that was looked for and is not there.
+// NotFound returns an object that does not exist.
 func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
 
-// ByID is an object of which nothing but the ID in the cloud is known.
+// ByID returns an object known only by its ID in the cloud.
 func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
 
-// ResolverOf is a resolver that knows these objects and no others. It finds an object by its Ref, and by its ID if that is all
-// that it is asked for; any other is not found. Like one that has to ask somebody, it fails if the context is done.
+// ResolverOf returns a resolver that knows exactly these objects. It finds an
+// object by its Ref, or by its ID if the Ref has nothing else. Like a resolver that
+// makes a request, it fails if the context is done.
 func ResolverOf(objects ...checks.Object) checks.Resolver {
 	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 		if err := ctx.Err(); err != nil {

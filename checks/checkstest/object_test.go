@@ -16,13 +16,13 @@ func TestObjects(t *testing.T) {
 	owned := func(o checks.Object, parts ...checkstest.Part) *checks.OwnerRequest {
 		return checkstest.OwnerRequest(append(parts, checkstest.OwnedBy(o))...)
 	}
-	checkstest.Run(t, checks.OwnerReady(checks.ByIDBlocks()), checkstest.OwnerCases{
+	checkstest.Run(t, checks.OwnerReady(checks.WithByIDBlocked()), checkstest.OwnerCases{
 		"None":     {Reason: "a root resource", Request: checkstest.OwnerRequest(), Want: checkstest.Proceeds()},
 		"Ready":    {Reason: "it is", Request: owned(checkstest.Ready(ref, &Cluster{})), Want: checkstest.Proceeds()},
 		"NotReady": {Reason: "and says why", Request: owned(checkstest.NotReady(ref, &Cluster{}, "Creating")), Want: checkstest.Blocks(checks.ReasonOwnerNotReady).Saying("Creating")},
 		"Stale":    {Reason: "it was", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
 		"Unknown":  {Reason: "nobody said", Request: owned(checkstest.Unknown(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
-		"NotFound": {Reason: "it is not there", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WaitingFor(ref))},
+		"NotFound": {Reason: "it is not there", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
 		"ByID":     {Reason: "only the cloud knows", Request: owned(checkstest.ByID("/x")), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
 		"Deleting": {Reason: "nobody holds up a deletion", Request: owned(checkstest.NotFound(ref), checkstest.Deleting()), Want: checkstest.Proceeds()},
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// Option says more to [Run], [Conforms] and [Laws].
+// Option configures [Run], [Conforms] or [Laws]. A wrong option fails the test.
 type Option struct {
 	within time.Duration
 	breaks breaks
@@ -25,31 +25,32 @@ type breaks struct {
 	links []string
 }
 
-// Within limits the time that a check may take each time it is asked; 5 s
-// without it. A check that takes longer fails the test at once. Only time that
-// the test was given counts, so that a busy machine fails no test. A d that is
-// not positive fails it, too.
-func Within(d time.Duration) Option { return Option{is: "Within", within: d} }
+// WithTimeout limits the time of one call of a check. The default is 5 seconds. A check
+// that takes longer fails the test at once. Only time that the test was given
+// counts, so a busy machine fails no test. A d that is not positive fails the
+// test.
+func WithTimeout(d time.Duration) Option { return Option{is: "WithTimeout", within: d} }
 
-// Breaks excuses a chain from a rule, for [Conforms] and [Laws]. why tells the
-// reader of the test the reason. An empty one fails the test, and so does a
-// rule that does not exist, a rule that is excused twice, and Decides: a check
-// that does not decide is of no use. No link is excused from calling next
-// before it says proceed, since checks.Compose refuses that, too. A link that
-// is excused from SameAnswer may answer otherwise when it is canceled, or asked
-// by many.
+// WithExcuse excuses a chain from a rule, for [Conforms] and [Laws]. why is the
+// reason, for the reader of the test. These fail the test: an empty reason, an
+// unknown rule, a rule that is excused twice, and Decides, which every check must
+// keep. No link is excused from calling next before it proceeds, because
+// checks.Compose refuses that, too. A link that is excused from SameAnswer may
+// also answer differently when it is canceled, or called concurrently.
 //
-// For Laws links are the links that break the rule; without them any may. The
-// other links are still held to the laws of chaintest.
-func Breaks(rule Rule, why string, links ...string) Option {
-	return Option{is: "Breaks", breaks: breaks{rule, why, links}}
+// For Laws, links names the links that break the rule; without names, any link
+// may. The laws of chaintest still apply to the other links.
+func WithExcuse(rule Rule, why string, links ...string) Option {
+	return Option{is: "WithExcuse", breaks: breaks{rule, why, links}}
 }
 
-// OnLinks hands options of package chaintest to [Laws]: chaintest.Excuse for a
-// law that no rule corresponds to, or chaintest.Held.
-func OnLinks(opts ...chaintest.Option) Option { return Option{is: "OnLinks", chain: opts} }
+// WithChainOptions passes options of package chaintest to [Laws]: chaintest.WithHeld, or
+// chaintest.WithExcuse for a law that corresponds to no rule.
+func WithChainOptions(opts ...chaintest.Option) Option {
+	return Option{is: "WithChainOptions", chain: opts}
+}
 
-// settings are what the options of one call come to.
+// settings are the settings that the options of one call make.
 type settings struct {
 	within  time.Duration
 	excused map[Rule]bool
@@ -58,7 +59,7 @@ type settings struct {
 	gate    bool // it acts, so two answers of it need not be the same
 }
 
-// asks tells whether a link is held to a rule.
+// asks reports whether a rule applies to the link.
 func (s *settings) asks(rule Rule) bool {
 	switch rule {
 	case SameAnswer, ReadOnly, Concurrent:
@@ -67,7 +68,8 @@ func (s *settings) asks(rule Rule) bool {
 	return !s.excused[rule]
 }
 
-// configure gives the settings, or fails the test. by is who asks.
+// configure returns the settings, or fails the test. by is the function that the
+// user called.
 func configure(t rapid.TB, by string, opts []Option) *settings {
 	t.Helper()
 	s := &settings{within: 5 * time.Second, excused: map[Rule]bool{}}
@@ -81,26 +83,26 @@ func configure(t rapid.TB, by string, opts []Option) *settings {
 
 func (s *settings) set(by string, o Option) (fault string) {
 	switch {
-	case o.is == "Within" && o.within <= 0:
-		return fmt.Sprintf("Within(%s): give a positive duration", o.within)
-	case o.is == "Within":
+	case o.is == "WithTimeout" && o.within <= 0:
+		return fmt.Sprintf("WithTimeout(%s): give a positive duration", o.within)
+	case o.is == "WithTimeout":
 		s.within = o.within
 	case o.is == "":
-		return "it is the zero Option: use Within or Breaks"
-	case o.is == "OnLinks" && by != "Laws":
-		return "OnLinks is for Laws"
-	case o.is == "OnLinks":
+		return "it is the zero Option: use WithTimeout or WithExcuse"
+	case o.is == "WithChainOptions" && by != "Laws":
+		return "WithChainOptions is for Laws"
+	case o.is == "WithChainOptions":
 		s.chain = append(s.chain, o.chain...)
 	case by == "Run":
-		return "Breaks is for Conforms and Laws"
+		return "WithExcuse is for Conforms and Laws"
 	case !o.breaks.rule.known():
-		return fmt.Sprintf("Breaks(%s): there is no such rule", o.breaks.rule)
+		return fmt.Sprintf("WithExcuse(%s): there is no such rule", o.breaks.rule)
 	case o.breaks.rule == Decides:
-		return "Breaks(Decides): no check is excused from deciding"
+		return "WithExcuse(Decides): no check is excused from deciding"
 	case strings.TrimSpace(o.breaks.why) == "":
-		return fmt.Sprintf("Breaks(%s): say why", o.breaks.rule)
+		return fmt.Sprintf("WithExcuse(%s): say why", o.breaks.rule)
 	case s.excused[o.breaks.rule]:
-		return fmt.Sprintf("Breaks(%s) is given twice", o.breaks.rule)
+		return fmt.Sprintf("WithExcuse(%s) is given twice", o.breaks.rule)
 	default:
 		s.excused[o.breaks.rule] = true
 		s.breaks = append(s.breaks, o.breaks)

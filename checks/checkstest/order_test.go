@@ -49,16 +49,16 @@ func TestOrder(t *testing.T) {
 		"Swapped": {"the listing has another order", chain.New(quota, paused), ordinary(), []string{"Paused", "quota"},
 			[]string{"the chain has other links, or in another order", " ≠  Paused     quota"}},
 		"Blocked": {"no request shows where the inner link runs", chain.New(audit("audit"), never, quota), ordinary(), []string{"audit", "never", "quota"},
-			[]string{"no call of 100 ran link quota: they came as far as link never; it returned block Never: not at all", ": make requests that pass the outer links"}},
+			[]string{"none of 100 calls ran link quota; the longest ended in link never; it returned block Never: not at all", ": give requests that pass the outer links"}},
 		"Strays": {"links run that are not those of the chain", chain.New(audit("audit"), strays(), quota), ordinary(), []string{"audit", "strays", "quota"},
-			[]string{"links do not run in the order in which the chain lists them (the end was reached: true", " ≠  quota"}},
+			[]string{"a call did not run the links in the order of the list", "it reached the end", " ≠  quota"}},
 		"Forgets": {"the link that forgets next is named", chain.New(audit("audit"), named("forgets", func(context.Context, request, handler) (checks.Result, error) {
 			return checks.Proceed(), nil
 		}), quota), ordinary(), []string{"audit", "forgets", "quota"},
-			[]string{"no call of 100 ran link quota: they came as far as link forgets; error: checks: link forgets: it returned proceed, but"}},
+			[]string{"none of 100 calls ran link quota; the longest ended in link forgets; it failed: checks: link forgets: it returned proceed, but"}},
 		"NoGenerator": {"there is nothing to ask about", chain.New(quota), nil, []string{"quota"}, []string{"checkstest: Order: quota: the generator of requests is nil"}},
 		"NilRequest": {"a generator that makes nothing", chain.New(quota), rapid.Just[request](nil), []string{"quota"},
-			[]string{"the generator of requests panics: ", "failed to generate an example", "the request is nil"}},
+			[]string{"the requests could not be drawn: ", "the request is nil"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,8 @@ type parts struct {
 	presence *checks.Presence // nil for an owner check
 }
 
-// partsOf gives the parts of a request; of a nil one nothing. It tells whether it is one.
+// partsOf returns the parts of a request; none of a nil request. ok reports whether
+// req is a request.
 func partsOf(req any) (p parts, ok bool) {
 	if owner, ok := req.(*checks.OwnerRequest); ok {
 		return parts{owner: owner}, true
@@ -37,20 +38,20 @@ func partsOf(req any) (p parts, ok bool) {
 	}, true
 }
 
-// mustPartsOf is for what is known to be a request.
+// mustPartsOf is partsOf for a value that is known to be a request.
 func mustPartsOf(req any) parts {
 	p, _ := partsOf(req)
 	return p
 }
 
-// copied copies a request, but not what it points to.
+// copied returns a shallow copy of a request.
 func copied[R any](req R) R {
 	c := reflect.New(reflect.TypeOf(req).Elem())
 	c.Elem().Set(reflect.ValueOf(req).Elem())
 	return c.Interface().(R)
 }
 
-// unchanged tells whether one request says the same as another, of the same objects.
+// unchanged reports whether two requests are equal and refer to the same objects.
 func unchanged[R any](a, b R) bool {
 	x, y := mustPartsOf(a), mustPartsOf(b)
 	o, p := x.owner, y.owner
@@ -65,7 +66,8 @@ func unchanged[R any](a, b R) bool {
 	return *x.presence == *y.presence && identical(x.resource, y.resource)
 }
 
-// identical tells whether two values are the same object, or equal where there are no objects.
+// identical reports whether two values are the same object, or equal if they have
+// no identity.
 func identical(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() {
 		return a.IsValid() == b.IsValid()

@@ -2,7 +2,8 @@ package checkstest
 
 import "github.com/windlass-go/windlass/checks"
 
-// Request is a request about a resource that is in the cloud and has no owner, unless the parts say otherwise.
+// Request returns a request about a resource. Unless the parts set it otherwise,
+// the resource is in the cloud and has no owner.
 func Request[T any](resource T, parts ...Part) *checks.Request[T] {
 	req := &checks.Request[T]{Resource: resource, Presence: checks.Present}
 	for _, p := range parts {
@@ -11,7 +12,7 @@ func Request[T any](resource T, parts ...Part) *checks.Request[T] {
 	return req
 }
 
-// OwnerRequest is a request about an owner. Without parts there is none.
+// OwnerRequest returns a request about an owner. Without parts there is no owner.
 func OwnerRequest(parts ...Part) *checks.OwnerRequest {
 	req := &checks.OwnerRequest{}
 	for _, p := range parts {
@@ -20,25 +21,27 @@ func OwnerRequest(parts ...Part) *checks.OwnerRequest {
 	return req
 }
 
-// Part is a part of a request that is made by [Request] or [OwnerRequest].
+// Part sets a part of a request that [Request] or [OwnerRequest] makes.
 type Part func(owner *checks.OwnerRequest, presence *checks.Presence)
 
-// OwnedBy says what the owner is: [Ready], [NotReady], [Stale], [Unknown], [NotFound], [ByID], or any other object.
+// OwnedBy sets the owner: [Ready], [NotReady], [Stale], [Unknown], [NotFound],
+// [ByID] or any other object.
 func OwnedBy(owner checks.Object) Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Owner = owner }
 }
 
-// ResolvedBy says how other objects are found, by [ResolverOf] for instance.
+// ResolvedBy sets the resolver of other objects, such as [ResolverOf].
 func ResolvedBy(resolver checks.Resolver) Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Resolver = resolver }
 }
 
-// Deleting says that the resource is about to be deleted.
+// Deleting marks the resource as about to be deleted.
 func Deleting() Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Deleting = true }
 }
 
-// NotInCloud says that the resource was looked for and is not in the cloud. It panics in an [OwnerRequest], which does not tell.
+// NotInCloud sets the presence of the resource to checks.Absent. It panics in an
+// [OwnerRequest], which has no presence.
 func NotInCloud() Part {
 	return func(_ *checks.OwnerRequest, presence *checks.Presence) {
 		if presence == nil {

@@ -14,29 +14,31 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Case is a request, and what is expected of it. R is what the check is about, *checks.Request[T] or *checks.OwnerRequest.
+// Case is a request with the expected answer. R is the type of the request,
+// *checks.Request[T] or *checks.OwnerRequest.
 type Case[R any] struct {
-	Reason  string // why that is to be expected; printed when it does not come
-	Request R      // stays as it is: the check is given a copy of it, though not of what it points to
+	Reason  string // the reason for the answer; a failure prints it
+	Request R      // the check gets a shallow copy of it
 	Want    Want
 }
 
-// Cases are the cases of a check of a resource, by their names.
+// Cases are the named cases of a check of a resource.
 type Cases[T any] = map[string]Case[*checks.Request[T]]
 
-// OwnerCases are the cases of an owner check.
+// OwnerCases are the named cases of an owner check.
 type OwnerCases = map[string]Case[*checks.OwnerRequest]
 
-// Links is a link, or a whole chain.
+// Links is a link or a whole chain.
 type Links[R any] interface {
 	chain.Middleware[R, checks.Result] | chain.Chain[R, checks.Result]
 }
 
-// Run asks a link, or a chain, about each case, and fails the test for each that does not come to what it wants. If t is a
-// *testing.T, each is a subtest; where there are none, in a bubble of testing/synctest, give it struct{ rapid.TB }{t}.
+// Run calls a link or a chain for each case, and fails the test for each wrong
+// answer. If t is a *testing.T, each case is a subtest. A bubble of
+// testing/synctest has no subtests: pass struct{ rapid.TB }{t} there.
 //
-// No cases, a case without a request or that wants nothing, and a nil link fail the test. So does a check that panics or that
-// does not answer in time ([Within]).
+// These fail the test, too: no cases, a case without Request or Want, a nil link,
+// a check that panics, and a check that does not return in time ([WithTimeout]).
 func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts ...Option) {
 	t.Helper()
 	s := configure(t, "Run", opts)
@@ -54,13 +56,13 @@ func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts .
 	}
 }
 
-// try says what is wrong with a case or with what came; "" if nothing is.
+// try returns the fault of a case or of its answer; "" if there is none.
 func (c Case[R]) try(links chain.Chain[R, checks.Result], s *settings) (fault string) {
 	switch {
 	case isNil(c.Request):
 		return "the request is nil"
 	case c.Want.verdict == "":
-		return "it wants nothing: say Proceeds, Skips, Blocks or Fails"
+		return "its Want is not set: use Proceeds, Skips, Blocks or Fails"
 	}
 	a, e := askOnce(links, s, copied(c.Request))
 	if why := e.fault(s.within); why != "" {
@@ -73,7 +75,7 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result], s *settings) (fault st
 	return ""
 }
 
-// askOnce asks a chain about a request, once.
+// askOnce calls a chain once.
 func askOnce[R any](links chain.Chain[R, checks.Result], s *settings, req R) (answer, ending) {
 	h := compose(links, s)
 	if h.broken.how != returned {
@@ -88,7 +90,7 @@ func askOnce[R any](links chain.Chain[R, checks.Result], s *settings, req R) (an
 	return a, a.ending
 }
 
-// sub runs do as a subtest, if t has such.
+// sub runs do as a subtest if t has subtests.
 func sub(t rapid.TB, name string, do func(rapid.TB)) {
 	t.Helper()
 	if runs, ok := t.(interface {

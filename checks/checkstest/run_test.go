@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 	"pgregory.net/rapid"
 )
 
@@ -37,13 +37,13 @@ func answers(results ...any) checks.Middleware[*Database] {
 
 func TestRun(t *testing.T) {
 	a, b := checks.Ref{Kind: "Cluster", Name: "a"}, checks.Ref{Group: "g", Kind: "Cluster", Name: "b"}
-	block := checks.Block("NotYet", "it is not time yet", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(a, b))
+	block := checks.Block("NotYet", "it is not time yet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b))
 	errWrapped := fmt.Errorf("asked: %w", &codeError{7})
 	cases := map[string]struct {
 		reason string
 		answer any
 		want   checkstest.Want
-		fault  string // the first line of it, behind the case; empty: the case passes
+		fault  string // the first line of the failure, after the case; empty: the case passes
 	}{
 		"Proceeds":    {"it does", checks.Proceed(), checkstest.Proceeds(), ""},
 		"Skips":       {"it does", checks.Skip("not ours"), checkstest.Skips(), ""},
@@ -54,25 +54,25 @@ func TestRun(t *testing.T) {
 		"ProceedIsOne": {"a proceed is no skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
 		"Blocks":       {"the rest is left open", block, checkstest.Blocks("NotYet"), ""},
 		"AllOfIt": {
-			"all that can be said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Fast), checks.RetryIn(time.Minute), checks.WaitingFor(b, a)).Saying("time", "yet"), "",
+			"all that can be said", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), "",
 		},
 		"SlowIsSaid": {
-			"Slow is what a block has if nothing is said, but here it is said", block, checkstest.Blocks("NotYet", checks.Retry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
+			"Slow is what a block has if nothing is said, but here it is said", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
 		},
 		"OnChange": {
-			"so is OnChange", block, checkstest.Blocks("NotYet", checks.Retry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
+			"so is OnChange", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
 		},
 		"OtherReason": {
 			"another reason is another block", block, checkstest.Blocks("Never"), "want block Never, got " + block.String(),
 		},
 		"OtherDelay": {
-			"it comes back later", block, checkstest.Blocks("NotYet", checks.RetryIn(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
+			"it comes back later", block, checkstest.Blocks("NotYet", checks.WithAfter(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
 		},
 		"OneRefOfTwo": {
-			"exactly these are waited for", block, checkstest.Blocks("NotYet", checks.WaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
+			"exactly these are waited for", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
 		},
 		"OtherGroup": {
-			"the whole ref counts", block, checkstest.Blocks("NotYet", checks.WaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
+			"the whole ref counts", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
 		},
 		"OtherMessage": {
 			"a part is missing", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String(),
@@ -190,8 +190,8 @@ func TestRunHangs(t *testing.T) {
 				end := make(chan struct{})
 				defer close(end)
 				fake, start := &fakeT{}, time.Now()
-				checkstest.Run(fake, link(end), checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}}, checkstest.Within(time.Hour))
-				want := `checkstest: Wrong: case "A" (why): want proceed, but it does not answer within 1h0m0s`
+				checkstest.Run(fake, link(end), checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}}, checkstest.WithTimeout(time.Hour))
+				want := `checkstest: Wrong: case "A" (why): want proceed, but it does not return within 1h0m0s`
 				if diff := cmp.Diff(want, fake.complaint()); diff != "" || time.Since(start) != time.Hour {
 					t.Errorf("after %s: -want, +got:\n%s", time.Since(start), diff)
 				}

@@ -43,29 +43,29 @@ func TestSetUp(t *testing.T) {
 			func(t *fakeT) {
 				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
 			},
-			`checkstest: OwnerReady: case "A" (why): it wants nothing: say Proceeds, Skips, Blocks or Fails`,
+			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
 		},
 		"SayingNothing": {
 			"a message of what?",
 			func(t *fakeT) {
 				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest(), Want: checkstest.Want{}.Saying("a")}})
 			},
-			`checkstest: OwnerReady: case "A" (why): it wants nothing: say Proceeds, Skips, Blocks or Fails`,
+			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
 		},
 		"BreaksInRun": {
 			"it would have no effect",
-			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.Breaks(checkstest.ReadOnly, "why")) },
-			"checkstest: Run: option 1: Breaks is for Conforms and Laws",
+			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.ReadOnly, "why")) },
+			"checkstest: Run: option 1: WithExcuse is for Conforms and Laws",
 		},
 		"RunNoTime": {
 			"nothing answers in no time",
-			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.Within(0)) },
-			"checkstest: Run: option 1: Within(0s): give a positive duration",
+			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) },
+			"checkstest: Run: option 1: WithTimeout(0s): give a positive duration",
 		},
 		"ZeroOption": {
 			"it says nothing",
 			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) },
-			"checkstest: Conforms: option 1: it is the zero Option: use Within or Breaks",
+			"checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse",
 		},
 		"NotARequest": {
 			"only requests can be asked about",
@@ -108,35 +108,37 @@ func TestSetUp(t *testing.T) {
 		},
 		"OnLinksInConforms": {
 			"it has no links to say something of",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.OnLinks()) },
-			"checkstest: Conforms: option 1: OnLinks is for Laws",
+			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithChainOptions()) },
+			"checkstest: Conforms: option 1: WithChainOptions is for Laws",
 		},
 		"BreaksWithoutWhy": {
 			"an excuse that nobody can judge",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Breaks(checkstest.ReadOnly, " ")) },
-			"checkstest: Conforms: option 1: Breaks(ReadOnly): say why",
+			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.ReadOnly, " ")) },
+			"checkstest: Conforms: option 1: WithExcuse(ReadOnly): say why",
 		},
 		"BreaksNoRule": {
 			"there is no such rule",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Breaks(99, "why")) },
-			"checkstest: Conforms: option 1: Breaks(Rule(99)): there is no such rule",
+			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(99, "why")) },
+			"checkstest: Conforms: option 1: WithExcuse(Rule(99)): there is no such rule",
 		},
 		"BreaksTwice": {
 			"one of the two is another rule",
 			func(t *fakeT) {
-				checkstest.Conforms(t, ready, owners, checkstest.Breaks(checkstest.Stops, "why"), checkstest.Breaks(checkstest.Stops, "why"))
+				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Stops, "why"), checkstest.WithExcuse(checkstest.Stops, "why"))
 			},
-			"checkstest: Conforms: option 2: Breaks(Stops) is given twice",
+			"checkstest: Conforms: option 2: WithExcuse(Stops) is given twice",
 		},
 		"BreaksDecides": {
 			"it would be no check",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Breaks(checkstest.Decides, "why")) },
-			"checkstest: Conforms: option 1: Breaks(Decides): no check is excused from deciding",
+			func(t *fakeT) {
+				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
+			},
+			"checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding",
 		},
 		"FailedAlready": {
 			"rapid would panic",
 			func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) },
-			"checkstest: Conforms: OwnerReady: the rules were not tried, as the test has failed already",
+			"checkstest: Conforms: OwnerReady: the rules were not tried, because the test has already failed",
 		},
 	}
 	for name, tc := range cases {
@@ -191,13 +193,13 @@ func TestGate(t *testing.T) {
 		"NoMessage": {
 			"the other rules are kept",
 			checks.Gate("Begin", func(context.Context, request) (checks.Result, error) { return checks.Block("Begun", ""), nil }),
-			"checkstest: Gate(Begin) breaks Explains (a block has a reason in CamelCase, and a message): the block for Begun has no message: say what is waited for",
+			"checkstest: Gate(Begin) breaks Explains (a block has a reason in CamelCase, and a message): the block for Begun has no message: name the awaited object",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeT{}
-			fake.run(func() { checkstest.Conforms(fake, tc.link, ordinary(), checkstest.Within(time.Minute)) })
+			fake.run(func() { checkstest.Conforms(fake, tc.link, ordinary(), checkstest.WithTimeout(time.Minute)) })
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.said())
 			}

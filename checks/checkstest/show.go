@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
 // view is the part of a request that checks see and must not change.
@@ -37,7 +37,7 @@ func viewOf(req any) view {
 	return v
 }
 
-// lines shows each part that is set, as its name and its value.
+// lines returns the name and the value of each part that is set.
 func (v view) lines() (lines [][2]string) {
 	line := func(name string, value any) { lines = append(lines, [2]string{name, fmt.Sprint(value)}) }
 	if v.of {
@@ -69,7 +69,7 @@ func (v view) lines() (lines [][2]string) {
 	return lines
 }
 
-// String shows a request in a line.
+// String prints a request in a line.
 func (v view) String() string {
 	var parts []string
 	for _, l := range v.lines() {
@@ -78,7 +78,7 @@ func (v view) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// String shows a request, a part a line.
+// String prints a request, a part a line.
 func (v variant[R]) String() string {
 	var b strings.Builder
 	b.WriteString("the request")

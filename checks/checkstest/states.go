@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// provisioningStates are words that Azure has for what is being done to one resource or another; those that it has most often
-// come first, as rapid prefers them.
+// provisioningStates are the provisioning states of Azure resources. The most
+// frequent ones come first, because rapid prefers them.
 var provisioningStates = []string{
 	"Succeeded", "Failed", "Canceled", "Creating", "Updating", "Deleting",
 	"Accepted", "Running", "Stopped", "Stopping", "Starting", "Upgrading", "Scaling", "Deallocating", "Deallocated",
@@ -16,14 +16,14 @@ var provisioningStates = []string{
 	"InProgress", "Pending", "Registering", "ReconcilingClusterCertificates", "RotatingClusterCertificates", "Waiting",
 }
 
-// oddStates are no states of today, or none at all.
+// oddStates are no states of Azure.
 var oddStates = []string{
 	"", " ", "\n", "Cancelled", "Success", "Suceeded", "SucceededWithErrors", "NotSucceeded", "Succeeded,Failed", "Unknown", "None",
 	"nil", "0", "?", "\"", "成功", "\xff",
 }
 
-// ProvisioningStates draws what a state field of Azure may hold: nil, each of the states that Azure has, in any case and with
-// white space around, words that are none of them, and blanks.
+// ProvisioningStates draws values of a state field of Azure: nil, every state of
+// Azure, in any case and with surrounding white space, other words, and blanks.
 func ProvisioningStates[S ~string]() *rapid.Generator[*S] {
 	return rapid.Custom(func(t *rapid.T) *S {
 		switch rapid.IntRange(0, 9).Draw(t, "kind of state") {
@@ -38,7 +38,7 @@ func ProvisioningStates[S ~string]() *rapid.Generator[*S] {
 	})
 }
 
-// spellings are ways to write a word that mean the same.
+// spellings are ways to write the same word.
 var spellings = []func(string) string{
 	func(s string) string { return s },
 	strings.ToLower,

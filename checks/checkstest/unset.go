@@ -11,13 +11,14 @@ const (
 	mostElements = 2  // of a list
 )
 
-// unset gives copies of v, in each of which one exported field is not set, at every level, with the path to it; ".Status.State"
-// for instance. What v points to stays as it is: a copy has new pointers on the way to the field, and shares the rest.
+// unset returns copies of v. In each, one exported field at any level is zero; its
+// path is like ".Status.State". unset does not change v: a copy has new pointers on
+// the way to the field, and shares the rest.
 func unset(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) { unsetIn(v, "", deepest, yield) }
 }
 
-// unsetIn tells whether to go on.
+// unsetIn reports whether to continue.
 func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect.Value) bool) bool {
 	if depth == 0 {
 		return true
@@ -67,7 +68,8 @@ func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect
 	return true
 }
 
-// unsetPart does so for a field or an element, which with puts into a copy of the whole.
+// unsetPart does the same for a field or an element. with puts it into a copy of
+// the whole.
 func unsetPart(part reflect.Value, path string, depth int, with func(reflect.Value) reflect.Value,
 	yield func(string, reflect.Value) bool) bool {
 

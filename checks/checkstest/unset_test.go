@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
 type node struct {

@@ -19,9 +19,9 @@ func TestNewEnough(t *testing.T) {
 	checkstest.Run(t, newEnough(), checkstest.Cases[*Database]{
 		"Same": {Reason: "the cluster can run it", Want: checkstest.Proceeds(),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(16)})))},
-		"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WaitingFor(prod)).Saying("at 15"),
+		"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WithWaitingFor(prod)).Saying("at 15"),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(15)})))},
-		"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.Retry(classify.Fast)),
+		"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithRetry(classify.Fast)),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
 	})
 	versions := rapid.IntRange(14, 18)

@@ -8,14 +8,14 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// variant is a request that was made of one that was drawn.
+// variant is a drawn request, or a request made from one.
 type variant[R any] struct {
-	what string // what is different in it, as "with no owner"; empty for the one that was drawn
-	rule Rule   // what is broken if it is not decided
+	what string // its difference, as "with no owner"; empty for the drawn request
+	rule Rule   // the rule that a missing decision breaks
 	req  R
 }
 
-// with adds to a sentence what is different.
+// with adds the difference to a sentence.
 func (v variant[R]) with(sentence string) string {
 	if v.what == "" {
 		return sentence
@@ -28,7 +28,7 @@ type otherKind struct{ Name string }
 
 var errResolver = errors.New("the resolver fails")
 
-// variants gives the requests that people forget. What is given stays as it is.
+// variants returns the requests that authors forget. It does not change given.
 func variants[R any](given R) []variant[R] {
 	var all []variant[R]
 	add := func(rule Rule, what string, change func(parts)) {
@@ -54,7 +54,7 @@ func variants[R any](given R) []variant[R] {
 		is("with an owner that is a nil pointer", Ready(ref, reflect.Zero(v.Type()).Interface()))
 	}
 	if owner.Found() {
-		is("with an owner that has not said whether it is ready", Unknown(ref, owner.Value))
+		is("with an owner that does not report its readiness", Unknown(ref, owner.Value))
 		is("with an owner that is not ready", NotReady(ref, owner.Value, "Creating"))
 		is("with an owner that was ready for an older generation", Stale(ref, owner.Value))
 		deleting := Ready(ref, owner.Value)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/internal/snapshot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
 type cluster struct{ State *string }
@@ -20,7 +20,7 @@ func TestVariants(t *testing.T) {
 		"with no owner", "with an owner that is not found", "with an owner known by its ID only", "with an owner of another kind",
 	}
 	there := []string{
-		"with an owner that is a nil pointer", "with an owner that has not said whether it is ready", "with an owner that is not ready",
+		"with an owner that is a nil pointer", "with an owner that does not report its readiness", "with an owner that is not ready",
 		"with an owner that was ready for an older generation", "with an owner that is being deleted",
 	}
 	resolver := []string{"with no resolver", "with a resolver that finds nothing", "with a resolver that fails"}

@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Want is what a [Case] expects. It is made by [Proceeds], [Skips], [Blocks], [Fails] and [FailsAs]; the zero Want expects
-// nothing, and fails the test.
+// Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks], [Fails]
+// and [FailsAs] make one. The zero Want fails the test.
 type Want struct {
 	verdict, reason string
 	retry           classify.Retry // Unset: any
@@ -24,7 +24,7 @@ type Want struct {
 	errs            []wantedError
 }
 
-// wantedError is something that an error has to be.
+// wantedError is a property that an error must have.
 type wantedError struct {
 	name string
 	is   func(error) bool
@@ -37,18 +37,19 @@ const (
 	verdictError   = "error"
 )
 
-// Proceeds expects that the work goes on.
+// Proceeds expects that the check proceeds.
 func Proceeds() Want { return Want{verdict: verdictProceed} }
 
-// Skips expects that the links behind are left out on purpose.
+// Skips expects that the check skips the inner links.
 func Skips() Want { return Want{verdict: verdictSkip} }
 
-// Blocks expects a block for a reason. The options are those of [checks.Block]: if [checks.Retry] or [checks.RetryIn] is among
-// them, that is compared, and if [checks.WaitingFor] is, exactly these refs are waited for, in any order.
+// Blocks expects a block with the reason. The options are those of [checks.Block].
+// Run compares [checks.WithRetry] and [checks.WithAfter] if they are given. With
+// [checks.WithWaitingFor], the awaited objects must be exactly these, in any order.
 func Blocks(reason string, opts ...checks.BlockOption) Want {
-	// What the options say can only be seen in a block. Whether they name a Retry shows if another one is there already.
+	// Only a block shows the settings of the options. A second block with another Retry shows whether they set one.
 	said := checks.Block("Wanted", "wanted", opts...)
-	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.Retry(classify.OnChange)}, opts...)...)
+	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.WithRetry(classify.OnChange)}, opts...)...)
 	w := Want{verdict: verdictBlock, reason: reason, after: said.After(), refs: sorted(said.WaitingFor())}
 	if said.Retry() == other.Retry() {
 		w.retry = said.Retry()
@@ -56,7 +57,8 @@ func Blocks(reason string, opts ...checks.BlockOption) Want {
 	return w
 }
 
-// Fails expects an error, in which errors.Is finds all of errs. Without errs any error will do.
+// Fails expects an error in which errors.Is finds all of errs; without errs, any
+// error.
 func Fails(errs ...error) Want {
 	w := Want{verdict: verdictError}
 	for _, target := range errs {
@@ -73,14 +75,14 @@ func FailsAs[E error]() Want {
 	}}}}
 }
 
-// Saying expects that each part is in the message of the block, the why of the skip, or the text of the error. The Want it is
-// called on stays as it was.
+// Saying returns a Want that also expects each part in the message of the block,
+// the reason of the skip, or the text of the error.
 func (w Want) Saying(parts ...string) Want {
 	w.saying = slices.Concat(w.saying, parts)
 	return w
 }
 
-// String is what is expected, in a line.
+// String prints the expected answer in a line.
 func (w Want) String() string {
 	var b strings.Builder
 	b.WriteString(w.verdict)
@@ -112,7 +114,8 @@ func (w Want) String() string {
 	return b.String()
 }
 
-// outcome is an answer as it is compared. It has exported fields for the sake of cmp.
+// outcome is an answer in the form that is compared. Its fields are exported for
+// cmp.
 type outcome struct {
 	Verdict, Reason, Message string
 	Retry                    string
@@ -137,14 +140,15 @@ func outcomeOf(res checks.Result, err error) outcome {
 	return o
 }
 
-// whole is the outcome that is expected, with everything that is left open taken from what came.
+// whole returns the expected outcome. It takes the parts that Want leaves open
+// from got.
 func (w Want) whole(got outcome, err error) outcome {
 	want := got
 	want.Verdict = w.verdict
 	if w.verdict == verdictBlock {
 		want.Reason = w.reason
 	}
-	if w.verdict != got.Verdict { // what came has nothing to compare the rest with
+	if w.verdict != got.Verdict { // got has nothing to compare the rest with
 		want = outcome{Verdict: w.verdict, Reason: w.reason}
 	}
 	if w.retry != classify.Unset {

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/windlass-go/windlass/internal/patience"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// ending is how something ended that was not trusted to end.
+// ending is how a watched function ended.
 type ending struct {
 	how   end
 	value any    // of a panic
@@ -27,7 +27,7 @@ const (
 	late   // not at all
 )
 
-// fault says how it ended, in words that follow a name; "" if it returned.
+// fault returns how it ended, as a sentence; "" if it returned.
 func (e ending) fault(within time.Duration) string {
 	switch e.how {
 	case panicked:
@@ -35,22 +35,22 @@ func (e ending) fault(within time.Duration) string {
 	case exited:
 		return "it ends its goroutine (runtime.Goexit, as t.FailNow does)"
 	case late:
-		return fmt.Sprintf("it does not answer within %s", within)
+		return fmt.Sprintf("it does not return within %s", within)
 	}
 	return ""
 }
 
-// watch watches something that may not end, or not return.
+// watch runs functions that may not end, or not return.
 type watch struct {
 	within time.Duration
 	steps  atomic.Int64
 }
 
-// step begins a step, which has its own time.
+// step begins a step. Each step has its own time.
 func (w *watch) step() { w.steps.Add(1) }
 
-// do runs something of one or more steps in a goroutine of its own, with the labels of ctx, and waits for it. If it is late it
-// is still running.
+// do runs a function of one or more steps in a goroutine of its own, with the
+// labels of ctx, and waits for it. If it is late, it is still running.
 func (w *watch) do(ctx context.Context, run func()) ending {
 	done, e := make(chan struct{}), ending{how: exited}
 	go labeled(ctx, func() {
@@ -69,7 +69,7 @@ func (w *watch) do(ctx context.Context, run func()) ending {
 }
 
 // labeled runs fn with the labels of ctx and then over without them: the kit's
-// own goroutine is not one that a check left behind.
+// own goroutine is not one that a check left inner.
 func labeled(ctx context.Context, fn, over func()) {
 	defer over()
 	defer pprof.SetGoroutineLabels(context.Background())

@@ -2,8 +2,8 @@ package aws
 
 import "github.com/windlass-go/windlass/classify"
 
-// The codes that the SDK repeats by itself: DefaultThrottleErrorCodes and DefaultRetryableErrorCodes in aws/retry/standard.go
-// of aws-sdk-go-v2.
+// The codes that the SDK repeats by itself: DefaultThrottleErrorCodes and
+// DefaultRetryableErrorCodes in aws/retry/standard.go of aws-sdk-go-v2.
 var throttling = []string{
 	"BandwidthLimitExceeded",
 	"EC2ThrottledException",
@@ -31,11 +31,13 @@ var throttled = func() map[string]bool {
 	return m
 }()
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as Codes().Link().
+// Codes is the table of [Errors]. It is a copy: change it as you like and put
+// it into a chain, as Codes().Link().
 //
-// A row is [classify.OnChange] only if its code says that the request itself is wrong, whatever the state of the cloud.
-// InvalidParameterValue and MalformedPolicyDocument do not: services return them, too, for a role that was just created
-// and is not known everywhere yet.
+// A row is [classify.OnChange] only if its code says that the request itself is
+// wrong, whatever the state of the cloud. InvalidParameterValue and
+// MalformedPolicyDocument do not: services return them, too, for a role that
+// was just created and is not known everywhere yet.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 80)
 	add := func(r classify.Retry, codes ...string) {
@@ -47,8 +49,8 @@ func Codes() classify.Table {
 	add(classify.Slow, throttling...)
 
 	// Source: the errors that are common to all services,
-	// https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html. Rights and credentials are mended outside of the
-	// object.
+	// https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html.
+	// Rights and credentials are mended outside of the object.
 	add(classify.Slow,
 		"AccessDeniedException",
 		"ExpiredTokenException",
@@ -72,7 +74,8 @@ func Codes() classify.Table {
 		"MissingParameter",
 	)
 
-	// Source: the error codes of EC2, https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html.
+	// Source: the error codes of EC2,
+	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html.
 	add(classify.Slow,
 		"AuthFailure",
 		"DependencyViolation",
@@ -100,7 +103,8 @@ func Codes() classify.Table {
 		"UnknownParameter",
 	)
 
-	// Source: the error responses of S3, https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
+	// Source: the error responses of S3,
+	// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
 	add(classify.Slow,
 		"AccessDenied",
 		"BucketNotEmpty",
@@ -116,7 +120,8 @@ func Codes() classify.Table {
 		"MalformedXML",
 	)
 
-	// Source: the errors of the actions of IAM, https://docs.aws.amazon.com/IAM/latest/APIReference/API_Operations.html.
+	// Source: the errors of the actions of IAM,
+	// https://docs.aws.amazon.com/IAM/latest/APIReference/API_Operations.html.
 	add(classify.Slow,
 		"ConcurrentModification",
 		"DeleteConflict",
@@ -128,7 +133,8 @@ func Codes() classify.Table {
 		"LimitExceeded",
 	)
 
-	// Source: exceptions that many services share, as in the API references of EKS, ECS, Lambda and DynamoDB.
+	// Source: exceptions that many services share, as in the API references of
+	// EKS, ECS, Lambda and DynamoDB.
 	add(classify.Slow,
 		"ConcurrentModificationException",
 		"ConflictException",

@@ -1,29 +1,34 @@
-// Package aws knows the errors of Amazon Web Services, as the clients of the AWS SDK for Go v2 return them. A reconciler
-// for AWS adds one line:
+// Package aws knows the errors of Amazon Web Services, as the clients of the
+// AWS SDK for Go v2 return them. A reconciler for AWS adds one line:
 //
 //	buckets := flow.New("Bucket", operations, extensions, flow.WithErrors(aws.Errors()))
 //
 // A chain that stands alone reads its failures with it:
 //
-//	handle := classify.Compose(chain.New(mine.Link()))
+//	handle := classify.Compose(mine.Chain())
 //	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, aws.Errors()))
 //
-// [Errors] reads code, message and fault of a [smithy.APIError], and the HTTP status and the delay of the response
-// ([smithyhttp.ResponseError], X-Amz-Retry-After, Retry-After). It decides by [Codes]. Print that table to see every row.
+// [Errors] reads code, message and fault of a [smithy.APIError], and the HTTP
+// status and the delay of the response ([smithyhttp.ResponseError],
+// X-Amz-Retry-After, Retry-After). It decides by [Codes]. Print that table to
+// see every row.
 //
 // # Not found
 //
-// A code that ends in NotFound, NotFoundException or NotFoundFault, or starts with NoSuch, says that the object does not
-// exist. An HTTP status alone does not: some services answer 404 for an operation that they do not have.
+// A code that ends in NotFound, NotFoundException or NotFoundFault, or starts
+// with NoSuch, means that the object does not exist. An HTTP status alone does
+// not: some services answer 404 for an operation that they do not have.
 //
 // # Operations under way
 //
-// No error of AWS ends an operation that is polled. Its services report a failure in the state of the object, and an
-// object that was just created may not be found for some time. Return flow.Failed when the state says so.
+// No error of AWS ends a polled operation. Its services report a failure in the
+// state of the object, and an object that was just created may not be found for
+// some time. Return flow.Failed if the state is a failure.
 //
 // # Other packages
 //
-// The package has the name of one in the SDK. Import one of them under another name:
+// A package of the SDK has the same name. Import one of them under another
+// name:
 //
 //	import wlaws "github.com/windlass-go/windlass/classify/aws"
 package aws

@@ -3,7 +3,6 @@ package aws
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -16,7 +15,7 @@ var known = classify.NewErrors("aws", read, Codes())
 // Errors knows the errors of AWS: it reads them, and decides by [Codes].
 func Errors() classify.Errors { return known }
 
-// read is the classify.Reader of Errors.
+// read is the reader of [Errors].
 func read(f *classify.Failure) bool {
 	api, isAPI := errors.AsType[smithy.APIError](f.Err)
 	response, isResponse := errors.AsType[*smithyhttp.ResponseError](f.Err)
@@ -27,10 +26,7 @@ func read(f *classify.Failure) bool {
 	f.Message = f.Err.Error()
 	if isResponse {
 		f.Status = response.Response.StatusCode
-		f.After = classify.WholeNumber(response.Response.Header.Get("X-Amz-Retry-After"), time.Millisecond)
-		if f.After == 0 {
-			f.After = f.RetryAfter(response.Response.Header)
-		}
+		f.After = f.RetryAfter(response.Response.Header, "X-Amz-Retry-After")
 	}
 	f.ReadStatus()
 	f.NotFound = false

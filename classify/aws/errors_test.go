@@ -19,8 +19,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// apiErr is an error as the clients of the SDK return it: an operation that wraps a response that wraps an API error. A
-// status of 0 leaves the response out.
+// apiErr is an error as the clients of the SDK return it: an operation that
+// wraps a response that wraps an API error. A status of 0 leaves the response
+// out.
 func apiErr(code, message string, fault smithy.ErrorFault, status int, header ...string) error {
 	var err error = &smithy.GenericAPIError{Code: code, Message: message, Fault: fault}
 	if status != 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/aws"
 )
@@ -22,7 +21,7 @@ func Example() {
 	mine := classify.Table{
 		{Name: "subnets are being deleted", Code: "DependencyViolation", Retry: classify.Fast},
 	}
-	for _, c := range []classify.Chain{{}, chain.New(mine.Link())} {
+	for _, c := range []classify.Chain{{}, mine.Chain()} {
 		got, _ := classify.Compose(c)(context.Background(), classify.NewFailure(err, "", time.Time{}, aws.Errors()))
 		fmt.Println(got)
 	}

@@ -40,7 +40,8 @@ func readBody(resp *http.Response) (b body) {
 	return b
 }
 
-// peek returns the start of a response's body. Later readers find the body unchanged.
+// peek returns the start of a response's body. Later readers find the body
+// unchanged.
 func peek(resp *http.Response) []byte {
 	switch body := resp.Body.(type) {
 	case nil:
@@ -48,7 +49,8 @@ func peek(resp *http.Response) []byte {
 	case *peeked:
 		return body.head
 	case interface{ Bytes() []byte }:
-		// azcore replaces a body that it has read by such a reader. Reading would move it.
+		// azcore replaces a body that it has read by such a reader. Reading
+		// would move it.
 		data := body.Bytes()
 		return data[:min(len(data), maxBody)]
 	default:
@@ -81,9 +83,11 @@ func (p *peeked) Read(b []byte) (int, error) {
 
 func (p *peeked) Close() error { return p.rest.Close() }
 
-// decodeBody reads an error from JSON in the forms that services use: {"error": {...}}, {"odata.error": {...}} with a
-// message {"value": ...}, both at the top level, and OAuth's {"error": "code", "error_description": "..."}. An error object
-// wins over the top level even if it is empty, as in azcore. The JSON may be cut off; whole reports whether it was not.
+// decodeBody reads an error from JSON in the forms that services use: {"error":
+// {...}}, {"odata.error": {...}} with a message {"value": ...}, both at the top
+// level, and OAuth's {"error": "code", "error_description": "..."}. An error
+// object wins over the top level even if it is empty, as in azcore. The JSON
+// may be cut off; whole reports whether it was not.
 func decodeBody(data []byte, depth int) (d detail, whole bool) {
 	t := tokens{dec: json.NewDecoder(bytes.NewReader(data))}
 	t.dec.UseNumber()
@@ -201,8 +205,8 @@ func (t *tokens) fields(field func(key string)) {
 	}
 }
 
-// objects reads an object, or the objects of an array, and nothing of any other value. It calls object after each opening
-// brace, to read the fields.
+// objects reads an object, or the objects of an array, and nothing of any other
+// value. It calls object after each opening brace, to read the fields.
 func (t *tokens) objects(object func()) {
 	switch t.next() {
 	case json.Delim('{'):
@@ -221,7 +225,8 @@ func (t *tokens) objects(object func()) {
 	}
 }
 
-// text reads a value: the text of a string or a number, the fields of an object, and nothing of any other value.
+// text reads a value: the text of a string or a number, the fields of an
+// object, and nothing of any other value.
 func (t *tokens) text(field func(key string)) (text string, object bool) {
 	switch token := t.next().(type) {
 	case string:
@@ -255,7 +260,8 @@ func (t *tokens) first(s *string) {
 	}
 }
 
-// skip reads to the end of the object or array that was just entered. It does not recurse, however deep they nest.
+// skip reads to the end of the object or array that was just entered. It does
+// not recurse, however deep they nest.
 func (t *tokens) skip() {
 	for depth := 1; depth > 0 && t.err == nil; {
 		switch t.next() {

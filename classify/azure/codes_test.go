@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// wantCodes is the table once more, copied from the classifier of Azure Service Operator.
+// wantCodes is the table once more, copied from the classifier of Azure Service
+// Operator.
 var wantCodes = map[classify.Retry]string{
 	classify.Slow: `AnotherOperationInProgress AuthorizationFailed AllocationFailed Conflict FailedIdentityOperation
 		InvalidResourceReference InvalidSubscriptionRegistrationState LinkedAuthorizationFailed MissingRegistrationForLocation

@@ -13,12 +13,13 @@ import (
 
 var known = classify.NewErrors("azure", read, Codes())
 
-// Errors knows the errors of Azure Resource Manager: it reads them, and decides by [Codes]. Two kinds of errors end an
-// operation that is polled: one with a status of 2xx, which says that the operation has failed, and 404 and 410, which say
-// that the service does not know the operation any more.
+// Errors knows the errors of Azure Resource Manager: it reads them, and decides
+// by [Codes]. Two kinds of errors end a polled operation. A status of 2xx means
+// that the operation failed. 404 and 410 mean that the service no longer knows
+// the operation.
 func Errors() classify.Errors { return known }
 
-// read is the classify.Reader of Errors.
+// read is the reader of [Errors].
 func read(f *classify.Failure) bool {
 	response, ok := errors.AsType[*azcore.ResponseError](f.Err)
 	if !ok || response == nil {
@@ -43,13 +44,15 @@ func read(f *classify.Failure) bool {
 	f.ReadStatus()
 	f.Ended = f.Status >= 200 && f.Status <= 299 || f.Status == http.StatusNotFound || f.Status == http.StatusGone
 	if f.Code == "" && f.Status >= 400 && f.Status <= 499 {
-		// Azure Resource Manager names every error. A text without a code is the answer of a proxy or a gateway, which does
-		// not know the object and the operation.
+		// Azure Resource Manager names every error. A text without a code comes
+		// from a proxy or a gateway, which does not know the object and the
+		// operation.
 		if body.message != "" || body.raw != "" {
 			f.NotFound, f.Ended = false, false
 		}
 		if f.Status == http.StatusBadRequest {
-			// It says nothing about the request either: rules do not see its status and its text.
+			// It is not about the request either: rules do not see its status
+			// and its text.
 			f.Status, f.Message = 0, "HTTP 400 without an error code of Azure"
 			body.raw = cmp.Or(body.message, body.raw)
 		}
@@ -61,8 +64,9 @@ func read(f *classify.Failure) bool {
 	return true
 }
 
-// readClient reads an error that the SDK marks as final for the request, because it got no credentials or half an
-// answer. It says nothing about the operation.
+// readClient reads an error that the SDK marks as final for the request,
+// because it got no credentials or half a response. It is not about the
+// operation.
 func readClient(f *classify.Failure) bool {
 	if _, ok := errors.AsType[interface {
 		error
@@ -75,12 +79,8 @@ func readClient(f *classify.Failure) bool {
 	return true
 }
 
-// retryAfter returns the delay that a response asks for. Azure's headers in milliseconds come before Retry-After.
+// retryAfter returns the delay that a response asks for. Azure's headers in
+// milliseconds come before Retry-After.
 func retryAfter(f *classify.Failure, h http.Header) time.Duration {
-	for _, header := range [...]string{"Retry-After-Ms", "X-Ms-Retry-After-Ms"} {
-		if d := classify.WholeNumber(h.Get(header), time.Millisecond); d > 0 {
-			return d
-		}
-	}
-	return f.RetryAfter(h)
+	return f.RetryAfter(h, "Retry-After-Ms", "X-Ms-Retry-After-Ms")
 }

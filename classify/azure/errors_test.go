@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 )
 
@@ -140,7 +139,7 @@ func TestProxyPage(t *testing.T) {
 		{Name: "text", Message: classify.Contains("was not found"), Retry: classify.OnChange},
 		{Name: "status", Status: 400, Retry: classify.OnChange},
 	}
-	handle := classify.Compose(chain.New(table.Link()))
+	handle := classify.Compose(table.Chain())
 	for name, body := range map[string]string{"HTML": "<html>the DiskAccess was not found</html>", "JSON": `{"message":"the DiskAccess was not found"}`, "text": "was not found"} {
 		c, _ := handle(t.Context(), newFailure(respErr("", 400, body)))
 		if c.Retry() != classify.Slow || c.Rule() != "Unknown" || !strings.Contains(c.Message(), "was not found") {
@@ -156,7 +155,7 @@ func TestProxyPage(t *testing.T) {
 // Rules match the codes of nested errors.
 func TestInnerCodes(t *testing.T) {
 	table := classify.Table{{Name: "no cores", Code: "DeploymentFailed", InnerCode: "QuotaExceeded", Retry: classify.VerySlow}}
-	handle := classify.Compose(chain.New(table.Link()))
+	handle := classify.Compose(table.Chain())
 	for body, want := range map[string]string{
 		`{"error":{"code":"DeploymentFailed","message":"m","details":[{"code":"Conflict","innererror":{"code":"QuotaExceeded","message":"no cores"}}]}}`: "no cores",
 		`{"error":{"code":"DeploymentFailed","message":"m","details":[{"code":"Conflict"}]}}`:                                                            "Unknown",

@@ -20,7 +20,8 @@ import (
 // Vault is reconciled. ID is its resource ID in Azure.
 type Vault struct{ ID string }
 
-// lockState reads the state of a vault from Azure, by its resource ID and with the API version of the request.
+// lockState reads the state of a vault from Azure, by its resource ID and with
+// the API version of the request.
 func lockState(client *arm.Client) func(context.Context, *checks.Request[*Vault]) (string, error) {
 	return func(ctx context.Context, req *checks.Request[*Vault]) (string, error) {
 		get, err := runtime.NewRequest(ctx, http.MethodGet, runtime.JoinPaths(client.Endpoint(), req.Resource.ID))
@@ -52,7 +53,8 @@ type answer struct {
 	body   string
 }
 
-// answers is a transport that stands for Azure: it prints each request, and gives one answer after the other.
+// answers is a transport that stands for Azure: it prints each request, and
+// gives one answer after the other.
 type answers []answer
 
 func (a *answers) Do(req *http.Request) (*http.Response, error) {
@@ -63,8 +65,10 @@ func (a *answers) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: body, Request: req}, nil
 }
 
-// A check reads the live state with a client of the Azure SDK, by the ID of the resource and the API version of the request.
-// "Not found" means that the resource is not in Azure yet, so the check proceeds. Any other error is an error of the check.
+// A check reads the live state with a client of the Azure SDK, by the ID of the
+// resource and the API version of the request. "Not found" means that the
+// resource is not in Azure yet, so the check proceeds. Any other error is an
+// error of the check.
 func Example_liveState() {
 	client, err := arm.NewClient("example", "v1.0.0", &fake.TokenCredential{}, &arm.ClientOptions{
 		DisableRPRegistration: true,
@@ -82,7 +86,7 @@ func Example_liveState() {
 		fmt.Println(err)
 		return
 	}
-	check := checks.Compose(chain.New(checks.LiveState(lockState(client), checks.Deny("Locked", "Deleting"))))
+	check := checks.Compose(chain.New(checks.LiveState(lockState(client), checks.WithDenied("Locked", "Deleting"))))
 	for range 4 {
 		res, err := check(context.Background(), &checks.Request[*Vault]{
 			OwnerRequest: checks.OwnerRequest{APIVersion: "2023-07-01", Errors: azure.Errors()},

@@ -12,13 +12,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// The cause of a failed deployment is in its details. A row of a table decides by it.
+// The cause of a failed deployment is in its details. A row of a table decides
+// by it.
 func ExampleErrors() {
 	const body = `{"error": {"code": "DeploymentFailed", "message": "At least one resource deployment operation failed.",
 		"details": [{"code": "QuotaExceeded", "message": "No cores are left in westeurope."}]}}`
@@ -28,7 +28,7 @@ func ExampleErrors() {
 	mine := classify.Table{
 		{Name: "no cores", Code: "DeploymentFailed", InnerCode: "QuotaExceeded", Retry: classify.VerySlow},
 	}
-	handle := classify.Compose(chain.New(mine.Link()))
+	handle := classify.Compose(mine.Chain())
 	c, _ := handle(context.Background(), classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors()))
 	fmt.Println(c)
 	// Output:
@@ -105,7 +105,7 @@ func ExampleObserve() {
 	found := struct{ Capacity *int32 }{&size} // what api.Get has returned
 	for _, err := range []error{nil, &azcore.ResponseError{StatusCode: http.StatusNotFound, ErrorCode: "ResourceNotFound"}} {
 		o, err := azure.Observe(err, nil, func() bool { return azure.Equal(found.Capacity, 3) })
-		_, seen := o.Describe(&chain.Link{Kind: chain.Point})
+		_, seen := o.Describe()
 		fmt.Println(seen, err)
 	}
 	// Output:

@@ -18,7 +18,8 @@ import (
 	"github.com/windlass-go/windlass/internal/reason"
 )
 
-// The corpus is in testdata/fuzz. wraps lists the wraps of the error, from the inside out, see wrapped.
+// The corpus is in testdata/fuzz. wraps lists the wraps of the error, from the
+// inside out, see wrapped.
 func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, code string, status int, wraps string) {
 		bare := respErr(code, status, string(body))
@@ -52,7 +53,8 @@ func FuzzErrorBody(f *testing.F) {
 	})
 }
 
-// wrapped wraps an error in one of the usual ways, and returns the Retry of the whole.
+// wrapped wraps an error in one of the usual ways, and returns the Retry of the
+// whole.
 func wrapped(how byte, r classify.Retry, err error) (classify.Retry, error) {
 	switch how {
 	case 'w':
@@ -86,7 +88,7 @@ func FuzzRetryAfter(f *testing.F) {
 		if got < 0 || got > time.Hour {
 			t.Errorf("%q gave %s, which is not from 0 to an hour", h, got)
 		}
-		want := classify.RetryAfter(http.Header{"Retry-After": {seconds}, "Date": {date}}, noon)
+		want := classify.NewFailure(errors.New("x"), "", noon).RetryAfter(http.Header{"Retry-After": {seconds}, "Date": {date}})
 		for _, s := range []string{azureMs, ms} { // the later one wins
 			if s = strings.TrimSpace(s); !onlyDigits.MatchString(s) || strings.Trim(s, "0") == "" {
 				continue

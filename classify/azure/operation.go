@@ -16,12 +16,15 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// pollEvery is the delay between two polls if the service asks for none. It is the SDK's own.
+// pollEvery is the delay between two polls if the service asks for none. It is
+// the SDK's own.
 const pollEvery = 30 * time.Second
 
-// Advance moves a long-running operation on by one request and never waits. Without a token it calls begin to start the
-// operation. With a token it polls once. It returns [flow.InProgress] with the poller's resume token and the delay that
-// the service asks for, or [flow.Done] after it has called finished with the result. finished may be nil.
+// Advance moves a long-running operation on by one request and never waits.
+// Without a token it calls begin to start the operation. With a token it polls
+// once. It returns [flow.InProgress] with the poller's resume token and the
+// delay that the service asks for, or [flow.Done] after it has called finished
+// with the result. finished may be nil.
 //
 // begin is a Begin method of a client of the SDK. It has to pass the token on:
 //
@@ -30,9 +33,10 @@ const pollEvery = 30 * time.Second
 //			&armkusto.ClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 //	}
 //
-// The error is a [flow.FailedError] if, and only if, the service reports that the operation has failed or was canceled.
-// Any other error leaves the operation under way: a poll that failed, a result that could not be fetched, a token that is
-// none of this operation.
+// The error is a [flow.FailedError] if, and only if, the service reports that
+// the operation has failed or was canceled. Any other error leaves the
+// operation under way: a poll that failed, a result that could not be fetched,
+// a token that is none of this operation.
 func Advance[R any](
 	ctx context.Context, token string,
 	begin func(context.Context) (*runtime.Poller[R], error), finished func(R),
@@ -75,8 +79,9 @@ func Advance[R any](
 	return flow.Done(), nil
 }
 
-// failed reports whether err, which a poller returned in place of a result, is the service's report that the operation
-// has failed. polled is the last answer about the operation.
+// failed reports whether err, which a poller returned in place of a result, is
+// the service's report that the operation has failed. polled is the last answer
+// about the operation.
 func failed(err error, polled *http.Response) bool {
 	response, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok || response.RawResponse != polled {
@@ -102,10 +107,12 @@ func pollAfter(response *http.Response) time.Duration {
 	return pollEvery
 }
 
-// Observe makes an Observation of the answer to a GET. err is the error of the GET. If the resource does not exist, Observe
-// calls absent, which clears the state that the status still reports: an old state would block the PUT that creates the
-// resource again. absent may be nil. If the resource exists, Observe calls inSync, which reports whether the resource is as
-// the spec says, and which may copy what Azure reports:
+// Observe makes an Observation of the answer to a GET. err is the error of the
+// GET. If the resource does not exist, Observe calls absent, which clears the
+// state that the status still reports: an old state would block the PUT that
+// creates the resource again. absent may be nil. If the resource exists,
+// Observe calls inSync, which reports whether the resource is as the spec says,
+// and which may copy what Azure reports:
 //
 //	found, err := api.Get(ctx, group, name, nil)
 //	return azure.Observe(err, func() { cluster.Status.State = nil }, func() bool {

@@ -23,7 +23,8 @@ type thing struct {
 	Name string `json:"name"`
 }
 
-// answer is one answer of the service. A nil err and status 0 is a lost connection.
+// answer is one answer of the service. A nil err and status 0 is a lost
+// connection.
 type answer struct {
 	status int
 	body   string
@@ -161,7 +162,8 @@ func TestAdvance(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
-			// The reader agrees: it knows of no operation that has ended which Advance takes to be under way.
+			// The reader agrees: it knows of no operation that has ended which
+			// Advance takes to be under way.
 			if polled := len(s.asked) == 1 && s.asked[0] != put; polled && err != nil && !got.Failed && name != "poll not found" && Errors().Ended(err) {
 				t.Error("the reader of errors ends the operation")
 			}

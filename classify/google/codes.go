@@ -2,11 +2,14 @@ package google
 
 import "github.com/windlass-go/windlass/classify"
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as Codes().Link().
+// Codes is the table of [Errors]. It is a copy: change it as you like and put
+// it into a chain, as Codes().Link().
 //
-// A row is [classify.OnChange] only if its code says that the request itself is wrong, whatever the state of the cloud.
-// INVALID_ARGUMENT says so by its definition. The older "invalid" does not: services use it, too, for a network that was
-// just created, or for a type of machine that a zone does not have today.
+// A row is [classify.OnChange] only if its code says that the request itself is
+// wrong, whatever the state of the cloud. INVALID_ARGUMENT says so by its
+// definition. The older "invalid" does not: services use it, too, for a network
+// that was just created, or for a type of machine that a zone does not have
+// today.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 60)
 	add := func(r classify.Retry, codes ...string) {
@@ -19,8 +22,9 @@ func Codes() classify.Table {
 			t = append(t, classify.Rule{InnerCode: reason, Retry: r})
 		}
 	}
-	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in google/api/error_reason.proto of googleapis.
-	// They say more than the status that they come with, so they come first.
+	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in
+	// google/api/error_reason.proto of googleapis. They say more than the
+	// status that they come with, so they come first.
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
 		"SERVICE_DISABLED", // an administrator enables it
@@ -62,9 +66,12 @@ func Codes() classify.Table {
 		"INVALID_ARGUMENT",
 	)
 
-	// Source: the reasons of the older services: the error messages of the Storage JSON API,
-	// https://cloud.google.com/storage/docs/json_api/v1/status-codes, and those of Compute Engine,
-	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-bulk-vm-creation and
+	// Source: the reasons of the older services: the error messages of the
+	// Storage JSON API,
+	// https://cloud.google.com/storage/docs/json_api/v1/status-codes, and those
+	// of Compute Engine,
+	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-bulk-vm-creation
+	// and
 	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-resource-availability.
 	add(classify.Slow,
 		"accessNotConfigured",

@@ -13,7 +13,8 @@ import (
 
 var known = classify.NewErrors("google", read, Codes())
 
-// Errors knows the errors of Google Cloud's REST APIs: it reads them, and decides by [Codes].
+// Errors knows the errors of Google Cloud's REST APIs: it reads them, and
+// decides by [Codes].
 func Errors() classify.Errors { return known }
 
 const (
@@ -21,7 +22,7 @@ const (
 	maxInner = 8       // how many nested errors are read
 )
 
-// read is the classify.Reader of Errors.
+// read is the reader of [Errors].
 func read(f *classify.Failure) bool {
 	e, ok := errors.AsType[*googleapi.Error](f.Err)
 	if !ok || e == nil {
@@ -55,7 +56,8 @@ func read(f *classify.Failure) bool {
 	return true
 }
 
-// transient reports whether the error is about a rate, which Google Cloud answers with 403, too.
+// transient reports whether the error is about a rate, which Google Cloud
+// answers with 403, too.
 func transient(f *classify.Failure) bool {
 	switch f.Code {
 	case "rateLimitExceeded", "userRateLimitExceeded", "concurrentLimitExceeded", "ABORTED":
@@ -76,7 +78,8 @@ func add(f *classify.Failure, code, message string) {
 	}
 }
 
-// readDetail reads an ErrorInfo or a RetryInfo, which the client has decoded from JSON.
+// readDetail reads an ErrorInfo or a RetryInfo, which the client has decoded
+// from JSON.
 func readDetail(f *classify.Failure, detail any) {
 	fields, _ := detail.(map[string]any)
 	text := func(key string) string {

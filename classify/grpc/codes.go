@@ -2,9 +2,11 @@ package grpc
 
 import "github.com/windlass-go/windlass/classify"
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as Codes().Link().
+// Codes is the table of [Errors]. It is a copy: change it as you like and put
+// it into a chain, as Codes().Link().
 //
-// InvalidArgument alone is [classify.OnChange]: by its definition the request is wrong whatever the state of the system.
+// InvalidArgument alone is [classify.OnChange]: by its definition the request
+// is wrong whatever the state of the system.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 32)
 	add := func(r classify.Retry, codes ...string) {
@@ -17,8 +19,9 @@ func Codes() classify.Table {
 			t = append(t, classify.Rule{InnerCode: reason, Retry: r})
 		}
 	}
-	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in google/api/error_reason.proto of googleapis.
-	// They say more than the code that they come with, so they come first.
+	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in
+	// google/api/error_reason.proto of googleapis. They say more than the code
+	// that they come with, so they come first.
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
 		"SERVICE_DISABLED", // an administrator enables it
@@ -36,8 +39,9 @@ func Codes() classify.Table {
 		"USER_PROJECT_DENIED",
 	)
 
-	// Source: the status codes of gRPC, https://grpc.github.io/grpc/core/md_doc_statuscodes.html, by their names in Go
-	// (google.golang.org/grpc/codes).
+	// Source: the status codes of gRPC,
+	// https://grpc.github.io/grpc/core/md_doc_statuscodes.html, by their names
+	// in Go (google.golang.org/grpc/codes).
 	add(classify.Slow,
 		"Aborted",
 		"Canceled",

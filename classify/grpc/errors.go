@@ -12,13 +12,14 @@ import (
 
 var known = classify.NewErrors("grpc", read, Codes())
 
-// Errors knows the status errors of gRPC: it reads them, and decides by [Codes].
+// Errors knows the status errors of gRPC: it reads them, and decides by
+// [Codes].
 func Errors() classify.Errors { return known }
 
 // maxInner is how many nested errors are read.
 const maxInner = 8
 
-// read is the classify.Reader of Errors.
+// read is the reader of [Errors].
 func read(f *classify.Failure) bool {
 	err, ok := errors.AsType[interface {
 		error

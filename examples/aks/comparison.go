@@ -11,5 +11,5 @@ func compare(out io.Writer, with, without *Simulation) {
 	rows := sim.Comparison{Out: out}
 	rows.Row("", "with checks", "without checks")
 	rows.Requests(with.cloud.Tally(), without.cloud.Tally())
-	rows.Row("all ready at", with.end(), without.end())
+	rows.Row("all ready at", with.engine.End(with.engine.AllReady()), without.engine.End(without.engine.AllReady()))
 }

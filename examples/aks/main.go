@@ -2,9 +2,8 @@
 //
 // Read pools.go first: it is what the setup of a reconciler looks like, and what to copy. clusters.go is the same for
 // the owner. The function setUp in telemetry.go is what it takes to have spans, metrics and log lines of both. All else is
-// around that: simulation.go puts a run together, internal/cloud is the Azure, and in examples/internal, which all examples
-// share, azure/operation.go is how a long-running operation is followed without waiting for it, and sim/engine.go says when
-// each resource is reconciled.
+// around that: simulation.go sets up a run, internal/cloud is the Azure, and
+// examples/internal/sim, which all examples share, is the engine.
 package main
 
 import (
@@ -76,37 +75,35 @@ func run(args []string, stdout, stderr io.Writer) int {
 			if t.on() {
 				return t.show(out, stderr, timeout, manifests)
 			}
-			s, err := NewSimulation(manifests, true, sim.NewTimeline(out))
+			s, err := NewSimulation(manifests, true)
 			if err != nil {
 				return err
 			}
 			return show(context.Background(), out, timeout, manifests, s)
 		},
-		New: func(w sim.Watcher) (*sim.Scenario, error) {
-			s, err := NewSimulation(manifests, true, w)
+		New: func() (*sim.Scenario, error) {
+			s, err := NewSimulation(manifests, true)
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Explain: s.explain}, nil
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady}, nil
 		},
 	}.Run(args, stdout, stderr)
 }
 
-// show runs the manifests with the checks, as put together in with, and prints all there is to see. Its error says who is
-// not ready in time.
+// show runs with, which has the checks, and prints all there is to see. Its error names the resources that are not ready
+// in time.
 func show(ctx context.Context, out io.Writer, timeout time.Duration, m *Manifests, with *Simulation) error {
-	if err := with.run(ctx, timeout); err != nil {
+	if err := with.engine.Show(ctx, out, timeout, with.engine.AllReady, with.engine.NotReady, "all is ready"); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
-
 	fmt.Fprintf(out, "The flows that ran:\n\n%s\n%s\n", with.clusters, with.pools)
 
-	without, err := NewSimulation(m, false, sim.Silent{})
+	without, err := NewSimulation(m, false)
 	if err != nil {
 		return err
 	}
-	without.engine.Run(ctx, timeout, without.engine.AllReady)
+	without.engine.RunUntil(ctx, timeout, without.engine.AllReady)
 	compare(out, with, without)
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
@@ -17,12 +16,13 @@ type Simulation struct {
 	engine   *sim.Engine
 	clusters *flow.Reconciler[*Cluster]
 	pools    *flow.Reconciler[*AgentPool]
+	happened func(object, what string) // is called at each event; may be nil
 }
 
-// NewSimulation puts a run together. The manifests may be used for others, too. The options are for both reconcilers.
-func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher, opts ...flow.Option) (*Simulation, error) {
-	s := &Simulation{engine: sim.NewEngine(w)}
-	s.cloud = cloud.New(s.engine.Clock.Now)
+// NewSimulation sets up a run. The manifests may be used for other runs, too. The options are for both reconcilers.
+func NewSimulation(m *Manifests, withChecks bool, opts ...flow.Option) (*Simulation, error) {
+	s := &Simulation{engine: sim.NewEngine()}
+	s.cloud = cloud.New(s.engine.Now)
 	store := s.engine.Store
 	clients, err := connect(s.cloud)
 	if err != nil {
@@ -38,58 +38,28 @@ func NewSimulation(m *Manifests, withChecks bool, w sim.Watcher, opts ...flow.Op
 	s.pools = flow.New(poolKind, poolOperations(clients.NewAgentPoolsClient(), store.Resolve), pools, options...)
 
 	for _, subnet := range m.Subnets {
-		s.engine.At(time.Duration(subnet.AppearsAfter), func() {
+		const made = "made by a person"
+		s.engine.At(time.Duration(subnet.AppearsAfter), subnet.Ref().String(), made, func() {
 			s.cloud.AddSubnet(subnetID(subnet.Meta.Name))
 			store.Add(subnet.Ref(), subnet)
 			store.Report(subnet.Ref(), checks.Readiness{State: checks.Ready})
-			s.engine.Happened(subnet.Ref().String(), "made by a person")
 			s.engine.Wake(subnet.Ref())
+			if s.happened != nil {
+				s.happened(subnet.Ref().String(), made)
+			}
 		})
 	}
 	for _, c := range m.Clusters {
 		c := *c
-		store.Add(c.Ref(), &c)
-		s.engine.Reconcile(sim.Resource{
-			Ref:        c.Ref(),
-			Generation: func() int64 { return c.Meta.Generation },
-			Pass:       func(ctx context.Context) flow.Outcome { return s.clusters.Reconcile(ctx, &c) },
-			State:      c.Status.String,
+		sim.Add(s.engine, s.clusters, sim.Resource[*Cluster]{
+			Ref: c.Ref(), Value: &c, Generation: func() int64 { return c.Meta.Generation }, State: c.Status.String,
 		})
 	}
 	for _, p := range m.Pools {
 		p := *p
-		store.Add(p.Ref(), &p)
-		s.engine.Reconcile(sim.Resource{
-			Ref:        p.Ref(),
-			Generation: func() int64 { return p.Meta.Generation },
-			Pass:       func(ctx context.Context) flow.Outcome { return s.pools.Reconcile(ctx, &p) },
-			State:      p.Status.String,
+		sim.Add(s.engine, s.pools, sim.Resource[*AgentPool]{
+			Ref: p.Ref(), Value: &p, Generation: func() int64 { return p.Meta.Generation }, State: p.Status.String,
 		})
 	}
 	return s, nil
-}
-
-// run lets time pass until all is ready. Its error says who is not ready in time.
-func (s *Simulation) run(ctx context.Context, timeout time.Duration) error {
-	s.engine.Run(ctx, timeout, s.engine.AllReady)
-	if !s.engine.AllReady() {
-		return s.engine.NotReady(timeout)
-	}
-	return nil
-}
-
-// explain says why a resource is where it is; false if it was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
-	if ref.Kind == clusterKind {
-		return s.clusters.Explain(ref.Name)
-	}
-	return s.pools.Explain(ref.Name)
-}
-
-// end is when all was ready, for a person.
-func (s *Simulation) end() string {
-	if !s.engine.AllReady() {
-		return "not in time"
-	}
-	return sim.Stamp(s.engine.Clock.Elapsed())
 }

@@ -25,8 +25,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -98,16 +98,17 @@ func (t *telemetry) show(out, errOut io.Writer, timeout time.Duration, m *Manife
 		return err
 	}
 	var s *Simulation
-	now := func() string { return sim.Stamp(s.engine.Clock.Elapsed()) }
+	now := func() string { return flowtest.Stamp(s.engine.Elapsed()) }
 	counted := &counter{SpanExporter: spans}
 	ctx, observer, stop := setUp(context.Background(), counted, metrics, t.lines(errOut, now), atVirtualTime(now))
-	s, err = NewSimulation(m, true, t.watcher(ctx, out), flow.WithObserver(observer))
+	s, err = NewSimulation(m, true, flow.WithObserver(observer))
 	if err != nil {
 		return err
 	}
 	var late error
-	if t.print {
-		late = s.run(ctx, timeout)
+	if t.print { // the log lines tell the story in place of the timeline
+		s.happened = func(object, what string) { logr.FromContextOrDiscard(ctx).Info(what, "object", object) }
+		late = s.engine.Show(ctx, io.Discard, timeout, s.engine.AllReady, s.engine.NotReady, "")
 	} else {
 		late = show(ctx, out, timeout, m, s)
 	}
@@ -156,7 +157,7 @@ func (t *telemetry) notTaken(err error) error {
 
 // atVirtualTime puts on each span when it was in the run; its own times are those of the clock on the wall.
 func atVirtualTime(now func() string) otelx.Option {
-	return otelx.PassAttributes(func(context.Context, any) []attribute.KeyValue {
+	return otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("example.at", now())}
 	})
 }
@@ -179,23 +180,6 @@ func (t *telemetry) lines(out io.Writer, now func() string) slog.Handler {
 			return a
 		},
 	})
-}
-
-// watcher prints the timeline, but for -otel, whose log lines tell the same.
-func (t *telemetry) watcher(ctx context.Context, out io.Writer) sim.Watcher {
-	if t.print {
-		return logWatcher{logr.FromContextOrDiscard(ctx)}
-	}
-	return sim.NewTimeline(out)
-}
-
-// logWatcher logs what happens between the passes; of those the observer tells.
-type logWatcher struct{ log logr.Logger }
-
-func (logWatcher) Passed(sim.Pass) {}
-
-func (w logWatcher) Happened(_ time.Duration, object, what string) {
-	w.log.Info(what, "object", object)
 }
 
 // counter counts the spans that an exporter took. The SDK tells of an error only its global handler; here it is kept, and

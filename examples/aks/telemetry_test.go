@@ -22,9 +22,11 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 // attrs are attributes, as text.
@@ -213,28 +215,19 @@ func read(t *testing.T, text string) (r received) {
 	}
 }
 
-// passes keeps all passes of an engine.
-type passes struct{ all []sim.Pass }
-
-func (p *passes) Passed(one sim.Pass)                  { p.all = append(p.all, one) }
-func (*passes) Happened(time.Duration, string, string) {}
-
-// story is what the engine says of each pass.
+// story returns the passes of a run.
 func story(t *testing.T) []sim.Pass {
 	t.Helper()
 	m, err := LoadManifests("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p passes
-	s, err := NewSimulation(m, true, &p)
+	s, err := NewSimulation(m, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run(t.Context(), time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	return p.all
+	s.engine.RunUntil(t.Context(), time.Hour, s.engine.AllReady)
+	return s.engine.Passes(checks.Ref{})
 }
 
 // told is what the engine and a span say of a pass both. Blocks are its events with that verdict.
@@ -247,7 +240,7 @@ type told struct {
 func tellPasses(all []sim.Pass) (list []told) {
 	for _, p := range all {
 		o := p.Outcome
-		one := told{Name: "reconcile " + p.Ref.Kind, Key: p.Ref.Name, At: sim.Stamp(p.At), Reason: o.Reason(),
+		one := told{Name: "reconcile " + p.Resource.Kind, Key: p.Resource.Name, At: flowtest.Stamp(p.At), Reason: o.Reason(),
 			Service: "windlass-example-aks", Failed: o.State() == flow.StateFailed}
 		if o.State() == flow.StateBlocked {
 			one.Blocks = []string{strings.Join([]string{o.Point(), o.Link(), o.Reason()}, " ")}
@@ -319,7 +312,7 @@ func mustHaveEvents(t *testing.T, spans []span) {
 	}
 	blocked := of("OwnerCheck", "OwnerProvisioningState", "block")
 	blocked["windlass.reason"], blocked["windlass.retry"] = "OwnerState", "slow"
-	if diff := cmp.Diff([]event{{link, blocked}, {link, of("OwnerCheck", "OwnerReady", "proceed")}}, at("2:00", "system")); diff != "" {
+	if diff := cmp.Diff([]event{{link, blocked}, {link, of("OwnerCheck", "OwnerReady", "proceed")}}, at("02:00", "system")); diff != "" {
 		t.Errorf("a block, and what let it through: -want, +got:\n%s", diff)
 	}
 	ruled := of("Classify", "Table(1 rule)", "slow")
@@ -329,7 +322,7 @@ func mustHaveEvents(t *testing.T, spans []span) {
 		{link, of("PreCheck", "ProvisioningState", "proceed")}, {link, of("PreCheck", "ReferenceReady(network)", "proceed")},
 		{link, ruled}, {"exception", attrs{"exception.type": "NodePoolMcVersionIncompatible"}},
 	}
-	if diff := cmp.Diff(want, at("9:50", "batch")); diff != "" {
+	if diff := cmp.Diff(want, at("09:50", "batch")); diff != "" {
 		t.Errorf("a failure: -want, +got:\n%s", diff)
 	}
 }
@@ -371,11 +364,11 @@ func TestLogLines(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 	}
 	simtest.InOrder(t, got.Stderr,
-		"at=0:00 msg=enter reconciler=ManagedCluster key=demo\n",
-		"at=2:00 msg=enter reconciler=AgentPool key=system point=OwnerCheck link=OwnerReady\n",
-		"at=2:00 msg=block reconciler=AgentPool key=system point=OwnerCheck link=OwnerProvisioningState reason=OwnerState retry=slow duration=",
-		"at=7:00 msg=error reconciler=AgentPool key=system point=Apply duration=", "errorType=OperationNotAllowed\n",
-		"at=9:30 msg=\"made by a person\" object=\"Subnet apps/batch\"\n",
+		"at=00:00 msg=enter reconciler=ManagedCluster key=demo\n",
+		"at=02:00 msg=enter reconciler=AgentPool key=system point=OwnerCheck link=OwnerReady\n",
+		"at=02:00 msg=block reconciler=AgentPool key=system point=OwnerCheck link=OwnerProvisioningState reason=OwnerState retry=slow duration=",
+		"at=07:00 msg=error reconciler=AgentPool key=system point=Apply duration=", "errorType=OperationNotAllowed\n",
+		"at=09:30 msg=\"made by a person\" object=\"Subnet apps/batch\"\n",
 		"at=11:22 msg=ready reconciler=AgentPool key=batch reason=Succeeded",
 	)
 	blocked := 0
@@ -384,7 +377,7 @@ func TestLogLines(t *testing.T) {
 			continue
 		}
 		blocked++
-		line := fmt.Sprintf("at=%s msg=block reconciler=%s key=%s point=%s link=%s reason=%s ", sim.Stamp(p.At), p.Ref.Kind, p.Ref.Name,
+		line := fmt.Sprintf("at=%s msg=block reconciler=%s key=%s point=%s link=%s reason=%s ", flowtest.Stamp(p.At), p.Resource.Kind, p.Resource.Name,
 			p.Outcome.Point(), p.Outcome.Link(), p.Outcome.Reason())
 		if strings.Count(got.Stderr, line) != 1 {
 			t.Errorf("want one line with %q", line)
@@ -434,7 +427,7 @@ func TestTelemetryOfARunThatIsLate(t *testing.T) {
 			if len(spans) == 0 || len(spans) >= len(story(t)) {
 				t.Errorf("%d spans, want those of the passes until then", len(spans))
 			}
-			simtest.InOrder(t, program.MustBeLate(t, args...), "aks: not all is ready after 9m0s:", "waits for Subnet apps/batch")
+			simtest.InOrder(t, program.MustBeLate(t, args...), "aks: not all is ready after 9m0s:", "or with Subnet apps/batch")
 		})
 	}
 }

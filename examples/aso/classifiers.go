@@ -5,7 +5,7 @@ import "github.com/windlass-go/windlass/classify"
 // Classifiers has the rules for errors of 38 kinds of Azure resources, by service and kind: those of the 24 classifiers of
 // Azure Service Operator v2.13.0, and of 14 more that other revisions of it have. Copy what you need:
 //
-//	Classify: chain.New(aso.Classifiers["cache Redis"].Link())
+//	Classify: aso.Classifiers["cache Redis"].Chain()
 //
 // A table decides before the default of the service's errors. An unknown name returns a nil table, which has no rules.
 //

@@ -468,7 +468,7 @@ func TestClassifiersInAFlow(t *testing.T) {
 			Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) {
 				return flow.Progress{}, fmt.Errorf("PUT: %w", runtime.NewResponseError(answer))
 			},
-		}, flow.Extensions[string]{Classify: chain.New(aso.Classifiers["cache RedisFirewallRule"].Link())}, flow.WithErrors(azure.Errors()))
+		}, flow.Extensions[string]{Classify: aso.Classifiers["cache RedisFirewallRule"].Chain()}, flow.WithErrors(azure.Errors()))
 
 		out := rules.Reconcile(t.Context(), "office")
 		delay, _ := out.Again()

@@ -58,7 +58,7 @@ func ManagedClustersAgentPoolExtensions() flow.Extensions[*ManagedClustersAgentP
 		),
 		PreCheck: chain.New(
 			checks.ProvisioningState(agentPoolState),
-			checks.WithOwner("NotAhead", (*ManagedClustersAgentPool).ahead),
+			checks.OwnerFits("NotAhead", (*ManagedClustersAgentPool).ahead),
 		),
 	}
 }

@@ -56,10 +56,10 @@ func SharedPrivateLinkExtensions(api ConnectionAPI) flow.Extensions[*SharedPriva
 				return checks.Result{}, err
 			case !target.Found():
 				return checks.Block(checks.ReasonReferenceNotFound, ref.String()+" was not found: waiting until it is created",
-					checks.WaitingFor(ref)), nil
+					checks.WithWaitingFor(ref)), nil
 			case target.Ref.ID == "":
 				return checks.Block(checks.ReasonReferenceNotReady, ref.String()+" is not in Azure yet: waiting until it is",
-					checks.WaitingFor(ref)), nil
+					checks.WithWaitingFor(ref)), nil
 			}
 			if underWay, ended, err := follow(ctx, api, link); err != nil {
 				return checks.Result{}, err
@@ -84,10 +84,10 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 		return checks.Proceed(), nil
 	case "rejected":
 		return checks.Block(checks.ReasonApprovalRejected, what+" was rejected: a person has to approve it or to remove the link",
-			checks.Retry(classify.OnChange)), nil
+			checks.WithRetry(classify.OnChange)), nil
 	case "disconnected":
 		return checks.Block(checks.ReasonApprovalDisconnected, what+" was disconnected: a person has to make the link anew",
-			checks.Retry(classify.OnChange)), nil
+			checks.WithRetry(classify.OnChange)), nil
 	case "":
 		return checks.Block(checks.ReasonApprovalAbsent, what+" is not open yet: waiting for Azure"), nil
 	case "pending":
@@ -145,7 +145,7 @@ type WatcherAPI interface {
 // A watcher of which only the ID is known is not ours to start. In ASO a target with any other owner, or with none, passes like
 // that; here it is a mistake, and found before the PUT. One without a datastore would refuse to start.
 func TargetExtensions(api WatcherAPI) flow.Extensions[*Target] {
-	hasWatcher := checks.OwnerIs("HasWatcher", func(*Watcher) string { return "" }, checks.UnknownProceeds())
+	hasWatcher := checks.OwnerIs("HasWatcher", func(*Watcher) string { return "" }, checks.WithUnknownAllowed())
 	return flow.Extensions[*Target]{
 		OwnerCheck: chain.New(hasWatcher),
 		PostCheck: chain.New(
@@ -184,7 +184,7 @@ func start(ctx context.Context, api WatcherAPI, target *Target, watcher *Watcher
 		return waits, nil
 	case watcher.Spec.Datastore == nil:
 		return checks.Block("WatcherWithoutDatastore", ref.String()+" cannot be started, for it has no datastore: give it one",
-			checks.WaitingFor(ref)), nil
+			checks.WithWaitingFor(ref)), nil
 	}
 	token, err := api.Start(ctx, watcher)
 	if err := begin(ctx, api, target, token, err); err != nil {

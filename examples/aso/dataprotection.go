@@ -33,7 +33,7 @@ type SyncAPI interface {
 }
 
 // protectionSettled are the states that do not change by themselves, good or bad: which it is, the status says.
-var protectionSettled = checks.Allow("ProtectionConfigured", "ConfiguringProtectionFailed", "Invalid", "NotProtected", "SoftDeleted",
+var protectionSettled = checks.WithAllowed("ProtectionConfigured", "ConfiguringProtectionFailed", "Invalid", "NotProtected", "SoftDeleted",
 	"ProtectionStopped", "BackupSchedulesSuspended", "RetentionSchedulesSuspended")
 
 // BackupVaultsBackupInstanceExtensions defer Ready until the protection has settled. A user error, such as a missing role,
@@ -49,7 +49,7 @@ func BackupVaultsBackupInstanceExtensions(api SyncAPI) flow.Extensions[*BackupVa
 				return synchronise(ctx, api, req.Resource)
 			}),
 			checks.ProvisioningState(func(b *BackupVaultsBackupInstance) *string { return b.Status.Properties.ProtectionStatus.Status },
-				protectionSettled, checks.Reason("ProtectionNotSettled")),
+				protectionSettled, checks.WithReason("ProtectionNotSettled")),
 		),
 	}
 }

@@ -25,7 +25,7 @@ func flexibleServerState(s *FlexibleServer) *ServerState { return s.Status.State
 
 // serverRests are the states in which a server takes requests: Ready, beside the usual ones. A server that is stopped, or is
 // being started, takes none.
-var serverRests = checks.Allow(append(checks.Settled(), "Ready")...)
+var serverRests = checks.WithAllowed(append(checks.Settled(), "Ready")...)
 
 // FlexibleServerExtensions keep a PUT back while Azure works on the server, and while it is stopped.
 func FlexibleServerExtensions() flow.Extensions[*FlexibleServer] {

@@ -25,10 +25,10 @@ type CassandraDataCenter struct{ Name string }
 // the only state that will do.
 //
 // ASO compares the case of letters, too. Here "succeeded" is the same state, as everywhere else: Azure owes nobody a
-// spelling, and with another one a data center would wait for ever. [checks.Exact] would be the option.
+// spelling, and with another one a data center would wait for ever. [checks.WithExactStates] would be the option.
 func CassandraDataCenterExtensions() flow.Extensions[*CassandraDataCenter] {
 	return flow.Extensions[*CassandraDataCenter]{
-		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.Allow("Succeeded"))),
+		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.WithAllowed("Succeeded"))),
 	}
 }
 
@@ -45,7 +45,7 @@ type DatabaseAccount struct {
 func DatabaseAccountExtensions() flow.Extensions[*DatabaseAccount] {
 	return flow.Extensions[*DatabaseAccount]{
 		PreCheck: chain.New(checks.ProvisioningState(
-			func(a *DatabaseAccount) *string { return a.Status.ProvisioningState }, checks.Deny("Deleting"))),
+			func(a *DatabaseAccount) *string { return a.Status.ProvisioningState }, checks.WithDenied("Deleting"))),
 	}
 }
 

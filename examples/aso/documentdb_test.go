@@ -40,10 +40,10 @@ func TestCassandraDataCenter(t *testing.T) {
 	decide(t, flow.PointOwnerCheck, CassandraDataCenterExtensions(), cases)
 }
 
-// With the options Exact and UnknownProceeds the rule is ASO's, letter by letter.
+// With the options WithExactStates and WithUnknownAllowed the rule is ASO's, letter by letter.
 func TestCassandraDataCenterExact(t *testing.T) {
 	exact := flow.Extensions[*CassandraDataCenter]{
-		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.Allow("Succeeded"), checks.Exact(), checks.UnknownProceeds())),
+		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.WithAllowed("Succeeded"), checks.WithExactStates(), checks.WithUnknownAllowed())),
 	}
 	cases := map[string]row[*CassandraDataCenter]{}
 	for _, word := range words {

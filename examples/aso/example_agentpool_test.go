@@ -25,7 +25,7 @@ var nodePoolExtensions = flow.Extensions[*NodePool]{
 			func(c *armcontainerservice.ManagedCluster) *armcontainerservice.Code {
 				return c.Properties.PowerState.Code
 			},
-			checks.Allow(armcontainerservice.CodeRunning), checks.Reason("ClusterNotRunning"))),
+			checks.WithAllowed(armcontainerservice.CodeRunning), checks.WithReason("ClusterNotRunning"))),
 	),
 }
 

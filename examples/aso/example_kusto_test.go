@@ -26,7 +26,7 @@ var clusterRuns = []checks.OwnerMiddleware{
 	// Succeeded, Failed and Canceled proceed: no operation is under way then, and a PUT repairs a failed cluster.
 	checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.ProvisioningState }),
 	chain.Named("OwnerRuns", checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.State },
-		checks.Allow("Running"), checks.Reason("ClusterNotRunning"))),
+		checks.WithAllowed("Running"), checks.WithReason("ClusterNotRunning"))),
 }
 
 // kustoExtensions guard every request about a database with the same checks: GET and PUT by OwnerCheck, DELETE by DeleteCheck.

@@ -38,7 +38,7 @@ func Example_preCheckConfiguration() {
 		},
 	}, flow.Extensions[*GatewayPlan]{
 		PreCheck: chain.New(checks.Valid((*GatewayPlan).validate)),
-	}, flow.WithBackoff(flow.NewBackoff(flow.BackoffJitter(0, 0))))
+	}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 	reconcile := func(p *GatewayPlan) {
 		out := plans.Reconcile(context.Background(), p)
 		fmt.Println(out)

@@ -42,7 +42,7 @@ func Example_preCheckLiveState() {
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*Vault]{
-		PreCheck: chain.New(checks.LiveState(lock.State, checks.Deny("Locked", "Deleting"))),
+		PreCheck: chain.New(checks.LiveState(lock.State, checks.WithDenied("Locked", "Deleting"))),
 	}, flow.WithErrors(azure.Errors()))
 	reconcile := func() {
 		out := vaults.Reconcile(context.Background(), &Vault{Name: "keys"})

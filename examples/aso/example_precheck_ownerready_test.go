@@ -43,9 +43,9 @@ func Example_preCheckOwnerReady() {
 		},
 	}, flow.Extensions[*BusTopic]{
 		// It sees only the owner, so it runs before the GET. To run it after the GET, write
-		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady(checks.Required()))).
-		// Without Required a topic that names no owner is a root resource, and proceeds.
-		OwnerCheck: chain.New(checks.OwnerReady(checks.Required())),
+		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady(checks.WithRequiredOwner()))).
+		// Without WithRequiredOwner a topic that names no owner is a root resource, and proceeds.
+		OwnerCheck: chain.New(checks.OwnerReady(checks.WithRequiredOwner())),
 	})
 	reconcile := func(t *BusTopic) {
 		out := topics.Reconcile(context.Background(), t)

@@ -49,7 +49,7 @@ func Example_privateEndpoint() {
 		},
 	}, flow.Extensions[*Endpoint]{
 		PostCheck: chain.New(checks.ApprovalPending(
-			func(e *Endpoint) []*EndpointConnection { return e.Connections }, endpointApproval, checks.AtLeast(1))),
+			func(e *Endpoint) []*EndpointConnection { return e.Connections }, endpointApproval, checks.WithMinimum(1))),
 	})
 	reconcile := func() {
 		out := endpoints.Reconcile(context.Background(), endpoint)

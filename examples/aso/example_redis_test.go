@@ -9,7 +9,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
@@ -46,7 +45,7 @@ func Example_redis() {
 		}, ext, flow.WithErrors(azure.Errors()), flow.WithoutBackoff()) // the delays of a first failure
 	}
 	plain := rules(flow.Extensions[*RedisRule]{})
-	special := rules(flow.Extensions[*RedisRule]{Classify: chain.New(redisTable.Link())})
+	special := rules(flow.Extensions[*RedisRule]{Classify: redisTable.Chain()})
 
 	reconcile := func(r *flow.Reconciler[*RedisRule]) {
 		out := r.Reconcile(context.Background(), &RedisRule{Name: "office"})

@@ -26,15 +26,15 @@ func scaleSetVMs(set *ScaleSet, guard checks.OwnerMiddleware) *flow.Reconciler[*
 	}, flow.Extensions[*ScaleSetVM]{OwnerCheck: chain.New(guard)})
 }
 
-// Machines of a scale set, guarded by the states that are bad, or by those that are good. The difference is what happens in
-// a state that nobody thought of: Deny lets it pass, Allow does not. Neither takes a state that is not reported for a good
-// one, but for checks.UnknownProceeds.
+// Machines of a scale set, guarded by the states that are bad, or by those that are good. The difference is what
+// happens in a state that nobody thought of: WithDenied lets it pass, WithAllowed does not. Neither takes a state that
+// is not reported for a good one, but for checks.WithUnknownAllowed.
 func Example_vmssInstances() {
 	set := &ScaleSet{}
 	state := func(s *ScaleSet) *string { return s.State }
-	deny := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.Deny("Updating", "Deallocating", "Deleting")))
+	deny := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.WithDenied("Updating", "Deallocating", "Deleting")))
 	// Failed is among the good ones, since a machine that failed to update is what one wants to mend.
-	allow := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.Allow(append(checks.Settled(), "Running")...)))
+	allow := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.WithAllowed(append(checks.Settled(), "Running")...)))
 
 	vm := &ScaleSetVM{Name: "web_0"}
 	fmt.Println(deny.Reconcile(context.Background(), vm))

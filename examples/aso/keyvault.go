@@ -98,7 +98,7 @@ func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey
 	keys, err := vaults.Open(ctx, key)
 	if azure.Errors().NotFound(err) {
 		return checks.Block("VaultNotFound", "the vault of the key was not found: waiting until it is created",
-			checks.WaitingFor(req.Owner.Ref)), nil
+			checks.WithWaitingFor(req.Owner.Ref)), nil
 	}
 	if err != nil {
 		return checks.Result{}, err
@@ -107,7 +107,7 @@ func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey
 	live, err := keys.Get(ctx, key.Name)
 	if err == nil {
 		if why := key.cannotBecome(live); why != "" {
-			return checks.Block("KeyImmutable", why, checks.Retry(classify.OnChange)), nil
+			return checks.Block("KeyImmutable", why, checks.WithRetry(classify.OnChange)), nil
 		}
 		return checks.Proceed(), nil
 	}
@@ -132,7 +132,7 @@ func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey
 		}
 		return checks.Block("KeyPurging", "a deleted key has the name: waiting until the vault has purged it"), nil
 	}
-	return checks.Block("KeyDeleted", "a deleted key has the name: say Recover or Purge in whenDeleted", checks.Retry(classify.OnChange)), nil
+	return checks.Block("KeyDeleted", "a deleted key has the name: say Recover or Purge in whenDeleted", checks.WithRetry(classify.OnChange)), nil
 }
 
 // cannotBecome says what keeps a key in the vault from becoming what the spec says; "" if nothing does.

@@ -36,7 +36,7 @@ func KustoClusterExtensions() flow.Extensions[*KustoCluster] {
 func KustoDatabaseExtensions() flow.Extensions[*KustoDatabase] {
 	clusterRuns := []checks.OwnerMiddleware{
 		checks.OwnerProvisioningState(kustoProvisioningState),
-		chain.Named("OwnerRuns", checks.OwnerProvisioningState(kustoState, checks.Allow("Running"), checks.Reason("ClusterNotRunning"))),
+		chain.Named("OwnerRuns", checks.OwnerProvisioningState(kustoState, checks.WithAllowed("Running"), checks.WithReason("ClusterNotRunning"))),
 	}
 	return flow.Extensions[*KustoDatabase]{
 		OwnerCheck:  chain.New(clusterRuns...),

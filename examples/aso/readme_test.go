@@ -56,7 +56,7 @@ type (
 var pools = flow.Extensions[*AgentPool]{
 	PreCheck: chain.New( // after the GET, before the PUT
 		checks.ProvisioningState(func(p *AgentPool) *string { return p.Status.ProvisioningState }),
-		checks.WithOwner("version", func(p *AgentPool, c *ManagedCluster) string {
+		checks.OwnerFits("version", func(p *AgentPool, c *ManagedCluster) string {
 			if p.Spec.Minor > c.Status.Minor {
 				return fmt.Sprintf("it is at 1.%d, and the pool wants 1.%d: it is upgraded first", c.Status.Minor, p.Spec.Minor)
 			}
@@ -93,7 +93,7 @@ var endpoints = flow.Extensions[*PrivateEndpoint]{
 // README:
 var addresses = classify.Table{{Code: "ReferencedResourceNotProvisioned", Retry: classify.Fast}}
 
-var base = flow.Extensions[*Database]{Classify: chain.New(addresses.Link())}
+var base = flow.Extensions[*Database]{Classify: addresses.Chain()}
 
 // :README
 
@@ -113,7 +113,7 @@ func audit(next checks.Handler[*Database]) checks.Handler[*Database] {
 // README:
 var backup = checks.Check("Backup", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 	if !backedUp(req.Resource) {
-		return checks.Block("BackupRunning", "the backup has to end first", checks.RetryIn(10*time.Minute)), nil
+		return checks.Block("BackupRunning", "the backup has to end first", checks.WithAfter(10*time.Minute)), nil
 	}
 	return checks.Proceed(), nil
 })
@@ -133,7 +133,7 @@ var hooks = flow.Extensions[*Database]{
 	Delete: chain.New(chain.Named("KeepData", keepData)), // Deleter
 }
 
-func keepData(next chain.Handler[*flow.Request[*Database], flow.Progress]) chain.Handler[*flow.Request[*Database], flow.Progress] {
+func keepData(next flow.Handler[*Database]) flow.Handler[*Database] {
 	return func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
 		if req.Resource.Spec.KeepData {
 			return flow.Skip("its spec keeps the data"), nil

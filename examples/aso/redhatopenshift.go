@@ -19,6 +19,6 @@ type HcpOpenShiftCluster struct {
 func HcpOpenShiftClusterExtensions() flow.Extensions[*HcpOpenShiftCluster] {
 	return flow.Extensions[*HcpOpenShiftCluster]{
 		PreCheck: chain.New(checks.ProvisioningState(
-			func(c *HcpOpenShiftCluster) *string { return c.Status.Properties.ProvisioningState }, checks.Deny("Deleting"))),
+			func(c *HcpOpenShiftCluster) *string { return c.Status.Properties.ProvisioningState }, checks.WithDenied("Deleting"))),
 	}
 }

@@ -62,7 +62,7 @@ func Register(r *flow.Registry[Object], apis APIs) {
 func register[T Object](r *flow.Registry[Object], kind string, own flow.Extensions[T]) {
 	rules := flow.Extensions[T]{}
 	if table, ok := Classifiers[kind]; ok {
-		rules.Classify = chain.New(table.Link())
+		rules.Classify = table.Chain()
 	}
 	flow.Register(r, kind, base[T]().Extend(own, rules))
 }

@@ -19,9 +19,9 @@ func bucketExtensions() flow.Extensions[*Bucket] {
 	return flow.Extensions[*Bucket]{
 		OwnerCheck: chain.New(
 			checks.OwnerReady(),
-			checks.OwnerProvisioningState(func(a *Account) *string { return &a.State }, checks.Allow(storage.StateActive)),
+			checks.OwnerProvisioningState(func(a *Account) *string { return &a.State }, checks.WithAllowed(storage.StateActive)),
 		),
-		Classify: chain.New(overQuota.Link()),
+		Classify: overQuota.Chain(),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 const usage = `Usage: buckets [-timeout D] [-explain NAME [-at D] [-json]]
@@ -54,12 +55,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "buckets", Usage: usage, Timeout: 30 * time.Minute,
 		Show: show,
-		New: func(w sim.Watcher) (*sim.Scenario, error) {
-			s, err := NewSimulation(Options{Story: refused, Reader: true}, w)
+		New: func() (*sim.Scenario, error) {
+			s, err := NewSimulation(Options{Story: refused, Reader: true})
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Explain: s.explain, Close: s.Close}, nil
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Close: s.Close}, nil
 		},
 	}.Run(args, stdout, stderr)
 }
@@ -67,43 +68,44 @@ func run(args []string, stdout, stderr io.Writer) int {
 // show makes four runs and prints them. Its error names the resources that are
 // not ready in time.
 func show(out io.Writer, timeout time.Duration) error {
-	reader, err := simulate(Options{Story: refused, Reader: true}, timeout, sim.NewTimeline(out))
+	reader, err := NewSimulation(Options{Story: refused, Reader: true})
 	if err != nil {
 		return err
 	}
-	if !reader.engine.AllReady() {
-		return reader.engine.NotReady(timeout)
+	defer reader.Close()
+	ready := reader.engine.AllReady
+	if err := reader.engine.Show(context.Background(), out, timeout, ready, reader.engine.NotReady, "all is ready"); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(reader.engine.Clock.Elapsed()))
 
-	none, err := simulate(Options{Story: refused}, timeout, sim.Silent{})
+	none, err := simulate(Options{Story: refused}, timeout)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "The first error of each bucket, as an operator reads it in the condition Ready:\n\n")
 	compare(out, refused, reader, none, "with reader", "without reader")
 
-	marked, err := simulate(Options{Story: failed, Reader: true}, timeout, sim.Silent{})
+	marked, err := simulate(Options{Story: failed, Reader: true}, timeout)
 	if err != nil {
 		return err
 	}
-	plain, err := simulate(Options{Story: failed, Reader: true, Plain: true}, timeout, sim.Silent{})
+	plain, err := simulate(Options{Story: failed, Reader: true, Plain: true}, timeout)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nAnother bucket, whose operation fails at %s. Reported by flow.Failed, and as any other error:\n\n",
-		sim.Stamp(failsAt))
+		flowtest.Stamp(failsAt))
 	compare(out, failed, marked, plain, "flow.Failed", "plain error")
 	return nil
 }
 
 // simulate makes a run until all is ready, or until timeout.
-func simulate(o Options, timeout time.Duration, w sim.Watcher) (*Simulation, error) {
-	s, err := NewSimulation(o, w)
+func simulate(o Options, timeout time.Duration) (*Simulation, error) {
+	s, err := NewSimulation(o)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	s.engine.Run(context.Background(), timeout, s.engine.AllReady)
+	s.engine.RunUntil(context.Background(), timeout, s.engine.AllReady)
 	return s, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/examples/buckets/internal/storage"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -20,7 +19,7 @@ var program simtest.Program = run
 // play makes a run of half an hour at most.
 func play(t *testing.T, o Options) *Simulation {
 	t.Helper()
-	s, err := simulate(o, 30*time.Minute, sim.Silent{})
+	s, err := simulate(o, 30*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,26 +28,26 @@ func play(t *testing.T, o Options) *Simulation {
 
 func TestStory(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t),
-		"0:00  Account acme          in progress at Apply; polled again at 1:00",
-		"0:00  Bucket logs           blocked at OwnerCheck by OwnerReady: OwnerNotReady",
-		"1:00  Account acme          ready; the service says VERIFYING",
-		"1:00  Bucket logs           blocked at OwnerCheck by OwnerProvisioningState: OwnerState",
+		"00:00  Account acme          in progress at Apply  again in 1m",
+		"00:00  Bucket logs           blocked at OwnerCheck by OwnerReady: OwnerNotReady",
+		"01:00  Account acme          ready; the service says VERIFYING",
+		"01:00  Bucket logs           blocked at OwnerCheck by OwnerProvisioningState: OwnerState",
 		`owner Account acme is in state "VERIFYING": it must be ACTIVE`,
-		"2:00  Account acme          a person verifies it",
-		"2:00  Account acme          ready; the service says ACTIVE",
-		"2:00  Bucket logs           in progress at Apply; polled again at 3:00",
-		"2:00  Bucket backup         failed at Apply: ResourceExhausted",
-		"tries again at 7:00 (very slow, rule OverQuota)",
-		"3:00  Bucket logs           failed at Apply: Unavailable",
+		"02:00  Account acme          * a person verifies it",
+		"02:00  Account acme          ready; the service says ACTIVE",
+		"02:00  Bucket logs           in progress at Apply  again in 1m",
+		"02:00  Bucket backup         failed at Apply: ResourceExhausted",
+		"again in 5m (very slow, rule OverQuota)",
+		"03:00  Bucket logs           failed at Apply: Unavailable",
 		"the region restarts",
-		"tries again at 5:00 (when it was told to",
-		"5:00  Bucket logs           in progress at Apply",
-		"5:00  Bucket media          failed at Apply: ResourceExhausted",
+		"again in 2m (slow, rule Unavailable)",
+		"05:00  Bucket logs           in progress at Apply",
+		"05:00  Bucket media          failed at Apply: ResourceExhausted",
 		"too many calls",
-		"tries again at 6:40 (when it was told to",
-		"6:00  Bucket logs           ready",
-		"6:40  Bucket media          ready",
-		"11:00  Account acme          a person raises its quota to 3",
+		"again in 1m40s (slow, rule",
+		"06:00  Bucket logs           ready",
+		"06:40  Bucket media          ready",
+		"11:00  Account acme          * a person raises its quota to 3",
 		"12:00  Bucket backup         in progress at Apply",
 		"16:00  Bucket backup         ready",
 		"16:00  all is ready",
@@ -57,12 +56,12 @@ func TestStory(t *testing.T) {
 		"without reader", "Unknown: operation op-2 cannot be polled: rpc error: code = Unavailable desc = the region restarts"+hint, "failed 6 times",
 		"requests sent to the service", "31", "55",
 		"operations started", "4", "4",
-		"Bucket media ready at", "6:40", "7:06",
-		"Another bucket, whose operation fails at 4:15",
+		"Bucket media ready at", "06:40", "07:06",
+		"Another bucket, whose operation fails at 04:15",
 		"flow.Failed", "FailedPrecondition: the encryption key of the bucket is disabled", "failed once",
 		"plain error", "failed 14 times",
 		"acme/archive", "2", "1",
-		"Bucket archive ready at", "9:02", "not in time",
+		"Bucket archive ready at", "09:02", "not in time",
 	)
 	program.MustBeTheSame(t)
 }
@@ -84,7 +83,7 @@ func TestOneOperationEach(t *testing.T) {
 					"GetOperation ResourceExhausted": 1, "GetOperation Unavailable": 1},
 				Started: map[string]int{"acme": 1, "acme/logs": 1, "acme/media": 1, "acme/backup": 1},
 			},
-			map[string]string{"Account acme": "1:00", "Bucket logs": "6:00", "Bucket media": "6:40", "Bucket backup": "16:00"}},
+			map[string]string{"Account acme": "01:00", "Bucket logs": "06:00", "Bucket media": "06:40", "Bucket backup": "16:00"}},
 		"NoReader": {"the back-off asks more often, and finds out later", false,
 			storage.Tally{
 				Sent:    55,
@@ -93,7 +92,7 @@ func TestOneOperationEach(t *testing.T) {
 					"GetOperation ResourceExhausted": 6, "GetOperation Unavailable": 6},
 				Started: map[string]int{"acme": 1, "acme/logs": 1, "acme/media": 1, "acme/backup": 1},
 			},
-			map[string]string{"Account acme": "1:00", "Bucket logs": "6:06", "Bucket media": "7:06", "Bucket backup": "16:14"}},
+			map[string]string{"Account acme": "01:00", "Bucket logs": "06:06", "Bucket media": "07:06", "Bucket backup": "16:14"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +101,8 @@ func TestOneOperationEach(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 			ready := map[string]string{}
-			for _, p := range s.engine.Passes() {
-				ready[p.Ref.String()] = s.readyAt(p.Ref)
+			for _, p := range s.engine.Last() {
+				ready[p.Resource.String()] = s.engine.ReadyAt(p.Resource)
 			}
 			if diff := cmp.Diff(tc.ready, ready); diff != "" {
 				t.Errorf("%s: ready at: -want, +got:\n%s", tc.reason, diff)
@@ -152,13 +151,8 @@ func TestFirstErrors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := play(t, tc.o).record.first[bucketRef(tc.bucket)].Outcome
-			got := seen{Retry: o.Retry(), After: o.After()}
-			for _, c := range o.Conditions() {
-				if c.Type == "Ready" {
-					got.Reason, got.Message = c.Reason, c.Message
-				}
-			}
+			p := play(t, tc.o).failures(tc.bucket)[0]
+			got := seen{p.Ready.Reason, p.Ready.Message, p.Retry, p.Outcome.After()}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -185,7 +179,7 @@ func TestFailedOperation(t *testing.T) {
 			if got := s.cloud.Tally().Started[account+"/archive"]; got != tc.started {
 				t.Errorf("%s: %d operations started, want %d", tc.reason, got, tc.started)
 			}
-			if got := s.engine.Passes()[1].Outcome.State(); got != tc.state {
+			if got := s.engine.Outcome(s.engine.Last()[1].Resource).State(); got != tc.state {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.state)
 			}
 		})
@@ -195,20 +189,20 @@ func TestFailedOperation(t *testing.T) {
 // A bucket whose class differs is created again, and the service says that the
 // name is taken.
 func TestInSync(t *testing.T) {
-	s, err := NewSimulation(Options{Story: failed, Reader: true}, sim.Silent{})
+	s, err := NewSimulation(Options{Story: failed, Reader: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	s.engine.Run(t.Context(), 30*time.Minute, s.engine.AllReady)
+	s.engine.RunUntil(t.Context(), 30*time.Minute, s.engine.AllReady)
 	resource, err := s.engine.Store.Resolve(t.Context(), bucketRef("archive"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resource.Value.(*Bucket).Class = "COLD"
-	s.engine.Changed(bucketRef("archive"))
-	s.engine.Run(t.Context(), 31*time.Minute, func() bool { return !s.engine.AllReady() })
-	if o := s.engine.Passes()[1].Outcome; o.Reason() != "AlreadyExists" {
+	s.engine.Edit(bucketRef("archive"))
+	s.engine.RunUntil(t.Context(), 31*time.Minute, func() bool { return !s.engine.AllReady() })
+	if o := s.engine.Outcome(s.engine.Last()[1].Resource); o.Reason() != "AlreadyExists" {
 		t.Errorf("got %s at %s, want AlreadyExists", o.Reason(), o.Point())
 	}
 }
@@ -226,7 +220,7 @@ func TestGetFails(t *testing.T) {
 	}
 	for method, tc := range cases {
 		t.Run(method, func(t *testing.T) {
-			s, err := NewSimulation(Options{Story: failed, Reader: true}, sim.Silent{})
+			s, err := NewSimulation(Options{Story: failed, Reader: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +231,7 @@ func TestGetFails(t *testing.T) {
 				}
 				return nil
 			})
-			s.engine.Run(t.Context(), 10*time.Minute, s.engine.AllReady)
+			s.engine.RunUntil(t.Context(), 10*time.Minute, s.engine.AllReady)
 			var created []string
 			for _, m := range []string{"CreateAccount", "CreateBucket"} {
 				if s.cloud.Tally().Methods[m] > 0 {
@@ -247,7 +241,7 @@ func TestGetFails(t *testing.T) {
 			if diff := cmp.Diff(tc.created, created); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
-			o := s.engine.Passes()[tc.resource].Outcome
+			o := s.engine.Outcome(s.engine.Last()[tc.resource].Resource)
 			if diff := cmp.Diff([]string{"failed", "Get", "down"}, []string{o.State().String(), o.Point(), o.Message()}); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -258,8 +252,8 @@ func TestGetFails(t *testing.T) {
 func TestLate(t *testing.T) {
 	got := program.MustBeLate(t, "-timeout", "6m30s")
 	simtest.InOrder(t, got, "buckets: not all is ready after 6m30s:",
-		"Bucket media: failed at Apply: ResourceExhausted", "too many calls", "tries again at 6:40 (when it was told to",
-		"Bucket backup: failed at Apply: ResourceExhausted", "tries again at 7:00")
+		"Bucket media  failed at Apply: ResourceExhausted", "too many calls", "again in 1m40s",
+		"Bucket backup  failed at Apply: ResourceExhausted", "again in 5m")
 	if strings.Contains(got, "Bucket logs") {
 		t.Errorf("a resource that is ready is not named:\n%s", got)
 	}
@@ -289,12 +283,12 @@ func TestFlags(t *testing.T) {
 	for _, name := range append([]string{account, "archive"}, refused.buckets...) {
 		program.MustHelp(t, usage, name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}
-	s, err := NewSimulation(Options{Story: refused}, sim.Silent{})
+	s, err := NewSimulation(Options{Story: refused})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	if _, ok := s.explain(checks.Ref{Kind: bucketKind, Name: "logs"}); ok {
+	if _, ok := s.engine.Explain(checks.Ref{Kind: bucketKind, Name: "logs"}); ok {
 		t.Error("before the first pass there is nothing to explain")
 	}
 }

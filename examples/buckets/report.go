@@ -3,68 +3,33 @@ package main
 import (
 	"fmt"
 	"io"
-	"time"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// record remembers the errors of each bucket, and when it was ready first. It
-// is a sim.Watcher around another.
-type record struct {
-	sim.Watcher
-	first map[checks.Ref]sim.Pass // the first pass that failed
-	times map[checks.Ref]int      // how many failed
-	ready map[checks.Ref]time.Duration
-}
-
-func newRecord(w sim.Watcher) *record {
-	return &record{
-		Watcher: w,
-		first:   map[checks.Ref]sim.Pass{},
-		times:   map[checks.Ref]int{},
-		ready:   map[checks.Ref]time.Duration{},
-	}
-}
-
-// Passed implements sim.Watcher.
-func (r *record) Passed(p sim.Pass) {
-	_, ready := r.ready[p.Ref]
-	switch {
-	case p.Outcome.State() == flow.StateFailed:
-		if r.times[p.Ref]++; r.times[p.Ref] == 1 {
-			r.first[p.Ref] = p
+// failures returns the passes over a bucket that failed.
+func (s *Simulation) failures(bucket string) (failed []sim.Pass) {
+	for _, p := range s.engine.Passes(bucketRef(bucket)) {
+		if p.State == flow.StateFailed {
+			failed = append(failed, p)
 		}
-	case p.Outcome.State() == flow.StateReady && !ready:
-		r.ready[p.Ref] = p.At
 	}
-	r.Watcher.Passed(p)
-}
-
-// readyAt says when a resource was ready first.
-func (s *Simulation) readyAt(ref checks.Ref) string {
-	if at, ready := s.record.ready[ref]; ready {
-		return sim.Stamp(at)
-	}
-	return "not in time"
+	return failed
 }
 
 // condition prints the condition Ready after the first error of a bucket, and
-// when the bucket is tried again.
+// when the bucket is requeued.
 func (s *Simulation) condition(out io.Writer, run, bucket string) {
-	ref := bucketRef(bucket)
-	p := s.record.first[ref]
-	for _, c := range p.Outcome.Conditions() {
-		if c.Type == "Ready" {
-			fmt.Fprintf(out, "  %-14s  %s: %s\n", run, c.Reason, c.Message)
-		}
-	}
-	times := "once"
-	if n := s.record.times[ref]; n > 1 {
+	failed := s.failures(bucket)
+	p, times := failed[0], "once"
+	if n := len(failed); n > 1 {
 		times = fmt.Sprintf("%d times", n)
 	}
-	fmt.Fprintf(out, "  %-14s  at %s; %s; failed %s\n", "", sim.Stamp(p.At), p.Comeback(), times)
+	fmt.Fprintf(out, "  %-14s  %s: %s\n", run, p.Ready.Reason, p.Ready.Message)
+	fmt.Fprintf(out, "  %-14s  at %s; again in %s (%s, rule %s); failed %s\n", "",
+		flowtest.Stamp(p.At), p.Again, p.Outcome.Retry(), p.Rule, times)
 }
 
 // compare prints two runs of a story side by side: the first error of each
@@ -88,7 +53,7 @@ func compare(out io.Writer, story story, a, b *Simulation, nameA, nameB string) 
 	rows.Counts(x.Started, y.Started)
 	for _, bucket := range story.buckets {
 		ref := bucketRef(bucket)
-		rows.Row(ref.String()+" ready at", a.readyAt(ref), b.readyAt(ref))
+		rows.Row(ref.String()+" ready at", a.engine.ReadyAt(ref), b.engine.ReadyAt(ref))
 	}
 }
 

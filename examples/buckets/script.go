@@ -48,7 +48,7 @@ var refused = story{[]string{"logs", "media", "backup"}, func(s *Simulation) {
 	verify(s)
 	for _, o := range outages {
 		s.cloud.Rule(func(r storage.Request) error {
-			now := s.engine.Clock.Elapsed()
+			now := s.engine.Elapsed()
 			if r.Method != "GetOperation" || r.Object != account+"/"+o.bucket || now < o.from || now >= o.to {
 				return nil
 			}
@@ -56,13 +56,13 @@ var refused = story{[]string{"logs", "media", "backup"}, func(s *Simulation) {
 		})
 	}
 	s.cloud.Quota(2)
-	s.at(11*time.Minute, "Account "+account, "a person raises its quota to 3", func() { s.cloud.Quota(3) })
+	s.engine.At(11*time.Minute, "Account "+account, "a person raises its quota to 3", func() { s.cloud.Quota(3) })
 }}
 
 // failed has an operation that fails.
 var failed = story{[]string{"archive"}, func(s *Simulation) {
 	verify(s)
-	s.at(failsAt, "Bucket archive", "its operation fails", func() {
+	s.engine.At(failsAt, "Bucket archive", "its operation fails", func() {
 		s.cloud.Fail(account+"/archive", codes.FailedPrecondition, "the encryption key of the bucket is disabled")
 	})
 }}
@@ -71,17 +71,9 @@ var failed = story{[]string{"archive"}, func(s *Simulation) {
 // engine hears of it.
 func verify(s *Simulation) {
 	s.cloud.Takes(accountTakes)
-	s.at(2*time.Minute, "Account "+account, "a person verifies it", func() {
+	s.engine.At(2*time.Minute, "Account "+account, "a person verifies it", func() {
 		s.cloud.Takes(bucketTakes)
 		s.cloud.Verify(account)
-		s.engine.Changed(accountRef(account))
-	})
-}
-
-// at makes something happen at a time.
-func (s *Simulation) at(due time.Duration, object, what string, do func()) {
-	s.engine.At(due, func() {
-		s.engine.Happened(object, what)
-		do()
+		s.engine.Edit(accountRef(account))
 	})
 }

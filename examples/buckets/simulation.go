@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify/grpc"
 	"github.com/windlass-go/windlass/examples/buckets/internal/storage"
 	"github.com/windlass-go/windlass/examples/internal/sim"
@@ -23,15 +22,12 @@ type Simulation struct {
 	cloud  *storage.Server
 	api    *storage.Client
 	engine *sim.Engine
-	record *record
-	asks   map[checks.Ref]func(key string) (flow.Explanation, bool)
 }
 
 // NewSimulation starts the service and sets up a run. Close it in the end.
-func NewSimulation(o Options, w sim.Watcher) (s *Simulation, err error) {
-	s = &Simulation{record: newRecord(w), asks: map[checks.Ref]func(string) (flow.Explanation, bool){}}
-	s.engine = sim.NewEngine(s.record)
-	if s.cloud, err = storage.Start(s.engine.Clock.Now); err != nil {
+func NewSimulation(o Options) (s *Simulation, err error) {
+	s = &Simulation{engine: sim.NewEngine()}
+	if s.cloud, err = storage.Start(s.engine.Now); err != nil {
 		return nil, err
 	}
 	if s.api, err = storage.Dial(s.cloud.Address()); err != nil {
@@ -52,10 +48,12 @@ func NewSimulation(o Options, w sim.Watcher) (s *Simulation, err error) {
 	buckets := flow.New(bucketKind, bucketOps, bucketExtensions(), options...)
 
 	a := &Account{Name: account}
-	add(s, accountRef(a.Name), a, accounts, func() string { return a.State })
+	sim.Add(s.engine, accounts, sim.Resource[*Account]{
+		Ref: accountRef(a.Name), Value: a, State: func() string { return a.State }, Cloud: "the service",
+	})
 	for _, name := range o.Story.buckets {
 		b := &Bucket{Name: name, Account: a.Name, Class: "STANDARD"}
-		add(s, bucketRef(b.Name), b, buckets, func() string { return "" })
+		sim.Add(s.engine, buckets, sim.Resource[*Bucket]{Ref: bucketRef(b.Name), Value: b})
 	}
 	return s, nil
 }
@@ -78,19 +76,3 @@ func plain(apply applyBucket) applyBucket {
 		return progress, err
 	}
 }
-
-// add adds a resource to the run.
-func add[T any](s *Simulation, ref checks.Ref, resource T, r *flow.Reconciler[T], state func() string) {
-	s.asks[ref] = r.Explain
-	s.engine.Store.Add(ref, resource)
-	s.engine.Reconcile(sim.Resource{
-		Ref:        ref,
-		Generation: func() int64 { return 1 }, // no spec changes here
-		Pass:       func(ctx context.Context) flow.Outcome { return r.Reconcile(ctx, resource) },
-		State:      state,
-		Cloud:      "the service",
-	})
-}
-
-// explain answers -explain; false if the resource was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) { return s.asks[ref](ref.Name) }

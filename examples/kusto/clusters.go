@@ -19,9 +19,9 @@ import (
 func clusterExtensions() flow.Extensions[*Cluster] {
 	return flow.Extensions[*Cluster]{
 		PreCheck: chain.New(
-			chain.Named("Settled", checks.ProvisioningState(clusterState, checks.RetryIn(time.Minute), checks.Deny(
+			chain.Named("Settled", checks.ProvisioningState(clusterState, checks.WithAfter(time.Minute), checks.WithDenied(
 				armkusto.StateCreating, armkusto.StateUpdating, armkusto.StateStarting, armkusto.StateStopping, armkusto.StateDeleting))),
-			checks.ProvisioningState(clusterProvisioningState, checks.RetryIn(time.Minute)),
+			checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Minute)),
 		),
 	}
 }

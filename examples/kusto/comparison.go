@@ -17,7 +17,7 @@ func compare(out io.Writer, with, without *Simulation) {
 	rows.Counts(byState(with.passes), byState(without.passes))
 	rows.Count("requests about databases", a.Sent, b.Sent)
 	rows.Counts(byState(with.azure.Asked), byState(without.azure.Asked))
-	rows.Row("all ready at", with.end(), without.end())
+	rows.Row("all ready at", with.engine.End(with.Done()), without.engine.End(without.Done()))
 }
 
 // byState says of counts what they are about, also of those that are zero.

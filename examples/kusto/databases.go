@@ -21,7 +21,7 @@ func databaseExtensions() flow.Extensions[*Database] {
 			checks.OwnerReady(),
 			checks.OwnerProvisioningState(clusterProvisioningState),
 			chain.Named("OwnerRunning",
-				checks.OwnerProvisioningState(clusterState, checks.Allow(armkusto.StateRunning), checks.Reason("OwnerNotRunning"))),
+				checks.OwnerProvisioningState(clusterState, checks.WithAllowed(armkusto.StateRunning), checks.WithReason("OwnerNotRunning"))),
 		),
 		PreCheck: chain.New(
 			checks.ProvisioningState(databaseProvisioningState),

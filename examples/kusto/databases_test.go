@@ -10,49 +10,68 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// What the owner checks of a database make of its cluster.
+func inStates(state armkusto.State, provisioned armkusto.ProvisioningState) *Cluster {
+	return &Cluster{Status: ClusterStatus{State: &state, ProvisioningState: &provisioned}}
+}
+
+var demo = checks.Ref{Kind: clusterKind, Name: "demo"}
+
+// TestDatabaseOwnerCheck asks the owner checks of a database about its cluster.
 func TestDatabaseOwnerCheck(t *testing.T) {
-	isReady := checks.Readiness{State: checks.Ready, Generation: 1, Observed: 1}
-	cluster := func(state armkusto.State, provisioned armkusto.ProvisioningState) *Cluster {
-		return &Cluster{Status: ClusterStatus{State: &state, ProvisioningState: &provisioned}}
-	}
-	cases := map[string]struct {
+	cases := checkstest.OwnerCases{}
+	for name, tc := range map[string]struct {
 		reason string
-		owner  any
-		ready  checks.Readiness
-		want   string // the reason of the block; empty: it goes on
+		owner  checks.Object
+		want   string // the reason of the block; empty: it proceeds
 	}{
-		"Running":      {"all is well", cluster("Running", "Succeeded"), isReady, ""},
-		"Folded":       {"Azure is not sure of its cases", cluster("running", "SUCCEEDED"), isReady, ""},
-		"FailedUpdate": {"the last change failed, and it runs", cluster("Running", "Failed"), isReady, ""},
-		"Stopped":      {"provisioned, and of no use", cluster("Stopped", "Succeeded"), isReady, "OwnerNotRunning"},
-		"Unavailable":  {"nor is this", cluster("Unavailable", "Succeeded"), isReady, "OwnerNotRunning"},
-		"Changing":     {"it runs, and is being changed", cluster("Running", "Running"), isReady, checks.ReasonOwnerState},
-		"Moving":       {"it runs, and is being moved", cluster("Running", "Moving"), isReady, checks.ReasonOwnerState},
-		"NoState": {"one state is not enough",
-			&Cluster{Status: ClusterStatus{ProvisioningState: new(armkusto.ProvisioningStateSucceeded)}}, isReady, "OwnerNotRunning"},
-		"NoStates": {"nothing is known", &Cluster{}, isReady, checks.ReasonOwnerStateUnknown},
-		"NotReady": {"its states are of yesterday",
-			cluster("Running", "Succeeded"), checks.Readiness{State: checks.NotReady}, checks.ReasonOwnerNotReady},
-		"NotFound": {"there is none", nil, checks.Readiness{}, checks.ReasonOwnerNotFound},
+		"Running":      {"all is well", checkstest.Ready(demo, inStates("Running", "Succeeded")), ""},
+		"Folded":       {"Azure is not sure of its cases", checkstest.Ready(demo, inStates("running", "SUCCEEDED")), ""},
+		"FailedUpdate": {"the last change failed, and it runs", checkstest.Ready(demo, inStates("Running", "Failed")), ""},
+		"Stopped":      {"it is provisioned, and does not run", checkstest.Ready(demo, inStates("Stopped", "Succeeded")), "OwnerNotRunning"},
+		"Unavailable":  {"it does not run", checkstest.Ready(demo, inStates("Unavailable", "Succeeded")), "OwnerNotRunning"},
+		"Changing":     {"it runs, and is being changed", checkstest.Ready(demo, inStates("Running", "Running")), checks.ReasonOwnerState},
+		"Moving":       {"it runs, and is being moved", checkstest.Ready(demo, inStates("Running", "Moving")), checks.ReasonOwnerState},
+		"NoState": {"one state is not enough", checkstest.Ready(demo,
+			&Cluster{Status: ClusterStatus{ProvisioningState: new(armkusto.ProvisioningStateSucceeded)}}), "OwnerNotRunning"},
+		"NoStates": {"no state is known", checkstest.Ready(demo, &Cluster{}), checks.ReasonOwnerStateUnknown},
+		"NotReady": {"its states are not current", checkstest.NotReady(demo, inStates("Running", "Succeeded"), ""), checks.ReasonOwnerNotReady},
+		"NotFound": {"there is no cluster", checkstest.NotFound(demo), checks.ReasonOwnerNotFound},
+	} {
+		want := checkstest.Proceeds()
+		if tc.want != "" {
+			want = checkstest.Blocks(tc.want)
+		}
+		request := checkstest.OwnerRequest(checkstest.OwnedBy(tc.owner))
+		cases[name] = checkstest.Case[*checks.OwnerRequest]{Reason: tc.reason, Request: request, Want: want}
 	}
-	check := checks.Compose(databaseExtensions().OwnerCheck)
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			owner := checks.Object{Ref: checks.Ref{Kind: clusterKind, Name: "demo"}, Value: tc.owner, Readiness: tc.ready}
-			got, err := check(t.Context(), &checks.OwnerRequest{Owner: owner})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, got.Reason()); diff != "" || got.Proceeds() != (tc.want == "") {
-				t.Errorf("%s: %v: -want, +got:\n%s", tc.reason, got, diff)
-			}
-		})
-	}
+	checkstest.Run(t, databaseExtensions().OwnerCheck, cases)
+}
+
+// TestDatabaseFlow changes a database while its cluster is stopped: the flow sends nothing until the cluster runs.
+func TestDatabaseFlow(t *testing.T) {
+	d := &Database{Meta: Meta{Name: "db-001", Generation: 1}}
+	d.Status.ProvisioningState = new(armkusto.ProvisioningStateSucceeded)
+	w := &flowtest.World[*Database]{Kind: databaseKind, Resource: d, Extensions: databaseExtensions()}
+	w.Operations.Generation = func(d *Database) int64 { return d.Meta.Generation }
+	w.Owner.From(0, checkstest.Ready(demo, inStates("Running", "Succeeded"))).
+		From(10*time.Second, checkstest.Ready(demo, inStates("Stopped", "Succeeded"))).
+		From(12*time.Minute+2*time.Second, checkstest.Ready(demo, inStates("Running", "Succeeded")))
+	w.Get.Then(flow.Observation{Presence: checks.Present, InSync: true}).From(0, flow.Observation{Presence: checks.Present})
+	w.Apply.Then(flow.Done())
+	w.Edit(12*time.Minute, "a person sets the hot cache to 31 days", func() { d.Meta.Generation++ })
+	w.Run(t).Want(t, `
+		00:00 ready again in 1h [Owner Get]
+		00:10 * Cluster demo changes
+		12:00 * a person sets the hot cache to 31 days
+		12:00 blocked at OwnerCheck by OwnerRunning: OwnerNotRunning again in 1s or with Cluster demo [Owner]
+		12:01 blocked at OwnerCheck by OwnerRunning: OwnerNotRunning again in 2s or with Cluster demo [Owner]
+		12:02 * Cluster demo changes
+		12:02 ready again in 1h [Owner Get Apply]`)
 }
 
 // One pass over a database, of a cluster that runs, with something of that name in Azure.
@@ -86,12 +105,11 @@ func TestDatabasePass(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s, err := NewSimulation(Options{Databases: 1}, true, sim.Silent{})
+			s, err := NewSimulation(Options{Databases: 1}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			running, provisioned := armkusto.StateRunning, armkusto.ProvisioningStateSucceeded
-			cluster := &Cluster{Status: ClusterStatus{State: &running, ProvisioningState: &provisioned}}
+			cluster := inStates("Running", "Succeeded")
 			cluster.Meta.Name = "demo"
 			s.engine.Store.Add(cluster.Ref(), cluster)
 			s.engine.Store.Report(cluster.Ref(), checks.Readiness{State: checks.Ready})

@@ -3,12 +3,12 @@
 //
 // Read databases.go first: it is what the setup of a reconciler looks like, and what to copy. clusters.go is the same for
 // the owner. All else is around that: kusto.go is what is special about the service, script.go what happens to the
-// cluster, simulation.go puts a run together, and groups.go prints it. In examples/internal, which all examples share,
-// azure/operation.go is how a long-running operation is followed without waiting for it, azure/server.go is the Azure,
-// and sim/engine.go says when each resource is reconciled.
+// cluster, and simulation.go sets up a run. In examples/internal, which all examples share, armsim is the Azure, and sim the
+// engine.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -63,37 +63,33 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return nil
 		},
 		Show: func(out io.Writer, timeout time.Duration) error { return show(out, timeout, o) },
-		New: func(w sim.Watcher) (*sim.Scenario, error) {
-			s, err := NewSimulation(o, true, w)
+		New: func() (*sim.Scenario, error) {
+			s, err := NewSimulation(o, true)
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, All: s.all(), Done: s.Done, Explain: s.explain}, nil
+			return &sim.Scenario{Engine: s.engine, All: s.all(), Done: s.Done}, nil
 		},
 	}.Run(args, stdout, stderr)
 }
 
-// show runs the script with the checks and prints all there is to see. Its error says who is not ready in time.
+// show runs the script with the checks and prints all there is to see. Its error names the resources that are not ready
+// in time.
 func show(out io.Writer, timeout time.Duration, o Options) error {
-	lines := NewGroups(out)
-	with, err := NewSimulation(o, true, lines)
+	with, err := NewSimulation(o, true)
 	if err != nil {
 		return err
 	}
-	with.Run(timeout, with.Done)
-	lines.Flush()
-	if !with.Done() {
-		return with.late(timeout)
+	if err := with.engine.Show(context.Background(), out, timeout, with.Done, with.late, "all is ready"); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
-
 	fmt.Fprintf(out, "The flows that ran:\n\n%s\n%s\n", with.clusters, with.databases)
 
-	without, err := NewSimulation(o, false, sim.Silent{})
+	without, err := NewSimulation(o, false)
 	if err != nil {
 		return err
 	}
-	without.Run(timeout, without.Done)
+	without.engine.RunUntil(context.Background(), timeout, without.Done)
 	compare(out, with, without)
 	return nil
 }

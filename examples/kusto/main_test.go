@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/examples/internal/armsim"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -17,26 +16,26 @@ var program simtest.Program = run
 
 func TestStory(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t),
-		"0:00  Cluster demo          in progress at Apply; polled again at 0:30",
-		"0:00  100 Database          blocked at OwnerCheck by OwnerReady: OwnerNotReady",
-		"waits for Cluster demo, looks again at 5:00",
-		"5:00  100 Database          as before, try 2",
+		"00:00  Cluster demo          in progress at Apply again in 30s",
+		"00:00  100 Database          blocked at OwnerCheck by OwnerReady: OwnerNotReady",
+		"again in 5m or with Cluster demo",
+		"05:00  100 Database          blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 5m",
 		"10:00  Cluster demo          ready; Azure says Running/Succeeded, after 20 polls",
 		"10:00  100 Database          in progress at Apply",
 		"11:00  100 Database          ready; Azure says Succeeded, after 2 polls",
-		"14:00  Cluster demo          a person stops it; the engine is told",
-		"14:00  100 Database          a person sets the hot cache to 31 days",
+		"14:00  Cluster demo         * a person stops it; the engine is told",
+		"14:00  100 Database         * a person sets the hot cache to 31 days",
 		"14:00  Cluster demo          blocked at PreCheck by Settled",
 		`"Stopping"`,
 		"14:00  100 Database          blocked at OwnerCheck by OwnerReady",
-		"16:00  Cluster demo          Azure has stopped it",
+		"16:00  Cluster demo         * Azure has stopped it",
 		"16:00  Cluster demo          ready; Azure says Stopped/Succeeded",
 		"16:00  100 Database          blocked at OwnerCheck by OwnerRunning: OwnerNotRunning",
 		`owner Cluster demo is in state "Stopped": it must be Running`,
-		"21:00  100 Database          as before",
-		"24:00  Cluster demo          a person starts it",
+		"21:00  100 Database  blocked at OwnerCheck by OwnerRunning: OwnerNotRunning  again in 5m",
+		"24:00  Cluster demo         * a person starts it",
 		"24:00  100 Database          blocked at OwnerCheck by OwnerReady",
-		"27:00  Cluster demo          Azure has started it",
+		"27:00  Cluster demo         * Azure has started it",
 		"27:00  Cluster demo          ready; Azure says Running/Succeeded",
 		"27:00  100 Database          in progress at Apply",
 		"28:00  100 Database          ready; Azure says Succeeded",
@@ -72,8 +71,8 @@ func TestTimelineDoesNotGrow(t *testing.T) {
 
 func TestOneDatabase(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t, "-databases", "1"),
-		"0:00  Database db-001       blocked at OwnerCheck by OwnerReady",
-		"14:00  Database db-001       a person sets the hot cache",
+		"00:00  Database db-001       blocked at OwnerCheck by OwnerReady",
+		"14:00  Database db-001      * a person sets the hot cache",
 		"16:00  Database db-001       blocked at OwnerCheck by OwnerRunning",
 		"28:00  Database db-001       ready",
 		"requests about databases                               10               15",
@@ -83,11 +82,11 @@ func TestOneDatabase(t *testing.T) {
 // simulate runs the script to its end.
 func simulate(t *testing.T, o Options, withChecks bool) *Simulation {
 	t.Helper()
-	s, err := NewSimulation(o, withChecks, sim.Silent{})
+	s, err := NewSimulation(o, withChecks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Run(time.Hour, s.Done)
+	s.engine.RunUntil(t.Context(), time.Hour, s.Done)
 	if !s.Done() {
 		t.Fatal(s.late(time.Hour))
 	}
@@ -140,7 +139,7 @@ func TestRequestsAboutDatabases(t *testing.T) {
 			s := simulate(t, tc.o, tc.checks)
 			got := counts{
 				Asked: s.azure.Asked, Passes: s.passes,
-				Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.end(),
+				Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.engine.End(s.Done()),
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
@@ -168,15 +167,15 @@ func TestDatabasesAreUpdated(t *testing.T) {
 
 // A pass is about the spec as it is then.
 func TestGeneration(t *testing.T) {
-	s, err := NewSimulation(Options{Databases: 2}, true, sim.Silent{})
+	s, err := NewSimulation(Options{Databases: 2}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	generations := func(at time.Duration) (of []int64) {
-		s.Run(at, func() bool { return false })
-		for _, p := range s.engine.Passes() {
-			if p.Outcome.State() == flow.StateBlocked {
-				of = append(of, p.Outcome.Generation())
+		s.engine.RunUntil(t.Context(), at, func() bool { return false })
+		for _, p := range s.engine.Last() {
+			if p.State == flow.StateBlocked {
+				of = append(of, s.engine.Outcome(p.Resource).Generation())
 			}
 		}
 		return of
@@ -188,7 +187,7 @@ func TestGeneration(t *testing.T) {
 
 func TestUntold(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t, "-untold"),
-		"14:00  Cluster demo          a person stops it; nobody is told",
+		"14:00  Cluster demo         * a person stops it; nobody is told",
 		"14:00  100 Database          failed at Get: BadRequest",
 		"Cannot fetch databases while resource is in state 'Stopping'.",
 		"15:00  Cluster demo          blocked at PreCheck by Settled",
@@ -206,20 +205,20 @@ func TestLate(t *testing.T) {
 	}{
 		"Creating": {"the cluster is being created", []string{"-timeout", "4m"}, []string{
 			"kusto: not all is ready after 4m0s:\n",
-			"  Cluster demo: in progress at Apply",
-			"  100 Database (db-001, db-002, db-003 and 97 more): blocked at OwnerCheck by OwnerReady",
-			"waits for Cluster demo",
+			"04:00  Cluster demo in progress at Apply",
+			"100 Database blocked at OwnerCheck by OwnerReady",
+			"or with Cluster demo",
 			"and not all has happened: at 14:00, Cluster demo: a person stops it",
 		}},
 		"Stopped": {"it is stopped, and ready as it is", []string{"-timeout", "20m", "-databases", "2"}, []string{
-			"kusto: not all is ready after 20m0s:\n  2 Database (db-001, db-002): blocked at OwnerCheck by OwnerRunning",
+			"kusto: not all is ready after 20m0s:\n16:00  Database db-001 blocked at OwnerCheck by OwnerRunning",
 			`"Stopped"`, "and not all has happened: at 24:00, Cluster demo: a person starts it",
 		}},
 		"Between": {"all is ready, but that is not the end of it", []string{"-timeout", "12m"}, []string{
 			"kusto: all is ready after 12m0s, but not all has happened: at 14:00, Cluster demo: a person stops it",
 		}},
 		"LastMinute": {"all has happened, but one", []string{"-timeout", "27m30s", "-databases", "1"}, []string{
-			"kusto: not all is ready after 27m30s:\n  Database db-001: in progress at Apply",
+			"kusto: not all is ready after 27m30s:\n27:30  Database db-001 in progress at Apply",
 		}},
 	}
 	for name, tc := range cases {

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
-
-	"github.com/windlass-go/windlass/checks"
 )
 
 // step is something of the script that happens at a time.
@@ -21,16 +20,16 @@ type step struct {
 // when Azure has done so.
 func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) []step {
 	id, name := clusterID(cluster.Meta.Name), cluster.Ref().String()
-	refs := make([]checks.Ref, len(databases))
-	for i, d := range databases {
-		refs[i] = d.Ref()
+	all := fmt.Sprintf("%d %s", len(databases), databaseKind)
+	if len(databases) == 1 {
+		all = databases[0].Ref().String()
 	}
 	azure := func(state armkusto.State) func() { return func() { s.azure.SetState(id, state) } }
 	person := func(state armkusto.State) func() {
 		return func() {
 			s.azure.SetState(id, state)
 			if told {
-				s.engine.Changed(cluster.Ref())
+				s.engine.Edit(cluster.Ref())
 			}
 		}
 	}
@@ -40,11 +39,11 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 	}
 	return []step{
 		{14 * time.Minute, name, "a person stops it" + heard, person(armkusto.StateStopping)},
-		{14 * time.Minute, label(refs), "a person sets the hot cache to 31 days", func() {
+		{14 * time.Minute, all, "a person sets the hot cache to 31 days", func() {
 			for _, d := range databases {
 				d.Spec.HotCachePeriod = "P31D"
 				d.Meta.Generation++
-				s.engine.Changed(d.Ref())
+				s.engine.Edit(d.Ref())
 			}
 		}},
 		{16 * time.Minute, name, "Azure has stopped it; nobody is told", azure(armkusto.StateStopped)},
@@ -57,9 +56,8 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 func (s *Simulation) follow(script []step) {
 	s.script = script
 	for _, next := range script {
-		s.engine.At(next.at, func() {
+		s.engine.At(next.at, next.object, next.what, func() {
 			s.script = s.script[1:]
-			s.engine.Happened(next.object, next.what)
 			next.happens()
 		})
 	}

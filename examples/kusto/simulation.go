@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 // Options is what a person may choose of a run.
@@ -25,14 +26,14 @@ type Simulation struct {
 	engine    *sim.Engine
 	clusters  *flow.Reconciler[*Cluster]
 	databases *flow.Reconciler[*Database]
-	script    []step         // what is still to happen
+	script    []step         // the steps that are still to happen
 	passes    map[string]int // over databases, by the state that their cluster was in
 }
 
-// NewSimulation puts a run together.
-func NewSimulation(o Options, withChecks bool, w sim.Watcher) (*Simulation, error) {
-	s := &Simulation{engine: sim.NewEngine(w), passes: map[string]int{}}
-	s.azure = NewKusto(s.engine.Clock.Now)
+// NewSimulation sets up a run.
+func NewSimulation(o Options, withChecks bool) (*Simulation, error) {
+	s := &Simulation{engine: sim.NewEngine(), passes: map[string]int{}}
+	s.azure = NewKusto(s.engine.Now)
 	store := s.engine.Store
 	api, err := connect(s.azure)
 	if err != nil {
@@ -60,58 +61,50 @@ func NewSimulation(o Options, withChecks bool, w sim.Watcher) (*Simulation, erro
 	}
 	s.follow(script(s, cluster, databases, !o.Untold))
 
-	store.Add(cluster.Ref(), cluster)
-	s.engine.Reconcile(sim.Resource{
-		Ref:        cluster.Ref(),
-		Generation: func() int64 { return cluster.Meta.Generation },
-		Pass:       func(ctx context.Context) flow.Outcome { return s.clusters.Reconcile(ctx, cluster) },
-		State:      cluster.Status.String,
+	sim.Add(s.engine, s.clusters, sim.Resource[*Cluster]{
+		Ref: cluster.Ref(), Value: cluster, Generation: func() int64 { return cluster.Meta.Generation }, State: cluster.Status.String,
 	})
 	for _, d := range databases {
-		store.Add(d.Ref(), d)
-		s.engine.Reconcile(sim.Resource{
-			Ref:        d.Ref(),
-			Generation: func() int64 { return d.Meta.Generation },
-			Pass: func(ctx context.Context) flow.Outcome {
-				s.passes[string(s.azure.State(clusterID(d.Spec.Owner)))]++
-				return s.databases.Reconcile(ctx, d)
-			},
-			State: d.Status.String,
+		sim.Add(s.engine, counted{s.databases, s}, sim.Resource[*Database]{
+			Ref: d.Ref(), Value: d, Generation: func() int64 { return d.Meta.Generation }, State: d.Status.String,
 		})
 	}
 	return s, nil
 }
 
-// Done tells whether all of the script has happened, and all is ready after that.
-func (s *Simulation) Done() bool { return len(s.script) == 0 && s.engine.AllReady() }
-
-// Run lets the script happen until enough is done, or end.
-func (s *Simulation) Run(end time.Duration, enough func() bool) {
-	s.engine.Run(context.Background(), end, enough)
+// counted counts the passes over databases.
+type counted struct {
+	*flow.Reconciler[*Database]
+	s *Simulation
 }
+
+func (c counted) Reconcile(ctx context.Context, d *Database) flow.Outcome {
+	c.s.passes[string(c.s.azure.State(clusterID(d.Spec.Owner)))]++
+	return c.Reconciler.Reconcile(ctx, d)
+}
+
+// Done reports whether all of the script has happened, and all is ready after that.
+func (s *Simulation) Done() bool { return len(s.script) == 0 && s.engine.AllReady() }
 
 // all names all resources without naming each.
 func (s *Simulation) all() string {
-	passes := s.engine.Passes()
-	cluster, first, last := passes[0].Ref, passes[1].Ref, passes[len(passes)-1].Ref
+	passes := s.engine.Last()
+	cluster, first, last := passes[0].Resource, passes[1].Resource, passes[len(passes)-1].Resource
 	if first == last {
 		return sim.Names([]checks.Ref{cluster, first})
 	}
 	return sim.Names([]checks.Ref{cluster, first}) + " to " + last.Name
 }
 
-// explain says why a resource is where it is; false if it was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
-	if ref.Kind == clusterKind {
-		return s.clusters.Explain(ref.Name)
+// late returns the error of a run that is not done after timeout.
+func (s *Simulation) late(timeout time.Duration) error {
+	if len(s.script) == 0 {
+		return s.engine.NotReady(timeout)
 	}
-	return s.databases.Explain(ref.Name)
-}
-
-// end is when all was ready, for a person.
-func (s *Simulation) end() string {
-	if !s.Done() {
-		return "not in time"
+	next := s.script[0]
+	left := fmt.Errorf("not all has happened: at %s, %s: %s", flowtest.Stamp(next.at), next.object, next.what)
+	if s.engine.AllReady() {
+		return fmt.Errorf("all is ready after %s, but %w", timeout, left)
 	}
-	return sim.Stamp(s.engine.Clock.Elapsed())
+	return fmt.Errorf("%w\n  and %w", s.engine.NotReady(timeout), left)
 }

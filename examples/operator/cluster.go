@@ -26,7 +26,7 @@ func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Clust
 func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
 	return flow.Extensions[*v1.Cluster]{
 		// The cloud refuses changes while it works on a cluster, whoever told it to.
-		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.RetryIn(time.Second))),
+		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Second))),
 		// The operation is done before the cluster does what the spec says.
 		PostCheck: chain.New(checks.Check("Settled", clusterSettled)),
 		// Databases are deleted before their cluster.
@@ -55,7 +55,7 @@ func clusterSettled(_ context.Context, req *checks.Request[*v1.Cluster]) (checks
 	c := req.Resource
 	if wanted := wantedState(c); c.Status.State != wanted {
 		return checks.Block("NotSettled", fmt.Sprintf("the cluster is %s: it should be %s", c.Status.State, wanted),
-			checks.RetryIn(askAgainIn)), nil
+			checks.WithAfter(askAgainIn)), nil
 	}
 	return checks.Proceed(), nil
 }
@@ -90,7 +90,7 @@ func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1
 			return checks.Proceed(), nil
 		}
 		return checks.Block("HasDatabases", fmt.Sprintf("the cluster has databases (%d): it is deleted after them", len(left)),
-			checks.WaitingFor(left...)), nil
+			checks.WithWaitingFor(left...)), nil
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // NewDatabases makes the reconciler of databases.
 func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
 	return ctrlx.New("Database", databaseOperations(cloud), databaseExtensions(),
-		ctrlx.OwnedBy(clusterOf),
+		ctrlx.WithOwner(clusterOf),
 		// Those that waited for a cluster are woken at once. This is how many of them the cloud sees at a time.
 		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
 	)
@@ -36,12 +36,12 @@ func clusterOf(d *v1.Database) checks.Ref {
 // is ready, and its provisioning state is Succeeded; that it runs is a question of its own.
 func databaseExtensions() flow.Extensions[*v1.Database] {
 	running := chain.Named("OwnerRunning",
-		checks.OwnerProvisioningState(clusterState, checks.Allow(v1.StateRunning), checks.Reason("OwnerNotRunning")))
+		checks.OwnerProvisioningState(clusterState, checks.WithAllowed(v1.StateRunning), checks.WithReason("OwnerNotRunning")))
 	return flow.Extensions[*v1.Database]{
 		OwnerCheck:  chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
-		PreCheck:    chain.New(checks.ProvisioningState(databaseProvisioningState, checks.RetryIn(time.Second))),
+		PreCheck:    chain.New(checks.ProvisioningState(databaseProvisioningState, checks.WithAfter(time.Second))),
 		DeleteCheck: chain.New(checks.OnOwner[*v1.Database](running)), // a cluster that is gone or going does not block
-		Classify:    chain.New(databaseErrors.Link()),
+		Classify:    databaseErrors.Chain(),
 	}
 }
 

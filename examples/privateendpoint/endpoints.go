@@ -17,7 +17,7 @@ func endpointExtensions() flow.Extensions[*Endpoint] {
 				func(c Connection) checks.Approval {
 					return checks.Approval{Name: "connection " + c.Name, Status: c.Status, Description: c.Description}
 				},
-				checks.AtLeast(1), // an endpoint that leads nowhere is not ready
+				checks.WithMinimum(1), // an endpoint that leads nowhere is not ready
 			),
 		),
 	}

@@ -2,7 +2,7 @@
 //
 // Read endpoints.go first: it is short, it is all that is special about private endpoints, and it is what to copy.
 // operations.go is how an endpoint is read from Azure and written to it. All else is around that: script.go says what
-// people do, simulation.go puts a run together, and report.go prints what an operator saw.
+// people do, simulation.go sets up a run, and report.go prints what an operator saw.
 package main
 
 import (
@@ -43,36 +43,34 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "privateendpoint", Usage: usage, Timeout: 30 * time.Minute,
 		Show: show,
-		New: func(w sim.Watcher) (*sim.Scenario, error) {
-			s, err := NewSimulation(stories, true, w)
+		New: func() (*sim.Scenario, error) {
+			s, err := NewSimulation(stories, true)
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.done, Explain: s.explain}, nil
+			return &sim.Scenario{Engine: s.engine, Done: s.done}, nil
 		},
 	}.Run(args, stdout, stderr)
 }
 
 // show runs the stories and prints all there is to see. Its error says which endpoints are not at their end in time.
 func show(out io.Writer, timeout time.Duration) error {
-	seen := &history{Watcher: sim.NewTimeline(out)}
-	with, err := NewSimulation(stories, true, seen)
+	with, err := NewSimulation(stories, true)
 	if err != nil {
 		return err
 	}
-	with.engine.Run(context.Background(), timeout, with.done)
-	if !with.done() {
-		return with.late(timeout)
+	ctx := context.Background()
+	if err := with.engine.Show(ctx, out, timeout, with.done, with.late, "each story has come to its end"); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%8s  each story has come to its end\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
 	fmt.Fprintf(out, "The flow that ran:\n\n%s\n", with.endpoints)
-	seen.print(out)
+	printHistory(out, with)
 
-	without, err := NewSimulation(stories, false, sim.Silent{})
+	without, err := NewSimulation(stories, false)
 	if err != nil {
 		return err
 	}
-	without.engine.Run(context.Background(), timeout, without.done)
+	without.engine.RunUntil(ctx, timeout, without.done)
 	printRequests(out, with, without)
 	return nil
 }

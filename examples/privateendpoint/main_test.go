@@ -11,21 +11,21 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/examples/internal/armsim"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 var program simtest.Program = run
 
 // runToEnd runs stories to their ends.
-func runToEnd(t *testing.T, stories []Story, get bool, w sim.Watcher) *Simulation {
+func runToEnd(t *testing.T, stories []Story, get bool) *Simulation {
 	t.Helper()
-	s, err := NewSimulation(stories, get, w)
+	s, err := NewSimulation(stories, get)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.engine.Run(t.Context(), time.Hour, s.done)
+	s.engine.RunUntil(t.Context(), time.Hour, s.done)
 	if !s.done() {
 		t.Fatalf("get %t: %v", get, s.late(time.Hour))
 	}
@@ -39,43 +39,43 @@ func TestStories(t *testing.T) {
 		want   []string
 	}{
 		"web": {"a rule approves at once", []string{
-			"0:00  Endpoint web          in progress at Apply",
-			"0:30  Endpoint web          ready; Azure says Succeeded"}},
+			"00:00  Endpoint web          in progress at Apply",
+			"00:30  Endpoint web          ready; Azure says Succeeded"}},
 		"billing": {"a person approves after a while", []string{
-			"0:30  Endpoint billing      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"00:30  Endpoint billing      blocked at PostCheck by ApprovalPending: ApprovalPending",
 			"connection billing must be approved by a person (awaiting approval)",
-			"tries again at 1:30 (slow)",
-			`3:00  Endpoint billing      the owner of the service on connection billing: Approved, "welcome"`,
-			"3:30  Endpoint billing      ready"}},
+			"again in 1m (slow)",
+			`03:00  Endpoint billing      * the owner of the service on connection billing: Approved, "welcome"`,
+			"03:30  Endpoint billing      ready"}},
 		"audit": {"a no is not tried again until the resync, and seen there when it became a yes", []string{
-			"1:00  Endpoint audit        the owner of the service on connection audit: Rejected",
-			"1:30  Endpoint audit        blocked at PostCheck by ApprovalPending: ApprovalRejected",
+			"01:00  Endpoint audit        * the owner of the service on connection audit: Rejected",
+			"01:30  Endpoint audit        blocked at PostCheck by ApprovalPending: ApprovalRejected",
 			"connection audit was rejected: a person has to approve it or to remove it (ask the security team first)",
-			"tries again at 6:30 (on change)",
-			"5:00  Endpoint audit        the owner of the service on connection audit: Approved",
-			"6:30  Endpoint audit        ready"}},
+			"again in 5m (on change)",
+			"05:00  Endpoint audit        * the owner of the service on connection audit: Approved",
+			"06:30  Endpoint audit        ready"}},
 		"partner": {"a no stays a no", []string{
-			"2:00  Endpoint partner      the owner of the service on connection partner: Rejected",
-			"2:30  Endpoint partner      blocked at PostCheck by ApprovalPending: ApprovalRejected",
-			"tries again at 7:30 (on change)",
+			"02:00  Endpoint partner      * the owner of the service on connection partner: Rejected",
+			"02:30  Endpoint partner      blocked at PostCheck by ApprovalPending: ApprovalRejected",
+			"again in 5m (on change)",
 			"each story has come to its end"}},
 		"legacy": {"what was in use is taken away", []string{
-			"1:30  Endpoint legacy       ready",
-			"4:00  Endpoint legacy       the owner of the service on connection legacy: Disconnected",
-			"6:30  Endpoint legacy       blocked at PostCheck by ApprovalPending: ApprovalDisconnected",
+			"01:30  Endpoint legacy       ready",
+			"04:00  Endpoint legacy       * the owner of the service on connection legacy: Disconnected",
+			"06:30  Endpoint legacy       blocked at PostCheck by ApprovalPending: ApprovalDisconnected",
 			"connection legacy was disconnected: a person has to connect it anew (the server has moved)"}},
 		"reports": {"nothing is said at first", []string{
-			"0:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
+			"00:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
 			"connection reports has no approval status yet",
-			"2:00  Endpoint reports      the service on connection reports: Pending",
-			"2:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalPending",
-			"4:30  Endpoint reports      ready"}},
+			"02:00  Endpoint reports      * the service on connection reports: Pending",
+			"02:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"04:30  Endpoint reports      ready"}},
 		"gateway": {"both have to say yes", []string{
 			"connection files must be approved by a person (awaiting approval); connection keys must be approved",
-			"1:00  Endpoint gateway      the owner of the service on connection files: Approved",
-			"1:30  Endpoint gateway      blocked at PostCheck by ApprovalPending: ApprovalPending",
+			"01:00  Endpoint gateway      * the owner of the service on connection files: Approved",
+			"01:30  Endpoint gateway      blocked at PostCheck by ApprovalPending: ApprovalPending",
 			"connection keys must be approved",
-			"5:30  Endpoint gateway      ready"}},
+			"05:30  Endpoint gateway      ready"}},
 	}
 	for _, s := range stories {
 		tc, told := cases[s.Endpoint.Name]
@@ -87,48 +87,48 @@ func TestStories(t *testing.T) {
 			simtest.InOrder(t, out, tc.want...)
 		})
 	}
-	simtest.InOrder(t, out, "6:30  each story has come to its end", "The flow that ran:", "PostCheck    ApprovalPending",
+	simtest.InOrder(t, out, "06:30  each story has come to its end", "The flow that ran:", "PostCheck    ApprovalPending",
 		"What stood in the status", "What was sent to Azure")
 	program.MustBeTheSame(t)
 }
 
 // Each of the five outcomes, and what an operator sees of it.
 func TestConditions(t *testing.T) {
-	seen := &history{Watcher: sim.Silent{}}
-	runToEnd(t, stories, true, seen)
+	run := runToEnd(t, stories, true)
 	told := map[string][]string{}
-	for _, ref := range seen.order {
-		for _, s := range seen.seen[ref] {
-			line := sim.Stamp(s.from)
+	for _, p := range run.engine.Last() {
+		ref := p.Resource
+		for _, s := range run.history(ref) {
+			line := flowtest.Stamp(s.from)
 			for _, c := range s.conditions {
 				line += " " + c.Type + "=" + c.Status
 			}
 			told[ref.Name] = append(told[ref.Name], line+" "+string(s.conditions[0].Severity)+" "+s.conditions[0].Reason)
 		}
 	}
-	const begun, pending = "0:00 Ready=False Reconciling=True Info InProgress", "0:30 Ready=False Reconciling=True Warning ApprovalPending"
+	const begun, pending = "00:00 Ready=False Reconciling=True Info InProgress", "00:30 Ready=False Reconciling=True Warning ApprovalPending"
 	want := map[string][]string{
-		"web":     {begun, "0:30 Ready=True  Succeeded"},
-		"billing": {begun, pending, "3:30 Ready=True  Succeeded"},
-		"audit":   {begun, pending, "1:30 Ready=False Stalled=True Error ApprovalRejected", "6:30 Ready=True  Succeeded"},
-		"partner": {begun, pending, "2:30 Ready=False Stalled=True Error ApprovalRejected"},
-		"legacy":  {begun, pending, "1:30 Ready=True  Succeeded", "6:30 Ready=False Stalled=True Error ApprovalDisconnected"},
-		"reports": {begun, "0:30 Ready=False Reconciling=True Warning ApprovalAbsent",
-			"2:30 Ready=False Reconciling=True Warning ApprovalPending", "4:30 Ready=True  Succeeded"},
-		"gateway": {begun, pending, "1:30 Ready=False Reconciling=True Warning ApprovalPending", "5:30 Ready=True  Succeeded"},
+		"web":     {begun, "00:30 Ready=True  Succeeded"},
+		"billing": {begun, pending, "03:30 Ready=True  Succeeded"},
+		"audit":   {begun, pending, "01:30 Ready=False Stalled=True Error ApprovalRejected", "06:30 Ready=True  Succeeded"},
+		"partner": {begun, pending, "02:30 Ready=False Stalled=True Error ApprovalRejected"},
+		"legacy":  {begun, pending, "01:30 Ready=True  Succeeded", "06:30 Ready=False Stalled=True Error ApprovalDisconnected"},
+		"reports": {begun, "00:30 Ready=False Reconciling=True Warning ApprovalAbsent",
+			"02:30 Ready=False Reconciling=True Warning ApprovalPending", "04:30 Ready=True  Succeeded"},
+		"gateway": {begun, pending, "01:30 Ready=False Reconciling=True Warning ApprovalPending", "05:30 Ready=True  Succeeded"},
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	var table strings.Builder
-	seen.print(&table)
-	simtest.InOrder(t, table.String(), "audit     0:00  Ready=False  Reconciling=True  Info     InProgress",
-		"1:30  Ready=False  Stalled=True      Error    ApprovalRejected      connection audit was rejected",
-		"6:30  Ready=True", "Succeeded\npartner")
+	printHistory(&table, run)
+	simtest.InOrder(t, table.String(), "audit     00:00  Ready=False  Reconciling=True  Info     InProgress",
+		"01:30  Ready=False  Stalled=True      Error    ApprovalRejected      connection audit was rejected",
+		"06:30  Ready=True", "Succeeded\npartner")
 }
 
 func TestOnePUTEach(t *testing.T) {
-	with, without := runToEnd(t, stories, true, sim.Silent{}), runToEnd(t, stories, false, sim.Silent{})
+	with, without := runToEnd(t, stories, true), runToEnd(t, stories, false)
 	verbs := map[string]map[string]int{}
 	for _, s := range stories {
 		name := s.Endpoint.Name
@@ -161,19 +161,19 @@ func TestOnePUTEach(t *testing.T) {
 
 // The resync looks at a rejected endpoint, and nothing does before.
 func TestRejectedWaitsForTheResync(t *testing.T) {
-	s, err := NewSimulation(stories, true, sim.Silent{})
+	s, err := NewSimulation(stories, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gets := func(at time.Duration) int {
-		s.engine.Run(t.Context(), at, func() bool { return false })
+		s.engine.RunUntil(t.Context(), at, func() bool { return false })
 		return s.requests("partner").Verbs["GET"]
 	}
 	at := []int{gets(2*time.Minute + 30*time.Second), gets(7*time.Minute + 29*time.Second), gets(7*time.Minute + 30*time.Second)}
 	if diff := cmp.Diff([]int{at[0], at[0], at[0] + 1}, at); diff != "" {
 		t.Errorf("GETs when it is seen, just before the resync, and at it: -want, +got:\n%s", diff)
 	}
-	o := s.engine.Passes()[3].Outcome
+	o := s.engine.Outcome(s.engine.Last()[3].Resource)
 	if o.Retry() != classify.OnChange || o.Reason() != checks.ReasonApprovalRejected {
 		t.Errorf("it should still be rejected, on change: %s", o)
 	}
@@ -213,9 +213,9 @@ func TestInSync(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := runToEnd(t, one, true, sim.Silent{})
+			s := runToEnd(t, one, true)
 			s.cloud.Change(endpointID("one"), tc.change)
-			s.engine.Run(t.Context(), 8*time.Minute, func() bool { return false })
+			s.engine.RunUntil(t.Context(), 8*time.Minute, func() bool { return false })
 			if diff := cmp.Diff(tc.want, s.requests("one").Verbs["PUT"]); diff != "" {
 				t.Errorf("%s: PUTs: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -233,16 +233,16 @@ func TestEnd(t *testing.T) {
 			{8 * time.Minute, "one", owner, "Approved", "sorry"},
 		},
 		End: flow.ReasonSucceeded,
-	}}, true, sim.Silent{})
-	if diff := cmp.Diff("10:30", sim.Stamp(s.engine.Clock.Elapsed())); diff != "" {
+	}}, true)
+	if diff := cmp.Diff("10:30", flowtest.Stamp(s.engine.Elapsed())); diff != "" {
 		t.Errorf("it is seen at the second resync: -want, +got:\n%s", diff)
 	}
 }
 
 func TestNoConnection(t *testing.T) {
 	none := []Story{{Endpoint: endpoint("none"), End: checks.ReasonApprovalAbsent}}
-	s := runToEnd(t, none, true, sim.Silent{})
-	if got := s.engine.Passes()[0].Outcome; got.Link() != "ApprovalPending" {
+	s := runToEnd(t, none, true)
+	if got := s.engine.Outcome(s.engine.Last()[0].Resource); got.Link() != "ApprovalPending" {
 		t.Errorf("an endpoint that leads nowhere is not ready: %s", got)
 	}
 }
@@ -256,16 +256,16 @@ func TestUnreadable(t *testing.T) {
 	}
 
 	// A pass after the PUT blocks, as nothing is known of the endpoint, and the next one fails at its GET.
-	s, err := NewSimulation(stories[:1], true, sim.Silent{})
+	s, err := NewSimulation(stories[:1], true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.cloud.Reports(endpointType, func(_ string, p map[string]any) { p["subnet"] = "x" })
 	at := func(point string) flow.Outcome {
-		s.engine.Run(t.Context(), s.engine.Clock.Elapsed()+endpointTakes+lookEvery, func() bool {
-			return s.engine.Passes()[0].Outcome.Point() == point
+		s.engine.RunUntil(t.Context(), s.engine.Elapsed()+endpointTakes+lookEvery, func() bool {
+			return s.engine.Outcome(s.engine.Last()[0].Resource).Point() == point
 		})
-		return s.engine.Passes()[0].Outcome
+		return s.engine.Outcome(s.engine.Last()[0].Resource)
 	}
 	if o := at(flow.PointPostCheck); o.Point() != flow.PointPostCheck || o.Err() != nil {
 		t.Errorf("want a block at PostCheck, got %s", o)

@@ -8,52 +8,39 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// history remembers what stood in the status of each resource, as an operator would have seen it. It is a sim.Watcher
-// in front of another one.
-type history struct {
-	sim.Watcher
-	order []checks.Ref
-	seen  map[checks.Ref][]status
-}
-
-// status is what stood in the status from a time on.
+// status is what the conditions of an endpoint were from a time on.
 type status struct {
 	from       time.Duration
 	conditions []flow.Condition
 }
 
-// Passed implements sim.Watcher.
-func (h *history) Passed(p sim.Pass) {
-	if h.seen == nil {
-		h.seen = map[checks.Ref][]status{}
+// history returns the conditions of an endpoint as an operator saw them.
+func (s *Simulation) history(ref checks.Ref) (all []status) {
+	for _, p := range s.engine.Passes(ref) {
+		// An operator writes a status only if it has changed.
+		if c := p.Outcome.Conditions(); len(all) == 0 || !slices.Equal(all[len(all)-1].conditions, c) {
+			all = append(all, status{p.At, c})
+		}
 	}
-	all := h.seen[p.Ref]
-	if all == nil {
-		h.order = append(h.order, p.Ref)
-	}
-	// An operator writes a status only if it has changed.
-	if c := p.Outcome.Conditions(); len(all) == 0 || !slices.Equal(all[len(all)-1].conditions, c) {
-		h.seen[p.Ref] = append(all, status{p.At, c})
-	}
-	h.Watcher.Passed(p)
+	return all
 }
 
-// print prints it as a table.
-func (h *history) print(out io.Writer) {
+// printHistory prints the conditions of each endpoint as a table.
+func printHistory(out io.Writer, s *Simulation) {
 	fmt.Fprintf(out, "What stood in the status of each endpoint, since when:\n\n")
-	for _, ref := range h.order {
-		name := ref.Name
-		for _, s := range h.seen[ref] {
+	for _, p := range s.engine.Last() {
+		name := p.Resource.Name
+		for _, s := range s.history(p.Resource) {
 			ready, also := s.conditions[0], ""
 			for _, c := range s.conditions[1:] {
 				also += c.Type + "=" + c.Status
 			}
 			line := fmt.Sprintf("%-8s %5s  Ready=%-5s  %-16s  %-7s  %-20s  %s",
-				name, sim.Stamp(s.from), ready.Status, also, ready.Severity, ready.Reason, ready.Message)
+				name, flowtest.Stamp(s.from), ready.Status, also, ready.Severity, ready.Reason, ready.Message)
 			fmt.Fprintln(out, strings.TrimRight(line, " "))
 			name = ""
 		}
@@ -65,8 +52,8 @@ func (h *history) print(out io.Writer) {
 func printRequests(out io.Writer, with, without *Simulation) {
 	fmt.Fprintf(out, "What was sent to Azure. An endpoint that waits is looked at and not written again, as one without Get would be:\n\n")
 	fmt.Fprintf(out, "%-8s %7s %5s %5s %5s %17s\n", "", "passes", "GET", "PUT", "POLL", "PUT without Get")
-	for _, p := range with.engine.Passes() {
-		a, b := with.requests(p.Ref.Name), without.requests(p.Ref.Name)
-		fmt.Fprintf(out, "%-8s %7d %5d %5d %5d %17d\n", p.Ref.Name, p.Try, a.Verbs["GET"], a.Verbs["PUT"], a.Verbs["POLL"], b.Verbs["PUT"])
+	for _, p := range with.engine.Last() {
+		a, b := with.requests(p.Resource.Name), without.requests(p.Resource.Name)
+		fmt.Fprintf(out, "%-8s %7d %5d %5d %5d %17d\n", p.Resource.Name, len(with.engine.Passes(p.Resource)), a.Verbs["GET"], a.Verbs["PUT"], a.Verbs["POLL"], b.Verbs["PUT"])
 	}
 }

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 // lookEvery is how often an endpoint is looked at that waits for a person who may act any time. People take minutes, so
@@ -30,11 +29,11 @@ type Simulation struct {
 	stories   []Story
 }
 
-// NewSimulation puts a run together. The stories may be used for others, too. Without get the reconciler does not look
-// before it writes.
-func NewSimulation(stories []Story, get bool, w sim.Watcher) (*Simulation, error) {
-	s := &Simulation{engine: sim.NewEngine(w), stories: stories}
-	s.cloud = armsim.NewServer(s.engine.Clock.Now)
+// NewSimulation sets up a run. The stories may be used for other runs, too. Without get the reconciler does not read before
+// it writes.
+func NewSimulation(stories []Story, get bool) (*Simulation, error) {
+	s := &Simulation{engine: sim.NewEngine(), stories: stories}
+	s.cloud = armsim.NewServer(s.engine.Now)
 	s.cloud.Takes(endpointType, endpointTakes)
 	said := otherEnd{}
 	s.cloud.Reports(endpointType, said.show)
@@ -48,8 +47,8 @@ func NewSimulation(stories []Story, get bool, w sim.Watcher) (*Simulation, error
 		operations.Get = nil
 	}
 	options := append(s.engine.Options(len(stories)), flow.WithErrors(azure.Errors()), flow.WithBackoff(flow.NewBackoff(
-		flow.BackoffSteps(classify.Slow, lookEvery, lookEvery),
-		flow.BackoffResync(sim.Resync), flow.BackoffJitter(0, 0), flow.BackoffClock(s.engine.Clock.Now))))
+		flow.WithBackoffSteps(classify.Slow, lookEvery, lookEvery),
+		flow.WithBackoffResync(sim.Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(s.engine.Now))))
 	s.endpoints = flow.New(endpointKind, operations, endpointExtensions(), options...)
 
 	for _, story := range stories {
@@ -60,30 +59,21 @@ func NewSimulation(stories []Story, get bool, w sim.Watcher) (*Simulation, error
 				happens()
 				continue
 			}
-			s.engine.At(event.At, func() {
-				happens()
-				s.engine.Happened(e.Ref().String(), event.String())
-			})
+			s.engine.At(event.At, e.Ref().String(), event.String(), happens)
 		}
-		s.engine.Store.Add(e.Ref(), &e)
-		s.engine.Reconcile(sim.Resource{
-			Ref:        e.Ref(),
-			Generation: func() int64 { return 1 }, // nobody changes a spec here
-			Pass:       func(ctx context.Context) flow.Outcome { return s.endpoints.Reconcile(ctx, &e) },
-			State:      func() string { return e.Status.ProvisioningState },
+		sim.Add(s.engine, s.endpoints, sim.Resource[*Endpoint]{
+			Ref: e.Ref(), Value: &e, State: func() string { return e.Status.ProvisioningState },
 		})
 	}
 	return s, nil
 }
 
-// ended tells whether a story, whose endpoint was last looked at in that pass, has come to its end.
-func (s Story) ended(p sim.Pass) bool {
-	return p.At >= s.over() && p.Outcome.Reason() == s.End
-}
+// ended reports whether a story has come to its end. p is the last pass over its endpoint.
+func (s Story) ended(p flowtest.Pass) bool { return p.At >= s.over() && p.Reason == s.End }
 
-// done tells whether each story has come to its end.
+// done reports whether each story has come to its end.
 func (s *Simulation) done() bool {
-	for i, p := range s.engine.Passes() { // in the order of the stories
+	for i, p := range s.engine.Last() { // in the order of the stories
 		if !s.stories[i].ended(p) {
 			return false
 		}
@@ -95,17 +85,12 @@ func (s *Simulation) done() bool {
 func (s *Simulation) late(timeout time.Duration) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "not each story has come to its end after %s:", timeout)
-	for i, p := range s.engine.Passes() {
+	for i, p := range s.engine.Last() {
 		if !s.stories[i].ended(p) {
-			fmt.Fprintf(&b, "\n  %s should come to %s: it is %s", p.Ref, s.stories[i].End, p.Outcome)
+			fmt.Fprintf(&b, "\n  %s should come to %s: it is %s", p.Resource, s.stories[i].End, s.engine.Outcome(p.Resource))
 		}
 	}
 	return errors.New(b.String())
-}
-
-// explain says why an endpoint is where it is; false if it was not reconciled.
-func (s *Simulation) explain(ref checks.Ref) (flow.Explanation, bool) {
-	return s.endpoints.Explain(ref.Name)
 }
 
 // requests is what was counted of requests about an endpoint.

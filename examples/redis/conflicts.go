@@ -28,7 +28,7 @@ var preparing = classify.Table{{
 
 // redisExtensions is what caches and all that is in them have in common.
 func redisExtensions[T any]() flow.Extensions[T] {
-	return flow.Extensions[T]{Classify: chain.New(busy.Link())}
+	return flow.Extensions[T]{Classify: busy.Chain()}
 }
 
 // childExtensions is what all have in common that is in a cache.
@@ -42,6 +42,6 @@ func linkedServerExtensions() flow.Extensions[*LinkedServer] {
 		PreCheck: chain.New(
 			checks.ReferenceReady("cache", func(l *LinkedServer) []checks.Ref { return []checks.Ref{cacheRef(l.Linked)} }),
 		),
-		Classify: chain.New(preparing.Link()),
+		Classify: preparing.Chain(),
 	})
 }

@@ -3,12 +3,11 @@
 //
 // Read conflicts.go first: its two tables of one row each are what to copy. caches.go, firewallrules.go,
 // patchschedules.go and linkedservers.go are how each kind is read from Azure and written to it. All else is around that:
-// script.go is what Azure refuses and what people do, simulation.go puts a run together, and report.go compares two.
+// script.go is what Azure refuses and what people do, simulation.go sets up a run, and report.go compares two.
 package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -45,33 +44,32 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "redis", Usage: usage, Timeout: time.Hour,
 		Show: show,
-		New: func(w sim.Watcher) (*sim.Scenario, error) {
-			s, err := NewSimulation(true, w)
+		New: func() (*sim.Scenario, error) {
+			s, err := NewSimulation(true)
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Explain: s.explain}, nil
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady}, nil
 		},
 	}.Run(args, stdout, stderr)
 }
 
-// show runs it with the rows and without, and prints all there is to see. Its error says who is not ready in time.
+// show runs it with the rows and without, and prints all there is to see. Its error names the resources that are not
+// ready in time.
 func show(out io.Writer, timeout time.Duration) error {
-	with, err := NewSimulation(true, sim.NewTimeline(out))
+	with, err := NewSimulation(true)
 	if err != nil {
 		return err
 	}
-	with.engine.Run(context.Background(), timeout, with.engine.AllReady)
-	if !with.engine.AllReady() {
-		return with.engine.NotReady(timeout)
+	ctx := context.Background()
+	if err := with.engine.Show(ctx, out, timeout, with.engine.AllReady, with.engine.NotReady, "all is ready"); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "%8s  all is ready\n\n", sim.Stamp(with.engine.Clock.Elapsed()))
-
-	without, err := NewSimulation(false, sim.Silent{})
+	without, err := NewSimulation(false)
 	if err != nil {
 		return err
 	}
-	without.engine.Run(context.Background(), timeout, without.engine.AllReady)
+	without.engine.RunUntil(ctx, timeout, without.engine.AllReady)
 	printRefusals(out, with, without)
 	printVersions(out, with)
 	compare(out, with, without)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/internal/armsim"
-	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 )
 
@@ -18,11 +17,11 @@ var program simtest.Program = run
 // runToReady runs all until it is ready.
 func runToReady(t *testing.T, rows bool) *Simulation {
 	t.Helper()
-	s, err := NewSimulation(rows, sim.Silent{})
+	s, err := NewSimulation(rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.engine.Run(t.Context(), time.Hour, s.engine.AllReady)
+	s.engine.RunUntil(t.Context(), time.Hour, s.engine.AllReady)
 	if !s.engine.AllReady() {
 		t.Fatalf("rows %t: %v", rows, s.engine.NotReady(time.Hour))
 	}
@@ -31,35 +30,35 @@ func runToReady(t *testing.T, rows bool) *Simulation {
 
 func TestStory(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t),
-		"0:00  Cache east            in progress at Apply",
-		"0:00  Cache west            failed at Apply: Conflict",
+		"00:00  Cache east            in progress at Apply",
+		"00:00  Cache west            failed at Apply: Conflict",
 		"The name 'west' is taken",
-		"tries again at 0:01 (slow, rule Conflict)",
+		"again in 1s (slow, rule Conflict)",
 		"FirewallRule office   blocked at OwnerCheck by OwnerReady",
-		"1:30  the name west         freed by a person",
-		"2:00  Cache east            ready; Azure says Succeeded",
-		"2:00  FirewallRule office   failed at Apply: Conflict",
+		"01:30  the name west         * freed by a person",
+		"02:00  Cache east            ready; Azure says Succeeded",
+		"02:00  FirewallRule office   failed at Apply: Conflict",
 		"Please try again later.",
 		"(fast, rule CacheIsBusy)",
-		"2:00  PatchSchedule sunday  failed at Apply: Conflict",
-		"tries again at 4:10 (when it was told to, rule CacheIsBusy)",
-		"2:00  LinkedServer pair     blocked at PreCheck by ReferenceReady(cache)",
-		"2:07  Cache west            in progress at Apply",
-		"4:07  Cache west            ready; Azure says Succeeded",
-		"4:10  PatchSchedule sunday  ready",
+		"02:00  PatchSchedule sunday  failed at Apply: Conflict",
+		"again in 2m10s (fast, rule CacheIsBusy)",
+		"02:00  LinkedServer pair     blocked at PreCheck by ReferenceReady(cache)",
+		"02:07  Cache west            in progress at Apply",
+		"04:07  Cache west            ready; Azure says Succeeded",
+		"04:10  PatchSchedule sunday  ready",
 		"LinkedServer pair     failed at Apply: BadRequest",
 		"(slow, rule ReplicationIsBeingPrepared)",
-		"4:30  FirewallRule office   ready",
+		"04:30  FirewallRule office   ready",
 		"LinkedServer pair     in progress at Apply",
-		"7:22  LinkedServer pair     ready",
-		"7:22  all is ready",
+		"07:22  LinkedServer pair     ready",
+		"07:22  all is ready",
 		"What each refusal was taken for:",
 		"API versions <2023-08-01",
 		"2023-04-01  slow by rule ReplicationIsBeingPrepared, and this was asked",
 		"2023-08-01  very slow by rule BadRequest",
 		"with rows", "without them",
 		"requests sent to Azure",
-		"LinkedServer pair ready at", "7:22", "10:10",
+		"LinkedServer pair ready at", "07:22", "10:10",
 	)
 	program.MustBeTheSame(t)
 }
@@ -67,7 +66,7 @@ func TestStory(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	taken := func(s *Simulation) map[string]string {
 		all := map[string]string{}
-		for _, r := range s.record.refusals {
+		for _, r := range s.refusals() {
 			all[r.ref.String()+" "+r.first.Reason()] = r.String()
 		}
 		return all
@@ -111,20 +110,20 @@ func TestRowsSpareTime(t *testing.T) {
 		"Rows": {"who asks again soon is ready soon, for some requests more", true,
 			armsim.Tally{Sent: 74, Failed: 55, Verbs: map[string]int{"GET": 35, "PUT": 29, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 31, "PUT 400 BadRequest": 7, "PUT 409 Conflict": 17}},
-			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "4:30",
-				"PatchSchedule sunday": "4:10", "LinkedServer pair": "7:22"}},
+			map[string]string{"Cache east": "02:00", "Cache west": "04:07", "FirewallRule office": "04:30",
+				"PatchSchedule sunday": "04:10", "LinkedServer pair": "07:22"}},
 		"NoRows": {"Retry-After and the name that is taken make no difference, the others wait longer than they must", false,
 			armsim.Tally{Sent: 66, Failed: 45, Verbs: map[string]int{"GET": 32, "PUT": 24, "POLL": 10},
 				Failures: map[string]int{"GET 404 ResourceNotFound": 26, "PUT 400 BadRequest": 1, "PUT 409 Conflict": 18}},
-			map[string]string{"Cache east": "2:00", "Cache west": "4:07", "FirewallRule office": "6:15",
-				"PatchSchedule sunday": "4:10", "LinkedServer pair": "10:10"}},
+			map[string]string{"Cache east": "02:00", "Cache west": "04:07", "FirewallRule office": "06:15",
+				"PatchSchedule sunday": "04:10", "LinkedServer pair": "10:10"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := runToReady(t, tc.rows)
 			ready := map[string]string{}
-			for _, p := range s.engine.Passes() {
-				ready[p.Ref.String()] = s.readyAt(p.Ref)
+			for _, p := range s.engine.Last() {
+				ready[p.Resource.String()] = s.engine.ReadyAt(p.Resource)
 			}
 			if diff := cmp.Diff(tc.ready, ready); diff != "" {
 				t.Errorf("%s: ready at: -want, +got:\n%s", tc.reason, diff)
@@ -168,7 +167,7 @@ func TestInSync(t *testing.T) {
 			if !s.cloud.Change(tc.id, tc.change) {
 				t.Fatalf("there is no %s", tc.id)
 			}
-			s.engine.Run(t.Context(), s.engine.Clock.Elapsed()+15*time.Minute, func() bool { return false })
+			s.engine.RunUntil(t.Context(), s.engine.Elapsed()+15*time.Minute, func() bool { return false })
 			if diff := cmp.Diff(tc.want, s.cloud.Tally().Verbs["PUT"]-before); diff != "" {
 				t.Errorf("%s: PUTs: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -187,21 +186,21 @@ func entry(field string, value any) func(map[string]any) {
 func TestLate(t *testing.T) {
 	got := program.MustBeLate(t, "-timeout", "4m9s")
 	simtest.InOrder(t, got, "redis: not all is ready after 4m9s:",
-		"FirewallRule office: failed at Apply: Conflict", "Please try again later.", "tries again at 4:30 (fast, rule CacheIsBusy)",
-		"PatchSchedule sunday: failed at Apply: Conflict", "tries again at 4:10 (when it was told to",
-		"LinkedServer pair: failed at Apply: Conflict")
-	if strings.Contains(got, "Cache east:") || strings.Contains(got, "Cache west:") {
+		"FirewallRule office  failed at Apply: Conflict", "Please try again later.", "again in 30s (fast, rule CacheIsBusy)",
+		"PatchSchedule sunday  failed at Apply: Conflict", "again in 2m10s",
+		"LinkedServer pair  failed at Apply: Conflict")
+	if strings.Contains(got, "Cache east  ") || strings.Contains(got, "Cache west  ") {
 		t.Errorf("who is ready is not named:\n%s", got)
 	}
 
-	simtest.InOrder(t, program.MustShow(t, "-timeout", "8m"), "all is ready", "LinkedServer pair ready at", "7:22", "not in time")
+	simtest.InOrder(t, program.MustShow(t, "-timeout", "8m"), "all is ready", "LinkedServer pair ready at", "07:22", "not in time")
 
 	// Without the rows it would not even have been tried.
-	s, err := NewSimulation(true, sim.Silent{})
+	s, err := NewSimulation(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("did not happen", s.record.find(cacheRef("west"), s.engine.Passes()[0].Outcome).String()); diff != "" {
+	if diff := cmp.Diff("did not happen", find(s.refusals(), cacheRef("west"), s.engine.Outcome(s.engine.Last()[0].Resource)).String()); diff != "" {
 		t.Errorf("a refusal of one run only: -want, +got:\n%s", diff)
 	}
 }
@@ -232,14 +231,14 @@ func TestFlags(t *testing.T) {
 	program.MustRefuse(t, `redis: what is "office"?`, "office")
 	program.MustRefuse(t, "redis: -timeout", "-timeout", "-1s")
 	program.MustRefuse(t, `redis: -explain: there is no "nobody"`, "-explain", "nobody")
-	s, err := NewSimulation(true, sim.Silent{})
+	s, err := NewSimulation(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range s.engine.Passes() {
-		program.MustHelp(t, usage, p.Ref.Kind, p.Ref.Name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
+	for _, p := range s.engine.Last() {
+		program.MustHelp(t, usage, p.Resource.Kind, p.Resource.Name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}
-	if _, ok := s.explain(checks.Ref{Kind: cacheKind, Name: "east"}); ok {
+	if _, ok := s.engine.Explain(checks.Ref{Kind: cacheKind, Name: "east"}); ok {
 		t.Error("before the first pass there is nothing to explain")
 	}
 }

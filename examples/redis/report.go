@@ -14,13 +14,6 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// record remembers what each resource was refused with, and when it was ready. It is a sim.Watcher in front of another.
-type record struct {
-	sim.Watcher
-	refusals []*refusal // in the order in which they first came
-	ready    map[checks.Ref]time.Duration
-}
-
 // refusal is an error of a resource.
 type refusal struct {
 	ref   checks.Ref
@@ -28,34 +21,25 @@ type refusal struct {
 	tries int
 }
 
-// Passed implements sim.Watcher.
-func (r *record) Passed(p sim.Pass) {
-	switch p.Outcome.State() {
-	case flow.StateFailed:
-		r.failed(p)
-	case flow.StateReady:
-		if r.ready == nil {
-			r.ready = map[checks.Ref]time.Duration{}
+// refusals returns the errors of a run, in the order in which they first came.
+func (s *Simulation) refusals() (all []*refusal) {
+	for _, p := range s.engine.Passes(checks.Ref{}) {
+		if p.State != flow.StateFailed {
+			continue
 		}
-		if _, known := r.ready[p.Ref]; !known {
-			r.ready[p.Ref] = p.At
+		known := find(all, p.Resource, p.Outcome)
+		if known == nil {
+			known = &refusal{ref: p.Resource, first: p.Outcome}
+			all = append(all, known)
 		}
+		known.tries++
 	}
-	r.Watcher.Passed(p)
+	return all
 }
 
-func (r *record) failed(p sim.Pass) {
-	known := r.find(p.Ref, p.Outcome)
-	if known == nil {
-		known = &refusal{ref: p.Ref, first: p.Outcome}
-		r.refusals = append(r.refusals, known)
-	}
-	known.tries++
-}
-
-// find is the refusal of a resource with the words of an outcome; nil if there was none.
-func (r *record) find(ref checks.Ref, o flow.Outcome) *refusal {
-	for _, known := range r.refusals {
+// find returns the refusal of a resource with the message of an outcome; nil if there is none.
+func find(all []*refusal, ref checks.Ref, o flow.Outcome) *refusal {
+	for _, known := range all {
 		if known.ref == ref && known.first.Message() == o.Message() {
 			return known
 		}
@@ -63,7 +47,7 @@ func (r *record) find(ref checks.Ref, o flow.Outcome) *refusal {
 	return nil
 }
 
-// String is what the refusal was taken for.
+// String says what the refusal was classified as.
 func (r *refusal) String() string {
 	if r == nil {
 		return "did not happen"
@@ -83,10 +67,11 @@ func (r *refusal) String() string {
 // printRefusals prints what each refusal of two runs was taken for.
 func printRefusals(out io.Writer, with, without *Simulation) {
 	fmt.Fprintf(out, "What each refusal was taken for:\n\n")
-	for _, r := range with.record.refusals {
+	others := without.refusals()
+	for _, r := range with.refusals() {
 		fmt.Fprintf(out, "%s  %s: %s\n", r.ref, r.first.Reason(), r.first.Message())
 		fmt.Fprintf(out, "  with the rows   %s\n", r)
-		fmt.Fprintf(out, "  without them    %s\n", without.record.find(r.ref, r.first))
+		fmt.Fprintf(out, "  without them    %s\n", find(others, r.ref, r.first))
 	}
 	fmt.Fprintln(out)
 }
@@ -95,7 +80,7 @@ func printRefusals(out io.Writer, with, without *Simulation) {
 func printVersions(out io.Writer, s *Simulation) {
 	row := preparing[0]
 	handle := classify.Compose(chain.New(busy.Link(), preparing.Link()))
-	for _, r := range s.record.refusals {
+	for _, r := range s.refusals() {
 		if r.first.Rule() != row.Name {
 			continue
 		}
@@ -118,16 +103,7 @@ func compare(out io.Writer, with, without *Simulation) {
 	c := sim.Comparison{Out: out}
 	c.Row("", "with rows", "without them")
 	c.Requests(with.cloud.Tally(), without.cloud.Tally())
-	for _, p := range with.engine.Passes() {
-		c.Row(p.Ref.String()+" ready at", with.readyAt(p.Ref), without.readyAt(p.Ref))
+	for _, p := range with.engine.Last() {
+		c.Row(p.Resource.String()+" ready at", with.engine.ReadyAt(p.Resource), without.engine.ReadyAt(p.Resource))
 	}
-}
-
-// readyAt is when a resource was ready first, for a person.
-func (s *Simulation) readyAt(ref checks.Ref) string {
-	at, ready := s.record.ready[ref]
-	if !ready {
-		return "not in time"
-	}
-	return sim.Stamp(at)
 }

@@ -68,7 +68,7 @@ func script(cloud *armsim.Server, engine *sim.Engine) {
 	cloud.Takes(linkedServerType, linkedServerTakes)
 	for _, f := range faults {
 		cloud.Rule(func(r armsim.Request) *armsim.Refusal {
-			left := f.until - engine.Clock.Elapsed()
+			left := f.until - engine.Elapsed()
 			if r.Verb != http.MethodPut || !f.about(r) || left <= 0 {
 				return nil
 			}
@@ -79,5 +79,5 @@ func script(cloud *armsim.Server, engine *sim.Engine) {
 			return &refusal
 		})
 	}
-	engine.At(nameFreed, func() { engine.Happened("the name west", "freed by a person") })
+	engine.At(nameFreed, "the name west", "freed by a person", nil)
 }

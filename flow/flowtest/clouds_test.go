@@ -6,7 +6,7 @@ import (
 
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
-	"github.com/windlass-go/windlass/internal/sdkfake"
+	"github.com/windlass-go/windlass/internal/testing/sdkfake"
 )
 
 // The invariant that there is one operation at a time holds whatever SDK the errors of polling are from.

@@ -26,23 +26,27 @@ func (e *event) named() string {
 	return fmt.Sprintf("%s (%s)", e.kind, e.what)
 }
 
-// Edit changes the resource at a time of the run, as a person does: the spec, with its generation, or the wish to have it
-// deleted. The resource is reconciled at once. what is a line in the timeline; empty: there is none.
+// Edit calls change at a time of the run. change edits the resource as a person
+// does: its spec and generation, or its deletion. It may be nil. The resource is
+// reconciled at once. what is a line of the timeline; if it is empty there is no
+// line.
 func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Edit", do: change, wakes: true, scripted: true})
 }
 
-// Change changes something else at a time of the run; change may be nil. If the resource waits for one of refs, it is
-// reconciled at once; otherwise it finds out in its own time. what is as in [World.Edit].
+// Change calls change at a time of the run. change alters something else than
+// the resource, and may be nil. If the resource waits for one of refs, it is
+// reconciled at once; otherwise after its delay. what is as in [World.Edit].
 //
-// What a script alone says of an object needs no Change, see [Script.From] and [World.Object].
+// Scripts of objects need no Change, see [Script.From] and [World.Object].
 func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Change", do: change, refs: refs, scripted: true})
 }
 
-// Restart ends the process and starts another one: the context of a pass under way is canceled, what was in memory is lost
-// (tokens that are not kept with the resource, the counts of the back-off), and the resource is reconciled at once. Call it
-// from operations or links, or at a time: w.Change(time.Minute, "", w.Restart).
+// Restart ends the process and starts another one. It cancels the context of a
+// pass under way. Tokens that are not stored with the resource and the counts of
+// the back-off are lost. The resource is reconciled at once. Call Restart from
+// operations or links, or at a time: w.Change(time.Minute, "", w.Restart).
 func (w *World[T]) Restart() { w.stage.restart() }
 
 // happenings are the events of a run: those that are scripted, and the changes of objects that scripts tell of, in the

@@ -17,7 +17,7 @@ func TestWake(t *testing.T) {
 		if req.Owner.Readiness.State == checks.Ready {
 			return checks.Proceed(), nil
 		}
-		return checks.Block("NotReady", "it does not say for what it waits", checks.RetryIn(time.Minute)), nil
+		return checks.Block("NotReady", "it does not say for what it waits", checks.WithAfter(time.Minute)), nil
 	}))
 	cases := map[string]struct {
 		reason string
@@ -30,7 +30,7 @@ func TestWake(t *testing.T) {
 			reason: "it is waited for",
 			ext:    ext{OwnerCheck: owners},
 			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
-			want: `00:00   blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
 			       00:00.5 * Cluster prod changes
 			       00:00.5 ready again in 1h [Owner Apply]`,
 		},
@@ -38,7 +38,7 @@ func TestWake(t *testing.T) {
 			reason: "a check that does not say what it waits for is not woken, as in any engine",
 			ext:    ext{OwnerCheck: silent},
 			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
-			want: `00:00   blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]
+			want: `00:00   blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
 			       00:00.5 * Cluster prod changes
 			       01:00   ready again in 1h [Owner Apply]`,
 		},
@@ -49,7 +49,7 @@ func TestWake(t *testing.T) {
 			passes: 2,
 			want: `00:00 ready again in 1h [Owner Apply]
 			       00:01 * the owner changes
-			       1:00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]`,
+			       1:00:00 blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]`,
 		},
 		"NotFoundOut": {
 			reason: "that somebody could not be asked is no change of what was asked for",
@@ -57,7 +57,7 @@ func TestWake(t *testing.T) {
 			world: func(w *world, _ *Pool) {
 				w.Owner.From(0, creating).FailFrom(time.Minute, conflict).From(61*time.Second, ready)
 			},
-			want: `00:00 blocked at OwnerCheck/Silent: NotReady again in 1m [Owner]
+			want: `00:00 blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
 			       01:00 failed at Owner: Conflict again in 1s [Owner]
 			       01:01 * Cluster prod changes
 			       01:01 ready again in 1h [Owner Apply]`,
@@ -70,7 +70,7 @@ func TestWake(t *testing.T) {
 				w.Operations.Owner = func(context.Context, *Pool) (checks.Object, error) { return owner, nil }
 				w.Change(500*time.Millisecond, "the cluster is ready", func() { owner = ready }, checks.Ref{Kind: "Subnet"}, prod)
 			},
-			want: `00:00   blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
 			       00:00.5 * the cluster is ready
 			       00:00.5 ready again in 1h [Owner Apply]`,
 		},
@@ -81,7 +81,7 @@ func TestWake(t *testing.T) {
 				w.Owner.Then(creating, ready)
 				w.Change(500*time.Millisecond, "", nil, checks.Ref{Kind: "Cluster", Name: "other"})
 			},
-			want: `00:00 blocked at OwnerCheck/OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			want: `00:00 blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
 			       00:01 ready again in 1h [Owner Apply]`,
 		},
 		"Edit": {

@@ -63,10 +63,10 @@ func Example() {
 	run := w.Run(t)
 
 	run.Want(t, `
-		00:00  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 1s or with Cluster prod  [Owner]
-		00:01  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 2s or with Cluster prod  [Owner]
-		00:03  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 4s or with Cluster prod  [Owner]
-		00:07  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
+		00:00  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 1s or with Cluster prod  [Owner]
+		00:01  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 2s or with Cluster prod  [Owner]
+		00:03  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 4s or with Cluster prod  [Owner]
+		00:07  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
 		00:10  * Cluster prod changes
 		00:10  failed at Apply: Conflict  again in 1s   [Owner Get Apply]
 		00:11  failed at Apply: Conflict  again in 2s   [Owner Get Apply]
@@ -171,7 +171,7 @@ func ExampleService() {
 		func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
 			left, err := quota.Ask(ctx)
 			if err == nil && left == 0 {
-				return checks.Block("NoQuota", "there is no quota left", checks.RetryIn(time.Minute)), nil
+				return checks.Block("NoQuota", "there is no quota left", checks.WithAfter(time.Minute)), nil
 			}
 			return checks.Proceed(), err
 		}))
@@ -179,9 +179,9 @@ func ExampleService() {
 
 	fmt.Print(w.Run(t))
 	// Output:
-	// 00:00  failed at PreCheck/Quota: Busy      again in 5s  [quota]
-	// 00:05  blocked at PreCheck/Quota: NoQuota  again in 1m  [quota]
-	// 01:05  ready                               again in 1h  [quota Apply]
+	// 00:00  failed at PreCheck by Quota: Busy      again in 5s  [quota]
+	// 00:05  blocked at PreCheck by Quota: NoQuota  again in 1m  [quota]
+	// 01:05  ready                                  again in 1h  [quota Apply]
 }
 
 // An engine turns outcomes into requeues. The test tries each state, and any
@@ -199,7 +199,7 @@ func ExampleOutcome() {
 	for _, o := range []flowtest.Outcome{
 		{State: flow.StateGone},
 		{State: flow.StateBlocked, Point: flow.PointPreCheck, Link: "network",
-			Block: checks.Block("NoNetwork", "the network is not there", checks.WaitingFor(lan), checks.RetryIn(time.Minute))},
+			Block: checks.Block("NoNetwork", "the network is not there", checks.WithWaitingFor(lan), checks.WithAfter(time.Minute))},
 		{State: flow.StateFailed, Err: errQuota, Rule: "quota", Retry: classify.OnChange},
 		{State: flow.StateInProgress, After: 20 * time.Second},
 		{State: flow.StateReady, Link: "network"},

@@ -223,7 +223,7 @@ func TestInvariantsAreSaidOnce(t *testing.T) {
 	}
 	told, fatal := judged(func(t rapid.TB) { w.RunPasses(t, 3) })
 	want := "flowtest: a blocked pass begins nothing: Apply was begun in a pass that was blocked at PreCheck:\n" +
-		"  00:00  blocked at PreCheck/No: No  again in 1s  [Apply]"
+		"  00:00  blocked at PreCheck by No: No  again in 1s  [Apply]"
 	mustEqual(t, "once, with the pass", want, told)
 	if fatal {
 		t.Error("the run goes on")
@@ -240,8 +240,8 @@ func TestInvariantsLetPass(t *testing.T) {
 		"PostCheckBlocks": {
 			reason: "it comes behind Apply",
 			world:  func(w *world, _ *Pool) { w.Extensions = blocking(flow.PointPostCheck) },
-			want: `00:00 blocked at PostCheck/No: No again in 1s [Apply]
-			       00:01 blocked at PostCheck/No: No again in 2s [Apply]`,
+			want: `00:00 blocked at PostCheck by No: No again in 1s [Apply]
+			       00:01 blocked at PostCheck by No: No again in 2s [Apply]`,
 		},
 		"PolledAndThenBlocked": {
 			reason: "what is under way is followed to its end, whatever blocks what comes next",
@@ -252,7 +252,7 @@ func TestInvariantsLetPass(t *testing.T) {
 				w.Edit(500*time.Millisecond, "", func() { blocked = true; p.Generation++ })
 			},
 			want: `00:00   in progress at Apply              again in 1s [Apply]
-			       00:00.5 blocked at PreCheck/Paused: Paused again in 1h [Apply(op)]`,
+			       00:00.5 blocked at PreCheck by Paused: Paused again in 1h [Apply(op)]`,
 		},
 		"LinkReplacesApply": {
 			reason: "a link may replace the operation, if it says so",

@@ -93,7 +93,7 @@ func AnyOutcome() *rapid.Generator[Outcome] {
 		switch o.State {
 		case flow.StateBlocked:
 			o.Block = checks.Block(rapid.SampledFrom([]string{"NoQuota", "Paused"}).Draw(t, "reason"), text.Draw(t, "message"),
-				checks.Retry(retry.Draw(t, "retry")), checks.RetryIn(delay.Draw(t, "delay")), checks.WaitingFor(refs.Draw(t, "refs")...))
+				checks.WithRetry(retry.Draw(t, "retry")), checks.WithAfter(delay.Draw(t, "delay")), checks.WithWaitingFor(refs.Draw(t, "refs")...))
 		case flow.StateFailed:
 			o.Err = errors.New(text.Draw(t, "error"))
 			if rapid.Bool().Draw(t, "classified") {
@@ -110,7 +110,7 @@ func AnyOutcome() *rapid.Generator[Outcome] {
 	})
 }
 
-// String is the outcome as the failure of a test shows it.
+// String returns the outcome as the failure of a test shows it.
 func (o Outcome) String() string {
 	text := o.State.String()
 	if o.Point != "" {
@@ -128,11 +128,11 @@ func (o Outcome) String() string {
 	return text
 }
 
-// GoString is String, for the log of rapid.
+// GoString returns the same as String, for the log of rapid.
 func (o Outcome) GoString() string { return o.String() }
 
-// Make makes the outcome. Options are those of the reconciler, such as
-// [flow.WithBackoff]. An Outcome that no flow comes to fails the test.
+// Make makes the outcome. opts are options of the reconciler, such as
+// [flow.WithBackoff]. An Outcome that no flow can have fails the test.
 func (o Outcome) Make(t rapid.TB, opts ...flow.Option) flow.Outcome {
 	t.Helper()
 	if o.State == flow.StateUnknown {
@@ -303,7 +303,7 @@ func decides[R any](o *Outcome, fails func() error) chain.Chain[R, checks.Result
 		case o.State == flow.StateBlocked:
 			return o.Block, nil
 		case len(o.WaitingFor) > 0:
-			return checks.Block("Beside", "beside the error", checks.WaitingFor(o.WaitingFor...)), fails()
+			return checks.Block("Beside", "beside the error", checks.WithWaitingFor(o.WaitingFor...)), fails()
 		}
 		return checks.Result{}, fails()
 	}))

@@ -64,7 +64,7 @@ func TestOutcome(t *testing.T) {
 			told{State: flow.StateBlocked, Point: "PreCheck", Link: "link", Reason: "Blocked", Message: "it is blocked",
 				Severity: classify.Warning, Retry: classify.Slow, Conditions: waits, Again: true}},
 		"BlockedWhole": {"all that a block can have", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointOwnerCheck, Link: "OwnerReady", Generation: 7,
-			Block: checks.Block("NotYet", "no owner", checks.Retry(classify.OnChange), checks.RetryIn(time.Minute), checks.WaitingFor(lan))},
+			Block: checks.Block("NotYet", "no owner", checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(lan))},
 			told{State: flow.StateBlocked, Point: "OwnerCheck", Link: "OwnerReady", Reason: "NotYet", Message: "no owner", Severity: classify.Error,
 				Retry: classify.OnChange, After: time.Minute, WaitingFor: []checks.Ref{lan}, Generation: 7, Conditions: stalls, Again: true}},
 		"Stopped": {"by a link around the pass", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointPass, Link: "lock"},
@@ -167,7 +167,7 @@ func TestOutcomeAtEachPoint(t *testing.T) {
 
 // An outcome that is made with a back-off has its delay.
 func TestOutcomeOptions(t *testing.T) {
-	backoff := flow.NewBackoff(flow.BackoffResync(5*time.Minute), flow.BackoffJitter(0, 0))
+	backoff := flow.NewBackoff(flow.WithBackoffResync(5*time.Minute), flow.WithBackoffJitter(0, 0))
 	if delay, again := (flowtest.Outcome{State: flow.StateReady}).Make(t, flow.WithBackoff(backoff)).Again(); delay != 5*time.Minute || !again {
 		t.Errorf("it comes back after %s, %t", delay, again)
 	}

@@ -5,63 +5,92 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Pass is what came of a pass, as plain data. Times are virtual, since the run began.
+// Pass is the result of a pass, as plain data. Times are virtual, since the run
+// began.
 type Pass struct {
+	Resource    checks.Ref // zero in a World, which has one resource
 	At          time.Duration
 	State       flow.State
 	Point, Link string // where it stopped; empty as in [flow.Outcome]
 	Reason      string
-	// Ready is the Ready condition of the resource after the pass. A canceled pass leaves it as it was; it is zero before
-	// anything was written, and once the resource is gone.
+	Retry       classify.Retry // how soon a block or an error is to be retried
+	Rule        string         // the rule that classified the error; empty if there was none
+	Note        string         // what [Engine.Add] was given; empty in a World
+	// Ready is the Ready condition of the resource after the pass. A canceled pass
+	// does not change it. It is zero before the first write, and after the
+	// resource is gone.
 	Ready flow.Condition
-	// Since is when Ready got its status, what Kubernetes calls the last transition.
+	// Since is the time at which Ready got its status, which Kubernetes calls the
+	// last transition.
 	Since      time.Duration
 	WaitingFor []checks.Ref
-	// Again is the delay after which the resource is looked at again, if nothing wakes it before; zero: it is not.
+	// Again is the delay after which the resource is requeued, if nothing wakes it
+	// before. Zero means that it is not requeued.
 	Again time.Duration
-	// Requests lists what was asked, in order: "Owner", "Get", "Apply" to begin an operation, "Apply(token)" to poll it,
-	// "Delete" likewise, "Resolve(Kind name)", and the names of services ([Service]).
+	// Requests lists the requests in order: "Owner", "Get", "Apply" to begin an
+	// operation, "Apply(token)" to poll it, "Delete" likewise, "Resolve(Kind
+	// name)", and the names of services ([Service]). It is empty outside a World.
 	Requests []string
 }
 
-// String is the pass as a line of the timeline.
+// String returns the pass as a line of the timeline.
 func (p Pass) String() string {
-	at, what, again, requests := p.columns()
-	return strings.Join(append(nonEmpty(at, what, again), requests), "  ")
+	var parts []string
+	for _, part := range []string{Stamp(p.At), object(p.Resource), p.what(), p.again(), p.requests()} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "  ")
 }
 
-func (p *Pass) columns() (at, what, again, requests string) {
-	what = p.State.String()
+func object(ref checks.Ref) string {
+	if ref == (checks.Ref{}) {
+		return ""
+	}
+	return ref.String()
+}
+
+func (p *Pass) what() string {
+	what := p.State.String()
 	if p.Point != "" {
 		what += " at " + p.Point
 	}
 	if p.Link != "" {
-		what += "/" + p.Link
+		what += " by " + p.Link
 	}
 	switch p.Reason {
 	case "", flow.ReasonSucceeded, flow.ReasonInProgress, flow.ReasonDeleting: // the state says so
 	default:
 		what += ": " + p.Reason
 	}
-	if p.Again != 0 {
-		again = "again in " + short(p.Again)
-		for i, ref := range p.WaitingFor {
-			again += []string{" or with ", ", "}[min(i, 1)] + ref.String()
-		}
+	if p.Note != "" {
+		what += "; " + p.Note
 	}
-	return stamp(p.At), what, again, "[" + strings.Join(p.Requests, " ") + "]"
+	return what
 }
 
-func nonEmpty(texts ...string) (kept []string) {
-	for _, t := range texts {
-		if t != "" {
-			kept = append(kept, t)
-		}
+func (p *Pass) again() string {
+	if p.Again == 0 {
+		return ""
 	}
-	return kept
+	again := "again in " + short(p.Again)
+	for i, ref := range p.WaitingFor {
+		again += []string{" or with ", ", "}[min(i, 1)] + ref.String()
+	}
+	return again
+}
+
+// requests returns the requests in brackets. A pass of an Engine alone records none.
+func (p *Pass) requests() string {
+	if p.Requests == nil && p.Resource != (checks.Ref{}) {
+		return ""
+	}
+	return "[" + strings.Join(p.Requests, " ") + "]"
 }
 
 // readyOf finds the Ready condition.

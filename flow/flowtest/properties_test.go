@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
-	"github.com/windlass-go/windlass/internal/falsify"
+	"github.com/windlass-go/windlass/internal/testing/falsify"
 )
 
 // plot is a world that was drawn at random, so that it can be made twice.

@@ -6,11 +6,14 @@ import (
 	"time"
 )
 
-// Response returns the error of a service that no reader of errors knows: an error with an HTTP status, a code, a message
-// (empty: the service gave none) and the delay that the service asks for (zero: none). It reports them by the methods that
-// [classify.Errors] lists. It may be given to any number of scripts.
+// Response returns the error of a service that belongs to no SDK. It has an HTTP
+// status, a code, a message and the delay that the service asks for. An empty
+// message or a zero delay means that the service gave none. The error reports them
+// by the methods that [classify.Errors] lists. It may be given to any number of
+// scripts.
 //
-// To test with the errors of a real service, give the scripts errors of its SDK, and [World.Options] their reader.
+// To test with the errors of a real service, give the scripts errors of its SDK,
+// and give [World.Options] their reader.
 func Response(status int, code, message string, retryAfter time.Duration) error {
 	return &response{status: status, code: code, message: message, after: max(retryAfter, 0)}
 }

@@ -3,8 +3,6 @@ package flowtest
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,29 +10,30 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/patience"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
 const (
-	month = 30 * 24 * time.Hour // how long a run may take that is not over before
-	never = time.Duration(math.MaxInt64)
-	shown = 12 // lines of the timeline that a failure shows
+	month = 30 * 24 * time.Hour // a run that has not ended by then fails
+	shown = 12                  // lines of the timeline that a failure shows
 )
 
-// Run lets time pass until the resource is ready in a pass behind all that is scripted to happen, or until it is gone. It
-// fails the test if that takes more than MaxPasses or 30 days.
+// Run lets time pass until all scripted events have happened and a later pass is
+// ready, or until the resource is gone. It fails the test if that takes more than
+// MaxPasses or 30 days.
 func (w *World[T]) Run(t rapid.TB) *Run {
 	t.Helper()
 	return w.run(t, ending{at: never, settled: true})
 }
 
-// RunUntil lets time pass until end, or until the resource is gone. What is due at end still happens.
+// RunUntil lets time pass until end, or until the resource is gone. Passes and
+// events that are due at end still happen.
 func (w *World[T]) RunUntil(t rapid.TB, end time.Duration) *Run {
 	t.Helper()
 	return w.run(t, ending{at: end})
 }
 
-// RunPasses lets time pass until there were n passes, or until the resource is gone.
+// RunPasses lets time pass for n passes, or until the resource is gone.
 func (w *World[T]) RunPasses(t rapid.TB, n int) *Run {
 	t.Helper()
 	return w.run(t, ending{at: never, passes: &n})
@@ -47,194 +46,167 @@ type ending struct {
 	settled bool
 }
 
-// engine is a run under way.
-type engine[T any] struct {
+// runner is a run of a World under way.
+type runner[T any] struct {
 	w      *World[T]
 	t      rapid.TB
-	run    *Run
-	runner flow.Runner[T]
+	engine *Engine
+	queued *resource // the resource of the World
+	flow   flow.Runner[T]
 	events []*event
-	due    time.Duration // when the next pass is
-	out    flow.Outcome
 	ops    operations
+	fault  string          // why the run cannot go on
 	latest bool            // nothing has happened since the last pass
 	broken map[string]bool // the invariants that the test has failed with
 }
 
 func (w *World[T]) run(t rapid.TB, end ending) *Run {
 	t.Helper()
-	e := &engine[T]{w: w, t: t, run: &Run{}, ops: operations{}, broken: map[string]bool{}}
+	e := &runner[T]{w: w, t: t, engine: &w.stage.engine, queued: &resource{}, ops: operations{}, broken: map[string]bool{}}
 	scripts := w.wire()
-	fault := w.mistake(scripts)
+	e.fault = w.mistake(scripts)
 	switch {
 	case w.ran:
-		fault = "this World was run before: make another one, since its scripts are used up"
+		e.fault = "this World was run before: make another one, since its scripts are used up"
 	case end.at < 0:
-		fault = fmt.Sprintf("RunUntil(%s): the time is negative", end.at)
+		e.fault = fmt.Sprintf("RunUntil(%s): the time is negative", end.at)
 	case end.passes != nil && *end.passes < 1:
-		fault = fmt.Sprintf("RunPasses(%d): give at least 1", *end.passes)
+		e.fault = fmt.Sprintf("RunPasses(%d): give at least 1", *end.passes)
 	}
 	w.ran = true
-	if fault == "" {
-		e.events = w.happenings()
-		fault = e.start()
+	if e.fault == "" {
+		e.flow, e.fault = w.begin()
 	}
-	if fault == "" {
-		fault = e.until(end)
+	run := e.engine.Run()
+	if e.fault == "" {
+		e.queue()
+		e.until(end)
 	}
-	if fault != "" {
-		if len(e.run.lines) > 0 {
-			fault += "\nthe run so far, its last lines:\n" + indent(e.run.last(shown))
+	if e.fault != "" {
+		if lines := run.last(shown); lines != "" {
+			e.fault += "\nthe run so far, its last lines:\n" + indent(lines)
 		}
-		t.Fatalf("flowtest: %s", fault)
-		return e.run
+		t.Fatalf("flowtest: %s", e.fault)
+		return run
 	}
 	e.unused(scripts)
-	return e.run
+	return run
 }
 
-// start makes the flow.
-func (e *engine[T]) start() (fault string) {
-	e.runner, fault = e.w.begin()
-	return fault
+// queue hands the resource and the events to the engine.
+func (e *runner[T]) queue() {
+	e.queued.pass = func(context.Context) { e.pass() }
+	e.engine.queue = []*resource{e.queued}
+	e.events = e.w.happenings()
+	for _, ev := range e.events {
+		e.engine.At(ev.at, "", ev.what, func() { e.happens(ev) })
+	}
 }
 
-// until lets time pass. It says why the run cannot go on; empty: it is over.
-func (e *engine[T]) until(end ending) (fault string) {
+// until lets time pass until the run is over, or until there is a fault.
+func (e *runner[T]) until(end ending) {
 	most := e.w.MaxPasses
 	if most == 0 {
 		most = 1000
 	}
-	for {
-		if fault = e.restart(); fault != "" {
-			return fault
+	for e.fault == "" {
+		if e.restart(); e.fault != "" {
+			return
 		}
-		next := e.next()
-		at := e.due
-		if next != nil {
-			at = min(at, next.at)
-		}
+		at, event, step := e.engine.next()
+		passes := len(e.engine.run.Passes)
 		switch {
-		case e.over(end, next):
-			return ""
-		case at == never:
-			return fmt.Sprintf("nothing brings the resource back after %s", e.out.State())
+		case e.over(end):
+			return
+		case step == nil:
+			e.fault = fmt.Sprintf("nothing requeues the resource after %s", e.queued.out.State())
 		case at > end.at:
-			e.w.stage.set(end.at)
-			return ""
+			e.engine.set(end.at)
+			return
 		case at > month && end.settled:
-			return fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is right",
-				len(e.run.Passes))
-		case next != nil && next.at <= at:
-			e.w.stage.set(at)
-			if fault = e.happens(next); fault != "" {
-				return fault
-			}
-			continue
-		case end.passes == nil && len(e.run.Passes) >= most:
-			return fmt.Sprintf("the run is not over after %d passes (World.MaxPasses)", most)
-		}
-		e.w.stage.set(at)
-		if fault = e.pass(); fault != "" {
-			return fault
+			e.fault = fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is right", passes)
+		case !event && end.passes == nil && passes >= most:
+			e.fault = fmt.Sprintf("the run is not over after %d passes (World.MaxPasses)", most)
+		default:
+			e.engine.set(at)
+			step(context.Background())
 		}
 	}
 }
 
-// over tells whether the run is.
-func (e *engine[T]) over(end ending, next *event) bool {
-	state := e.out.State()
+// over reports whether the run has ended.
+func (e *runner[T]) over(end ending) bool {
+	state := e.queued.out.State()
 	return state == flow.StateGone ||
-		end.passes != nil && len(e.run.Passes) >= *end.passes ||
-		end.settled && state == flow.StateReady && next == nil && e.latest
+		end.passes != nil && len(e.engine.run.Passes) >= *end.passes ||
+		end.settled && state == flow.StateReady && len(e.engine.events) == 0 && e.latest
 }
 
-// next is the event that happens next; nil: there is none any more.
-func (e *engine[T]) next() (first *event) {
-	for _, ev := range e.events {
-		if !ev.happened && (first == nil || ev.at < first.at) {
-			first = ev
-		}
-	}
-	return first
-}
-
-func (e *engine[T]) happens(ev *event) (fault string) {
+func (e *runner[T]) happens(ev *event) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault = fmt.Sprintf("%s at %s panics: %v", ev.named(), stamp(ev.at), v)
+			e.fault = fmt.Sprintf("%s at %s panics: %v", ev.named(), Stamp(ev.at), v)
 		}
 	}()
 	ev.happened, e.latest = true, false
-	now := e.w.stage.elapsed()
-	if ev.what != "" {
-		e.run.tell(now, ev.what)
-	}
 	if ev.do != nil {
 		ev.do()
 	}
-	waits := e.out.WaitingFor()
-	if ev.wakes || slices.ContainsFunc(ev.refs, func(ref checks.Ref) bool { return slices.Contains(waits, ref) }) {
-		e.due = now
+	if ev.wakes {
+		e.engine.Edit(checks.Ref{})
 	}
-	return ""
+	e.engine.Wake(ev.refs...)
 }
 
-// restart makes the flow anew if that was asked for.
-func (e *engine[T]) restart() (fault string) {
+// restart makes the flow again if a restart was requested.
+func (e *runner[T]) restart() {
 	restarts, unkept := e.w.stage.takeRestart()
 	if !restarts {
-		return ""
+		return
 	}
-	e.due, e.latest = e.w.stage.elapsed(), false
-	e.run.tell(e.due, "the process restarts")
+	e.latest = false
+	e.engine.Edit(checks.Ref{})
+	e.engine.tell("", "the process restarts")
 	if e.w.Operations.Token == nil || unkept {
 		clear(e.ops)
 	}
-	return e.start()
+	e.flow, e.fault = e.w.begin()
 }
 
 // pass reconciles the resource once.
-func (e *engine[T]) pass() (fault string) {
-	w := e.w
+func (e *runner[T]) pass() {
 	deleting, fault := e.deleting()
-	if fault != "" {
-		return fault
+	if e.fault = fault; fault != "" {
+		return
 	}
-	if fault = e.reconcile(deleting); fault != "" {
-		return fault
+	out, fault := e.reconcile(deleting)
+	if e.fault = fault; fault != "" {
+		return
 	}
-	rec, fault, watched := w.stage.end()
-	now := w.stage.elapsed()
-	delay, again := e.out.Again()
-	p := Pass{
-		At: now, State: e.out.State(), Point: e.out.Point(), Link: e.out.Link(), Reason: e.out.Reason(),
-		WaitingFor: e.out.WaitingFor(), Requests: rec.requests,
-	}
-	e.due, e.latest = never, true
-	if again {
-		p.Again, e.due = delay, now+max(delay, 0)
-	}
-	p.Ready, p.Since = e.condition(now)
-	e.run.add(p)
+	rec, fault, watched := e.w.stage.end()
+	p := e.engine.passed(e.queued, out, "", rec.requests)
+	e.latest = true
 	switch {
 	case fault != "":
-		return fault
-	case e.out.IsZero():
-		return "the pass came to the zero Outcome, which says nothing"
+		e.fault = fault
+	case out.IsZero():
+		e.fault = "the pass returned the zero Outcome"
 	case !watched:
-		return "the flow does not know the options that World.New was given, so that it has neither the clock of the world " +
+		e.fault = "the flow does not have the options that World.New was given, and so neither the clock of the world " +
 			"nor its back-off: hand them on to flow.New"
 	}
-	for _, inv := range invariants {
-		e.check(inv.name, inv.broken(&p, &rec, again), &p)
+	if e.fault != "" {
+		return
 	}
-	e.check(oneOperation, e.ops.follow(&rec), &p)
-	return ""
+	_, again := out.Again()
+	for _, inv := range invariants {
+		e.check(inv.name, inv.broken(p, &rec, again), p)
+	}
+	e.check(oneOperation, e.ops.follow(&rec), p)
 }
 
 // check fails the test if an invariant is broken, once for each.
-func (e *engine[T]) check(name, broken string, p *Pass) {
+func (e *runner[T]) check(name, broken string, p *Pass) {
 	if broken == "" || e.broken[name] {
 		return
 	}
@@ -243,24 +215,7 @@ func (e *engine[T]) check(name, broken string, p *Pass) {
 	e.t.Errorf("flowtest: %s: %s:\n  %s", name, broken, p)
 }
 
-// condition is Ready after the last pass, and since when it has its status.
-func (e *engine[T]) condition(now time.Duration) (c flow.Condition, since time.Duration) {
-	if n := len(e.run.Passes); n > 0 {
-		c, since = e.run.Passes[n-1].Ready, e.run.Passes[n-1].Since
-	}
-	written, ok := readyOf(e.out.Conditions())
-	switch {
-	case e.out.State() == flow.StateGone:
-		return flow.Condition{}, 0
-	case !ok:
-		return c, since
-	case written.Status != c.Status:
-		since = now
-	}
-	return written, since
-}
-
-func (e *engine[T]) deleting() (deleting bool, fault string) {
+func (e *runner[T]) deleting() (deleting bool, fault string) {
 	if e.w.Operations.Deleting == nil {
 		return false, ""
 	}
@@ -273,7 +228,7 @@ func (e *engine[T]) deleting() (deleting bool, fault string) {
 }
 
 // reconcile makes the pass on a goroutine of its own, so that one that is stuck does not take the test with it.
-func (e *engine[T]) reconcile(deleting bool) (fault string) {
+func (e *runner[T]) reconcile(deleting bool) (out flow.Outcome, fault string) {
 	var r struct {
 		out      flow.Outcome
 		returned bool
@@ -295,37 +250,36 @@ func (e *engine[T]) reconcile(deleting bool) (fault string) {
 		}()
 		r.out = runner.Reconcile(ctx, resource)
 		r.returned = true
-	}(ctx, e.runner, e.w.Resource)
+	}(ctx, e.flow, e.w.Resource)
 
-	if !patience.Wait(done, limit, nil) {
-		return fmt.Sprintf("the pass at %s is stuck at %s: it has not come back within %s (World.Patience, by the real clock)",
-			stamp(e.w.stage.elapsed()), e.w.stage.place(), limit)
-	}
-	e.out = r.out
+	now := Stamp(e.engine.Elapsed())
 	switch {
+	case !patience.Wait(done, limit, nil):
+		return out, fmt.Sprintf("the pass at %s is stuck at %s: it has not returned within %s (World.Patience, by the real clock)",
+			now, e.w.stage.place(), limit)
 	case r.panics != nil:
-		return fmt.Sprintf("the reconciler panics at %s of the run: %v", stamp(e.w.stage.elapsed()), r.panics)
+		return out, fmt.Sprintf("the reconciler panics at %s of the run: %v", now, r.panics)
 	case !r.returned:
-		return fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
-			stamp(e.w.stage.elapsed()), e.w.stage.place())
+		return out, fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
+			now, e.w.stage.place())
 	}
-	return ""
+	return r.out, ""
 }
 
 // unused fails the test for what is scripted and was in vain.
-func (e *engine[T]) unused(scripts []scripted) {
+func (e *runner[T]) unused(scripts []scripted) {
 	var unused []string
 	for _, s := range scripts {
 		unused = append(unused, s.unused()...)
 	}
 	for _, ev := range e.events {
 		if ev.scripted && !ev.happened {
-			unused = append(unused, fmt.Sprintf("%s at %s never happened", ev.named(), stamp(ev.at)))
+			unused = append(unused, fmt.Sprintf("%s at %s never happened", ev.named(), Stamp(ev.at)))
 		}
 	}
 	if len(unused) > 0 {
 		e.t.Helper()
 		e.t.Errorf("flowtest: scripted in vain, the run ended at %s:\n  %s\nthe run, its last lines:\n%s",
-			stamp(e.w.stage.elapsed()), strings.Join(unused, "\n  "), indent(e.run.last(shown)))
+			Stamp(e.engine.Elapsed()), strings.Join(unused, "\n  "), indent(e.engine.run.last(shown)))
 	}
 }

@@ -102,7 +102,7 @@ func TestNoEnd(t *testing.T) {
 		"Month": {
 			reason: "only a change of the spec would help, and none is scripted",
 			world:  func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
-			want:   []string{"the resource is not ready after 30 days and 721 passes: use RunUntil or RunPasses", "720:00:00  blocked at PreCheck/Paused"},
+			want:   []string{"the resource is not ready after 30 days and 721 passes: use RunUntil or RunPasses", "720:00:00  blocked at PreCheck by Paused"},
 		},
 		"Goexit": {
 			reason: "FailNow belongs to the goroutine of the test",
@@ -126,7 +126,7 @@ func TestNoEnd(t *testing.T) {
 					return flow.Outcome{}
 				})
 			},
-			want: []string{"the pass came to the zero Outcome", "00:00  unknown"},
+			want: []string{"the pass returned the zero Outcome", "00:00  unknown"},
 		},
 		"Canceled": {
 			reason: "nobody ends the process, so nobody starts another one",
@@ -137,7 +137,7 @@ func TestNoEnd(t *testing.T) {
 					return f.Runner.Reconcile(ctx, p)
 				})
 			},
-			want: []string{"nothing brings the resource back after canceled", "00:00  canceled at Apply"},
+			want: []string{"nothing requeues the resource after canceled", "00:00  canceled at Apply"},
 		},
 	}
 	for name, tc := range cases {
@@ -166,7 +166,7 @@ func TestStuck(t *testing.T) {
 		"Operation": {
 			reason: "the operation itself",
 			world:  func(w *world, _ <-chan struct{}) { w.Apply.Hang() },
-			want:   []string{"the pass at 00:00 is stuck at Apply: it has not come back within 10s (World.Patience, by the real clock)"},
+			want:   []string{"the pass at 00:00 is stuck at Apply: it has not returned within 10s (World.Patience, by the real clock)"},
 		},
 		"Link": {
 			reason: "a link, also if it does not look at its context",
@@ -183,7 +183,7 @@ func TestStuck(t *testing.T) {
 					}),
 				)
 			},
-			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf: it has not come back within 1m0s", "00:00  failed at Apply: Conflict"},
+			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf: it has not returned within 1m0s", "00:00  failed at Apply: Conflict"},
 		},
 		"Outside": {
 			reason: "not everything is in the flow",
@@ -252,7 +252,7 @@ func TestPanicOfALink(t *testing.T) {
 	}))
 	run := w.Run(t)
 	run.Want(t, `
-		00:00 failed at PreCheck/Faulty: CheckFailed again in 1s []
+		00:00 failed at PreCheck by Faulty: CheckFailed again in 1s []
 		00:01 ready again in 1h [Apply]`)
 	run.WantConditions(t, `
 		00:00 Ready=False since 00:00 Warning CheckFailed: check Faulty failed: panic in link Faulty: boom

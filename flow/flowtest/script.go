@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// Script says what the calls of an operation, or of anything else that a flow asks, are answered. Its methods add to it and
-// return it, so that they can be written in a row. The zero Script has no answers.
+// Script holds the answers to the calls of an operation or a [Service]. Its
+// methods add answers and return the script, so that calls can be chained. The
+// zero Script has no answers.
 //
-// A call is answered by the first of these that there is:
+// The first of these answers a call:
 //
-//   - the next of the answers that [Script.Then], [Script.Fail] and [Script.Hang] have put in a row
-//   - the answer that holds at this time, by [Script.From] and [Script.FailFrom]
+//   - the next answer in the row of [Script.Then], [Script.Fail] and [Script.Hang]
+//   - the answer of this time, by [Script.From] and [Script.FailFrom]
 //   - the user's own operation, in [World.Operations]
 //
-// A call that nobody answers is a failure of the test, and so is an answer that nobody asked for, unless it is [Script.Optional].
+// A call without an answer fails the test. So does an answer without a call,
+// unless the script is [Script.Optional].
 type Script[R any] struct {
 	name     string
 	stage    *stage // nil: not in a run yet
@@ -35,7 +37,7 @@ type answer[R any] struct {
 	given  bool // somebody was given it
 }
 
-// Then answers the next calls with results, one after another.
+// Then adds results to the row: each answers one call.
 func (s *Script[R]) Then(results ...R) *Script[R] {
 	if len(results) == 0 {
 		s.mistaken("Then() has no answer: give at least one")
@@ -46,8 +48,9 @@ func (s *Script[R]) Then(results ...R) *Script[R] {
 	return s
 }
 
-// Fail answers the next calls with errors, one after another. See [Response] for those of a service. An error of a call
-// that polls an operation keeps the operation under way: script [flow.Failed] for an operation that ends without success.
+// Fail adds errors to the row: each answers one call. See [Response] for errors of
+// a service. An error of a poll leaves the operation under way: script
+// [flow.Failed] for an operation that ends without success.
 func (s *Script[R]) Fail(errs ...error) *Script[R] {
 	if len(errs) == 0 {
 		s.mistaken("Fail() has no error: give at least one")
@@ -61,20 +64,22 @@ func (s *Script[R]) Fail(errs ...error) *Script[R] {
 	return s
 }
 
-// Hang lets the next call wait until its context is done, and then answers with the context's error. What ends it is a link
-// such as chain.Deadline, which goes by the real clock (in a bubble of testing/synctest it takes no time), or else
-// [World.Patience], and then the test has failed.
+// Hang adds a call that waits until its context is done, and then returns the
+// context's error. A link such as chain.Deadline ends it by the real clock; in a
+// bubble of testing/synctest that takes no time. Otherwise [World.Patience] ends
+// the run and fails the test.
 func (s *Script[R]) Hang() *Script[R] {
 	s.row = append(s.row, answer[R]{hangs: true})
 	return s
 }
 
-// From answers the calls from a time of the run on with result, up to the time of another From or FailFrom.
+// From answers the calls from a time of the run on, up to the time of the next
+// From or FailFrom.
 func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
 	return s.from(answer[R]{from: at, result: result})
 }
 
-// FailFrom is [Script.From] with an error.
+// FailFrom is [Script.From] with an error in place of a result.
 func (s *Script[R]) FailFrom(at time.Duration, err error) *Script[R] {
 	if err == nil {
 		s.mistaken(fmt.Sprintf("FailFrom(%s, nil) would be no failure: give an error, or use From", at))
@@ -90,21 +95,23 @@ func (s *Script[R]) from(a answer[R]) *Script[R] {
 	return s
 }
 
-// Optional makes it no failure that answers of this script are never asked for: for scripts that are drawn at random.
+// Optional allows answers of this script that no call asks for. Use it for
+// scripts that are drawn at random.
 func (s *Script[R]) Optional() *Script[R] {
 	s.optional = true
 	return s
 }
 
-// Service scripts what is no operation: what a link asks by itself, such as the fetch of checks.LiveState, which is to call
-// [Script.Ask]. The name is that in [Pass].Requests.
+// Service returns a script for calls that a link makes itself, such as the fetch
+// of checks.LiveState. The link calls [Script.Ask]. name is the request in
+// [Pass].Requests.
 func Service[R, T any](w *World[T], name string) *Script[R] {
 	s := &Script[R]{name: name, stage: &w.stage}
 	w.scripts = append(w.scripts, s)
 	return s
 }
 
-// Ask asks a [Service].
+// Ask returns the next answer of a [Service].
 func (s *Script[R]) Ask(ctx context.Context) (R, error) { return s.answer(ctx, s.name, nil) }
 
 // scripted is a Script, whatever it answers.
@@ -139,7 +146,7 @@ func (s *Script[R]) unused() (unused []string) {
 	}
 	for i := range s.timed {
 		if a := &s.timed[i]; !a.given {
-			unused = append(unused, fmt.Sprintf("%s was never asked for its answer from %s on", s.name, stamp(a.from)))
+			unused = append(unused, fmt.Sprintf("%s was never asked for its answer from %s on", s.name, Stamp(a.from)))
 		}
 	}
 	return unused
@@ -174,9 +181,10 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 		s.row[s.next-1].given = true
 		return s.row[s.next-1], nil
 	}
+	now := s.stage.engine.Elapsed()
 	var holds *answer[R]
 	for i := range s.timed {
-		if t := &s.timed[i]; t.from <= s.stage.at && (holds == nil || t.from >= holds.from) {
+		if t := &s.timed[i]; t.from <= now && (holds == nil || t.from >= holds.from) {
 			holds = t
 		}
 	}
@@ -189,7 +197,7 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 	}
 	return a, s.stage.unscripted(fmt.Sprintf(
 		"%s was called at %s, its call %d, and nobody has an answer: the script of %s has %d in a row",
-		request, stamp(s.stage.at), s.calls, s.name, len(s.row)))
+		request, Stamp(now), s.calls, s.name, len(s.row)))
 }
 
 func times(n int) string {

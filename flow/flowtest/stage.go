@@ -5,22 +5,20 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// start is any day; that it is always the same keeps runs the same.
-var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// stage is what of a World is the same for resources of all types: the clock, and the record of the pass under way. Links
-// may run on goroutines of their own, so it is locked.
+// stage is the part of a World that does not depend on the type of the
+// resource: the engine, and the record of the pass under way. Links may run on
+// goroutines of their own, so the record is locked.
 type stage struct {
+	engine   Engine // has a lock of its own for the clock
 	mu       sync.Mutex
-	at       time.Duration
 	all      []string // what was asked so far
 	rec      record
 	fault    string             // a call that nobody had an answer for
@@ -67,20 +65,6 @@ func reached(p flow.Progress, err error) reach {
 		return underWay
 	}
 	return failed
-}
-
-func (st *stage) now() time.Time { return start.Add(st.elapsed()) }
-
-func (st *stage) elapsed() time.Duration {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.at
-}
-
-func (st *stage) set(at time.Duration) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.at = at
 }
 
 func (st *stage) requests() []string {
@@ -187,9 +171,9 @@ func (st *stage) place() string {
 		l = st.where[n-1]
 	}
 	switch {
-	case l == nil || l.Kind == chain.Pass:
+	case l == nil || pass.Of(l) == pass.Pass:
 		return "no point of the flow"
-	case l.Kind == chain.Point:
+	case pass.Of(l) == pass.Point:
 		return l.Name
 	}
 	return l.Point + "/" + l.Name
@@ -221,7 +205,7 @@ func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	if exit.Err == chain.ErrGoexit && st.ended == nil {
 		st.ended = link
 	}
-	if link.Kind != chain.Point || exit.Panic != nil {
+	if pass.Of(link) != pass.Point || exit.Panic != nil {
 		return
 	}
 	switch r := exit.Result.(type) {

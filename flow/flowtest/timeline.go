@@ -6,67 +6,188 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Run is what happened in a run: passes, and events between them. It prints as a timeline.
+// Run lists the passes of a run and the events between them. It prints as a
+// timeline.
 type Run struct {
 	Passes []Pass
-	lines  []line
+	events []told
 }
 
-// line is a line of the timeline: a pass, or else a text.
-type line struct {
-	at   time.Duration
-	pass int // counts from 1; 0: it is none
-	text string
+// told is an event with a line in the timeline.
+type told struct {
+	at           time.Duration
+	object, what string
+	passes       int // how many passes came before it
 }
 
-func (r *Run) tell(at time.Duration, text string) {
-	r.lines = append(r.lines, line{at: at, text: text})
+// row is a line of the timeline.
+type row struct {
+	pass                            *Pass // nil: an event
+	at, object, what, again, detail string
 }
 
-func (r *Run) add(p Pass) {
-	r.Passes = append(r.Passes, p)
-	r.lines = append(r.lines, line{at: p.At, pass: len(r.Passes)})
-}
-
-// String is the timeline, one line for each pass, and one that begins with a star for each event:
-//
-//	00:07  blocked at OwnerCheck/OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
-//	00:10  * Cluster prod changes
-//	00:10  in progress at Apply                             again in 20s                      [Owner Get Apply]
-//	00:30  ready                                            again in 1h                       [Owner Apply(op-1)]
-//
-// when; the state that the pass came to, the point and link it stopped at, and the reason; when it is looked at again, or
-// with a change of what; what was asked, see [Pass].
-func (r *Run) String() string { return r.last(len(r.lines)) }
-
-// last is the end of the timeline, n lines of it.
-func (r *Run) last(n int) string {
-	lines := r.lines[len(r.lines)-min(n, len(r.lines)):]
-	var ats, whats, agains int
-	for _, l := range lines {
-		ats = max(ats, len(stamp(l.at)))
-		if l.pass > 0 {
-			_, what, again, _ := r.Passes[l.pass-1].columns()
-			whats, agains = max(whats, utf8.RuneCountInString(what)), max(agains, utf8.RuneCountInString(again))
+// rows returns the events and passes in order.
+func (r *Run) rows() []row {
+	var rows []row
+	events := r.events
+	for i := 0; i <= len(r.Passes); i++ {
+		for len(events) > 0 && events[0].passes <= i {
+			rows = append(rows, row{at: Stamp(events[0].at), object: events[0].object, what: "* " + events[0].what})
+			events = events[1:]
+		}
+		if i < len(r.Passes) {
+			p := &r.Passes[i]
+			rows = append(rows, row{pass: p, at: Stamp(p.At), object: object(p.Resource), what: p.what(), again: p.again()})
 		}
 	}
-	var b strings.Builder
-	for _, l := range lines {
-		if l.pass == 0 {
-			fmt.Fprintf(&b, "%-*s  * %s\n", ats, stamp(l.at), l.text)
-			continue
+	return rows
+}
+
+// String returns the timeline: a line for each pass, and for each event a line with a star:
+//
+//	00:07  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
+//	00:10  * Cluster prod changes
+//	00:10  in progress at Apply                                again in 20s                      [Owner Get Apply]
+//	00:30  ready                                               again in 1h                       [Owner Apply(op-1)]
+//
+// The first column is the time. The second is the state, with the point and the
+// link at which the pass stopped, and the reason. The third is the delay, with
+// the awaited objects. The last lists the requests, as in [Pass]. The lines of an
+// [Engine] also name the resource.
+func (r *Run) String() string { return r.last(len(r.Passes) + len(r.events)) }
+
+// last returns the last n lines of the timeline.
+func (r *Run) last(n int) string {
+	rows := r.rows()
+	rows = rows[len(rows)-min(n, len(rows)):]
+	var whats, agains int
+	for _, l := range rows {
+		if l.pass != nil {
+			whats, agains = max(whats, utf8.RuneCountInString(l.what)), max(agains, utf8.RuneCountInString(l.again))
 		}
-		at, what, again, requests := r.Passes[l.pass-1].columns()
-		fmt.Fprintf(&b, "%-*s  %-*s  %-*s  %s\n", ats, at, whats, what, agains, again, requests)
+	}
+	for i := range rows {
+		if l := &rows[i]; l.pass != nil {
+			l.what = fmt.Sprintf("%-*s  %-*s  %s", whats, l.what, agains, l.again, l.pass.requests())
+		}
+	}
+	return table(rows)
+}
+
+// table prints rows with what they have in front of the details aligned.
+func table(rows []row) string {
+	var ats, objects int
+	for _, l := range rows {
+		ats, objects = max(ats, len(l.at)), max(objects, utf8.RuneCountInString(l.object))
+	}
+	if objects > 0 {
+		objects += 2
+	}
+	var b strings.Builder
+	for _, l := range rows {
+		line := fmt.Sprintf("%-*s  %-*s%s", ats, l.at, objects, l.object, l.what)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		for detail := range strings.Lines(l.detail) {
+			fmt.Fprintf(&b, "%*s%s\n", ats+2+objects, "", strings.TrimRight(detail, "\n"))
+		}
 	}
 	return b.String()
 }
 
-// Conditions lists how the Ready condition changed, one line for each time that it was another one than before; what
-// stays as it is has one line, however many passes there were:
+// crowd is the number of resources of a kind that Story shows as one.
+const crowd = 10
+
+// Story returns the timeline for a reader who does not know the run, with messages:
+//
+//	02:00  AgentPool system  blocked at OwnerCheck by OwnerReady: OwnerNotReady
+//	                         owner ManagedCluster demo is not ready: InProgress: the operation is under way in the cloud
+//	                         again in 5m or with ManagedCluster demo
+//
+// A message that a resource had in its last line, too, is left out, and so is a poll that brings no news. Ten or more
+// resources of a kind to which the same happens at the same time are one line: "100 Database".
+func (r *Run) Story() string {
+	type seen struct {
+		pass  *Pass
+		polls int // of the operation under way
+	}
+	var rows []row
+	last := map[checks.Ref]seen{}
+	for _, l := range r.rows() {
+		p := l.pass
+		if p == nil {
+			rows = append(rows, l)
+			continue
+		}
+		before := last[p.Resource]
+		same := before.pass != nil && before.pass.what() == p.what() && before.pass.Ready.Message == p.Ready.Message
+		now := seen{pass: p}
+		underWay := p.State == flow.StateInProgress || p.State == flow.StateDeleting
+		if underWay {
+			now.polls = before.polls + 1
+		} else if before.polls > 0 {
+			l.what += fmt.Sprintf(", after %d poll%s", before.polls, []string{"", "s"}[min(before.polls-1, 1)])
+		}
+		last[p.Resource] = now
+		if underWay && same {
+			continue
+		}
+		stopped := p.State == flow.StateBlocked || p.State == flow.StateFailed
+		switch {
+		case p.Rule != "":
+			l.again += fmt.Sprintf(" (%s, rule %s)", p.Retry, p.Rule)
+		case stopped && len(p.WaitingFor) == 0:
+			l.again += fmt.Sprintf(" (%s)", p.Retry)
+		}
+		if stopped && !same {
+			l.detail = strings.Join(strings.Fields(p.Ready.Message), " ") + "\n" + l.again
+		} else if p.State != flow.StateReady {
+			l.what += "  " + l.again
+		}
+		rows = append(rows, l)
+	}
+	return table(crowds(rows))
+}
+
+// crowds puts those rows into one that are the same but for the name of the resource, if there are many.
+func crowds(rows []row) []row {
+	key := func(l row) row {
+		l.pass, l.object = nil, l.pass.Resource.Group+" "+l.pass.Resource.Kind
+		return l
+	}
+	var kept []row
+	for len(rows) > 0 {
+		n := 0 // rows of this moment, up to the next event
+		for n < len(rows) && rows[n].pass != nil && rows[n].at == rows[0].at {
+			n++
+		}
+		counts := map[row]int{}
+		for _, l := range rows[:n] {
+			counts[key(l)]++
+		}
+		for _, l := range rows[:n] {
+			count := counts[key(l)]
+			if count >= crowd {
+				counts[key(l)] = -1
+				l.object = fmt.Sprintf("%d %s", count, l.pass.Resource.Kind)
+			}
+			if count >= 0 {
+				kept = append(kept, l)
+			}
+		}
+		if n == 0 {
+			kept, n = append(kept, rows[0]), 1
+		}
+		rows = rows[n:]
+	}
+	return kept
+}
+
+// Conditions lists the changes of the Ready condition, one line each. A condition
+// that stays the same over many passes has one line:
 //
 //	00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
 //	00:30  Ready=True since 00:30 Succeeded
@@ -78,9 +199,9 @@ func (r *Run) Conditions() string {
 		p := &r.Passes[i]
 		switch {
 		case p.State == flow.StateGone:
-			fmt.Fprintf(&b, "%s  gone\n", stamp(p.At))
+			fmt.Fprintf(&b, "%s  gone\n", Stamp(p.At))
 		case p.Ready != before:
-			fmt.Fprintf(&b, "%s  %s=%s since %s ", stamp(p.At), p.Ready.Type, p.Ready.Status, stamp(p.Since))
+			fmt.Fprintf(&b, "%s  %s=%s since %s ", Stamp(p.At), p.Ready.Type, p.Ready.Status, Stamp(p.Since))
 			if p.Ready.Severity != "" {
 				b.WriteString(string(p.Ready.Severity) + " ")
 			}
@@ -95,8 +216,9 @@ func (r *Run) Conditions() string {
 	return b.String()
 }
 
-// stamp prints a time of the run as 01:02, or as 1:01:02 from an hour on, with a fraction if there is one.
-func stamp(d time.Duration) string {
+// Stamp prints a time of the run as 01:02, or as 1:01:02 from an hour on. It adds
+// a fraction of a second if there is one.
+func Stamp(d time.Duration) string {
 	s := int64(d / time.Second)
 	text := fmt.Sprintf("%02d:%02d", s/60%60, s%60)
 	if h := s / 3600; h > 0 {

@@ -21,7 +21,7 @@ func TestPasses(t *testing.T) {
 	subnet := checks.Ref{Kind: "Subnet", Name: "a"}
 	w.Extensions.PreCheck = chain.New(checks.Check("Both", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
 		if w.Elapsed() == 0 {
-			return checks.Block("Waits", "for both", checks.WaitingFor(prod, subnet), checks.Retry(classify.OnChange)), nil
+			return checks.Block("Waits", "for both", checks.WithWaitingFor(prod, subnet), checks.WithRetry(classify.OnChange)), nil
 		}
 		return checks.Proceed(), nil
 	}))
@@ -34,16 +34,16 @@ func TestPasses(t *testing.T) {
 	isReady := flow.Condition{Type: "Ready", Status: "True", Reason: "Succeeded"}
 	hour, later := time.Hour, time.Hour+1500*time.Millisecond
 	mustEqual(t, "all that came of each pass", []flowtest.Pass{
-		{State: flow.StateBlocked, Point: "PreCheck", Link: "Both", Reason: "Waits", Ready: waits,
+		{State: flow.StateBlocked, Point: "PreCheck", Link: "Both", Reason: "Waits", Retry: classify.OnChange, Ready: waits,
 			WaitingFor: []checks.Ref{prod, subnet}, Again: hour},
-		{At: hour, State: flow.StateFailed, Point: "Apply", Reason: "Busy", Ready: busy, Again: 1500 * time.Millisecond, Requests: []string{"Apply"}},
+		{At: hour, State: flow.StateFailed, Point: "Apply", Reason: "Busy", Retry: classify.Slow, Rule: "Throttled", Ready: busy, Again: 1500 * time.Millisecond, Requests: []string{"Apply"}},
 		{At: later, State: flow.StateInProgress, Point: "Apply", Reason: "InProgress", Ready: inProgress, Again: time.Second, Requests: []string{"Apply"}},
 		{At: later + time.Second, State: flow.StateReady, Reason: "Succeeded", Ready: isReady, Since: later + time.Second, Again: hour, Requests: []string{"Apply(op)"}},
 	}, got.Passes)
-	mustEqual(t, "aligned, for people", `00:00      blocked at PreCheck/Both: Waits  again in 1h or with Cluster prod, Subnet a  []
-1:00:00    failed at Apply: Busy            again in 1.5s                               [Apply]
-1:00:01.5  in progress at Apply             again in 1s                                 [Apply]
-1:00:02.5  ready                            again in 1h                                 [Apply(op)]
+	mustEqual(t, "aligned, for people", `00:00      blocked at PreCheck by Both: Waits  again in 1h or with Cluster prod, Subnet a  []
+1:00:00    failed at Apply: Busy               again in 1.5s                               [Apply]
+1:00:01.5  in progress at Apply                again in 1s                                 [Apply]
+1:00:02.5  ready                               again in 1h                                 [Apply(op)]
 `, got.String())
 	mustEqual(t, "a pass by itself", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
 	mustEqual(t, "one line for each change", `00:00  Ready=False since 00:00 Error Waits: for both

@@ -8,18 +8,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Want fails the test unless the timeline is the wanted one ([Run.String]). White space does not matter, nor do empty lines,
-// so that the text may be indented and its columns need not be aligned.
+// Want fails the test unless the timeline equals the text ([Run.String]). It
+// ignores white space and empty lines, so the text may be indented and its columns
+// need not be aligned.
 //
-// The failure shows both side by side, with a mark at the first line that differs, and then the timeline as it is, to be
-// put into the test if it is right.
+// The failure shows both side by side, with a mark at the first line that
+// differs. Then it shows the timeline: copy it into the test if it is right.
 func (r *Run) Want(t rapid.TB, timeline string) {
 	t.Helper()
 	want(t, "timeline", timeline, r.String())
 }
 
-// WantConditions fails the test unless the Ready condition changed as is wanted ([Run.Conditions]): as often, at these
-// times, with these reasons and messages. A condition that flaps has more lines. It compares as [Run.Want] does.
+// WantConditions fails the test unless the changes of the Ready condition equal
+// the text ([Run.Conditions]): their number, times, reasons and messages. A
+// condition that flaps has more lines. It compares as [Run.Want] does.
 func (r *Run) WantConditions(t rapid.TB, conditions string) {
 	t.Helper()
 	want(t, "Ready condition", conditions, r.Conditions())

@@ -11,39 +11,43 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// World is one resource, the flow that it goes through, and what the cloud answers when. Its fields are set, and its
-// methods that script something are called, before it is run, once, by [World.Run], [World.RunUntil] or [World.RunPasses].
-// It must not be copied.
+// World is one resource, its flow, and the scripted answers of the cloud. Set
+// its fields and call its scripting methods first. Then run it once, by
+// [World.Run], [World.RunUntil] or [World.RunPasses]. It must not be copied.
 type World[T any] struct {
-	// Kind is the name of the reconciler, which is in the messages of checks. Empty: "Resource".
+	// Kind is the name of the reconciler, which messages of checks contain. Empty
+	// means "Resource".
 	Kind string
-	// Resource is what is reconciled, read anew at the beginning of each pass.
+	// Resource is the reconciled resource. Each pass reads this field again.
 	Resource T
-	// Extensions are what is tested.
+	// Extensions are the links under test.
 	Extensions flow.Extensions[T]
-	// Operations are the user's own. They are asked where no script has an answer. Of Owner, Get, Apply and Delete those that
-	// are neither given nor scripted are nil in the flow; Apply has to be one or the other. A nil Key is replaced by one that
-	// says "resource".
+	// Operations are the user's own. They answer the calls for which no script has
+	// an answer. Owner, Get and Delete are nil in the flow if they are neither
+	// given nor scripted. Apply must be given or scripted. The default Key returns
+	// "resource".
 	Operations flow.Operations[T]
-	// Resolver finds the objects that [World.Object] does not script. If it is nil and no object is scripted, the flow has none.
+	// Resolver finds the objects that [World.Object] does not script. If it is nil
+	// and no object is scripted, the flow has no resolver.
 	Resolver checks.Resolver
-	// Options are further options of the flow, such as [flow.WithErrors]. The clock, the back-off, and the resolver if there is
-	// one are always the world's.
+	// Options are further options of the flow, such as [flow.WithErrors]. The
+	// World sets the clock, the back-off, and the resolver if there is one.
 	Options []flow.Option
-	// Backoff changes the delays, which are those of [flow.NewBackoff] without jitter. The clock is always the world's.
+	// Backoff changes the delays. The default is [flow.NewBackoff] without jitter.
+	// The World sets its clock.
 	Backoff []flow.BackoffOption
-	// New makes the flow, at the beginning and after each [World.Restart], of the operations that it is given. The options
-	// have to be handed on to [flow.New] or [flow.Registry.For], which may have more. Nil: flow.New with Kind and Extensions,
-	// which have to be zero otherwise.
+	// New makes the flow at the beginning and after each [World.Restart]. It must
+	// pass ops and opts to [flow.New] or [flow.Registry.For], and may add options.
+	// Nil means flow.New with Kind and Extensions; otherwise these must be zero.
 	New func(ops flow.Operations[T], opts ...flow.Option) flow.Runner[T]
-	// MaxPasses is how many passes a run may take that is not over before. Zero: 1,000.
+	// MaxPasses limits the passes of Run and RunUntil. Zero means 1,000.
 	MaxPasses int
 	// Patience limits the time that a pass may take by the real clock before it
 	// counts as stuck. Zero means 10 s. Only time that the test was given counts,
 	// so that a busy machine fails no test.
 	Patience time.Duration
 
-	// Scripts of the operations, which are asked before Operations are.
+	// Scripts of the operations. They are asked before Operations.
 	Owner  Script[checks.Object]
 	Get    Script[flow.Observation]
 	Apply  Script[flow.Progress]
@@ -56,8 +60,10 @@ type World[T any] struct {
 	ran     bool
 }
 
-// Object scripts what the resolver says of ref. From its second answer on, [Script.From] is also a change of that object,
-// which wakes the resource if it waits for it. It is called as often as there is something to say.
+// Object returns the script of the resolver's answers for ref. A later call with
+// the same ref returns the same script. Each answer of [Script.From] after time
+// zero is also a change of that object, which wakes the resource if it waits for
+// the object.
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	s, ok := w.objects[ref]
 	if !ok {
@@ -71,15 +77,15 @@ func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	return s
 }
 
-// Now is the virtual time, for what else needs a clock: checks.Clock, the user's own operations. A run begins at midnight
-// of the first of January 2026, UTC.
-func (w *World[T]) Now() time.Time { return w.stage.now() }
+// Now returns the virtual time, for other clocks: checks.WithClock, the user's
+// own operations. A run begins at midnight of January 1, 2026, UTC.
+func (w *World[T]) Now() time.Time { return w.stage.engine.Now() }
 
-// Elapsed is the virtual time since the run began.
-func (w *World[T]) Elapsed() time.Duration { return w.stage.elapsed() }
+// Elapsed returns the virtual time since the run began.
+func (w *World[T]) Elapsed() time.Duration { return w.stage.engine.Elapsed() }
 
-// Requests lists all that was asked so far, as in [Pass], the call under way included: for operations that answer by what
-// was called before.
+// Requests lists all requests so far, as in [Pass], including the call under way.
+// Operations can choose their answers by it.
 func (w *World[T]) Requests() []string { return w.stage.requests() }
 
 // wire connects the scripts to the world.
@@ -195,10 +201,10 @@ func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
 			mistake = fmt.Sprintf("the flow cannot be made: %v", v)
 		}
 	}()
-	backoff := append([]flow.BackoffOption{flow.BackoffJitter(0, 0)}, w.Backoff...)
+	backoff := append([]flow.BackoffOption{flow.WithBackoffJitter(0, 0)}, w.Backoff...)
 	opts := append(slices.Clone(w.Options),
 		flow.WithClock(w.Now),
-		flow.WithBackoff(flow.NewBackoff(append(backoff, flow.BackoffClock(w.Now))...)),
+		flow.WithBackoff(flow.NewBackoff(append(backoff, flow.WithBackoffClock(w.Now))...)),
 		flow.WithObserver(&w.stage),
 	)
 	if resolver := w.resolver(); resolver != nil {

@@ -199,13 +199,13 @@ func TestOptions(t *testing.T) {
 		"NoResolver": {
 			reason: "the flow is to say so itself",
 			passes: 1,
-			want:   "00:00 failed at PreCheck/ReferenceReady(subnet): CheckFailed again in 1s []",
+			want:   "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1s []",
 		},
 		"Scripted": {
 			reason: "a script is a resolver, and tells of changes",
 			world:  func(w *world) { w.Object(subnet).From(0, checks.Object{Ref: subnet}).From(2*time.Second, there) },
-			want: `00:00 blocked at PreCheck/ReferenceReady(subnet): ReferenceNotFound again in 1s or with Subnet a [Resolve(Subnet a)]
-			       00:01 blocked at PreCheck/ReferenceReady(subnet): ReferenceNotFound again in 2s or with Subnet a [Resolve(Subnet a)]
+			want: `00:00 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 1s or with Subnet a [Resolve(Subnet a)]
+			       00:01 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 2s or with Subnet a [Resolve(Subnet a)]
 			       00:02 * Subnet a changes
 			       00:02 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
@@ -215,7 +215,7 @@ func TestOptions(t *testing.T) {
 				w.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return there, nil }
 				w.Object(subnet).Fail(flowtest.Response(500, "Broken", "", 3*time.Second))
 			},
-			want: `00:00 failed at PreCheck/ReferenceReady(subnet): Broken again in 3s [Resolve(Subnet a)]
+			want: `00:00 failed at PreCheck by ReferenceReady(subnet): Broken again in 3s [Resolve(Subnet a)]
 			       00:03 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
 		"RetryAfterDate": {
@@ -240,7 +240,7 @@ func TestOptions(t *testing.T) {
 			reason: "what the back-off counts is forgotten by the virtual clock, after two resyncs",
 			world: func(w *world) {
 				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Second)}
+				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
 				busy := flowtest.Response(429, "Busy", "", 10*time.Second)
 				w.Apply.Fail(conflict, busy, busy, conflict)
 			},
@@ -254,7 +254,7 @@ func TestOptions(t *testing.T) {
 			reason: "and not before",
 			world: func(w *world) {
 				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Second)}
+				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
 				w.Apply.Fail(conflict, flowtest.Response(429, "Busy", "", 10*time.Second), conflict)
 			},
 			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
@@ -267,7 +267,7 @@ func TestOptions(t *testing.T) {
 			world: func(w *world) {
 				w.Object(subnet).From(0, there)
 				w.Apply.From(0, flow.InProgress("op", time.Minute))
-				w.Options = []flow.Option{flow.ReadyWithin(90 * time.Second), flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
+				w.Options = []flow.Option{flow.WithReadyTimeout(90 * time.Second), flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
 			},
 			passes: 3,
 			want: `00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
@@ -299,7 +299,7 @@ func TestOptions(t *testing.T) {
 			reason: "delays can be set, the clock cannot",
 			world: func(w *world) {
 				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.BackoffResync(10 * time.Minute), flow.BackoffClock(time.Now)}
+				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Minute), flow.WithBackoffClock(time.Now)}
 			},
 			want: `00:00 ready again in 10m [Apply]`,
 		},
@@ -382,7 +382,7 @@ func TestRegistry(t *testing.T) {
 	w.Apply.Then(flow.InProgress("op", time.Second), flow.Done())
 	w.Edit(time.Minute, "", func() { pool.Size = 1 })
 	w.Run(t).Want(t, `
-		00:00 blocked at PreCheck/Paused: Paused again in 1h [Get]
+		00:00 blocked at PreCheck by Paused: Paused again in 1h [Get]
 		01:00 in progress at Apply again in 1s [Get Apply]
 		01:01 ready again in 1h [Apply(op)]`)
 }

@@ -1,8 +1,8 @@
 // Package probe gives links a name and a tag.
 //
-// A link is a plain function, which has no field for a name. [Named] makes a
-// function that the runtime can recognise by its maker. [Ask] composes such a
-// function with a nil next. The resulting handler fails with an [*Answer]. Ask
+// A link is a plain function, which has no field for a name. [Ask] recognises
+// the functions that [Named] makes by their code, and composes them with a nil
+// next. The resulting handler fails with an [*Answer]. Ask
 // composes and calls no other link.
 package probe
 
@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Module is the import path prefix of the library's own functions.
@@ -36,17 +37,23 @@ func (a *Answer) Error() string {
 //
 //go:noinline
 func Named[Req, Res any, H ~func(context.Context, Req) (Res, error)](answer Answer, link func(next H) H) func(next H) H {
-	// Not inlined: Ask recognises the closure by the name of the function that made it.
-	return func(next H) H {
+	// Not inlined, so that the closure has the same code wherever Named is called.
+	named := func(next H) H {
 		if next == nil {
 			return func(context.Context, Req) (res Res, err error) { return res, &answer }
 		}
 		return link(next)
 	}
+	madeHere.Store(reflect.ValueOf(named).Pointer(), true)
+	return named
 }
 
-// Derived returns link under a name, with the tag of inner. link has to be one that either calls inner or leaves it out, so
-// that what inner says about itself holds for link, too.
+// madeHere holds the code of the closures that Named has made: one for each
+// shape of its types.
+var madeHere sync.Map // uintptr: true
+
+// Derived returns link under a name, with the tag of inner. link must either
+// call inner or leave it out, so that the tag holds for link, too.
 func Derived[Req, Res any, H ~func(context.Context, Req) (Res, error)](name string, inner, link func(next H) H) func(next H) H {
 	answer := Answer{Name: name, Source: Caller()}
 	if asked := Ask(inner); asked != nil {
@@ -57,7 +64,7 @@ func Derived[Req, Res any, H ~func(context.Context, Req) (Res, error)](name stri
 
 // Ask returns the answer of a link that Named made, and nil for any other link.
 func Ask[Req, Res any, H ~func(context.Context, Req) (Res, error)](link func(next H) H) *Answer {
-	if !MadeBy(link, "internal/probe.Named") {
+	if _, ok := madeHere.Load(reflect.ValueOf(link).Pointer()); !ok {
 		return nil
 	}
 	var req Req
@@ -65,26 +72,6 @@ func Ask[Req, Res any, H ~func(context.Context, Req) (Res, error)](link func(nex
 	_, err := link(nil)(context.Background(), req)
 	errors.As(err, &answer)
 	return answer
-}
-
-// MadeBy reports whether the function value fn is a closure that the library
-// function maker made. maker is a name such as "chain.Named". That function
-// must not be inlined.
-func MadeBy(fn any, maker string) bool {
-	f := Func(fn)
-	if f == nil {
-		return false
-	}
-	rest, ok := strings.CutPrefix(f.Name(), Module+maker)
-	// The rest is "[...].func1" for a closure of a generic function. It must
-	// not continue a longer name.
-	return ok && (strings.HasPrefix(rest, "[...].func") || strings.HasPrefix(rest, ".func"))
-}
-
-// Is reports whether fn is the library's generic function of that name itself.
-func Is(fn any, name string) bool {
-	f := Func(fn)
-	return f != nil && f.Name() == Module+name+"[...]"
 }
 
 // Func returns the runtime's description of the function value fn. It returns

@@ -8,67 +8,6 @@ import (
 	"testing"
 )
 
-func makesGeneric[T any]() func() { n := 0; return func() { n++ } }
-
-//go:noinline
-func makesNotInlined() func() { n := 0; return func() { n++ } }
-
-//go:noinline
-func makesGenericNotInlined[T any]() func() { n := 0; return func() { n++ } }
-
-//go:noinline
-func makesNotInlinedToo() func() { n := 0; return func() { n++ } }
-
-func declared() {}
-
-func generic[T any]() {}
-
-func TestMadeBy(t *testing.T) {
-	const maker = "internal/probe.makesNotInlined"
-	cases := map[string]struct {
-		reason string
-		fn     any
-		maker  string
-		want   bool
-	}{
-		"Closure":    {"a closure is recognised by who made it", makesNotInlined(), maker, true},
-		"Generic":    {"of a generic function too", makesGenericNotInlined[int](), "internal/probe.makesGenericNotInlined", true},
-		"LongerName": {"a maker whose name begins alike is another one", makesNotInlinedToo(), maker, false},
-		"Maker":      {"the maker itself was not made by it", makesNotInlined, maker, false},
-		"Declared":   {"a declared function was made by nobody", declared, maker, false},
-		"NilFunc":    {"nor was a nil one", (func())(nil), maker, false},
-		"NoFunc":     {"nor what is no function", 7, maker, false},
-		"Nil":        {"nor nothing", nil, maker, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := MadeBy(tc.fn, tc.maker); got != tc.want {
-				t.Errorf("%s: MadeBy(..., %q) = %t, want %t", tc.reason, tc.maker, got, tc.want)
-			}
-		})
-	}
-}
-
-func TestIs(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		fn     any
-		want   bool
-	}{
-		"Generic":  {"a generic function is recognised, whatever its types", generic[string], true},
-		"Declared": {"a plain one is not asked for", declared, false},
-		"Closure":  {"what a generic function made is not that function", makesGeneric[int](), false},
-		"Nil":      {"nothing is no function", nil, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := Is(tc.fn, "internal/probe.generic"); got != tc.want {
-				t.Errorf("%s: Is(...) = %t, want %t", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestOwn(t *testing.T) {
 	cases := map[string]struct {
 		reason         string

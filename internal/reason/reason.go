@@ -1,5 +1,7 @@
-// Package reason checks the reason of a Kubernetes condition.
+// Package reason checks and makes reasons of Kubernetes conditions.
 package reason
+
+import "strings"
 
 // Max is the maximum number of characters of a reason.
 const Max = 1024
@@ -12,7 +14,7 @@ func Valid(s string) bool {
 	}
 	for i := 1; i < len(s); i++ {
 		c := s[i]
-		word := letter(c) || '0' <= c && c <= '9' || c == '_'
+		word := Alphanumeric(rune(c)) || c == '_'
 		if !word && (c != ',' && c != ':' || i == len(s)-1) {
 			return false
 		}
@@ -20,4 +22,50 @@ func Valid(s string) bool {
 	return true
 }
 
+// Of returns s if it is valid. Otherwise it returns s with "_" for each invalid
+// character, cut to [Max], and with the prefix "Code" if s does not start with
+// a letter. It returns "" for an s without letters and digits.
+func Of(s string) string {
+	if Valid(s) {
+		return s
+	}
+	s = strings.Map(func(r rune) rune {
+		if Alphanumeric(r) || r == ',' || r == ':' {
+			return r
+		}
+		return '_'
+	}, s)
+	if s = cut(s); !strings.ContainsFunc(s, Alphanumeric) {
+		return ""
+	}
+	if !letter(s[0]) {
+		s = cut("Code" + s)
+	}
+	if last := len(s) - 1; s[last] == ',' || s[last] == ':' {
+		s = s[:last] + "_"
+	}
+	return s
+}
+
+// OfWords returns the words of a text as one word: "RedisIsBusy" for "Redis is
+// busy". It returns "" for a text without letters and digits.
+func OfWords(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !Alphanumeric(r) })
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	s := strings.Join(words, "")
+	if s != "" && !letter(s[0]) {
+		s = "Rule" + s
+	}
+	return cut(s)
+}
+
+func cut(s string) string { return s[:min(len(s), Max)] }
+
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// Alphanumeric reports whether r is a letter or a digit of ASCII.
+func Alphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}

@@ -47,9 +47,8 @@ func Panic() []byte {
 	return b.Bytes()
 }
 
-// repanics reports whether function is one of the library's functions that
-// panic again: deferred closures of package chain.
+// repanics reports whether function panics again with a value that it has
+// recovered.
 func repanics(function string) bool {
-	rest, ok := strings.CutPrefix(function, "github.com/windlass-go/windlass/chain.")
-	return ok && (strings.HasPrefix(rest, "watch[...].func") || strings.HasPrefix(rest, "finally[...].func"))
+	return strings.HasPrefix(function, "github.com/windlass-go/windlass/internal/run.Call[...].func")
 }

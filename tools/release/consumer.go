@@ -23,7 +23,7 @@ const programs = "tools/release/testdata/consumers/"
 
 // readmePrograms hold the code that the README shows. They join the consumer of
 // the root.
-var readmePrograms = []string{"internal/readme/programs_test.go", "internal/readme/kits_test.go"}
+var readmePrograms = []string{"internal/testing/readme/programs_test.go", "internal/testing/readme/kits_test.go"}
 
 // checkConsumers publishes a copy of the repository to a module proxy on disk,
 // and builds and tests a consumer of each module, outside of the repository and

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
 // small is a custom resource as most are: three conditions and a state.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 )
 
 // TestChanges changes one thing at a time of objects of all sorts.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
 // filled is an index in which each owner has so many waiters.

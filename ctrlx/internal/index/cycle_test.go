@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 	"pgregory.net/rapid"
 )
 

@@ -3,8 +3,8 @@ package index_test
 import (
 	"testing"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/falsify"
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/falsify"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 	"pgregory.net/rapid"
 )
 

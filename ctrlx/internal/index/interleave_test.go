@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 )
 
 // The proof of the promise: every order in which the steps of passes, of the store and of its events can come, one after

@@ -107,7 +107,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 		ext.PostCheck = ext.PostCheck.Append(checks.Check("warm", o.warm))
 	}
 	return ctrlx.New("Database", ops, ext, append([]ctrlx.Option{
-		ctrlx.OwnedBy(func(d database) checks.Ref {
+		ctrlx.WithOwner(func(d database) checks.Ref {
 			if d.Spec.Cluster == "" {
 				return checks.Ref{}
 			}
@@ -117,18 +117,18 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 			MaxConcurrentReconciles: o.Workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
 		}),
-		ctrlx.PollEvery(cmp.Or(o.Poll, 24*time.Hour)),
+		ctrlx.WithPollInterval(cmp.Or(o.Poll, 24*time.Hour)),
 		// Nothing is looked at again but after a failure: what is lost stays lost.
 		ctrlx.WithBackoff(flow.NewBackoff(
-			flow.BackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
-			flow.BackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
-			flow.BackoffResync(24*time.Hour),
+			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
+			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
+			flow.WithBackoffResync(24*time.Hour),
 		)),
 	}, opts...)...)
 }
 
 // counted tells the cloud of each pass, which is one more moment to be killed at, and notes what it is over.
-func (o *operator) counted(next chain.Handler[database, flow.Outcome]) chain.Handler[database, flow.Outcome] {
+func (o *operator) counted(next flow.PassHandler[database]) flow.PassHandler[database] {
 	return func(ctx context.Context, d database) (flow.Outcome, error) {
 		if p := o.passes.from(ctx); p != nil {
 			p.mu.Lock()
@@ -227,7 +227,7 @@ func (o *operator) settled(ctx context.Context, _ *checks.Request[database]) (ch
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.busy {
-		return checks.Block("Busy", "an operation is under way in the cloud", checks.RetryIn(pollAfter)), nil
+		return checks.Block("Busy", "an operation is under way in the cloud", checks.WithAfter(pollAfter)), nil
 	}
 	return checks.Proceed(), nil
 }
@@ -239,7 +239,7 @@ func (o *operator) warm(_ context.Context, req *checks.Request[database]) (check
 	key := fmt.Sprint(req.Resource.UID, req.Resource.Generation)
 	if !o.deferred[key] {
 		o.deferred[key] = true
-		return checks.Block("Cold", "it has to warm up", checks.RetryIn(pollAfter)), nil
+		return checks.Block("Cold", "it has to warm up", checks.WithAfter(pollAfter)), nil
 	}
 	return checks.Proceed(), nil
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
 // Refusal is an error as Azure Resource Manager puts it. It is an error so that it can pass through a fake server.
@@ -33,6 +36,15 @@ func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
 		StatusCode: r.Status, Status: strconv.Itoa(r.Status) + " " + http.StatusText(r.Status),
 		Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req,
 	}, nil
+}
+
+// ResponseError returns the refusal as the error that a client of the SDK returns.
+func (r *Refusal) ResponseError() error {
+	response, err := r.Response(&http.Request{Method: http.MethodPut, URL: &url.URL{Scheme: "https", Host: "management.azure.com"}})
+	if err != nil {
+		return err
+	}
+	return runtime.NewResponseError(response)
 }
 
 // Seconds is a duration as Retry-After has it.

@@ -2,7 +2,7 @@ package sim
 
 import "github.com/windlass-go/windlass/flow"
 
-// WithoutChecks leaves out the checks and nothing else, for a run to compare with.
+// WithoutChecks returns e without its checks, for a run to compare with.
 func WithoutChecks[T any](e flow.Extensions[T]) flow.Extensions[T] {
 	var none flow.Extensions[T]
 	e.OwnerCheck, e.PreCheck, e.PostCheck, e.DeleteCheck = none.OwnerCheck, none.PreCheck, none.PostCheck, none.DeleteCheck

@@ -23,7 +23,7 @@ func TestWithoutChecks(t *testing.T) {
 		PostCheck:   check,
 		DeleteCheck: check,
 		Delete:      chain.Chain[*flow.Request[string], flow.Progress]{}.Append(chain.Recover),
-		Classify:    chain.New(classify.Table{{Name: "Busy", Code: "Busy", Retry: classify.Fast}}.Link()),
+		Classify:    classify.Table{{Name: "Busy", Code: "Busy", Retry: classify.Fast}}.Chain(),
 	}
 	lengths := func(e flow.Extensions[string]) map[string]int {
 		return map[string]int{

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // Exit codes of the examples.
@@ -22,33 +21,31 @@ const (
 	ExitInput = 2 // a flag is wrong, or what it names
 )
 
-// Command is an example as a program with the flags -h, -timeout, -explain, -at and -json, and with those of its own. The
-// fields are required but for those that say that they may be nil.
+// Command is an example as a program, with the flags -h, -timeout, -explain, -at and -json, and with its own. All fields are
+// required, unless their comment says that they may be nil.
 type Command struct {
 	Name    string
 	Usage   string        // what -h prints
-	Timeout time.Duration // what -timeout is if it is not given
-	// Flags adds the flags of its own. Nil: there are none.
+	Timeout time.Duration // the default of -timeout
+	// Flags adds the flags of the example. Nil: there are none.
 	Flags func(*flag.FlagSet)
-	// Check says what is wrong with their values, knowing which flags were given. Nil: nothing can be.
+	// Check returns an error if their values are wrong. It is told which flags were given. Nil: they are never wrong.
 	Check func(given map[string]bool) error
-	// Load reads what they name, when all flags are right and before anything runs. Its error is one of the input, too.
-	// Nil: they name nothing.
+	// Load reads the files that they name, after Check and before the run. Its error counts as wrong input, too. Nil: there
+	// are no files.
 	Load func() error
-	// Show runs the example for timeout at most and prints all there is to see. Its error says what is late, and why.
+	// Show runs the example for timeout at most and prints the result. Its error names the late resources, and why.
 	Show func(out io.Writer, timeout time.Duration) error
-	// New puts a run together, for -explain.
-	New func(w Watcher) (*Scenario, error)
+	// New sets up a run, for -explain.
+	New func() (*Scenario, error)
 }
 
-// Scenario is one run of an example, put together and not begun. All fields but All and Close are
-// required.
+// Scenario is one run of an example, set up and not begun. Engine and Done are required.
 type Scenario struct {
-	Engine  *Engine
-	All     string                                             // names all resources; empty: each is named
-	Done    func() bool                                        // all is as it should be
-	Explain func(ref checks.Ref) (e flow.Explanation, ok bool) // asks the reconciler of a resource about it
-	Close   func()                                             // frees the resources of the run; nil: there are none
+	Engine *Engine
+	All    string      // names all resources; empty: each is named
+	Done   func() bool // reports whether the run has come to its end
+	Close  func()      // frees the resources of the run; nil: there are none
 }
 
 // Run runs the program with its arguments, without the name of the program, and gives its exit code.
@@ -123,7 +120,7 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 
 // explain runs the example quietly, up to a time or until all is done, and prints why a resource is where it is.
 func (c Command) explain(out io.Writer, o commandOptions) error {
-	s, err := c.New(Silent{})
+	s, err := c.New()
 	if err != nil {
 		return err
 	}
@@ -138,13 +135,11 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 	if o.at >= 0 {
 		end, enough = o.at, func() bool { return false }
 	}
-	s.Engine.Run(context.Background(), end, enough)
-	e, ok := s.Explain(ref)
+	s.Engine.RunUntil(context.Background(), end, enough)
+	e, ok := s.Engine.Explain(ref)
 	if !ok {
 		return fmt.Errorf("-explain: %s was not reconciled yet", ref)
 	}
-	// It knows of the back-off, and the engine comes back later than that to those who wait for an object.
-	e.Again = s.Engine.Due(ref)
 	if o.json {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
@@ -157,10 +152,11 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 // find is the resource that a person calls "name" or "Kind/name".
 func (s *Scenario) find(called string) (checks.Ref, error) {
 	var all, found []checks.Ref
-	for _, p := range s.Engine.Passes() {
-		all = append(all, p.Ref)
-		if strings.EqualFold(called, p.Ref.Name) || strings.EqualFold(called, p.Ref.Kind+"/"+p.Ref.Name) {
-			found = append(found, p.Ref)
+	for _, p := range s.Engine.Last() {
+		ref := p.Resource
+		all = append(all, ref)
+		if strings.EqualFold(called, ref.Name) || strings.EqualFold(called, ref.Kind+"/"+ref.Name) {
+			found = append(found, ref)
 		}
 	}
 	switch len(found) {
@@ -170,4 +166,13 @@ func (s *Scenario) find(called string) (checks.Ref, error) {
 		return found[0], nil
 	}
 	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s: say KIND/NAME", called, Names(found))
+}
+
+// Names lists refs for a person.
+func Names(refs []checks.Ref) string {
+	texts := make([]string, len(refs))
+	for i, ref := range refs {
+		texts[i] = ref.String()
+	}
+	return strings.Join(texts, " and ")
 }

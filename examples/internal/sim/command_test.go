@@ -21,7 +21,7 @@ import (
 
 // lamps is an example that is as small as can be: a lamp and a candle, both called "hall", and a door, all of which wait
 // until 2:00. The lamps look again each minute, and the door waits for a bell that nobody rings.
-func lamps(w sim.Watcher) (*sim.Scenario, error) {
+func lamps() (*sim.Scenario, error) {
 	open := false
 	wait := checks.Check("Wait", func(_ context.Context, req *checks.Request[checks.Ref]) (checks.Result, error) {
 		switch {
@@ -29,29 +29,29 @@ func lamps(w sim.Watcher) (*sim.Scenario, error) {
 			return checks.Proceed(), nil
 		case req.Resource.Kind == "Door":
 			return checks.Block("Closed", "it is closed",
-				checks.RetryIn(time.Minute), checks.WaitingFor(checks.Ref{Kind: "Bell", Name: "front"})), nil
+				checks.WithAfter(time.Minute), checks.WithWaitingFor(checks.Ref{Kind: "Bell", Name: "front"})), nil
 		}
-		return checks.Block("Dark", "it is dark", checks.RetryIn(time.Minute)), nil
+		return checks.Block("Dark", "it is dark", checks.WithAfter(time.Minute)), nil
 	})
-	engine := sim.NewEngine(w)
-	all := flow.New("Thing", flow.Operations[checks.Ref]{
-		Key:   checks.Ref.String,
-		Apply: func(context.Context, *flow.Request[checks.Ref]) (flow.Progress, error) { return flow.Done(), nil },
-	}, flow.Extensions[checks.Ref]{PreCheck: chain.New(wait)}, engine.Options(3)...)
-	engine.At(2*time.Minute, func() { open = true })
+	engine := sim.NewEngine()
+	engine.At(2*time.Minute, "", "", func() { open = true })
 	for _, ref := range []checks.Ref{{Kind: "Lamp", Name: "hall"}, {Kind: "Candle", Name: "hall"}, {Kind: "Door", Name: "front"}} {
-		engine.Reconcile(sim.Resource{
-			Ref: ref, Generation: func() int64 { return 1 }, State: func() string { return "" },
-			Pass: func(ctx context.Context) flow.Outcome { return all.Reconcile(ctx, ref) },
-		})
-	}
-	return &sim.Scenario{Engine: engine, Done: engine.AllReady, Explain: func(ref checks.Ref) (flow.Explanation, bool) {
+		var r sim.Reconciler[checks.Ref] = flow.New(ref.Kind, flow.Operations[checks.Ref]{
+			Key:   func(ref checks.Ref) string { return ref.Name },
+			Apply: func(context.Context, *flow.Request[checks.Ref]) (flow.Progress, error) { return flow.Done(), nil },
+		}, flow.Extensions[checks.Ref]{PreCheck: chain.New(wait)}, engine.Options(1)...)
 		if ref.Kind == "Candle" {
-			return flow.Explanation{}, false
+			r = mute{r}
 		}
-		return all.Explain(ref.String())
-	}}, nil
+		sim.Add(engine, r, sim.Resource[checks.Ref]{Ref: ref, Value: ref})
+	}
+	return &sim.Scenario{Engine: engine, Done: engine.AllReady}, nil
 }
+
+// mute explains nothing.
+type mute struct{ sim.Reconciler[checks.Ref] }
+
+func (mute) Explain(string) (flow.Explanation, bool) { return flow.Explanation{}, false }
 
 func show(out io.Writer, timeout time.Duration) error {
 	fmt.Fprintln(out, "shown for", timeout)
@@ -115,7 +115,7 @@ func TestCommandRefuses(t *testing.T) {
 		})
 	}
 	failing := func(args []string, stdout, stderr io.Writer) int {
-		none := func(sim.Watcher) (*sim.Scenario, error) { return nil, errors.New("no lamps") }
+		none := func() (*sim.Scenario, error) { return nil, errors.New("no lamps") }
 		return sim.Command{Name: "lamps", Show: show, New: none}.Run(args, stdout, stderr)
 	}
 	simtest.Program(failing).MustRefuse(t, "lamps: no lamps", "-explain", "front", "-timeout", "1m")
@@ -141,8 +141,8 @@ func TestCommandFlags(t *testing.T) {
 				return nil
 			},
 			Show: show,
-			New: func(w sim.Watcher) (*sim.Scenario, error) {
-				s, err := lamps(w)
+			New: func() (*sim.Scenario, error) {
+				s, err := lamps()
 				s.All = "the things of " + house
 				return s, err
 			},
@@ -193,14 +193,14 @@ func TestCommandExplain(t *testing.T) {
 		want   []string
 	}{
 		"Waiting": {"at a time, with when the engine comes back", []string{"-explain", "front", "-at", "90s"},
-			[]string{"Thing Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
+			[]string{"Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
 		"End": {"in the end, whatever the case", []string{"-explain", "FRONT"},
-			[]string{"Thing Door front is ready", "00:05:00Z, now"}},
+			[]string{"Door front is ready", "00:05:00Z, now"}},
 		"After": {"also when all is done", []string{"-explain", "front", "-at", "12m"},
-			[]string{"Thing Door front is ready", "00:10:00Z, 2m0s ago"}},
-		"Kind": {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Thing Lamp hall is blocked"}},
+			[]string{"Door front is ready", "00:10:00Z, 2m0s ago"}},
+		"Kind": {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Lamp hall is blocked"}},
 		"TooShort": {"or when the time is over", []string{"-explain", "front", "-timeout", "1m30s"},
-			[]string{"Thing Door front is blocked"}},
+			[]string{"Door front is blocked"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -220,8 +220,8 @@ func TestCommandClose(t *testing.T) {
 		closed := 0
 		sim.Command{
 			Name: "lamps", Timeout: time.Hour, Show: show,
-			New: func(w sim.Watcher) (*sim.Scenario, error) {
-				s, err := lamps(w)
+			New: func() (*sim.Scenario, error) {
+				s, err := lamps()
 				s.Close = func() { closed++ }
 				return s, err
 			},

@@ -10,16 +10,16 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// Comparison prints what two runs of the same came to, row by row. Out is required.
+// Comparison prints a table that compares two runs, row by row. Out is required.
 type Comparison struct{ Out io.Writer }
 
-// Row prints a row: what it is about, and what that was in either run.
+// Row prints a row: its name, and the value in each run.
 func (c Comparison) Row(name, a, b string) { fmt.Fprintf(c.Out, "%-44s %12s %16s\n", name, a, b) }
 
-// Count is a row of numbers.
+// Count prints a row of numbers.
 func (c Comparison) Count(name string, n, m int) { c.Row(name, strconv.Itoa(n), strconv.Itoa(m)) }
 
-// Requests is the rows of what was sent to Azure, and of what that was answered by.
+// Requests prints the requests to Azure and the errors that answered them.
 func (c Comparison) Requests(a, b armsim.Tally) {
 	c.Count("requests sent to Azure", a.Sent, b.Sent)
 	c.Counts(a.Verbs, b.Verbs)
@@ -27,7 +27,7 @@ func (c Comparison) Requests(a, b armsim.Tally) {
 	c.Counts(a.Failures, b.Failures)
 }
 
-// Counts is a row for each key of either map, in order. They are indented, as the parts of the row before.
+// Counts prints a row for each key of either map, in order, as parts of the row before.
 func (c Comparison) Counts(a, b map[string]int) {
 	all := map[string]int{}
 	maps.Copy(all, a)

@@ -1,198 +1,188 @@
 package sim
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"slices"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// Resync is how often a resource is looked at when there is no reason to.
+// Resync is the delay after which a resource is requeued without a reason.
 const Resync = 5 * time.Minute
 
-// never is later than any run ends.
-const never = time.Duration(math.MaxInt64)
-
-// Engine decides when each resource is reconciled: when it is due, and when something that it waits for has changed. It
-// has one goroutine, so nothing can change between a resource's look at another one and its waiting for it. It is made
-// by [NewEngine].
+// Engine is the engine of flowtest with a store: each pass of a resource
+// reports in the store whether the resource is ready, and wakes the resources
+// that wait for it. It is made by [NewEngine].
 type Engine struct {
-	// Clock is the virtual time, which the engine sets.
-	Clock *Clock
-	// Store holds what is known of each object.
+	flowtest.Engine
+	// Store holds the objects that resources refer to.
 	Store *Store
-	watch Watcher
-	items []*item // those that are due at the same time run in this order
+
+	explain  map[checks.Ref]func(key string) (flow.Explanation, bool)
+	outcomes []flow.Outcome // of the passes in Run
+	notReady map[checks.Ref]bool
 }
 
-// Resource describes a resource to an engine. All fields but Cloud are required.
-type Resource struct {
-	Ref        checks.Ref
-	Generation func() int64                       // counts the changes of the spec
-	Pass       func(context.Context) flow.Outcome // reconciles it once
-	State      func() string                      // what the cloud reported last, for people and for those who wait; may be empty
-	Cloud      string                             // the name of the cloud that reports the state, as in a sentence; empty: Azure
+// NewEngine makes an engine with an empty store.
+func NewEngine() *Engine {
+	e := &Engine{Store: NewStore(), explain: map[checks.Ref]func(string) (flow.Explanation, bool){}, notReady: map[checks.Ref]bool{}}
+	e.Resync = Resync
+	return e
 }
 
-// item is something that happens when it is due: an event, or a pass over a resource.
-type item struct {
-	due time.Duration
-	run func(context.Context)
-	// The rest is of resources only.
-	last Pass
-}
-
-// Pass is what came of reconciling a resource once.
-type Pass struct {
-	Ref     checks.Ref
-	At      time.Duration
-	Try     int // counts the passes over this resource
-	State   string
-	Cloud   string // that of the Resource
-	Outcome flow.Outcome
-	// Again is when the next one is due, unless Outcome.WaitingFor changes before.
-	Again time.Duration
-}
-
-// NewEngine makes an engine with a clock and a store of its own. w is told of all that happens; [Silent] tells nobody.
-func NewEngine(w Watcher) *Engine {
-	return &Engine{Clock: &Clock{}, Store: NewStore(), watch: w}
-}
-
-// Options are those that a reconciler in this engine needs: its resolver, its clock, a back-off in virtual time, and the
-// last trace of n resources.
+// Options returns the options of a reconciler in this engine: its resolver, its
+// clock, a back-off in virtual time, and the last trace of n resources.
 func (e *Engine) Options(n int) []flow.Option {
 	return []flow.Option{
 		flow.WithResolver(e.Store.Resolve),
-		flow.WithClock(e.Clock.Now),
-		// Without jitter, so that each run is the same. Leave it on where many resources share one cloud.
-		flow.WithBackoff(flow.NewBackoff(flow.BackoffResync(Resync), flow.BackoffJitter(0, 0), flow.BackoffClock(e.Clock.Now))),
-		flow.KeepLast(n),
+		flow.WithClock(e.Now),
+		// Without jitter, each run is the same. Leave it on where many resources share one cloud.
+		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffResync(Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(e.Now))),
+		flow.WithExplanations(n),
 	}
 }
 
-// At makes something happen at a time.
-func (e *Engine) At(due time.Duration, happens func()) {
-	it := &item{due: due}
-	it.run = func(context.Context) {
-		it.due = never
-		happens()
-	}
-	e.items = append(e.items, it)
+// Resource is a resource for [Add]. Ref and Value are required. The name of the
+// Ref is the key of the resource in its reconciler.
+type Resource[T any] struct {
+	Ref        checks.Ref
+	Value      T
+	Generation func() int64  // of the spec; nil: the spec never changes
+	State      func() string // the state that the cloud reported last, or an empty text; nil: always empty
+	Cloud      string        // the cloud that reports the state, as in a sentence; empty: Azure
 }
 
-// Happened tells the watcher of something that was no pass.
-func (e *Engine) Happened(object, what string) { e.watch.Happened(e.Clock.elapsed, object, what) }
+// Reconciler reconciles resources and explains them, as a [flow.Reconciler] does.
+type Reconciler[T any] interface {
+	Reconcile(ctx context.Context, resource T) flow.Outcome
+	Explain(key string) (flow.Explanation, bool)
+}
 
-// Reconcile adds a resource, which is due at once.
-func (e *Engine) Reconcile(r Resource) {
-	it := &item{due: e.Clock.elapsed, last: Pass{Ref: r.Ref}}
-	it.run = func(ctx context.Context) {
-		outcome := r.Pass(ctx)
-		seen := e.seen(r.Ref, it.last.State)
-		it.last = Pass{Ref: r.Ref, At: e.Clock.elapsed, Try: it.last.Try + 1, State: r.State(), Cloud: r.Cloud, Outcome: outcome}
-		it.due = e.next(outcome)
-		it.last.Again = it.due
-		e.Store.Report(r.Ref, readiness(outcome, r.Generation()))
-		e.watch.Passed(it.last)
-		if e.seen(r.Ref, it.last.State) != seen {
+// Add adds a resource to an engine and its store. The resource is due at once.
+func Add[T any](e *Engine, by Reconciler[T], r Resource[T]) {
+	type seen struct {
+		readiness checks.State
+		reason    string
+		state     string
+	}
+	var last seen
+	if r.Cloud == "" {
+		r.Cloud = "Azure"
+	}
+	e.explain[r.Ref], e.notReady[r.Ref] = by.Explain, true
+	e.Store.Add(r.Ref, r.Value)
+	e.Engine.Add(r.Ref, func(ctx context.Context) (flow.Outcome, string) {
+		out := by.Reconcile(ctx, r.Value)
+		readiness := checks.Readiness{State: checks.NotReady, Reason: out.Reason(), Message: out.Message(), Generation: 1}
+		if r.Generation != nil {
+			readiness.Generation = r.Generation()
+		}
+		if delete(e.notReady, r.Ref); out.State() != flow.StateReady {
+			e.notReady[r.Ref] = true
+		} else {
+			readiness.State, readiness.Observed = checks.Ready, readiness.Generation
+		}
+		e.outcomes = append(e.outcomes, out)
+		e.Store.Report(r.Ref, readiness)
+		now := seen{readiness.State, readiness.Reason, ""}
+		if r.State != nil {
+			now.state = r.State()
+		}
+		if now != last {
 			e.Wake(r.Ref)
 		}
-	}
-	e.items = append(e.items, it)
+		last = now
+		if now.state == "" || out.State() != flow.StateReady {
+			return out, ""
+		}
+		return out, r.Cloud + " says " + now.state
+	})
 }
 
-// Wake makes those due that wait for ref.
-func (e *Engine) Wake(ref checks.Ref) {
-	for _, it := range e.items {
-		if slices.Contains(it.last.Outcome.WaitingFor(), ref) {
-			it.due = min(it.due, e.Clock.elapsed)
+// Explain returns why a resource is where it is, and false before its first
+// pass.
+func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
+	x, ok = e.explain[ref](ref.Name)
+	for _, p := range e.Last() {
+		if p.Resource == ref {
+			x.Again = e.Now().Add(p.At + p.Again - e.Elapsed()) // the reconciler does not know Resync
 		}
 	}
+	return x, ok
 }
 
-// Changed makes a resource due whose spec was changed.
-func (e *Engine) Changed(ref checks.Ref) {
-	for _, it := range e.items {
-		if it.last.Ref == ref {
-			it.due = min(it.due, e.Clock.elapsed)
-		}
-	}
+// Pass is a pass with its outcome.
+type Pass struct {
+	flowtest.Pass
+	Outcome flow.Outcome
 }
 
-// Run lets time pass until there is nothing to do before end, or done says that this is enough.
-func (e *Engine) Run(ctx context.Context, end time.Duration, done func() bool) {
-	for !done() {
-		// With as few items as an example has, looking at all of them is the simplest queue.
-		first := slices.MinFunc(e.items, func(a, b *item) int { return cmp.Compare(a.due, b.due) })
-		if first.due > end {
-			e.Clock.elapsed = end
-			return
-		}
-		e.Clock.elapsed = max(first.due, e.Clock.elapsed)
-		first.run(ctx)
-	}
-}
-
-// Passes lists the last pass over each resource, in the order in which they were added.
-func (e *Engine) Passes() []Pass {
-	var passes []Pass
-	for _, it := range e.items {
-		if it.last.Ref != (checks.Ref{}) {
-			passes = append(passes, it.last)
+// Passes returns the passes over a resource, or over all resources if ref is
+// zero.
+func (e *Engine) Passes(ref checks.Ref) (passes []Pass) {
+	for i, p := range e.Run().Passes {
+		if ref == (checks.Ref{}) || p.Resource == ref {
+			passes = append(passes, Pass{p, e.outcomes[i]})
 		}
 	}
 	return passes
 }
 
-// Due is the time at which a resource is reconciled next, if nothing wakes it before.
-func (e *Engine) Due(ref checks.Ref) time.Time {
-	for _, it := range e.items {
-		if it.last.Ref == ref {
-			return Start.Add(it.due)
+// Outcome returns the outcome of the last pass over a resource. It is zero
+// before the first pass.
+func (e *Engine) Outcome(ref checks.Ref) (out flow.Outcome) {
+	for _, p := range e.Passes(ref) {
+		out = p.Outcome
+	}
+	return out
+}
+
+// AllReady reports whether each resource is ready.
+func (e *Engine) AllReady() bool { return len(e.notReady) == 0 }
+
+// NotReady returns the error of a run that has resources that are not ready
+// after timeout. It names them.
+func (e *Engine) NotReady(timeout time.Duration) error {
+	var late flowtest.Run
+	for _, p := range e.Last() {
+		if e.notReady[p.Resource] {
+			late.Passes = append(late.Passes, p)
 		}
 	}
-	return Start.Add(never)
+	return errors.New(strings.TrimRight(fmt.Sprintf("not all is ready after %s:\n%s", timeout, late.Story()), "\n"))
 }
 
-// AllReady tells whether each resource is ready.
-func (e *Engine) AllReady() bool {
-	return !slices.ContainsFunc(e.Passes(), func(p Pass) bool { return p.Try == 0 || p.Outcome.State() != flow.StateReady })
-}
-
-// next is when to come back after an outcome. Whoever waits for an object is woken by it, so that coming back by itself
-// is only a precaution.
-func (e *Engine) next(o flow.Outcome) time.Duration {
-	if len(o.WaitingFor()) > 0 {
-		return e.Clock.elapsed + Resync
+// Show runs until done, and prints the story of the run and end. Its error is
+// that of late if the run is not done after timeout.
+func (e *Engine) Show(ctx context.Context, out io.Writer, timeout time.Duration, done func() bool, late func(time.Duration) error, end string) error {
+	fmt.Fprint(out, e.RunUntil(ctx, timeout, done).Story())
+	if !done() {
+		return late(timeout)
 	}
-	if after, ok := o.Again(); ok {
-		return e.Clock.elapsed + after
+	fmt.Fprintf(out, "%s  %s\n\n", flowtest.Stamp(e.Elapsed()), end)
+	return nil
+}
+
+// ReadyAt returns the time at which a resource was ready first, for people.
+func (e *Engine) ReadyAt(ref checks.Ref) string {
+	for _, p := range e.Run().Passes {
+		if p.Resource == ref && p.State == flow.StateReady {
+			return flowtest.Stamp(p.At)
+		}
 	}
-	return never
+	return "not in time"
 }
 
-// seen is what others can see of an object and may wait for.
-type seen struct {
-	readiness checks.State
-	reason    string
-	state     string
-}
-
-func (e *Engine) seen(ref checks.Ref, state string) seen {
-	r := e.Store.readiness(ref)
-	return seen{r.State, r.Reason, state}
-}
-
-// readiness is what an outcome means for those who wait for the object.
-func readiness(o flow.Outcome, generation int64) checks.Readiness {
-	r := checks.Readiness{State: checks.NotReady, Reason: o.Reason(), Message: o.Message(), Generation: generation}
-	if o.State() == flow.StateReady {
-		r.State, r.Observed = checks.Ready, generation
+// End returns the time of the run if it is done, for people.
+func (e *Engine) End(done bool) string {
+	if !done {
+		return "not in time"
 	}
-	return r
+	return flowtest.Stamp(e.Elapsed())
 }

@@ -1,210 +1,138 @@
 package sim_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
 
-func TestEngine(t *testing.T) {
-	waits := func(name string) func() checks.Result {
-		return blocks(checks.RetryIn(time.Minute), checks.WaitingFor(thing(name)))
-	}
+// thing names a resource of the tests.
+func thing(name string) checks.Ref { return checks.Ref{Kind: "Thing", Name: name} }
+
+// add adds a resource whose only check says what says says.
+func add(e *sim.Engine, name string, says func() checks.Result, state func() string) {
+	r := flow.New("Thing", flow.Operations[string]{
+		Key:   strings.Clone,
+		Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[string]{PreCheck: chain.New(checks.Check("Sure",
+		func(context.Context, *checks.Request[string]) (checks.Result, error) { return says(), nil }))}, e.Options(1)...)
+	sim.Add(e, r, sim.Resource[string]{Ref: thing(name), Value: name, State: state})
+}
+
+func blocks(reason string, opts ...checks.BlockOption) checks.Result {
+	return checks.Block(reason, "it is not", append(opts, checks.WithAfter(time.Minute))...)
+}
+
+// TestWakes: a waiter is woken when a pass changes what others can see of the
+// resource that it waits for.
+func TestWakes(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		setUp  func(*things)
-		end    time.Duration
-		want   []string
+		says   func(now time.Duration) checks.Result
+		state  func(now time.Duration) string
+		want   []time.Duration // passes over the waiter, which is added at 1:00
 	}{
-		"Same": {"what is due at the same time runs in the order in which it was added", func(ts *things) {
-			ts.add("b", checks.Proceed)
-			ts.At(0, func() { ts.Happened("c", "moved") })
-			ts.add("a", checks.Proceed)
-		}, 0, []string{"0:00 b ready", "0:00 c moved", "0:00 a ready"}},
-		"Due": {"what is due first runs first", func(ts *things) {
-			ts.At(2*time.Minute, func() { ts.Happened("b", "moved") })
-			ts.At(time.Minute, func() { ts.Happened("a", "moved") })
-			ts.add("c", blocks(checks.RetryIn(90*time.Second)))
-		}, 2 * time.Minute, []string{"0:00 c blocked", "1:00 a moved", "1:30 c blocked", "2:00 b moved"}},
-		"Late": {"time does not go back", func(ts *things) {
-			ts.At(time.Minute, func() { ts.At(0, func() { ts.Happened("a", "moved late") }) })
-		}, time.Minute, []string{"1:00 a moved late"}},
-		"AddedLater": {"a resource is due when it is added", func(ts *things) {
-			ts.At(time.Minute, func() { ts.add("a", checks.Proceed) })
-		}, time.Minute, []string{"1:00 a ready"}},
-		"Resync": {"what is ready is looked at at the resync", func(ts *things) { ts.add("a", checks.Proceed) },
-			11 * time.Minute, []string{"0:00 a ready", "5:00 a ready", "10:00 a ready"}},
-		"Waits": {"what waits for an object looks at the resync only", func(ts *things) { ts.add("a", waits("x")) },
-			6 * time.Minute, []string{"0:00 a blocked", "5:00 a blocked"}},
-		"Wake": {"only those are woken who wait for it", func(ts *things) {
-			ts.add("a", waits("x"))
-			ts.add("b", waits("y"))
-			ts.add("c", blocks(checks.RetryIn(3*time.Minute)))
-			ts.add("d", blocks(checks.WaitingFor(thing("z"), thing("x"))))
-			ts.At(2*time.Minute, func() { ts.Wake(thing("x")) })
-		}, 2 * time.Minute, []string{"0:00 a blocked", "0:00 b blocked", "0:00 c blocked", "0:00 d blocked",
-			"2:00 a blocked", "2:00 d blocked"}},
-		"Ready": {"who waits for a resource is woken when it is ready, and not when it is the same as before", func(ts *things) {
-			ts.add("a", waits("b"))
-			ts.add("b", ts.until(2*time.Minute))
-		}, 2 * time.Minute, []string{"0:00 a blocked", "0:00 b blocked", "0:00 a blocked", "1:00 b blocked",
-			"2:00 b ready", "2:00 a blocked"}},
-		"Reason": {"or is not for another reason", func(ts *things) {
-			ts.add("a", waits("b"))
-			ts.add("b", func() checks.Result {
-				if ts.Clock.Elapsed() < 2*time.Minute {
-					return checks.Block("No", "it is not", checks.RetryIn(time.Minute))
+		"Same": {"a resource that is as it was wakes nobody",
+			func(time.Duration) checks.Result { return blocks("No") }, nil, []time.Duration{1, 6}},
+		"Ready": {"a resource that becomes ready wakes its waiters", func(now time.Duration) checks.Result {
+			if now < 3*time.Minute {
+				return blocks("No")
+			}
+			return checks.Proceed()
+		}, nil, []time.Duration{1, 3, 8}},
+		"Reason": {"so does one that is blocked for another reason", func(now time.Duration) checks.Result {
+			if now < 3*time.Minute {
+				return blocks("No")
+			}
+			return blocks("Never")
+		}, nil, []time.Duration{1, 3, 8}},
+		"State": {"and one of which the cloud reports another state", func(time.Duration) checks.Result { return checks.Proceed() },
+			func(now time.Duration) string {
+				if now < 2*time.Minute {
+					return "Running"
 				}
-				return checks.Block("Never", "it is not", checks.RetryIn(time.Minute))
+				return "Stopped"
+			}, []time.Duration{1, 5}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := sim.NewEngine()
+			var state func() string
+			if tc.state != nil {
+				state = func() string { return tc.state(e.Elapsed()) }
+			}
+			add(e, "b", func() checks.Result { return tc.says(e.Elapsed()) }, state)
+			e.At(time.Minute, "", "", func() {
+				add(e, "a", func() checks.Result { return blocks("Waits", checks.WithWaitingFor(thing("b"))) }, nil)
 			})
-		}, 3 * time.Minute, []string{"0:00 a blocked", "0:00 b blocked", "0:00 a blocked", "1:00 b blocked",
-			"2:00 b blocked", "2:00 a blocked", "3:00 b blocked"}},
-		"State": {"and when Azure says something else of it", func(ts *things) {
-			state := "Running"
-			ts.addInState("b", checks.Proceed, func() string { return state })
-			ts.At(time.Minute, func() { ts.add("a", waits("b")) })
-			ts.At(7*time.Minute, func() { state = "Stopped" })
-		}, 10 * time.Minute, []string{"0:00 b ready", "1:00 a blocked", "5:00 b ready", "6:00 a blocked",
-			"10:00 b ready", "10:00 a blocked"}},
-		"Changed": {"only the one is due whose spec was changed", func(ts *things) {
-			ts.add("a", waits("x"))
-			ts.add("b", waits("a"))
-			ts.At(2*time.Minute, func() { ts.Changed(thing("a")) })
-		}, 2 * time.Minute, []string{"0:00 a blocked", "0:00 b blocked", "2:00 a blocked"}},
-		"NotLater": {"what is due stays so", func(ts *things) {
-			ts.At(0, func() { ts.Changed(thing("a")); ts.Changed(thing("nobody")) })
-			ts.add("a", checks.Proceed)
-		}, 0, []string{"0:00 a ready"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			ts := newThings()
-			tc.setUp(ts)
-			ts.Run(t.Context(), tc.end, func() bool { return false })
-			if diff := cmp.Diff(tc.want, ts.watch.told); diff != "" {
+			e.RunUntil(t.Context(), 9*time.Minute, func() bool { return false })
+			var got []time.Duration
+			for _, p := range e.Passes(thing("a")) {
+				got = append(got, p.At/time.Minute)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-func TestEngineRun(t *testing.T) {
-	never := func(*things) bool { return false }
-	cases := map[string]struct {
-		reason string
-		end    time.Duration
-		done   func(*things) bool
-		want   []string
-		now    time.Duration
-	}{
-		"Never": {"nothing is begun if all is done", time.Hour, func(*things) bool { return true }, nil, 0},
-		"Done": {"time stands still when all is done", time.Hour, func(ts *things) bool { return ts.AllReady() },
-			[]string{"0:00 a blocked", "1:00 a ready"}, time.Minute},
-		"Before": {"what is due later does not run, and time passes up to the end", 59 * time.Second, never,
-			[]string{"0:00 a blocked"}, 59 * time.Second},
-		"At": {"what is due at the end runs", time.Minute, never,
-			[]string{"0:00 a blocked", "1:00 a ready"}, time.Minute},
+// TestReports: the store has what a pass came to, and an error names the
+// resources that are not ready.
+func TestReports(t *testing.T) {
+	e := sim.NewEngine()
+	e.At(time.Hour, "", "", nil)
+	add(e, "ready", checks.Proceed, func() string { return "Succeeded" })
+	add(e, "blocked", func() checks.Result { return blocks("No") }, func() string { return "Failed" })
+	if e.AllReady() || !e.Outcome(thing("ready")).IsZero() {
+		t.Error("no resource is ready before its first pass")
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			ts := newThings()
-			ts.add("a", ts.until(time.Minute))
-			ts.Run(t.Context(), tc.end, func() bool { return tc.done(ts) })
-			if diff := cmp.Diff(tc.want, ts.watch.told); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(tc.now, ts.Clock.Elapsed()); diff != "" {
-				t.Errorf("%s: the clock: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
+	var out strings.Builder
+	err := e.Show(t.Context(), &out, 90*time.Second, e.AllReady, e.NotReady, "all is ready")
+	story := "00:00  Thing ready    ready; Azure says Succeeded\n" +
+		"00:00  Thing blocked  blocked at PreCheck by Sure: No\n" +
+		"                      it is not\n" +
+		"                      again in 1m (slow)\n" +
+		"01:00  Thing blocked  blocked at PreCheck by Sure: No  again in 1m (slow)\n"
+	if diff := cmp.Diff(story, out.String()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
-
-	// A run may go on.
-	ts := newThings()
-	ts.add("a", ts.until(time.Minute))
-	for _, end := range []time.Duration{30 * time.Second, time.Minute} {
-		ts.Run(t.Context(), end, ts.AllReady)
+	late := "not all is ready after 1m30s:\n" +
+		"01:00  Thing blocked  blocked at PreCheck by Sure: No\n" +
+		"                      it is not\n" +
+		"                      again in 1m (slow)"
+	if diff := cmp.Diff(late, err.Error()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"0:00 a blocked", "1:00 a ready"}, ts.watch.told); diff != "" {
-		t.Errorf("in two runs: -want, +got:\n%s", diff)
-	}
-}
-
-// What can be asked of an engine before, during and after a run.
-func TestEnginePasses(t *testing.T) {
-	type pass struct {
-		Name    string
-		At      time.Duration
-		Try     int
-		State   string
-		Again   time.Duration
-		Outcome flow.State
-	}
-	ts := newThings()
-	ts.At(time.Hour, func() {})
-	ts.add("b", ts.until(time.Minute))
-	ts.add("a", checks.Proceed)
-	cases := []struct {
-		reason string
-		end    time.Duration
-		want   []pass
-		ready  bool
-	}{
-		{"nothing was looked at, so nothing is ready", -1, []pass{{Name: "b"}, {Name: "a"}}, false},
-		{"one is not ready", 0, []pass{{"b", 0, 1, "Succeeded", time.Minute, flow.StateBlocked},
-			{"a", 0, 1, "Succeeded", sim.Resync, flow.StateReady}}, false},
-		{"each is", time.Minute, []pass{{"b", time.Minute, 2, "Succeeded", time.Minute + sim.Resync, flow.StateReady},
-			{"a", 0, 1, "Succeeded", sim.Resync, flow.StateReady}}, true},
-	}
-	for _, tc := range cases {
-		ts.Run(t.Context(), tc.end, func() bool { return tc.end < 0 })
-		var got []pass
-		for _, p := range ts.Passes() {
-			got = append(got, pass{p.Ref.Name, p.At, p.Try, p.State, p.Again, p.Outcome.State()})
-			if due := ts.Due(p.Ref); !due.Equal(sim.Start.Add(p.Again)) {
-				t.Errorf("%s: %s is due at %s, and again at %s", tc.reason, p.Ref, due, p.Again)
-			}
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-		}
-		if got := ts.AllReady(); got != tc.ready {
-			t.Errorf("%s: all ready: %t", tc.reason, got)
-		}
-	}
-
-	ts.Changed(thing("a"))
-	if due := ts.Due(thing("a")); !due.Equal(ts.Clock.Now()) {
-		t.Errorf("what was changed is due now, not at %s", due)
-	}
-	if due := ts.Due(thing("nobody")); due.Before(sim.Start.AddDate(100, 0, 0)) {
-		t.Errorf("what is not there is due at %s", due)
-	}
-}
-
-// What a pass over a resource comes to is what those see who refer to it.
-func TestEngineReports(t *testing.T) {
-	ts := newThings()
-	ts.add("ready", checks.Proceed)
-	ts.add("blocked", blocks(checks.RetryIn(time.Minute)))
-	ts.Run(t.Context(), 0, func() bool { return false })
 	want := map[string]checks.Readiness{
 		"ready":   {State: checks.Ready, Reason: flow.ReasonSucceeded, Generation: 1, Observed: 1},
 		"blocked": {State: checks.NotReady, Reason: "No", Message: "it is not", Generation: 1},
 		"nobody":  {},
 	}
 	for name, readiness := range want {
-		object, err := ts.Store.Resolve(t.Context(), thing(name))
+		object, err := e.Store.Resolve(t.Context(), thing(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(readiness, object.Readiness); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", name, diff)
 		}
+	}
+	ends := []string{e.ReadyAt(thing("ready")), e.ReadyAt(thing("blocked")), e.End(true), e.End(false)}
+	if diff := cmp.Diff([]string{"00:00", "not in time", "01:30", "not in time"}, ends); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	out.Reset()
+	if err := e.Show(t.Context(), &out, 0, func() bool { return true }, e.NotReady, "enough"); err != nil || !strings.HasSuffix(out.String(), "01:30  enough\n\n") {
+		t.Errorf("a run that is done ends with its end: %v, %s", err, out.String())
 	}
 }

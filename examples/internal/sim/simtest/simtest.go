@@ -111,12 +111,14 @@ func (p Program) MustExplainJSON(t *testing.T, args ...string) map[string]any {
 	return answer
 }
 
-// InOrder fails unless each part of want is in text, behind the one before.
+// InOrder fails unless each part of want is in text, after the part before. It
+// takes all white space as one space.
 func InOrder(t *testing.T, text string, want ...string) {
 	t.Helper()
-	rest := text
+	oneSpace := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	rest := oneSpace(text)
 	for _, part := range want {
-		_, after, found := strings.Cut(rest, part)
+		_, after, found := strings.Cut(rest, oneSpace(part))
 		if !found {
 			t.Fatalf("want %q, in this order, in:\n%s", part, text)
 		}

@@ -1,0 +1,142 @@
+package classify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// index is a table that was checked and made for looking up. Each list of rows
+// is in the order of the table and has the rows without a code, too.
+type index struct {
+	rows    []row
+	byCode  map[string][]int // the rows for a code of the table, by lower case
+	anyCode []int            // the rows for any other code
+	longest int              // the length of the longest code
+}
+
+// row is a parsed [Rule].
+type row struct {
+	name     string
+	codes    []string
+	anyCase  bool
+	inner    []string
+	status   int
+	message  Matcher
+	versions apiVersions
+	retry    Retry
+	covering []int // the earlier rows that together match every failure that it matches
+}
+
+// mustCompile panics if compile returns an error. where names the caller.
+func mustCompile(where string, t Table) *index {
+	ix, err := compile(t)
+	if err != nil {
+		panic(fmt.Sprintf("classify: %s: %v", where, err))
+	}
+	return ix
+}
+
+// compile returns the index of a table, and the error of the first row that
+// cannot be used or that contradicts an earlier one.
+func compile(t Table) (ix *index, err error) {
+	ix = &index{rows: make([]row, len(t)), byCode: make(map[string][]int, len(t))}
+	for i, r := range t {
+		row, wrong := r.parse()
+		if wrong != nil && err == nil {
+			err = fmt.Errorf("row %d of %d (%s) cannot be used: %w", i+1, len(t), r, wrong)
+		}
+		row.covering = ix.cover(&row)
+		for _, j := range row.covering {
+			if t[j].Retry != r.Retry && err == nil {
+				err = fmt.Errorf("row %d of %d (%s, %s) never decides: row %d (%s, %s) matches every failure that it would match: move it up, or leave one of them out",
+					i+1, len(t), r, r.Retry, j+1, t[j], t[j].Retry)
+			}
+		}
+		ix.rows[i] = row
+		for _, code := range row.codes {
+			ix.longest = max(ix.longest, len(code))
+			ix.byCode[string(lower(nil, code))] = append(slices.Clip(ix.list(code)), i)
+		}
+		if len(row.codes) == 0 {
+			ix.anyCode = append(ix.anyCode, i)
+			for code, rows := range ix.byCode {
+				ix.byCode[code] = append(rows, i)
+			}
+		}
+	}
+	return ix, err
+}
+
+// list returns the rows for a code in any case.
+func (ix *index) list(code string) []int {
+	if len(code) <= ix.longest {
+		var room [64]byte // enough for the codes of real services, so that folding does not allocate
+		if rows, ok := ix.byCode[string(lower(room[:0], code))]; ok {
+			return rows
+		}
+	}
+	return ix.anyCode
+}
+
+// lower returns s with the letters of ASCII in lower case, in room if it fits.
+func lower(room []byte, s string) []byte {
+	b := append(room, s...)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+// find returns the first row that matches f, or nil.
+func (ix *index) find(ctx context.Context, f *Failure) *row {
+	if f == nil {
+		return nil
+	}
+	for _, i := range ix.list(f.Code) {
+		if r := &ix.rows[i]; r.matches(ctx, f) {
+			return r
+		}
+	}
+	return nil
+}
+
+// matches reports whether all conditions hold. f has one of the codes of r, but
+// perhaps in another case.
+func (r *row) matches(ctx context.Context, f *Failure) bool {
+	return (len(r.codes) == 0 || r.anyCase || slices.Contains(r.codes, f.Code)) &&
+		(r.status == 0 || r.status == f.Status) &&
+		r.versions.match(f.APIVersion) &&
+		(r.message.isZero() || r.message.matches(ctx, f)) &&
+		(len(r.inner) == 0 || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return slices.Contains(r.inner, e.Code) }))
+}
+
+// cover returns the rows so far that together match every failure which r would
+// match. It returns none if r can decide.
+func (ix *index) cover(r *row) (by []int) {
+	codes := r.codes
+	if len(codes) == 0 {
+		codes = []string{""} // no row has this code
+	}
+	for _, code := range codes {
+		list := ix.list(code)
+		i := slices.IndexFunc(list, func(i int) bool { return ix.rows[i].covers(r, code) })
+		if i < 0 {
+			return nil
+		}
+		by = append(by, list[i])
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
+}
+
+// covers reports whether r matches every failure with this code that o matches.
+func (r *row) covers(o *row, code string) bool {
+	return (len(r.codes) == 0 || r.anyCase || !o.anyCase && slices.Contains(r.codes, code)) &&
+		(len(r.inner) == 0 || slices.Equal(r.inner, o.inner)) &&
+		(r.status == 0 || r.status == o.status) &&
+		(r.message.isZero() || r.message.text == o.message.text) &&
+		(len(r.versions) == 0 || slices.Equal(r.versions, o.versions))
+}

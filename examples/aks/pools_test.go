@@ -1,0 +1,75 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain/chaintest"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/armsim"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+)
+
+// These tests show how a user tests pools.go without a cloud: the order of links with chaintest and checkstest, the checks
+// with checkstest, and the flow with flowtest.
+
+func cluster(state string) *Cluster { return &Cluster{Status: Status{ProvisioningState: &state}} }
+
+var demo = checks.Ref{Kind: clusterKind, Name: "demo"}
+
+func TestPoolOrder(t *testing.T) {
+	requests := rapid.Custom(func(t *rapid.T) *checks.OwnerRequest {
+		state := rapid.SampledFrom([]string{"Succeeded", "Upgrading"}).Draw(t, "state")
+		return checkstest.OwnerRequest(checkstest.OwnedBy(checkstest.Ready(demo, cluster(state))))
+	})
+	checkstest.Order(t, poolExtensions().OwnerCheck, requests, "OwnerReady", "OwnerProvisioningState")
+	chaintest.Ordered(t, poolExtensions().Classify, chaintest.Only("Table(1 rule)"))
+}
+
+func TestPoolOwnerCheck(t *testing.T) {
+	of := func(owner checks.Object) *checks.OwnerRequest {
+		return checkstest.OwnerRequest(checkstest.OwnedBy(owner))
+	}
+	checkstest.Run(t, poolExtensions().OwnerCheck, checkstest.OwnerCases{
+		"Succeeded": {Reason: "the cluster is there", Request: of(checkstest.Ready(demo, cluster("Succeeded"))), Want: checkstest.Proceeds()},
+		"Upgrading": {Reason: "Azure refuses changes of its pools", Request: of(checkstest.Ready(demo, cluster("Upgrading"))),
+			Want: checkstest.Blocks(checks.ReasonOwnerState, checks.WithWaitingFor(demo))},
+		"NotReady": {Reason: "its state is not current", Request: of(checkstest.NotReady(demo, cluster("Succeeded"), "Blocked")),
+			Want: checkstest.Blocks(checks.ReasonOwnerNotReady, checks.WithWaitingFor(demo))},
+		"NotFound": {Reason: "it does not exist", Request: of(checkstest.NotFound(demo)),
+			Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(demo))},
+	})
+}
+
+func TestPoolPreCheckConforms(t *testing.T) {
+	checkstest.Conforms(t, poolExtensions().PreCheck, rapid.Custom(func(t *rapid.T) *checks.Request[*AgentPool] {
+		p := &AgentPool{Spec: PoolSpec{Owner: "demo", Subnet: "apps/batch"}}
+		p.Status.ProvisioningState = checkstest.ProvisioningStates[string]().Draw(t, "state")
+		return checkstest.Request(p)
+	}))
+}
+
+func TestPoolFlow(t *testing.T) {
+	p := &AgentPool{Spec: PoolSpec{Owner: "demo", Subnet: "apps/batch"}}
+	w := &flowtest.World[*AgentPool]{Resource: p, Extensions: poolExtensions(), Options: []flow.Option{flow.WithErrors(azure.Errors())}}
+	w.Owner.From(0, checkstest.Ready(demo, cluster("Upgrading"))).From(time.Second, checkstest.Ready(demo, cluster("Succeeded")))
+	w.Get.From(0, flow.Observation{Presence: checks.Absent})
+	w.Object(p.SubnetRef()).From(0, checkstest.NotFound(p.SubnetRef())).From(3*time.Second, checkstest.Ready(p.SubnetRef(), &Subnet{}))
+	lags := &armsim.Refusal{Status: 400, Code: "NodePoolMcVersionIncompatible", Message: "It is above the control plane version."}
+	w.Apply.Fail(lags.ResponseError()).
+		Then(flow.InProgress("op-1", 30*time.Second), flow.Done())
+	w.Run(t).Want(t, `
+		00:00 blocked at OwnerCheck by OwnerProvisioningState: OwnerState again in 1s or with ManagedCluster demo [Owner]
+		00:01 * ManagedCluster demo changes
+		00:01 blocked at PreCheck by ReferenceReady(network): ReferenceNotFound again in 1s or with Subnet apps/batch [Owner Get Resolve(Subnet apps/batch)]
+		00:02 blocked at PreCheck by ReferenceReady(network): ReferenceNotFound again in 2s or with Subnet apps/batch [Owner Get Resolve(Subnet apps/batch)]
+		00:03 * Subnet apps/batch changes
+		00:03 failed at Apply: NodePoolMcVersionIncompatible again in 2s [Owner Get Resolve(Subnet apps/batch) Apply]
+		00:05 in progress at Apply again in 30s [Owner Get Resolve(Subnet apps/batch) Apply]
+		00:35 ready again in 1h [Owner Apply(op-1)]`)
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+)
+
+// TestFlow runs the flow of endpoints.go without a cloud: a missing approval defers Ready, and the flow writes once.
+func TestFlow(t *testing.T) {
+	e := &Endpoint{Name: "one"}
+	status := func(status string) func() {
+		return func() { e.Status.Connections = []Connection{{Name: "one", Status: status}} }
+	}
+	w := &flowtest.World[*Endpoint]{Kind: endpointKind, Resource: e, Extensions: endpointExtensions()}
+	w.Get.Then(flow.Observation{Presence: checks.Absent}).From(0, flow.Observation{Presence: checks.Present, InSync: true})
+	w.Apply.Then(flow.InProgress("op-1", 30*time.Second), flow.Done())
+	w.Change(0, "", status("Pending"))
+	w.Edit(32*time.Second, "a person rejects it", status("Rejected"))
+	w.Edit(3*time.Minute, "a person approves it", status("Approved"))
+	r := w.RunUntil(t, 3*time.Minute)
+	r.Want(t, `
+		00:00 in progress at Apply again in 30s [Get Apply]
+		00:30 blocked at PostCheck by ApprovalPending: ApprovalPending again in 1s [Apply(op-1)]
+		00:31 blocked at PostCheck by ApprovalPending: ApprovalPending again in 2s [Get]
+		00:32 * a person rejects it
+		00:32 blocked at PostCheck by ApprovalPending: ApprovalRejected again in 1h [Get]
+		03:00 * a person approves it
+		03:00 ready again in 1h [Get]`)
+	r.WantConditions(t, `
+		00:00 Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
+		00:30 Ready=False since 00:00 Warning ApprovalPending: connection one must be approved by a person
+		00:32 Ready=False since 00:00 Error ApprovalRejected: connection one was rejected: a person has to approve it or to remove it
+		03:00 Ready=True since 03:00 Succeeded`)
+}

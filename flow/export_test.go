@@ -1,0 +1,7 @@
+package flow
+
+// WithBackoffRand replaces the source of the jitter, a function that returns
+// numbers from 0 to below 1.
+func WithBackoffRand(random func() float64) BackoffOption {
+	return func(b *Backoff) { b.rand = random }
+}

@@ -1,0 +1,192 @@
+package flowtest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// start is an arbitrary day. It is always the same, so that runs are the same.
+var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// never is later than the end of any run.
+const never = time.Duration(math.MaxInt64)
+
+// Engine reconciles any number of resources in virtual time. A pass takes no
+// time, so a run that spans hours takes microseconds. A resource is reconciled
+// when it is added, after the delay of its outcome, and before that when
+// [Engine.Wake] or [Engine.Edit] names it.
+//
+// [World] runs one resource on it, with scripts and invariants. Use an Engine
+// for resources that wait for each other.
+//
+// An Engine uses one goroutine: call its methods from events and passes, or
+// between two calls of [Engine.RunUntil]. Only Now and Elapsed may be called
+// from elsewhere. The zero Engine is ready for use, and begins at midnight of
+// January 1, 2026, UTC. It must not be copied.
+type Engine struct {
+	// Resync is the delay of a resource that waits for objects. An engine that
+	// watches these objects needs no shorter one. Zero means the delay of the
+	// outcome.
+	Resync time.Duration
+
+	at     atomic.Int64 // the virtual time; servers of examples read it on goroutines of their own
+	run    Run
+	events []*occurrence // still to come
+	queue  []*resource   // resources that are due at the same time run in this order
+}
+
+// occurrence is something that happens at a time of the run.
+type occurrence struct {
+	at           time.Duration
+	object, what string // a line of the timeline; there is none if what is empty
+	do           func() // may be nil
+}
+
+// resource is a resource of an Engine.
+type resource struct {
+	due  time.Duration
+	pass func(context.Context)
+	last Pass
+	out  flow.Outcome // of the last pass
+}
+
+// Now returns the virtual time.
+func (e *Engine) Now() time.Time { return start.Add(e.Elapsed()) }
+
+// Elapsed returns the virtual time since the run began.
+func (e *Engine) Elapsed() time.Duration { return time.Duration(e.at.Load()) }
+
+func (e *Engine) set(at time.Duration) { e.at.Store(int64(at)) }
+
+// Run returns what has happened so far. It grows as the run goes on.
+func (e *Engine) Run() *Run { return &e.run }
+
+// At calls do at a time of the run, or at once if that time is over. The
+// timeline shows what, as something that happens to object; either may be
+// empty, and without what there is no line. do may be nil.
+func (e *Engine) At(at time.Duration, object, what string, do func()) {
+	e.events = append(e.events, &occurrence{at, object, what, do})
+}
+
+// Add adds a resource, which is due at once. reconcile makes one pass, and
+// returns a note for the timeline, which may be empty.
+func (e *Engine) Add(ref checks.Ref, reconcile func(context.Context) (outcome flow.Outcome, note string)) {
+	r := &resource{due: e.Elapsed(), last: Pass{Resource: ref}}
+	r.pass = func(ctx context.Context) {
+		out, note := reconcile(ctx)
+		e.passed(r, out, note, nil)
+	}
+	e.queue = append(e.queue, r)
+}
+
+// Edit makes a resource due at once, as a change of its spec does.
+func (e *Engine) Edit(ref checks.Ref) {
+	e.dueNow(func(r *resource) bool { return r.last.Resource == ref })
+}
+
+// Wake makes those resources due at once that wait for one of refs.
+func (e *Engine) Wake(refs ...checks.Ref) {
+	e.dueNow(func(r *resource) bool {
+		return slices.ContainsFunc(r.last.WaitingFor, func(ref checks.Ref) bool { return slices.Contains(refs, ref) })
+	})
+}
+
+func (e *Engine) dueNow(chosen func(*resource) bool) {
+	for _, r := range e.queue {
+		if chosen(r) {
+			r.due = min(r.due, e.Elapsed())
+		}
+	}
+}
+
+// Last returns the last pass of each resource, in the order in which they were
+// added. Before the first pass of a resource only its Resource is set.
+func (e *Engine) Last() []Pass {
+	var last []Pass
+	for _, r := range e.queue {
+		last = append(last, r.last)
+	}
+	return last
+}
+
+// RunUntil lets time pass until done returns true, or until end. What is due
+// at end still happens. Events come before passes of the same time. A run may
+// be continued by another call.
+func (e *Engine) RunUntil(ctx context.Context, end time.Duration, done func() bool) *Run {
+	for !done() {
+		at, _, step := e.next()
+		if at > end || step == nil {
+			e.set(max(end, e.Elapsed()))
+			break
+		}
+		e.set(at)
+		step(ctx)
+	}
+	return &e.run
+}
+
+// next returns the step that is due first, and when. step is nil if there is none.
+func (e *Engine) next() (at time.Duration, event bool, step func(context.Context)) {
+	at = never
+	for _, r := range e.queue {
+		if r.due < at {
+			at, step = r.due, r.pass
+		}
+	}
+	for i, o := range e.events {
+		if o.at < at || !event && o.at == at {
+			at, event, step = o.at, true, func(context.Context) { e.happen(i) }
+		}
+	}
+	return max(at, e.Elapsed()), event, step
+}
+
+func (e *Engine) happen(i int) {
+	o := e.events[i]
+	e.events = slices.Delete(e.events, i, i+1)
+	e.tell(o.object, o.what)
+	if o.do != nil {
+		o.do()
+	}
+}
+
+// tell adds a line to the timeline.
+func (e *Engine) tell(object, what string) {
+	if what != "" {
+		e.run.events = append(e.run.events, told{at: e.Elapsed(), object: object, what: what, passes: len(e.run.Passes)})
+	}
+}
+
+// passed records a pass over r, and decides when the next one is due.
+func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) *Pass {
+	now := e.Elapsed()
+	p := Pass{
+		Resource: r.last.Resource, At: now, State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(),
+		Retry: out.Retry(), Rule: out.Rule(), Note: note, WaitingFor: out.WaitingFor(), Requests: requests,
+	}
+	r.due = never
+	if delay, again := out.Again(); again {
+		if e.Resync > 0 && len(p.WaitingFor) > 0 {
+			delay = e.Resync
+		}
+		p.Again, r.due = delay, now+max(delay, 0)
+	}
+	switch written, ok := readyOf(out.Conditions()); {
+	case p.State == flow.StateGone:
+	case !ok:
+		p.Ready, p.Since = r.last.Ready, r.last.Since
+	case written.Status == r.last.Ready.Status:
+		p.Ready, p.Since = written, r.last.Since
+	default:
+		p.Ready, p.Since = written, now
+	}
+	r.last, r.out = p, out
+	e.run.Passes = append(e.run.Passes, p)
+	return &e.run.Passes[len(e.run.Passes)-1]
+}

@@ -1,0 +1,316 @@
+package flowtest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
+)
+
+// things is an engine whose resources come to what a test says.
+type things struct{ flowtest.Engine }
+
+func thing(name string) checks.Ref { return checks.Ref{Kind: "Thing", Name: name} }
+
+// add adds a resource whose only check says what says says.
+func (ts *things) add(name string, says func() checks.Result) {
+	check := checks.Check("Sure", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) { return says(), nil })
+	r := ts.reconciler(doing(), ext{PreCheck: chain.New(check)})
+	ts.Add(thing(name), func(ctx context.Context) (flow.Outcome, string) { return r.Reconcile(ctx, &Pool{}), "" })
+}
+
+func (ts *things) reconciler(o ops, e ext) *flow.Reconciler[*Pool] {
+	o.Key = func(*Pool) string { return "one" }
+	return flow.New("Thing", o, e, flow.WithClock(ts.Now), flow.WithBackoff(flow.NewBackoff(
+		flow.WithBackoffResync(5*time.Minute), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(ts.Now))))
+}
+
+func (ts *things) moved(at time.Duration, name string) { ts.At(at, name, "moved", nil) }
+
+// blocks blocks each time.
+func blocks(opts ...checks.BlockOption) func() checks.Result {
+	return func() checks.Result { return checks.Block("No", "it is not", opts...) }
+}
+
+// until blocks up to a time, with a retry each minute.
+func (ts *things) until(at time.Duration) func() checks.Result {
+	return func() checks.Result {
+		if ts.Elapsed() < at {
+			return checks.Block("No", "it is not", checks.WithAfter(time.Minute))
+		}
+		return checks.Proceed()
+	}
+}
+
+func notYet() bool { return false }
+
+// brief returns the time, the name and the state of each line: "01:00 a blocked", "01:00 b *".
+func brief(r *flowtest.Run) (lines []string) {
+	for line := range strings.Lines(strings.ReplaceAll(r.String(), "Thing ", "")) {
+		lines = append(lines, strings.Join(strings.Fields(line)[:3], " "))
+	}
+	return lines
+}
+
+func TestEngine(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		setUp  func(*things)
+		end    time.Duration
+		want   []string
+	}{
+		"Same": {"events come before passes of the same time, and both in the order in which they were added", func(ts *things) {
+			ts.add("b", checks.Proceed)
+			ts.moved(0, "d")
+			ts.add("a", checks.Proceed)
+			ts.moved(0, "c")
+		}, 0, []string{"00:00 d *", "00:00 c *", "00:00 b ready", "00:00 a ready"}},
+		"Due": {"the first to be due is the first to run", func(ts *things) {
+			ts.moved(2*time.Minute, "b")
+			ts.moved(time.Minute, "a")
+			ts.add("c", blocks(checks.WithAfter(90*time.Second)))
+		}, 2 * time.Minute, []string{"00:00 c blocked", "01:00 a *", "01:30 c blocked", "02:00 b *"}},
+		"Late": {"time does not go back", func(ts *things) {
+			ts.At(time.Minute, "", "", func() { ts.moved(0, "a") })
+		}, time.Minute, []string{"01:00 a *"}},
+		"AddedLater": {"a resource is due when it is added", func(ts *things) {
+			ts.At(time.Minute, "", "", func() { ts.add("a", checks.Proceed) })
+		}, time.Minute, []string{"01:00 a ready"}},
+		"Resync": {"a ready resource is requeued at the resync", func(ts *things) { ts.add("a", checks.Proceed) },
+			11 * time.Minute, []string{"00:00 a ready", "05:00 a ready", "10:00 a ready"}},
+		"Waits": {"a waiter is requeued after the delay of its outcome", func(ts *things) {
+			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
+		}, 2 * time.Minute, []string{"00:00 a blocked", "01:00 a blocked", "02:00 a blocked"}},
+		"WaitsForResync": {"or after Resync", func(ts *things) {
+			ts.Engine.Resync = 4 * time.Minute
+			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
+			ts.add("b", blocks(checks.WithAfter(3*time.Minute)))
+		}, 4 * time.Minute, []string{"00:00 a blocked", "00:00 b blocked", "03:00 b blocked", "04:00 a blocked"}},
+		"Wake": {"only waiters are woken", func(ts *things) {
+			ts.Engine.Resync = time.Hour
+			ts.add("a", blocks(checks.WithWaitingFor(thing("x"))))
+			ts.add("b", blocks(checks.WithWaitingFor(thing("y"))))
+			ts.add("c", blocks(checks.WithAfter(3*time.Minute)))
+			ts.add("d", blocks(checks.WithWaitingFor(thing("z"), thing("x"))))
+			ts.At(2*time.Minute, "", "", func() { ts.Wake(thing("x"), thing("none")) })
+		}, 2 * time.Minute, []string{"00:00 a blocked", "00:00 b blocked", "00:00 c blocked", "00:00 d blocked",
+			"02:00 a blocked", "02:00 d blocked"}},
+		"Edit": {"only the edited resource is due", func(ts *things) {
+			ts.Engine.Resync = time.Hour
+			ts.add("a", blocks(checks.WithWaitingFor(thing("x"))))
+			ts.add("b", blocks(checks.WithWaitingFor(thing("a"))))
+			ts.At(2*time.Minute, "", "", func() { ts.Edit(thing("a")); ts.Edit(thing("none")) })
+		}, 2 * time.Minute, []string{"00:00 a blocked", "00:00 b blocked", "02:00 a blocked"}},
+		"Once": {"an edit of a resource that is due is one pass", func(ts *things) {
+			ts.At(0, "", "", func() { ts.Edit(thing("a")) })
+			ts.add("a", checks.Proceed)
+		}, 0, []string{"00:00 a ready"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ts := &things{}
+			tc.setUp(ts)
+			mustEqual(t, tc.reason, tc.want, brief(ts.RunUntil(t.Context(), tc.end, notYet)))
+		})
+	}
+}
+
+func TestEngineRunUntil(t *testing.T) {
+	ready := func(ts *things) func() bool {
+		return func() bool { return ts.Last()[0].State == flow.StateReady }
+	}
+	cases := map[string]struct {
+		reason string
+		end    time.Duration
+		done   func(*things) func() bool
+		want   []string
+		now    time.Duration
+	}{
+		"Never":  {"nothing begins if all is done", time.Hour, func(*things) func() bool { return func() bool { return true } }, nil, 0},
+		"Done":   {"time stands still when all is done", time.Hour, ready, []string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
+		"Before": {"time passes up to the end", 59 * time.Second, ready, []string{"00:00 a blocked"}, 59 * time.Second},
+		"At": {"a pass that is due at the end happens", time.Minute, func(*things) func() bool { return notYet },
+			[]string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ts := &things{}
+			ts.add("a", ts.until(time.Minute))
+			mustEqual(t, tc.reason, tc.want, brief(ts.RunUntil(t.Context(), tc.end, tc.done(ts))))
+			mustEqual(t, tc.reason, tc.now, ts.Elapsed())
+		})
+	}
+
+	ts := &things{}
+	ts.add("a", ts.until(time.Minute))
+	for _, end := range []time.Duration{30 * time.Second, 0, time.Minute} {
+		ts.RunUntil(t.Context(), end, notYet)
+	}
+	mustEqual(t, "a run may be continued, and time does not go back", []string{"00:00 a blocked", "01:00 a ready"}, brief(ts.Run()))
+	mustEqual(t, "the clock begins at its start", time.Date(2026, time.January, 1, 0, 1, 0, 0, time.UTC), ts.Now())
+}
+
+// TestLast: the last pass of each resource, before the first one as well.
+func TestLast(t *testing.T) {
+	ts := &things{}
+	ts.add("b", ts.until(time.Minute))
+	ts.add("a", checks.Proceed)
+	states := func() (states []string) {
+		for _, p := range ts.Last() {
+			states = append(states, fmt.Sprint(p.Resource.Name, " ", p.State, " ", p.Again))
+		}
+		return states
+	}
+	before := states()
+	ts.RunUntil(t.Context(), 0, notYet)
+	mustEqual(t, "in the order in which they were added", [][]string{{"b unknown 0s", "a unknown 0s"}, {"b blocked 1m0s", "a ready 5m0s"}},
+		[][]string{before, states()})
+}
+
+// TestStory: what a reader who does not know the run is told.
+func TestStory(t *testing.T) {
+	conflict := flowtest.Response(409, "Conflict", "another operation\nis under way", 0)
+	// answers adds a resource whose Apply answers one after the other.
+	answers := func(ts *things, kind, name, note string, errs ...error) {
+		o := doing()
+		o.Apply = func(context.Context, *request) (flow.Progress, error) {
+			if len(errs) == 0 {
+				return flow.Done(), nil
+			}
+			err := errs[0]
+			errs = errs[1:]
+			if err == nil {
+				return flow.InProgress("op", time.Minute), nil
+			}
+			return flow.Progress{}, err
+		}
+		r := ts.reconciler(o, ext{})
+		ts.Add(checks.Ref{Kind: kind, Name: name}, func(ctx context.Context) (flow.Outcome, string) { return r.Reconcile(ctx, &Pool{}), note })
+	}
+	many := func(ts *things, n int, note func(i int) string) {
+		for i := range n {
+			answers(ts, "Pool", fmt.Sprint("p", i), note(i), conflict)
+		}
+	}
+	plain := func(int) string { return "" }
+	cases := map[string]struct {
+		reason string
+		setUp  func(*things)
+		end    time.Duration
+		want   string
+	}{
+		"Messages": {"a message is shown once, as one line, with the delay and the rule", func(ts *things) {
+			answers(ts, "Pool", "a", "", conflict, conflict, flowtest.Response(409, "Conflict", "and one more", 0))
+			answers(ts, "Cluster", "demo", "")
+		}, 3 * time.Second, `
+00:00  Pool a        failed at Apply: Conflict
+                     another operation is under way
+                     again in 1s (slow, rule Unknown)
+00:00  Cluster demo  ready
+00:01  Pool a        failed at Apply: Conflict  again in 2s (slow, rule Unknown)
+00:03  Pool a        failed at Apply: Conflict
+                     and one more
+                     again in 4s (slow, rule Unknown)
+`},
+		"Blocks": {"a block says how soon it is retried, or with which object", func(ts *things) {
+			ts.add("a", blocks(checks.WithAfter(time.Minute)))
+			ts.add("b", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
+		}, 0, `
+00:00  Thing a  blocked at PreCheck by Sure: No
+                it is not
+                again in 1m (slow)
+00:00  Thing b  blocked at PreCheck by Sure: No
+                it is not
+                again in 1m or with Thing x
+`},
+		"Polls": {"polls without news are counted", func(ts *things) {
+			answers(ts, "Pool", "a", "", nil, nil, nil)
+			answers(ts, "Pool", "b", "the cloud says On", nil)
+		}, 3 * time.Minute, `
+00:00  Pool a  in progress at Apply  again in 1m
+00:00  Pool b  in progress at Apply; the cloud says On  again in 1m
+01:00  Pool b  ready; the cloud says On, after 1 poll
+03:00  Pool a  ready, after 3 polls
+`},
+		"Events": {"events have a star", func(ts *things) {
+			ts.moved(0, "Pool a")
+			ts.At(0, "", "the sun rises", nil)
+		}, 0, `
+00:00  Pool a  * moved
+00:00          * the sun rises
+`},
+		"Crowd": {"ten of a kind are one", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
+00:00  10 Pool       failed at Apply: Conflict
+                     another operation is under way
+                     again in 1s (slow, rule Unknown)
+00:00  Cluster demo  ready
+`},
+		"CrowdLater": {"again and again", func(ts *things) { many(ts, 10, plain) }, time.Second, `
+00:00  10 Pool  failed at Apply: Conflict
+                another operation is under way
+                again in 1s (slow, rule Unknown)
+00:01  10 Pool  ready
+`},
+		"Mixed": {"in whichever order they come, if they come to the same", func(ts *things) {
+			many(ts, 20, func(i int) string { return []string{"even", "odd"}[i%2] })
+		}, 0, `
+00:00  10 Pool  failed at Apply: Conflict; even
+                another operation is under way
+                again in 1s (slow, rule Unknown)
+00:00  10 Pool  failed at Apply: Conflict; odd
+                another operation is under way
+                again in 1s (slow, rule Unknown)
+`},
+		"Between": {"up to the next event", func(ts *things) {
+			for i := range 10 {
+				ts.Add(checks.Ref{Kind: "Pool", Name: fmt.Sprint("p", i)}, func(ctx context.Context) (flow.Outcome, string) {
+					if i == 8 {
+						ts.moved(0, "Pool p9")
+					}
+					return flowtest.Outcome{State: flow.StateGone}.Make(t), ""
+				})
+			}
+		}, 0, `
+00:00  Pool p0  gone
+00:00  Pool p1  gone
+00:00  Pool p2  gone
+00:00  Pool p3  gone
+00:00  Pool p4  gone
+00:00  Pool p5  gone
+00:00  Pool p6  gone
+00:00  Pool p7  gone
+00:00  Pool p8  gone
+00:00  Pool p9  * moved
+00:00  Pool p9  gone
+`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ts := &things{}
+			tc.setUp(ts)
+			mustEqual(t, tc.reason, strings.TrimPrefix(tc.want, "\n"), ts.RunUntil(t.Context(), tc.end, notYet).Story())
+		})
+	}
+
+	ts := &things{}
+	ts.add("a", checks.Proceed)
+	ts.RunUntil(t.Context(), 0, notYet)
+	mustEqual(t, "passes alone are a story, too", "00:00  Thing a  ready\n", (&flowtest.Run{Passes: ts.Last()}).Story())
+	mustEqual(t, "the timeline names resources, and has no requests of an engine alone", "00:00  Thing a  ready  again in 5m\n", ts.Run().String())
+	mustEqual(t, "so does a pass", "00:00  Thing a  ready  again in 5m", ts.Last()[0].String())
+}
+
+func TestStamp(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "00:00", 1999 * time.Millisecond: "00:01.999", 59*time.Minute + 59*time.Second: "59:59",
+		time.Hour: "1:00:00", 25*time.Hour + 2*time.Minute + 3*time.Second: "25:02:03",
+	} {
+		mustEqual(t, d.String(), want, flowtest.Stamp(d))
+	}
+}

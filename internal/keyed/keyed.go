@@ -1,0 +1,84 @@
+// Package keyed remembers values by key.
+package keyed
+
+import (
+	"container/list"
+	"sync"
+	"sync/atomic"
+)
+
+// Map remembers values by key, in the order in which they were put. It is safe
+// for concurrent use. The zero Map is empty. Len, and Get and Delete of an empty
+// Map, take no lock.
+type Map[K comparable, V any] struct {
+	n     atomic.Int64 // the length of at
+	mu    sync.Mutex   // never held while a user's function runs
+	at    map[K]*list.Element
+	order list.List // of *entry[K, V], oldest first
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+// Len returns the number of keys.
+func (m *Map[K, V]) Len() int { return int(m.n.Load()) }
+
+// Get returns the value of key; ok is false if there is none.
+func (m *Map[K, V]) Get(key K) (v V, ok bool) {
+	if m.Len() == 0 {
+		return v, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.at[key]
+	if !ok {
+		return v, false
+	}
+	return e.Value.(*entry[K, V]).value, true
+}
+
+// Put lets change set the value of key, which is the zero value at first, and
+// makes it the newest. Then Put removes the oldest values for which drop returns
+// true. drop receives the number of keys. A nil drop removes none. Put holds a
+// lock while it calls both functions, so they must not call functions of users.
+func (m *Map[K, V]) Put(key K, change func(*V), drop func(n int, oldest *V) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.at[key]
+	if !ok {
+		if m.at == nil {
+			m.at = map[K]*list.Element{}
+		}
+		e = m.order.PushBack(&entry[K, V]{key: key})
+		m.at[key] = e
+	}
+	m.order.MoveToBack(e)
+	change(&e.Value.(*entry[K, V]).value)
+	for oldest := m.order.Front(); drop != nil && oldest != e; oldest = m.order.Front() {
+		if !drop(len(m.at), &oldest.Value.(*entry[K, V]).value) {
+			break
+		}
+		m.remove(oldest)
+	}
+	m.n.Store(int64(len(m.at)))
+}
+
+// Delete removes key.
+func (m *Map[K, V]) Delete(key K) {
+	if m.Len() == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.at[key]; ok {
+		m.remove(e)
+	}
+	m.n.Store(int64(len(m.at)))
+}
+
+func (m *Map[K, V]) remove(e *list.Element) {
+	delete(m.at, e.Value.(*entry[K, V]).key)
+	m.order.Remove(e)
+}

@@ -1,0 +1,213 @@
+// Package onion composes chains that fail closed. It is the one guard of
+// packages checks, classify and flow.
+//
+//	observers ( guard ( link ( observers ( guard ( link ... guard ( end ) ) ) ) ) )
+//
+// The guard of a link turns a panic into an error, refuses a result that is not
+// valid, and records which link decided. Outer links get what the guard
+// returns.
+package onion
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/errtree"
+	"github.com/windlass-go/windlass/internal/run"
+	"github.com/windlass-go/windlass/internal/stack"
+)
+
+// Note is the state of one call of a guarded chain. It lives in the request or
+// in the context, so that it needs no allocation. Copies of a request share it.
+type Note struct {
+	// Reached reports whether the end of the chain was reached in the running
+	// call of next, and all links since then proceeded.
+	Reached bool
+	failed  bool        // what is an error
+	by      *chain.Link // the innermost link that did not proceed in the running call of next
+	what    any         // its decision, or its error
+}
+
+// By returns the link that decided the last call; nil: all links proceeded. It
+// is [End] if the end of the chain decided.
+func (n *Note) By() *chain.Link { return n.by }
+
+// Decision returns the decision of the link By, or its error.
+func (n *Note) Decision() any { return n.what }
+
+// enter begins a call of a link, with no decision yet.
+func (n *Note) enter(reached bool) {
+	n.Reached = reached
+	if n.by != nil { // so that most calls write no pointers
+		n.by, n.what = nil, nil
+	}
+}
+
+// passes reports whether a link that returned what and err passes on the
+// decision of an inner link.
+func (n *Note) passes(what any, err error) bool {
+	if n.by == nil || n.failed != (err != nil) {
+		return false
+	}
+	if err == nil {
+		return n.what == what
+	}
+	return errtree.Any(err, func(e error) bool { return same(e, n.what.(error)) })
+}
+
+// Call is the state that a request keeps for its guarded calls. The zero Call is
+// ready for use.
+type Call struct {
+	note *Note // set while a call runs; copies of the request share it
+	own  Note  // the target of note, stored here to avoid an allocation
+	by   *chain.Link
+}
+
+// Note returns the note of the running call; nil: no call runs.
+func (c *Call) Note() *Note { return c.note }
+
+// By returns the link that decided the last call.
+func (c *Call) By() *chain.Link { return c.by }
+
+// Open begins a call. first reports that it is not nested in another call.
+// Guards change the note, so a caller that uses them saves and restores it.
+func (c *Call) Open() (note *Note, first bool) {
+	if c.note == nil {
+		c.note = &c.own
+		first = true
+	}
+	return c.note, first
+}
+
+// Close ends the call that Open began, and that link by decided. It needs the
+// results of Open, because a link may overwrite the request.
+func (c *Call) Close(note *Note, first bool, by *chain.Link) {
+	if c.by != by { // so that most calls write no pointers
+		c.by = by
+	}
+	if first {
+		note = nil // so that a copy of the request made later is not tied to this one
+	}
+	c.note = note
+}
+
+// End stands for the end of a chain: the operation, or the default.
+var End = &chain.Link{}
+
+// Guard says what the guarded chain of a package accepts.
+type Guard[Req any, Res comparable] struct {
+	// Proceed is the result that a link may return only if the end of the chain
+	// was reached and all inner links proceeded. Nil: Vet alone decides.
+	Proceed *Res
+	// Note returns the note of the call that a request belongs to. A nil note
+	// records nothing. If ok is false, a link replaced the request.
+	Note func(ctx context.Context, req Req) (n *Note, ok bool)
+	// Stray returns the error for such a request on its way to link at.
+	Stray func(req Req, at *chain.Link) error
+	// Vet returns the result of link at, with an error if it is not valid. what
+	// identifies the decision; nil: the result proceeds.
+	Vet func(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (_ Res, what any, _ error)
+	// Decided is called when a link has decided. Nil: nothing happens.
+	Decided func(res Res, ctx context.Context)
+}
+
+// Compose composes a chain around end, with a guard around each link and around
+// the end. A nil end returns Proceed.
+func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler[Req, Res], g *Guard[Req, Res]) chain.Handler[Req, Res] {
+	if end == nil {
+		end = g.end
+	} else {
+		end = g.around(End, end)
+	}
+	if c.Len() == 0 {
+		return end
+	}
+	var outermost *chain.Link
+	h := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		outermost = l // links are composed from the innermost to the outermost
+		return g.around(l, h)
+	}).Then(end)
+	if c.Decorated() { // the user's decorations are around the guards, and count as the outermost link
+		return g.around(outermost, h)
+	}
+	return h
+}
+
+// end is the end of a chain that has none.
+func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
+	n, ok := g.Note(ctx, req)
+	if !ok {
+		return res, g.Stray(req, End)
+	}
+	n.enter(true)
+	return *g.Proceed, nil
+}
+
+// around guards the handler of a link.
+func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return func(ctx context.Context, req Req) (res Res, err error) {
+		n, ok := g.Note(ctx, req)
+		if !ok {
+			return res, g.Stray(req, at) // the guard of the link that passed it on records that link
+		}
+		if n != nil {
+			n.enter(at == End)
+		}
+		returned := false
+		defer func() {
+			if !returned {
+				if v := recover(); v != nil { // otherwise runtime.Goexit, which cannot be stopped
+					var none Res
+					res, err = g.leave(ctx, req, n, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
+				}
+			}
+		}()
+		res, err = h(ctx, req)
+		returned = true
+		if err == nil && g.Proceed != nil && res == *g.Proceed && n.Reached {
+			return res, nil
+		}
+		return g.leave(ctx, req, n, at, res, err)
+	}
+}
+
+// leave vets what a link returned, and records the link if it decided: if it
+// did not proceed, and did not pass on what an inner link decided.
+func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (Res, error) {
+	res, what, err := g.Vet(ctx, req, n, at, res, err)
+	switch {
+	case n == nil:
+		return res, err
+	case err == nil && what == nil:
+		n.enter(n.Reached)
+		return res, nil
+	}
+	passed := n.passes(what, err)
+	if !passed {
+		n.by, n.what, n.failed = at, what, err != nil
+		if n.failed {
+			n.what = err
+		}
+		if g.Decided != nil {
+			g.Decided(res, ctx)
+		}
+	}
+	n.Reached = false
+	run.SetPassed(ctx, passed)
+	return res, err
+}
+
+// Catch turns a panic of the function that defers it into a [*chain.PanicError].
+func Catch(err *error) {
+	if v := recover(); v != nil {
+		*err = &chain.PanicError{Value: v, Stack: stack.Panic()}
+	}
+}
+
+// same reports whether two errors are the same value. Two values of a type that
+// cannot be compared count as the same.
+func same(a, b error) bool {
+	t := reflect.TypeOf(a)
+	return t == reflect.TypeOf(b) && (!t.Comparable() || a == b)
+}

@@ -1,0 +1,63 @@
+// Package pass connects the engine that runs passes with observers of this
+// library that need more than chain.Observer.
+package pass
+
+import (
+	"context"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+// Starter is an observer that decides, as it starts a whole pass, whether to
+// observe that pass. A tracer that asks its sampler is an example. The engine
+// calls Start in place of Enabled and of Enter for the pass. All other calls
+// are as for any observer.
+type Starter interface {
+	chain.Observer
+	// Start is called once for each pass, before every other call. inner is the
+	// context of the pass, even if enabled is false; nil means ctx. If enabled
+	// is false, the observer gets no further call for this pass, not even its
+	// Exit.
+	Start(ctx context.Context, start Start) (inner context.Context, enabled bool)
+}
+
+// Start describes a pass to a [Starter].
+type Start struct {
+	// Link stands for the whole pass. Its name is the name of the reconciler.
+	Link *chain.Link
+	// Resource is the resource that the reconciler reconciles.
+	Resource any
+	// KeyOf returns a resource's key.
+	KeyOf func(resource any) string
+	// ErrorClass returns the class of an error of the pass, for telemetry.
+	ErrorClass func(err error) string
+}
+
+// Key returns the key of the resource. Each call computes it.
+func (s Start) Key() string { return s.KeyOf(s.Resource) }
+
+// Whole is the tag of the link that stands for a whole pass or a whole point
+// (chain.Link.Tag).
+type Whole uint8
+
+const (
+	Point Whole = iota + 1
+	Pass
+)
+
+// String returns "pass", "point", or "" for a link of a chain.
+func (w Whole) String() string {
+	switch w {
+	case Pass:
+		return "pass"
+	case Point:
+		return "point"
+	}
+	return ""
+}
+
+// Of returns what a link stands for; 0: a link of a chain.
+func Of(link *chain.Link) Whole {
+	w, _ := link.Tag.(Whole)
+	return w
+}

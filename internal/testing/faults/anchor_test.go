@@ -1,0 +1,242 @@
+package faults
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// lexeme is a token of a source. White space, line breaks and comments are not.
+type lexeme struct {
+	text     string
+	from, to int // offsets in the source
+}
+
+func scan(source []byte) (all []lexeme, err error) {
+	var errs scanner.ErrorList
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(source))
+	s.Init(file, source, errs.Add, 0)
+	for {
+		pos, tok, text := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return all, errs.Err()
+		case tok == token.SEMICOLON && text != ";": // the end of a line
+			continue
+		case text == "":
+			text = tok.String()
+		}
+		from := file.Offset(pos)
+		all = append(all, lexeme{text, from, from + len(text)})
+	}
+}
+
+// source is a file of a package.
+type source struct {
+	path    string // from the root
+	text    []byte
+	file    *ast.File
+	lexemes []lexeme
+	decls   []decl
+}
+
+func (s *source) offset(p token.Pos) int { return int(p - s.file.FileStart) }
+
+// decl is a declaration at the top level. The name of a method is "Type.Method".
+type decl struct {
+	name     string
+	from, to int           // offsets in the source
+	fn       *ast.FuncDecl // or nil
+}
+
+func newSource(path string, text []byte) (*source, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{path: path, text: text, file: file}
+	add := func(name string, n ast.Node) {
+		fn, _ := n.(*ast.FuncDecl)
+		s.decls = append(s.decls, decl{name, s.offset(n.Pos()), s.offset(n.End()), fn})
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			add(funcName(d), d)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				var n ast.Node = spec
+				if !d.Lparen.IsValid() {
+					n = d
+				}
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name.Name, n)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						add(name.Name, n)
+					}
+				}
+			}
+		}
+	}
+	s.lexemes, err = scan(text)
+	return s, err
+}
+
+// funcName returns the name of a function, and "Type.Method" for a method.
+func funcName(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return d.Name.Name
+	}
+	of := strings.TrimLeft(types.ExprString(d.Recv.List[0].Type), "*")
+	of, _, _ = strings.Cut(of, "[")
+	return of + "." + d.Name.Name
+}
+
+// hit is a place where the text of a fault stands.
+type hit struct {
+	*source
+	decl     // around it, or the zero value
+	from, to int
+}
+
+func (s *source) find(old []lexeme) (hits []hit) {
+	for i := range len(s.lexemes) - len(old) + 1 {
+		if !slices.EqualFunc(s.lexemes[i:i+len(old)], old, func(a, b lexeme) bool { return a.text == b.text }) {
+			continue
+		}
+		h := hit{source: s, from: s.lexemes[i].from, to: s.lexemes[i+len(old)-1].to}
+		for _, d := range s.decls {
+			if d.from <= h.from && h.to <= d.to {
+				h.decl = d
+			}
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// pkg is a package: its files without those of tests, and the names of its tests.
+type pkg struct {
+	files []*source
+	tests map[string]bool
+}
+
+var pkgs sync.Map // folder: func() (pkg, error), which reads it once
+
+func readPkg(folder string) (pkg, error) {
+	once, _ := pkgs.LoadOrStore(folder, sync.OnceValues(func() (pkg, error) { return parsePkg(folder) }))
+	return once.(func() (pkg, error))()
+}
+
+func parsePkg(folder string) (pkg, error) {
+	p := pkg{tests: map[string]bool{}}
+	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		return p, err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return p, err
+		}
+		s, err := newSource(folder+"/"+filepath.Base(path), text)
+		if err != nil {
+			return p, err
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			p.files = append(p.files, s)
+			continue
+		}
+		for _, d := range s.decls {
+			p.tests[d.name] = true
+		}
+	}
+	return p, nil
+}
+
+// anchor returns the place of a fault.
+func (f *fault) anchor() (hit, error) {
+	p, err := readPkg(f.folder())
+	if err != nil {
+		return hit{}, err
+	}
+	return f.anchorIn(p.files)
+}
+
+func (f *fault) anchorIn(files []*source) (hit, error) {
+	folder, name, _ := strings.Cut(f.in, ".")
+	old, err := scan([]byte(f.old))
+	if err != nil || len(old) == 0 {
+		return hit{}, fmt.Errorf("fault %s: the text that it replaces must be whole tokens: %v\n%s", f.name, err, f.old)
+	}
+	var hits []hit
+	for _, s := range files {
+		hits = append(hits, s.find(old)...)
+	}
+	where := []string{}
+	for _, h := range hits {
+		where = append(where, fmt.Sprintf("%s.%s (%s)", folder, h.name, filepath.Base(h.path)))
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return name != "" && h.name != name })
+	if len(hits) != 1 {
+		return hit{}, fmt.Errorf("fault %s: %q has the text that it replaces %d times, and must have it once; the package has it in %q\n%s",
+			f.name, f.in, len(hits), where, f.old)
+	}
+	return hits[0], nil
+}
+
+func TestAnchors(t *testing.T) {
+	read := func(path, text string) *source {
+		s, err := newSource(path, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	files := []*source{
+		read("p/a.go", "package p\n\nfunc f() int {\n\tg( /* all */ 1,\n\t\t2) // them\n\n\treturn 0\n}\n\nvar a, b = \"a  b\", 0\n"),
+		read("p/b.go", "package p\n\ntype T[A any] struct{}\n\nfunc (*T[A]) f() int { return 0 }\n\nfunc (T[A]) h() { return }\n"),
+	}
+	cases := map[string]struct {
+		reason  string
+		in, old string
+		want    string // the text that is replaced, or the number of hits
+	}{
+		"Formatted": {"format and comments do not count", "p", "g(1, 2)\nreturn 0\n", "g( /* all */ 1,\n\t\t2) // them\n\n\treturn 0"},
+		"Line":      {"nor do line breaks", "p", "f() int {\n\treturn 0\n}", "f() int { return 0 }"},
+		"String":    {"white space in a string does", "p", `"a b"`, "0 times"},
+		"Part":      {"a part of a name is another name", "p", "retur", "0 times"},
+		"Twice":     {"a text that stands twice needs a name", "p", "return 0", `2 times, and must have it once; the package has it in ["p.f (a.go)" "p.T.f (b.go)"]`},
+		"Method":    {"a method has its type in front of its name", "p.T.f", "return 0", "return 0"},
+		"Function":  {"a function is no method of the same name", "p.f", "int", "int"},
+		"Elsewhere": {"what stands in another function is not found", "p.T.h", "return 0", "0 times"},
+		"Variable":  {"variables and types are named as well", "p.b", "0", "0"},
+		"Tokens":    {"half a string is no token", "p", `"a  `, "must be whole tokens"},
+		"Comment":   {"nor is a comment", "p", `// them`, "must be whole tokens"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := fault{name: "x", in: tc.in, old: tc.old}
+			got, err := f.anchorIn(files)
+			if err != nil {
+				if !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("%s: got %v, want %s", tc.reason, err, tc.want)
+				}
+			} else if text := string(got.text[got.from:got.to]); text != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, text, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package faults
+
+var chainFaults = []fault{
+	{
+		name: "order-reversed", in: "chain",
+		old:  `for i, e := range slices.Backward(c.links) {`,
+		new:  `for i, e := range slices.All(c.links) {`,
+		test: "chain.TestHooks/FinallyTwice", why: "the first link is the innermost",
+	},
+	{
+		name: "append-aliases", in: "chain",
+		old:  `c.links = slices.Concat(c.links, entries("Append", links))`,
+		new:  `c.links = append(c.links, entries("Append", links)...)`,
+		test: "chain.TestSharedChains/Append", why: "chains that were made of the same one overwrite each other's links",
+	},
+	{
+		name: "extend-aliases", in: "chain",
+		old: `	c.links = slices.Concat(parts...)
+`,
+		new: `	for _, part := range parts[1:] {
+		c.links = append(c.links, part...)
+	}
+`,
+		test: "chain.TestSharedChains/Extend", why: "chains that were made of the same one overwrite each other's links",
+	},
+	{
+		name: "edit-changes-the-original", in: "chain",
+		old:  `slices.Concat(c.links[:at+from], added, c.links[at+to:])`,
+		new:  `slices.Replace(c.links, at+from, at+to, added...)`,
+		test: "chain.TestSharedChains/Replace", why: "who edits a chain for one kind edits it for all",
+	},
+	{
+		name: "extend-drops-links", in: "chain",
+		old:  `for _, o := range others {`,
+		new:  `for _, o := range others[:min(len(others), 1)] {`,
+		test: "chain.TestString/Extended", why: "nested chains lose links",
+	},
+	{
+		name: "at-changes-the-original", in: "chain",
+		old:  `c.links = slices.Clone(c.links)`,
+		new:  ``,
+		test: "chain.TestAt/Before", why: "naming the point of a chain renames the links of the chain it was made of",
+	},
+	{
+		name: "nil-handler-passes", in: "chain",
+		old:  `if h = e.link(h); h == nil {`,
+		new:  `if h = e.link(h); h == nil && false {`,
+		test: "chain.TestSetUpPanics/NilHandler", why: "a link that makes no handler fails at the first request, far from the mistake",
+	},
+	{
+		name: "before-refuses-in-vain", in: "chain",
+		old:  `if err := fn(ctx, req); err != nil {`,
+		new:  `if err := fn(ctx, req); err != nil && false {`,
+		test: "chain.TestHooks/BeforeRefuses", why: "what comes before says no, and the rest runs",
+	},
+	{
+		name: "after-runs-on-error", in: "chain",
+		old:  `if err == nil {`,
+		new:  `if true {`,
+		test: "chain.TestHooks/AfterError", why: "what is for success runs after a failure, and its error hides the first",
+	},
+	{
+		name: "finally-skipped-on-panic", in: "chain",
+		old:  `end.Err = &PanicError{Value: end.Panic, Stack: stack.Panic()}`,
+		new:  `return`,
+		test: "chain.TestHooks/FinallyPanic", why: "a lock is not given back after a panic",
+	},
+	{
+		name: "finally-swallows-panic", in: "internal/run",
+		old:  `panic(end.Panic)`,
+		new:  `err = nil`,
+		test: "chain.TestHooks/FinallyPanic", why: "a panic is taken for the zero result",
+	},
+	{
+		name: "recover-loses-the-error", in: "chain",
+		old:  `err, _ := e.Value.(error)`,
+		new:  `var err error`,
+		test: "chain.TestRecover/PanicError", why: "errors.Is does not find what was given to panic",
+	},
+	{
+		name: "deadline-without-a-name", in: "chain",
+		old:  `err = &DeadlineError{Link: name, After: d, Err: err}`,
+		new:  `_ = name`,
+		test: "chain.TestDeadline/OutOfTime", why: "nobody knows whose time ran out",
+	},
+	{
+		name: "deadline-blamed-for-others", in: "chain",
+		old:  `context.Cause(ctx) == error(cause) && `,
+		new:  ``,
+		test: "chain.TestDeadline/Callers", why: "a deadline of the caller's is blamed on a link",
+	},
+	{
+		name: "observer-misses-panics", in: "internal/run",
+		old: `left(end)
+		if end.Panic != nil {`,
+		new: `if end.Panic == nil {
+			left(end)
+		} else {`,
+		test: "chain.TestExit/Panic", why: "the span of what panicked is never ended",
+	},
+	{
+		name: "verdict-is-always-proceed", in: "chain",
+		old:  `verdict, reason = d.Describe()`,
+		new:  `_, reason = d.Describe()`,
+		test: "chain.TestVerdict/Decided", why: "a log line says that it went on where it was blocked",
+	},
+	{
+		name: "second-observer-replaces-the-first", in: "chain",
+		old:  `c.layers = append(slices.Clip(c.layers), l)`,
+		new:  `c.layers = append(slices.Clip(c.layers[:0]), l)`,
+		test: "chain.TestObserversOfNestedChains", why: "who adds an observer silences the others",
+	},
+	{
+		name: "note-reaches-the-last-listener-only", in: "chain",
+		old:  `outer, ok := ctx.Value(noteKey{}).(func(string)); ok {`,
+		new:  `outer, ok := ctx.Value(noteKey{}).(func(string)); ok && outer == nil {`,
+		test: "chain.TestNote/Two", why: "a remark is lost where two listen",
+	},
+	{
+		name: "names-lost", in: "chain",
+		old:  `return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}`,
+		new:  `return &Link{Name: "chain.Named", Source: answer.Source, Tag: answer.Tag}`,
+		test: "chain.TestLinks/Named", why: "links cannot be told apart, nor edited by name",
+	},
+	{
+		name: "insert-after-inserts-before", in: "chain",
+		old:  `c.edit("InsertAfter", name, 1, 1, links)`,
+		new:  `c.edit("InsertAfter", name, 0, 0, links)`,
+		test: "chain.TestEdit/InsertAfter", why: "a link stands on the wrong side of the one it was to follow",
+	},
+	{
+		name: "edit-takes-one-of-two", in: "chain",
+		old:  `if found != 1 {`,
+		new:  `if found == 0 {`,
+		test: "chain.TestEdit/Double", why: "of two links of one name the last is edited, and nobody is told",
+	},
+	{
+		name: "when-inverted", in: "chain",
+		old:  `if predicate(ctx, req) {`,
+		new:  `if !predicate(ctx, req) {`,
+		test: "chain.TestWhen/Holds", why: "a link runs for the requests that it is not for",
+	},
+	{
+		name: "map-loses-names", in: "chain",
+		old:  `links[i] = entry[Req2, Res2]{link: link, meta: e.meta, id: e.id}`,
+		new:  `links[i] = entry[Req2, Res2]{link: link, meta: describe(link), id: e.id}`,
+		test: "chain.TestMap", why: "converted checks cannot be told apart",
+	},
+	{
+		name: "overlaps-never", in: "chain",
+		old:  `		if in[e.id] {`,
+		new:  `		if in[e.id] && false {`,
+		test: "chain.TestOverlaps/Itself", why: "extensions that are extended by themselves are not noticed",
+	},
+	{
+		name: "disabled-observer-is-told", in: "chain",
+		old:  `if !c.on[n] {`,
+		new:  `if len(c.on) == 0 {`,
+		test: "chain.TestLaws/Telemetry", why: "an observer that is switched off gets calls",
+	},
+	{
+		name: "span-does-not-reach-the-link", in: "chain.watch",
+		old:  `return run.Call(ctx, req, h, func(end run.End[Res]) {`,
+		new:  `return run.Call(outer, req, h, func(end run.End[Res]) {`,
+		test: "chain.TestLaws/Telemetry", why: "the spans of inner links have the wrong parent",
+	},
+	{
+		name: "then-composes-in-each-call", in: "chain",
+		old:  `	return c.observed(end)`,
+		new:  `	return func(ctx context.Context, req Req) (Res, error) { return c.observed(end)(ctx, req) }`,
+		test: "chain.TestLaws/ThenIsPure", why: "each call pays for composing, and links that keep state in their constructor lose it",
+	},
+	{
+		name: "chain-swallows-panics", in: "chain",
+		old: `	return c.observed(end)`,
+		new: `	h := c.observed(end)
+	return func(ctx context.Context, req Req) (res Res, err error) {
+		defer func() { _ = recover() }()
+		return h(ctx, req)
+	}`,
+		test: "chain.TestLaws/Oracle", why: "the caller does not learn that the work was not done",
+	},
+	{
+		name: "extend-drops-the-last-link", in: "chain",
+		old:  `parts = append(parts, o.links)`,
+		new:  `parts = append(parts, o.links[:max(len(o.links)-1, 0)])`,
+		test: "chain.TestLaws/History", why: "a nested chain loses a check",
+	},
+}

@@ -1,0 +1,460 @@
+package faults
+
+var checksFaults = []fault{
+	{
+		name: "zero-result-proceeds", in: "checks.vet",
+		old: `err = noDecision(at)`,
+		new: `res, what = Proceed(), nil
+		return res, what, err`,
+		test: "checks.TestComposeFailsClosed/Request/Zero", why: "a check that forgot to decide lets the work through",
+	},
+	{
+		name: "forgotten-next-passes", in: "checks.vet",
+		old: `res, err = Result{}, fmt.Errorf("checks: link %s: %w", at.Name, ErrEndNotReached)`,
+		new: `n.Reached = true
+		return res, nil, nil`,
+		test: "checks.TestComposeFailsClosed/Request/ForgetsNext", why: "a link that says proceed without calling next drops the checks behind it",
+	},
+	{
+		name: "panic-proceeds", in: "internal/onion",
+		old:  `res, err = g.leave(ctx, req, n, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})`,
+		new:  `_, _ = v, none`,
+		test: "checks.TestComposeFailsClosed/Request/Panic", why: "a check that panics lets the work through",
+	},
+	{
+		name: "panic-proceeds-in-a-loop", in: "checks.looped",
+		old:  `err = &chain.PanicError{Value: v, Stack: stack.Panic(), Link: links[i].Name}`,
+		new:  `res, err = Proceed(), nil`,
+		test: "checks.TestLoop/Request/Panic", why: "a check that panics lets the work proceed, in a chain of checks alone",
+	},
+	{
+		name: "refusal-blamed-on-an-inner-link", in: "internal/onion.Note.passes",
+		old:  `return errtree.Any(err, func(e error) bool { return same(e, n.what.(error)) })`,
+		new:  `return true`,
+		test: "checks.TestComposeFailsClosed/Request/ErrorToProceed", why: "a link that hides an error is not named",
+	},
+	{
+		name: "decision-claimed-by-observed-links", in: "internal/onion",
+		old:  `run.SetPassed(ctx, passed)`,
+		new:  `run.SetPassed(ctx, false)`,
+		test: "flow.TestObserver/Blocked", why: "every link around a check that blocks is shown as the one that blocks",
+	},
+	{
+		name: "decorations-not-guarded", in: "internal/onion",
+		old:  `if c.Decorated() {`,
+		new:  `if false {`,
+		test: "flow.TestDecoratedChains", why: "a decoration of the user makes up a result",
+	},
+	{
+		name: "blame-on-the-outermost", in: "internal/onion",
+		old:  `passed := n.passes(what, err)`,
+		new:  `passed := n.passes(what, err) && false`,
+		test: "checks.TestComposeFailsClosed/Request/Blocked", why: "the first link is said to have blocked, whichever did",
+	},
+	{
+		name: "made-up-request-passes", in: "checks.Compose",
+		old: `n = o.call.Note()`,
+		new: `if n = o.call.Note(); n == nil {
+					n = &onion.Note{}
+				}`,
+		test: "checks.TestComposeAtTheEnd/Request/HandedFake", why: "a link asks about another resource than the one that is reconciled",
+	},
+	{
+		name: "typed-nil-owner-counts-as-found", in: "checks",
+		old:  `return v.Kind() != reflect.Pointer || !v.IsNil()`,
+		new:  `return v.IsValid()`,
+		test: "checks.TestOwnerReady/TypedNil", why: "an owner that is a nil pointer is looked into, and panics",
+	},
+	{
+		name: "stale-generation-counts-as-ready", in: "checks",
+		old:  `r.Observed >= r.Generation`,
+		new:  `r.Observed <= r.Generation`,
+		test: "checks.TestOwnerReady/Stale", why: "an owner that was ready for an older spec counts as ready",
+	},
+	{
+		name: "no-status-counts-as-ready", in: "checks",
+		old:  `return r.State == Ready &&`,
+		new:  `return r.State != NotReady &&`,
+		test: "checks.TestOwnerReady/Unknown", why: "an owner that has reported nothing counts as ready",
+	},
+	{
+		name: "owner-being-deleted-proceeds", in: "checks",
+		old:  ` && !o.Deleting && o.Found()`,
+		new:  ` && o.Found()`,
+		test: "checks.TestOwnerReady/Deleting", why: "something is created in an owner that is going away",
+	},
+	{
+		name: "not-ready-said-not-to-be-found", in: "checks",
+		old:  `reason, text = ReasonOwnerNotReady,`,
+		new:  `reason, text = ReasonOwnerNotFound,`,
+		test: "checks.TestOwnerReady/NotReady", why: "people look for an owner that is there",
+	},
+	{
+		name: "by-id-option-inverted", in: "checks",
+		old:  `case !found && s.idBlocks:`,
+		new:  `case !found && !s.idBlocks:`,
+		test: "checks.TestOwnerReady/ByID", why: "an owner known by its ID only blocks for ever",
+	},
+	{
+		name: "owner-gone-holds-up-deletion", in: "checks",
+		old:  `gone := r.Owner.Deleting || !r.Owner.Found()`,
+		new:  `gone := false`,
+		test: "checks.TestOwnerReady/DeleteOwnerGone", why: "what is to be deleted waits for an owner that will not come back",
+	},
+	{
+		name: "wrong-kind-proceeds", in: "checks",
+		old:  `case found && s.wrongKindProceeds:`,
+		new:  `case found:`,
+		test: "checks.TestOwnerToLookInto/WrongKind", why: "a check that cannot look into the owner lets the work through",
+	},
+	{
+		name: "objection-overruled", in: "checks",
+		old:  `case reported && text == "":`,
+		new:  `case reported && len(text) >= 0:`,
+		test: "checks.TestObjections/One", why: "what is said against an owner is not heard",
+	},
+	{
+		name: "unknown-owner-state-proceeds", in: "checks.OwnerProvisioningState",
+		old:  `case s.unknownProceeds:`,
+		new:  `case true:`,
+		test: "checks.TestStates/Empty", why: "an owner that has reported no state counts as settled",
+	},
+	{
+		name: "unknown-state-proceeds", in: "checks.settings.ofResource",
+		old:  `case s.unknownProceeds:`,
+		new:  `case true:`,
+		test: "checks.TestStates/Empty", why: "a resource that has reported no state counts as settled",
+	},
+	{
+		name: "state-of-nothing-blocks", in: "checks",
+		old:  `case req.Errors.NotFound(err):`,
+		new:  `case false:`,
+		test: "checks.TestLiveState/Gone", why: "what is gone meanwhile is an error, and never created anew",
+	},
+	{
+		name: "allow-not-folded", in: "checks",
+		old:  `return strings.EqualFold(strings.TrimSpace(other), word)`,
+		new:  `return strings.TrimSpace(other) == word`,
+		test: "checks.TestStates/OddCase", why: "a cloud that writes succeeded in small letters blocks for ever",
+	},
+	{
+		name: "state-not-trimmed", in: "checks",
+		old: `	word = strings.TrimSpace(word)
+	return slices`,
+		new:  `	return slices`,
+		test: "checks.TestStates/Padded", why: "white space around a state makes it another one",
+	},
+	{
+		name: "folded-though-exact", in: "checks",
+		old:  `found || exact {`,
+		new:  `found {`,
+		test: "checks.FuzzState/odd-case-exact", why: "the option Exact is ignored",
+	},
+	{
+		name: "deny-allows", in: "checks",
+		old:  `says(states, state, s.exact) != s.denies`,
+		new:  `says(states, state, s.exact)`,
+		test: "checks.TestStates/Denied", why: "the states that are to block are the only ones to pass",
+	},
+	{
+		name: "selector-panics-are-unknown", in: "checks",
+		old:  `if v != nil { // nil`,
+		new:  `if false { // nil`,
+		test: "checks.TestSelectorsPanic/Index", why: "a fault in a selector looks like a state that nobody reported",
+	},
+	{
+		name: "rejected-as-pending", in: "checks",
+		old:  `{ReasonApprovalRejected,`,
+		new:  `{ReasonApprovalPending,`,
+		test: "checks.TestApprovalPending/Rejected", why: "people wait for an approval that was refused",
+	},
+	{
+		name: "one-approval-is-enough", in: "checks",
+		old:  `if n := len(all); n < s.number {`,
+		new:  `if n := len(all); n == 0 && s.number > 0 {`,
+		test: "checks.TestApprovalPending/TooFew", why: "WithMinimum(2) is content with one",
+	},
+	{
+		name: "all-stops-at-the-first-blocker", in: "checks",
+		old: `				sum.add(names[i], res, err)
+`,
+		new: `				sum.add(names[i], res, err)
+				break
+`,
+		test: "checks.TestAllAsksAll", why: "people see one blocker at a time",
+	},
+	{
+		name: "all-forgets-errors-beside-a-block", in: "checks",
+		old:  `case len(g.errs) == 0:`,
+		new:  `case len(g.errs) == 0, res.Blocked():`,
+		test: "checks.TestAll/Error", why: "an error is hidden by a block",
+	},
+	{
+		name: "all-waits-least", in: "checks",
+		old:  `if d.retry > u.sum.retry {`,
+		new:  `if u.sum.retry == 0 {`,
+		test: "checks.TestAll/Union", why: "the first blocker says when to come back, not the slowest",
+	},
+	{
+		name: "cached-remembers-blocks", in: "checks",
+		old:  `if err == nil && res.d == proceed && k != zero && same(k, k) {`,
+		new:  `if err == nil && k != zero && same(k, k) {`,
+		test: "checks.TestCached/Block", why: "a check that blocked once is taken as passed",
+	},
+	{
+		name: "cached-never-expires", in: "checks",
+		old:  `if age := s.now().Sub(at); age >= 0 && age < ttl {`,
+		new:  `if age := s.now().Sub(at); age >= 0 {`,
+		test: "checks.TestCached/Expires", why: "what passed once passes for ever",
+	},
+	{
+		name: "cached-verdict-from-the-future", in: "checks",
+		old:  `if age := s.now().Sub(at); age >= 0 && age < ttl {`,
+		new:  `if age := s.now().Sub(at); age < ttl {`,
+		test: "checks.TestCached/ClockBack", why: "after the clock is set back ten years, a verdict for a minute holds for ten years",
+	},
+	{
+		name: "on-owner-drops-links", in: "checks",
+		old:  `ask := Compose(c)`,
+		new:  `ask := Compose(chain.New(links[0]))`,
+		test: "checks.TestOnOwner/Block", why: "of several owner checks the first alone is asked",
+	},
+	{
+		name: "gate-hidden-in-on-owner", in: "checks",
+		old:  `tag.Acts = tag.Acts || !ok || its.Acts`,
+		new:  `_, _ = ok, its`,
+		test: "checks.TestAllSetUp/GateOnOwner", why: "All and Cached run, or do not run, something with a side effect",
+	},
+	{
+		name: "gate-accepted-by-all", in: "checks",
+		old:  `newCheck("Gate("+name+")", linktag.Check{Acts: true}, act)`,
+		new:  `newCheck("Gate("+name+")", linktag.Check{}, act)`,
+		test: "checks.TestAllSetUp/Gate", why: "All and Cached run, or do not run, something with a side effect",
+	},
+	{
+		name: "check-goes-on-after-an-error", in: "checks.looped",
+		old:  `if err != nil || res.d != proceed || o.call.Note() != note {`,
+		new:  `if err == nil && res.d != proceed || o.call.Note() != note {`,
+		test: "checks.TestLoop/Request/Error", why: "what could not be found out lets the work through",
+	},
+	{
+		name: "reference-without-a-resolver-proceeds", in: "checks",
+		old:  `err = ErrNoResolver`,
+		new:  `o = Object{Value: ref, Readiness: Readiness{State: Ready}}`,
+		test: "checks.TestReferenceReady/NoResolver", why: "references that nobody can look up count as ready",
+	},
+	{
+		name: "block-waits-for-nothing", in: "checks",
+		old:  `if ref != nil && *ref != (Ref{}) {`,
+		new:  `if false {`,
+		test: "checks.TestOwnerReady/NotReady", why: "no engine can wake what waits for an owner",
+	},
+	{
+		name: "exact-given-to-any-check", in: "checks",
+		old:  `s.must(slices.Contains(s.takes, o.name),`,
+		new:  `s.must(true,`,
+		test: "checks.TestOptionsFit/Exact", why: "an option that has no effect is accepted in silence",
+	},
+	{
+		name: "invalid-reason-kept", in: "checks",
+		old:  `d.reason = ReasonInvalid`,
+		new:  `_ = ReasonInvalid`,
+		test: "checks.TestResult/BadReason", why: "the API server refuses the whole status",
+	},
+	{
+		name: "negative-delay-kept", in: "checks",
+		old:  `case o.after > 0:`,
+		new:  `case o.after != 0:`,
+		test: "checks.TestResult/NegativeDelay", why: "a negative interval loses the requeue",
+	},
+	{
+		name: "reason-may-end-in-a-colon", in: "internal/reason",
+		old:  ` || i == len(s)-1)`,
+		new:  `)`,
+		test: "checks.TestValidReason/LastColon", why: "the API server refuses the whole status",
+	},
+	{
+		name: "nil-conversion-passes", in: "checks",
+		old:  `err == nil && isNil(to) {`,
+		new:  `err == nil && isNil(to) && false {`,
+		test: "checks.TestConvertFails/Nil", why: "a check takes nothing for a resource that has nothing to object to",
+	},
+	{
+		name: "conversion-error-ignored", in: "checks",
+		old: `				if err != nil {
+					return Result{}, &ConversionError`,
+		new: `				if err != nil && false {
+					return Result{}, &ConversionError`,
+		test: "checks.TestConvertFails/Error", why: "what cannot be converted is let through",
+	},
+	{
+		name: "gate-converted", in: "checks",
+		old:  `		if tag, ok := tagOf(link); ok && tag.Acts {`,
+		new:  `		if tag, ok := tagOf(link); ok && tag.Acts && false {`,
+		test: "checks.TestConvertPanics/Gate", why: "a gate notes what it began in something that is thrown away, and begins it each time",
+	},
+	{
+		name: "owner-lost-in-conversion", in: "checks",
+		old: `				back.OwnerRequest, back.Presence = req.OwnerRequest, req.Presence
+`,
+		new:  ``,
+		test: "checks.TestConvert", why: "links behind a converted one do not see what it changed in the request",
+	},
+	{
+		name: "proceed-beside-an-error", in: "checks.vet",
+		old: `case err != nil && res.Proceeds():
+		res = Result{}
+`,
+		new:  ``,
+		test: "checks.TestComposeFailsClosed/Request/ErrorAndProceed", why: "a caller that looks at the result before the error proceeds",
+	},
+	{
+		name: "lost-request-passes-in-a-loop", in: "checks.looped",
+		old:  `if err != nil || res.d != proceed || o.call.Note() != note {`,
+		new:  `if err != nil || res.d != proceed {`,
+		test: "checks.TestLoop/Request/Wiped", why: "the next check sees a request that was overwritten",
+	},
+	{
+		name: "then-runs-checks", in: "checks.newCheck",
+		old:  `o == nil || o.call.Note() == nil`,
+		new:  `o == nil`,
+		test: "checks.TestNotComposed/Request/Check", why: "a chain run by Then proceeds past a link that forgets next",
+	},
+	{
+		name: "unknown-presence-counts-as-absent", in: "checks",
+		old:  `case presence == Absent:`,
+		new:  `case presence != Present:`,
+		test: "checks.TestProvisioningState/Unknown", why: "a flow without Get lets a busy resource be changed",
+	},
+	{
+		name: "state-judged-only-if-present", in: "checks.settings.ofResource",
+		old:  `case reported && s.lets(states, state):`,
+		new:  `case reported && (presence != Present || s.lets(states, state)):`,
+		test: "checks.TestProvisioningState/UnknownBusy", why: "a reported state is ignored, since nothing has looked for the resource",
+	},
+	{
+		name: "failed-becomes-ready", in: "checks",
+		old:  `s.named(req, req.Applied)`,
+		new:  `s.named(req, false)`,
+		test: "checks.TestProvisioningState/AppliedFailed", why: "a resource that failed becomes Ready",
+	},
+	{
+		name: "missing-becomes-ready", in: "checks",
+		old:  `case presence == Absent && req.Applied:`,
+		new:  `case false:`,
+		test: "checks.TestProvisioningState/AppliedAbsent", why: "a resource that vanished becomes Ready",
+	},
+	{
+		name: "live-state-of-unseen-not-asked-for", in: "checks",
+		old:  `if presence != Absent {`,
+		new:  `if presence == Present {`,
+		test: "checks.TestLiveState/Unseen", why: "in a flow without Get the live state is never read",
+	},
+	{
+		name: "vocabulary-ignored", in: "checks",
+		old:  `return orAzure(v.own().Settled, azure.Settled)`,
+		new:  `return azure.Settled`,
+		test: "checks.TestVocabulary/Settled", why: "a cloud with words of its own blocks for ever",
+	},
+	{
+		name: "vocabulary-without-a-good-state", in: "checks",
+		old:  `if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {`,
+		new:  `if false {`,
+		test: "checks.TestVocabularyCheck/NoGood", why: "no resource of the kind ever becomes Ready",
+	},
+	{
+		name: "unreported-approvals-count-as-none", in: "checks",
+		old:  `if !reported && (`,
+		new:  `if !reported && false && (`,
+		test: "checks.TestApprovalPendingNotReported/Present", why: "what was never approved becomes Ready",
+	},
+	{
+		name: "nil-reference-hides-the-others", in: "checks",
+		old: `		if err != nil {
+			return Result{}, err
+		}
+		var sum`,
+		new: `		_ = err
+		var sum`,
+		test: "checks.TestReferenceReady/NilOnTheWay", why: "one nil reference drops all other references",
+	},
+	{
+		name: "nil-counts-as-not-paused", in: "checks.Paused",
+		old:  `case err != nil:`,
+		new:  `case err != nil && false:`,
+		test: "checks.TestPaused", why: "a bug in the function overrules the person who paused the resource",
+	},
+	{
+		name: "nil-place-not-noted", in: "checks",
+		old:  `chain.Note(ctx, nilPlace{})`,
+		new:  `_ = nilPlace{}`,
+		test: "checks.TestNilPlace", why: "a bug in a selector looks like a state that is not reported",
+	},
+	{
+		name: "negative-delay-dropped-silently", in: "checks",
+		old:  `r.d.negative < 0 {`,
+		new:  `false {`,
+		test: "flow.TestExplain/NegativeDelay", why: "a delay that was computed wrongly goes unnoticed",
+	},
+	{
+		name: "block-names-the-group", in: "checks",
+		old:  `d.inner = by`,
+		new:  `_ = by`,
+		test: "checks.TestOnOwner/Block", why: "the condition does not say which owner check blocked",
+	},
+	{
+		name: "group-not-marked", in: "flow",
+		old: `			group = s
+`,
+		new: `			_ = s
+`,
+		test: "flow.TestExplain/InGroup", why: "the table of the pass does not show where it stopped",
+	},
+	{
+		name: "owner-not-required", in: "checks",
+		old:  `o.none() && !s.required:`,
+		new:  `o.none():`,
+		test: "checks.TestOwnerReady/Required", why: "a resource that needs an owner is created without one",
+	},
+	{
+		name: "owner-fits-needs-none", in: "checks",
+		old:  `newCheck(name, linktag.Check{NeedsOwner: true}, func`,
+		new:  `newCheck(name, linktag.Check{}, func`,
+		test: "flow.TestSetUp/OwnerFits", why: "a check of the owner stands where no owner is ever found",
+	},
+	{
+		name: "owner-checks-without-an-owner", in: "flow",
+		old:  `link != "" && ops.Owner == nil {`,
+		new:  `link != "" && false {`,
+		test: "flow.TestSetUp/OnOwner", why: "a check of the owner stands where no owner is ever found",
+	},
+	{
+		name: "applied-not-told", in: "flow",
+		old: `	s.req.Applied = true
+`,
+		new:  ``,
+		test: "flow.TestChecksOfStates/NotReady", why: "a resource that failed becomes Ready",
+	},
+	{
+		name: "vocabulary-not-told", in: "flow",
+		old: `	req.Vocabulary = r.opt.vocabulary
+`,
+		new:  ``,
+		test: "flow.TestChecksOfStates/Good", why: "the words that were set for the kind are ignored",
+	},
+	{
+		name: "messages-without-a-bound", in: "checks",
+		old: `	if l.n > mostTexts {
+		return
+	}
+`,
+		new:  ``,
+		test: "checks.TestReferenceReady/Many", why: "a message of megabytes is written to each condition",
+	},
+	{
+		name: "refs-listed-twice", in: "checks",
+		old:  `case slices.Contains(s.refs, ref):`,
+		new:  `case false:`,
+		test: "checks.TestAll/Union", why: "an object is awaited twice",
+	},
+}

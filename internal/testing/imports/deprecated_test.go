@@ -1,0 +1,59 @@
+package imports
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDeprecated fails if go fix would not replace a call of an old name by the same call of the name that its comment gives.
+func TestDeprecated(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*", "*/*"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", "..", pattern, "deprecated.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		t.Fatal("no file deprecated.go was found")
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			_, name, _ := strings.Cut(fn.Doc.Text(), "\nDeprecated: use [")
+			name, _, _ = strings.Cut(name, "]")
+			var args []string
+			for _, field := range fn.Type.Params.List {
+				_, variadic := field.Type.(*ast.Ellipsis)
+				for _, arg := range field.Names {
+					if variadic {
+						arg.Name += "..."
+					}
+					args = append(args, arg.Name)
+				}
+			}
+			want, got := name+"("+strings.Join(args, ", ")+")", "more than a call"
+			if r, ok := fn.Body.List[0].(*ast.ReturnStmt); ok {
+				got = types.ExprString(r.Results[0])
+			}
+			inline := slices.ContainsFunc(fn.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:fix inline" })
+			if got != want || !inline {
+				t.Errorf("%s: %s returns %s, want %s; marked go:fix inline: %t", file, fn.Name.Name, got, want, inline)
+			}
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package snapshot_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
+)
+
+// all has a field of every kind, and methods that must not be called.
+type all struct {
+	Bool    bool
+	Int     int
+	Uint    uint8
+	Float   float64
+	Complex complex64
+	Text    string
+	Bytes   []byte
+	Hash    [2]byte
+	Numbers []int32
+	Words   []string
+	Tags    map[string]string
+	Any     any
+	Next    *all
+	Nested  inner
+	Time    time.Time
+	URL     *url.URL
+	Chan    chan int
+	Func    func() int
+	Ctx     context.Context
+	Unsafe  unsafe.Pointer
+	hidden  int
+	secret  *inner
+	mapped  map[inner][]any
+	mu      sync.Mutex
+	count   atomic.Int64
+}
+
+type inner struct {
+	A int
+	b string
+}
+
+func (*all) Equal(*all) bool   { panic("Equal was called") }
+func (*all) String() string    { panic("String was called") }
+func (*all) Error() string     { panic("Error was called") }
+func (inner) Equal(inner) bool { panic("Equal was called") }
+func (inner) String() string   { panic("String was called") }
+
+//go:noinline
+func constant(n int) func() int { return func() int { return n } }
+
+func full() *all {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return &all{
+		Bool: true, Int: 1, Uint: 2, Float: 1.5, Complex: 1i, Text: "text", Bytes: []byte("bytes"), Hash: [2]byte{1, 2},
+		Numbers: []int32{1, 2}, Words: []string{"a", "b"}, Tags: map[string]string{"a": "b", "c": "d"}, Any: inner{A: 1},
+		Next: &all{Int: 2}, Nested: inner{A: 1, b: "x"}, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), URL: &url.URL{Host: "h"},
+		Chan: make(chan int), Func: constant(1), Ctx: ctx, hidden: 3, secret: &inner{A: 4},
+		mapped: map[inner][]any{{A: 1}: {1, "one", nil}},
+	}
+}
+
+func TestDiff(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*all)
+		want   string
+	}{
+		"Nothing":   {"what did not change has no difference", func(*all) {}, ""},
+		"Bool":      {"a bool", func(a *all) { a.Bool = false }, "Bool: was true, is false"},
+		"Int":       {"a number", func(a *all) { a.Int = -3 }, "Int: was 1, is -3"},
+		"Uint":      {"an unsigned number", func(a *all) { a.Uint++ }, "Uint: was 2, is 3"},
+		"Float":     {"a fraction", func(a *all) { a.Float = math.NaN() }, "Float: was 1.5, is NaN"},
+		"Complex":   {"the real part", func(a *all) { a.Complex = 1 + 1i }, "Complex: was (0+1i), is (1+1i)"},
+		"Imaginary": {"the imaginary part", func(a *all) { a.Complex = 2i }, "Complex: was (0+1i), is (0+2i)"},
+		"Text":      {"a string", func(a *all) { a.Text = "" }, `Text: was "text", is ""`},
+		"Bytes":     {"in place", func(a *all) { a.Bytes[0] = 'B' }, `Bytes: was "bytes", is "Bytes"`},
+		"Hash":      {"in an array", func(a *all) { a.Hash[1] = 3 }, `Hash: was "\x01\x02", is "\x01\x03"`},
+		"Numbers":   {"one of many", func(a *all) { a.Numbers[1] = 5 }, "Numbers[1]: was 2, is 5"},
+		"Longer":    {"appended", func(a *all) { a.Numbers = append(a.Numbers, 3) }, "Numbers: was [1 2], is [1 2 3]"},
+		"Words":     {"appended", func(a *all) { a.Words = append(a.Words, "c") }, `Words[2]: is new: "c"`},
+		"Shorter":   {"cut off", func(a *all) { a.Words = a.Words[:1] }, `Words[1]: was "b", is gone`},
+		"Reordered": {"the order of a slice counts", func(a *all) { a.Words[0], a.Words[1] = "b", "a" },
+			"Words[0]: was \"a\", is \"b\"\nWords[1]: was \"b\", is \"a\""},
+		"NilSlice": {"nil is not empty", func(a *all) { a.Words = nil }, `Words: was ["a" "b"], is nil`},
+		"Value":    {"a value of a map", func(a *all) { a.Tags["a"] = "x" }, `Tags["a"]: was "b", is "x"`},
+		"Added":    {"a new key", func(a *all) { a.Tags["e"] = "f" }, `Tags["e"]: is new: "f"`},
+		"Deleted":  {"a key less", func(a *all) { delete(a.Tags, "a") }, `Tags["a"]: was "b", is gone`},
+		"Swapped": {"as many keys as before", func(a *all) { delete(a.Tags, "a"); a.Tags["b"] = "b" },
+			"Tags[\"a\"]: was \"b\", is gone\nTags[\"b\"]: is new: \"b\""},
+		"NilMap":    {"a map taken away", func(a *all) { a.Tags = nil }, `Tags: was map["a":"b" "c":"d"], is nil`},
+		"Any":       {"in an interface", func(a *all) { a.Any = inner{A: 2} }, "Any.A: was 1, is 2"},
+		"AnyType":   {"another type", func(a *all) { a.Any = 1 }, `Any: was snapshot_test.inner({A:1 b:""}), is int(1)`},
+		"AnyNil":    {"nothing left", func(a *all) { a.Any = nil }, `Any: was {A:1 b:""}, is nil`},
+		"Behind":    {"behind a pointer", func(a *all) { a.Next.Int = 3 }, "Next.Int: was 2, is 3"},
+		"Pointer":   {"taken away", func(a *all) { a.secret = nil }, `secret: was &{A:4 b:""}, is nil`},
+		"SameAgain": {"a pointer to an equal copy is the same content", func(a *all) { a.Next = &all{Int: 2} }, ""},
+		"Nested":    {"a hidden field of a nested struct", func(a *all) { a.Nested.b = "y" }, `Nested.b: was "x", is "y"`},
+		"Time": {"a time", func(a *all) { a.Time = a.Time.Add(time.Hour) },
+			"Time: was 2026-01-02T03:04:05.000000006Z, is 2026-01-02T04:04:05.000000006Z"},
+		"Zone":     {"the same time elsewhere", func(a *all) { a.Time = a.Time.In(time.FixedZone("", 60)) }, "Time: was 2026-01-02T03:04:05.000000006Z, is another one"},
+		"URL":      {"a struct of another package", func(a *all) { a.URL.Host = "i" }, `URL.Host: was "h", is "i"`},
+		"Userinfo": {"its hidden parts", func(a *all) { a.URL.User = url.User("u") }, `URL.User: was nil, is &{username:"u" password:"" passwordSet:false}`},
+		"Chan":     {"another channel", func(a *all) { a.Chan = make(chan int) }, "Chan: was (chan int), is another one"},
+		"Func":     {"a closure of the same code", func(a *all) { a.Func = constant(2) }, "Func: was (func() int), is another one"},
+		"FuncNil":  {"no function", func(a *all) { a.Func = nil }, "Func: was (func() int), is nil"},
+		"Ctx":      {"another context", func(a *all) { a.Ctx = context.TODO() }, "Ctx: was (context.Context), is another one"},
+		"CtxChild": {"a context that was derived from is the same", func(a *all) { _, stop := context.WithCancel(a.Ctx); _ = stop }, ""},
+		"Hidden":   {"a hidden field", func(a *all) { a.hidden = 4 }, "hidden: was 3, is 4"},
+		"Secret":   {"behind a hidden pointer", func(a *all) { a.secret.b = "b" }, `secret.b: was "", is "b"`},
+		"Mapped":   {"in a slice in a hidden map", func(a *all) { a.mapped[inner{A: 1}][1] = "two" }, `mapped[{A:1 b:""}][1]: was "one", is "two"`},
+		"Lock":     {"a lock that was used is no change", func(a *all) { a.mu.Lock(); a.count.Add(1) }, ""},
+		"Unsafe":   {"an unsafe pointer", func(a *all) { a.Unsafe = unsafe.Pointer(a) }, "Unsafe: was nil, is (unsafe.Pointer)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := full()
+			s := snapshot.Of(v)
+			tc.change(v)
+			if got := s.Diff(v); got != tc.want {
+				t.Errorf("%s: got:\n%s\nwant:\n%s", tc.reason, got, tc.want)
+			}
+		})
+	}
+	for i := range reflect.TypeFor[all]().NumField() { // so that a new kind of field is not forgotten above
+		field := reflect.TypeFor[all]().Field(i).Name
+		if _, ok := map[string]bool{"mu": true, "count": true}[field]; ok {
+			continue
+		}
+		found := false
+		for _, tc := range cases {
+			found = found || strings.HasPrefix(tc.want, field)
+		}
+		if !found {
+			t.Errorf("no case changes the field %s", field)
+		}
+	}
+}
+
+// Values of other types than the struct above.
+func TestDiffOf(t *testing.T) {
+	type self []self
+	loop := self{nil}
+	loop[0] = loop
+	ring := map[string]any{}
+	ring["self"] = ring
+	knot := &all{}
+	knot.Next = knot
+	nan := math.NaN()
+	cases := map[string]struct {
+		reason      string
+		before, now any
+		want        string
+	}{
+		"Nil":          {"nothing", nil, nil, ""},
+		"FromNil":      {"something", nil, 1, "was nil, is 1"},
+		"ToNil":        {"nothing any more", 1, nil, "was 1, is nil"},
+		"TypedNil":     {"a nil pointer is not nil", (*all)(nil), nil, "was nil, is another one"},
+		"OtherType":    {"a type counts", 1, int8(1), "was int(1), is int8(1)"},
+		"NaN":          {"NaN did not change", nan, nan, ""},
+		"NaNKey":       {"nor did it as a key", map[float64]int{nan: 1}, map[float64]int{nan: 1}, ""},
+		"NaNValue":     {"what stands under NaN", map[float64]int{nan: 1}, map[float64]int{nan: 2}, "keys that do not equal themselves: was [NaN: 1], is [NaN: 2]"},
+		"NaNBesides":   {"other keys beside NaN", map[float64]int{nan: 1, 1: 1}, map[float64]int{nan: 1, 1: 2}, "[1]: was 1, is 2"},
+		"InsteadOfNaN": {"a key instead of NaN", map[float64]int{nan: 1}, map[float64]int{1: 1}, "[1]: is new: 1\nkeys that do not equal themselves: was [NaN: 1], is []"},
+		"Loop":         {"a slice in itself", loop, loop, ""},
+		"Ring":         {"a map in itself", ring, ring, ""},
+		"Knot":         {"a struct that points to itself", knot, knot, ""},
+		"Unrolled":     {"a cycle equals the same of double length", knot, &all{Next: knot}, ""},
+		"CycleBroken":  {"a cycle that ends", knot, &all{Next: &all{Int: 1, Next: knot}}, "Next.Int: was 0, is 1"},
+		"Locked":       {"a bare lock", &sync.Mutex{}, &sync.Mutex{}, ""},
+		"Empty":        {"empty is not nil", []int{}, []int(nil), "was [], is nil"},
+		"Field":        {"a struct that is not behind a pointer", inner{b: "x"}, inner{b: "y"}, `b: was "x", is "y"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := snapshot.Of(tc.before).Diff(tc.now); got != tc.want {
+				t.Errorf("%s: got:\n%s\nwant:\n%s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestString(t *testing.T) {
+	knot := &all{}
+	knot.Next = knot
+	cases := map[string]struct {
+		reason string
+		v      any
+		want   string
+	}{
+		"Nil":     {"nil", nil, "nil"},
+		"Pointer": {"pointers are followed", &struct{ A *inner }{&inner{1, "x"}}, `&{A:&{A:1 b:"x"}}`},
+		"Map":     {"keys are sorted", map[string][]int{"b": {1, 2}, "a": nil}, `map["a":nil "b":[1 2]]`},
+		"Lock":    {"what is not looked at shows its type", &struct{ mu sync.Mutex }{}, "&{mu:(sync.Mutex)}"},
+		"Shared":  {"what occurs twice is printed twice", [2]*int{new(int), nil}, "[&0 nil]"},
+		"Long":    {"what is long is cut off", strings.Repeat("x", 5000), `"` + strings.Repeat("x", 1999) + "..."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := snapshot.Of(tc.v).String(); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+	if got := snapshot.Of(knot).String(); !strings.Contains(got, "Next:(cycle)") {
+		t.Errorf("a cycle is printed once: got %s", got)
+	}
+	now := time.Now() // with a monotonic clock reading
+	if got, want := snapshot.Of(now).String(), now.UTC().Format(time.RFC3339Nano); got != want {
+		t.Errorf("time: got %s, want %s", got, want)
+	}
+}
+
+// Only the first differences are told one by one.
+func TestDiffIsShort(t *testing.T) {
+	before, now := make([]string, 1000), make([]string, 1000)
+	for i := range now {
+		now[i] = "x"
+	}
+	lines := strings.Split(snapshot.Of(before).Diff(now), "\n")
+	if got, want := lines[len(lines)-1], "and 980 more"; got != want || len(lines) != 21 {
+		t.Errorf("got %d lines, the last %q, want 21 and %q", len(lines), got, want)
+	}
+}
+
+// A snapshot has nothing of the value that a later change could reach, and finds any change of what rapid can make.
+func TestSnapshotProperty(t *testing.T) {
+	type value struct {
+		N     int
+		S     string
+		P     *inner
+		L     []map[string][]*inner
+		M     map[int8]any
+		Bytes []byte
+		In    [2]inner
+	}
+	gen := rapid.MakeCustom[*value](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
+		reflect.TypeFor[any](): rapid.Custom(func(t *rapid.T) any { return rapid.Int().Draw(t, "any") }),
+	}})
+	rapid.Check(t, func(t *rapid.T) {
+		v, other := gen.Draw(t, "v"), gen.Draw(t, "other")
+		same := snapshot.Of(v)
+		if diff := same.Diff(v); diff != "" {
+			t.Fatalf("nothing changed, but:\n%s", diff)
+		}
+		if got, want := same.Diff(other) == "", reflect.DeepEqual(v, other); got != want {
+			t.Fatalf("same: %t, want %t:\n%s", got, want, same.Diff(other))
+		}
+		if v == nil || other == nil {
+			return
+		}
+		was := fmt.Sprint(same)
+		deepEqual := reflect.DeepEqual(*v, *other)
+		*v = *other
+		if got := same.Diff(v) == ""; got != deepEqual {
+			t.Fatalf("a change in place: same: %t, want %t", got, deepEqual)
+		}
+		if now := fmt.Sprint(same); now != was {
+			t.Fatalf("the snapshot changed with the value: was %s, is %s", was, now)
+		}
+	})
+}
+
+// Large and deep values are no trouble.
+func TestLarge(t *testing.T) {
+	type list struct {
+		Next *list
+		N    int
+	}
+	var deep *list
+	for i := range 300_000 {
+		deep = &list{deep, i}
+	}
+	s := snapshot.Of(deep)
+	deep.Next.Next.N = -1
+	if got, want := s.Diff(deep), "Next.Next.N: was 299997, is -1"; got != want {
+		t.Errorf("a long list: got %s, want %s", got, want)
+	}
+	wide := make([]float64, 1_000_000)
+	s = snapshot.Of(wide)
+	wide[999_999] = 1
+	if got, want := s.Diff(wide), "[999999]: was 0, is 1"; got != want {
+		t.Errorf("a large slice: got %s, want %s", got, want)
+	}
+}
+
+var sink string
+
+// What a boundary of a link costs that leaves its request alone.
+func BenchmarkDiff(b *testing.B) {
+	v := full()
+	s := snapshot.Of(v)
+	for b.Loop() {
+		sink = s.Diff(v)
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	v := full()
+	for b.Loop() {
+		snapshot.Of(v)
+	}
+}
+
+func TestPublic(t *testing.T) {
+	type hidden struct{ secret string }
+	type inner struct {
+		Name   string
+		secret string
+	}
+	cases := map[string]struct {
+		reason string
+		value  any
+		want   string
+	}{
+		"Field":  {"an unexported field is left out", inner{"a", "s"}, `{Name:"a"}`},
+		"Nested": {"at every level", &[]inner{{"a", "s"}}, `&[{Name:"a"}]`},
+		"Only":   {"a struct that has no other prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:(snapshot_test.hidden)}`},
+		"Empty":  {"one without fields is empty", struct{}{}, "{}"},
+		"Time":   {"a time is a time", time.Unix(0, 0).UTC(), "1970-01-01T00:00:00Z"},
+		"Nil":    {"nil", nil, "nil"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := snapshot.Of(tc.value).Public(); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
