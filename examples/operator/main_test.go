@@ -206,9 +206,9 @@ func (u *until) String() string {
 	return u.buf.String()
 }
 
-// The operator as it is deployed: with the rights of its account, and elected.
+// The operator as it is deployed: with the rights of its account, and elected. It reconciles all namespaces, so it must not
+// run beside the tests that share its API server.
 func TestRun(t *testing.T) {
-	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var errs bytes.Buffer
