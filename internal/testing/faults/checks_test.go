@@ -253,7 +253,7 @@ var checksFaults = []fault{
 		name: "exact-given-to-any-check", in: "checks",
 		old:  `s.must(slices.Contains(s.takes, o.name),`,
 		new:  `s.must(true,`,
-		test: "checks.TestOptionsFit/Exact", why: "an option that has no effect is accepted in silence",
+		test: "checks.TestOptionsFit/WithExactStates", why: "an option that has no effect is accepted in silence",
 	},
 	{
 		name: "invalid-reason-kept", in: "checks",

@@ -173,7 +173,7 @@ var classifyFaults = []fault{
 	{
 		name: "codes-folded", in: "classify",
 		old:  `(len(r.codes) == 0 || r.anyCase || slices.Contains(r.codes, f.Code)) &&`,
-		new:  ``,
+		new:  `true &&`,
 		test: "classify.TestTable/code's_case", why: "a service's code is taken for another one that differs in case, and may stop a resource",
 	},
 	{

@@ -171,7 +171,7 @@ func TestFaultsAreNoticedOnlyIfTestsFail(t *testing.T) {
 		t.Skip("see TestFaultsAreNoticed")
 	}
 	const in, old, test = "classify", "type Retry uint8\n", "classify.TestRetry"
-	const body = "switch r {\n\tcase Unset:\n\t\treturn None"
+	const body = "switch r {\n\tcase Unset:\n\t\treturn \"\""
 	cases := map[string]struct {
 		reason string
 		fault  fault
