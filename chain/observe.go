@@ -12,6 +12,11 @@ import (
 // Observer is notified of every call of every link. It is not generic, so one
 // value serves every chain. Its methods run on every goroutine that calls the
 // chain, and should neither block nor panic.
+//
+// An Observer may also have a method Bind(*Link) Observer, which prepares its
+// data about a link while the chain is composed. Enter and Exit of the Observer
+// that Bind returns are called for that link only; nil means the Observer
+// itself. Enabled is called on the Observer itself.
 type Observer interface {
 	// Enabled is called once for each call of a chain. If it returns false,
 	// that call runs without the observer. If a chain has several observers and
@@ -146,19 +151,6 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 	})
 }
 
-// bound returns the observer that o binds to link, or o itself. An observer may
-// have a method Bind that prepares its data about a link while the chain is
-// composed. Enter and Exit of the observer that Bind returns are called for
-// that link only; nil means o itself. Enabled is called on o.
-func bound(o Observer, link *Link) Observer {
-	if b, ok := o.(interface{ Bind(link *Link) Observer }); ok {
-		if to := b.Bind(link); to != nil {
-			return to
-		}
-	}
-	return o
-}
-
 // wrap is the type of a decoration.
 type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
@@ -231,7 +223,7 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 // it calls o.Enabled instead.
 func watched[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
-		bound := bound(o, link)
+		bound := run.Bound(o, link)
 		return func(ctx context.Context, req Req) (Res, error) {
 			var passed *run.Passed
 			if c, ok := ctx.Value(key).(*call); ok {

@@ -57,7 +57,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
 		if tag, ok := tagOf(link); ok && tag.Acts {
-			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
+			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: leave it out, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
 		}
 		return func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {

@@ -181,7 +181,7 @@ func TestConvertPanics(t *testing.T) {
 	gate := checks.Gate("start", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
 	mustPanic(t, map[string]setUp{
 		"Gate": {"what a gate notes in a converted resource is lost, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
-			"checks: Convert: other may act on the resource, and what it notes in a converted one is lost: leave it out, and write it for *checks_test.newer"},
+			"checks: Convert: other may act on the resource, and its changes to a converted resource are lost: leave it out, and write it for *checks_test.newer"},
 		"Decorated": {"a decoration may be what keeps work from getting through", func() { checks.Convert(c.Observe(watching{}), (*newer).older) },
 			"checks: Convert: the chain Valid has decorations or observers, which would be lost: put them around the converted chain"},
 		"Nil": {"there is nothing to convert by", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},

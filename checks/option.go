@@ -104,7 +104,7 @@ func statesOption[S ~string](name string, denies bool, states []S) Option {
 		s.denies = denies
 		for _, state := range states {
 			trimmed := strings.TrimSpace(string(state))
-			s.must(trimmed != "", "%s names an empty state: a state that is not reported is what WithUnknownAllowed is for", name)
+			s.must(trimmed != "", "%s names an empty state: use WithUnknownAllowed to allow a state that is not reported", name)
 			s.states = append(s.states, trimmed)
 		}
 	}}

@@ -53,7 +53,7 @@ func TestOptionsFit(t *testing.T) {
 		option checks.Option
 		takes  []string
 	}{
-		"WithAllowed":          {"states are what the checks of states are about", checks.WithAllowed("a"), states},
+		"WithAllowed":          {"only checks of states take states", checks.WithAllowed("a"), states},
 		"WithDenied":           {"both ways", checks.WithDenied("a"), states},
 		"WithExactStates":      {"and how they are compared", checks.WithExactStates(), states},
 		"WithUnknownAllowed":   {"what may not be reported", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
@@ -99,8 +99,8 @@ func TestOptionsSetUp(t *testing.T) {
 	cases := map[string]setUp{
 		"NoStates":   {"WithAllowed without states would block everything", state(checks.WithAllowed[string]()), "checks: ProvisioningState: WithAllowed names no states"},
 		"NoDenied":   {"WithDenied without states would let everything pass", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
-		"Empty":      {"the empty state is what WithUnknownAllowed is about", state(checks.WithAllowed("a", "")), "checks: ProvisioningState: WithAllowed names an empty state: a state that is not reported is what WithUnknownAllowed is for"},
-		"Blank":      {"however empty it is", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: a state that is not reported is what WithUnknownAllowed is for"},
+		"Empty":      {"an empty state is not reported", state(checks.WithAllowed("a", "")), "checks: ProvisioningState: WithAllowed names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
+		"Blank":      {"however empty it is", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
 		"DenyAllow":  {"WithAllowed and WithDenied contradict each other, in both orders", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
 		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"NoReason":   {"so is an empty one", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},

@@ -42,7 +42,7 @@ func (v apiVersion) compare(o apiVersion) int {
 }
 
 // apiVersions is a parsed [Rule.APIVersions]: comparisons that must all hold,
-// or versions of which one must be equal. An empty list holds for any version,
+// or versions, and one of them must be equal. An empty list holds for any version,
 // an unknown one too.
 type apiVersions []term
 

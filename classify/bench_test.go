@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// ownRules has n rules with codes of their own, of which the last one looks
+// ownRules has n rules with codes of their own, and only the last one looks
 // into the message, too.
 func ownRules(n int) Table {
 	t := make(Table, n)

@@ -54,7 +54,7 @@ func (t Table) String() string {
 	return b.String()
 }
 
-// rowNumbers names rows, of which the first ones are the table's own.
+// rowNumbers names rows. The first own rows belong to the table itself.
 func rowNumbers(rows []int, own int) string {
 	texts := make([]string, len(rows))
 	for n, i := range rows {

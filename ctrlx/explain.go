@@ -12,7 +12,7 @@ import (
 
 // Explain says why an object is where it is, from its last pass: which check stopped it, what it waits for, since when.
 // The flow has to keep that, WithFlow(flow.WithExplanations(n)). An error says that it does not, that no pass over the
-// object is kept, or that the object cannot be read; client.IgnoreNotFound tells whether it is gone.
+// object is kept, or that the object cannot be read; client.IgnoreNotFound(err) is nil if the object is gone.
 func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) (flow.Explanation, error) {
 	if r.engine == nil {
 		return flow.Explanation{}, r.notSetUp()

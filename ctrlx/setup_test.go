@@ -63,7 +63,7 @@ func TestSetUpPanics(t *testing.T) {
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
 		"PollEvery":       {"it would do nothing else", func() { ctrlx.WithPollInterval(0) }, "ctrlx: WithPollInterval(0s): give a positive duration"},
-		"WakeNone":        {"nobody would ever go on", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
+		"WakeNone":        {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":       {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
 		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},
 		"WrapNilLink": {"chain says so", func() {

@@ -17,7 +17,7 @@ import (
 // WithWakeLimit spares the cloud a herd: of the resources of this kind that are woken, since what they waited for has
 // changed, n go on at once, and from then on n in each such time, one after the other. Without it all that wait for an
 // object go on as fast as the controller has workers. It holds for the kind, whatever its resources wait for; passes
-// for other reasons are not counted, and nobody who is put off is forgotten. An n below 1 and a time that is not
+// for other reasons are not counted, and no delayed waiter is forgotten. An n below 1 and a time that is not
 // positive panic.
 func WithWakeLimit(n int, in time.Duration) Option {
 	if n < 1 || in <= 0 {

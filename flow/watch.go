@@ -121,7 +121,7 @@ type observers []chain.Observer
 func startersOf(all observers, whole *chain.Link) []pass.Starter {
 	starters := make([]pass.Starter, len(all))
 	for i, o := range all {
-		if starters[i], _ = bound(o, whole).(pass.Starter); starters[i] == nil || !reflect.TypeOf(o).Comparable() {
+		if starters[i], _ = run.Bound(o, whole).(pass.Starter); starters[i] == nil || !reflect.TypeOf(o).Comparable() {
 			continue
 		}
 		if j := slices.Index(all[:i], o); j >= 0 {
@@ -129,18 +129,6 @@ func startersOf(all observers, whole *chain.Link) []pass.Starter {
 		}
 	}
 	return starters
-}
-
-// bound returns the observer that o binds to link, or o itself.
-func bound(o chain.Observer, link *chain.Link) chain.Observer {
-	if b, ok := o.(interface {
-		Bind(link *chain.Link) chain.Observer
-	}); ok {
-		if to := b.Bind(link); to != nil {
-			return to
-		}
-	}
-	return o
 }
 
 // contexts holds the context that each observer returned, each derived from the one before. The first
@@ -217,7 +205,7 @@ func watched[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req,
 	}
 	a := make(observers, len(all))
 	for i, o := range all {
-		a[i] = bound(o, link)
+		a[i] = run.Bound(o, link)
 	}
 	whole := pass.Of(link) != 0
 	return func(ctx context.Context, req Req) (Res, error) {

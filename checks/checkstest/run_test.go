@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 			"all that can be said", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), "",
 		},
 		"SlowIsSaid": {
-			"Slow is what a block has if nothing is said, but here it is said", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
+			"an explicit Slow is compared, although it is the default", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
 		},
 		"OnChange": {
 			"so is OnChange", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),

@@ -218,7 +218,7 @@ func TestChains(t *testing.T) {
 	}{
 		"None":      {"what asks nothing stops nothing", checks.Chain[*Database]{}, ""},
 		"Right":     {"links that are right make a chain that is", chain.New(owner, newEnough()), ""},
-		"Decorated": {"nobody changes what comes", chain.New(owner, newEnough()).Observe(silent{}), ""},
+		"Decorated": {"an observer changes no result", chain.New(owner, newEnough()).Observe(silent{}), ""},
 		"Wrong": {"one that is wrong does not", chain.New(owner, wrong),
 			"checkstest: OnOwner(OwnerReady) -> Wrong breaks Explains (a block has a reason in CamelCase, and a message): the reason \"no\" does not begin with a capital letter"},
 	}

@@ -27,7 +27,7 @@ func scaleSetVMs(set *ScaleSet, guard checks.OwnerMiddleware) *flow.Reconciler[*
 }
 
 // Machines of a scale set, guarded by the states that are bad, or by those that are good. The difference is what
-// happens in a state that nobody thought of: WithDenied lets it pass, WithAllowed does not. Neither takes a state that
+// happens in a state that neither list names: WithDenied lets it pass, WithAllowed does not. Neither takes a state that
 // is not reported for a good one, but for checks.WithUnknownAllowed.
 func Example_vmssInstances() {
 	set := &ScaleSet{}

@@ -25,6 +25,18 @@ func (e End[Res]) Any() any {
 	return e.Result
 }
 
+// Bound returns the observer that o binds to link, or o itself. An observer O
+// may have a method Bind, which prepares its data about a link while the chain
+// is composed; nil means the observer itself.
+func Bound[O, L any](o O, link *L) O {
+	if b, ok := any(o).(interface{ Bind(link *L) O }); ok {
+		if to := b.Bind(link); any(to) != nil {
+			return to
+		}
+	}
+	return o
+}
+
 // Call calls h, and then calls left once, however h ended. A panic continues
 // with the same value.
 func Call[Req, Res any, H ~func(context.Context, Req) (Res, error)](ctx context.Context, req Req, h H, left func(End[Res])) (res Res, err error) {

@@ -40,7 +40,7 @@ func TestWakes(t *testing.T) {
 		state  func(now time.Duration) string
 		want   []time.Duration // passes over the waiter, which is added at 1:00
 	}{
-		"Same": {"a resource that is as it was wakes nobody",
+		"Same": {"an unchanged resource wakes no waiter",
 			func(time.Duration) checks.Result { return blocks("No") }, nil, []time.Duration{1, 6}},
 		"Ready": {"a resource that becomes ready wakes its waiters", func(now time.Duration) checks.Result {
 			if now < 3*time.Minute {

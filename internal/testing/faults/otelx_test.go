@@ -53,7 +53,7 @@ var otelxFaults = []fault{
 	},
 	{
 		name: "bound-to-another-link", in: "chain.watched",
-		old:  `bound := bound(o, link)`,
+		old:  `bound := run.Bound(o, link)`,
 		new:  `bound := o`,
 		test: "chain.TestBinder/Bound", why: "what could be made once is made at each call",
 	},
