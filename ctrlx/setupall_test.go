@@ -3,6 +3,7 @@ package ctrlx_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,13 @@ func TestSetupAll(t *testing.T) {
 		}
 	}
 	o.when("d", func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") })
-	if diff := cmp.Diff("cluster c, put d 5, size 5", strings.Join(o.asked(), ", ")); diff != "" {
+	var calls []string // each once: an event may cause a second pass
+	for _, call := range o.asked() {
+		if !slices.Contains(calls, call) {
+			calls = append(calls, call)
+		}
+	}
+	if diff := cmp.Diff("cluster c, put d 5, size 5", strings.Join(calls, ", ")); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
