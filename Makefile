@@ -11,8 +11,9 @@
 #   make bench-peers  the table of costs beside other libraries, in about a minute
 #   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
 #   make cover   coverage of the root module by its own tests, the page in cover.html
-#   make fuzz    every fuzz target for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s)
+#   make fuzz    every fuzz target of all modules for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s), without ctrlx and the examples
 #   make faults  makes each mistake listed in internal/testing/faults, and sees a test notice it
+#   make mutate  makes small changes of the code (mutants) and prints those that no test notices; SAMPLE=200 SEED=1 tries some
 #   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for twenty minutes
 #   make fmt     formats
 
@@ -23,10 +24,10 @@ GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone systems tidy generate generated release-check api api-released release-diff release envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults soak fmt clean
+.PHONY: all test check alone systems tidy generate generated release-check api api-released release-diff release envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults mutate mutate-check soak fmt clean
 all: test
 
-test: check alone systems tidy generated release-check fuzz-short
+test: check alone systems tidy generated release-check mutate-check fuzz-short
 
 # check runs in the workspace.
 check: bin/staticcheck envtest
@@ -58,7 +59,7 @@ systems:
 		else $(GO) test -vet=off -ldflags '-s -w' -c -o "$$out/" ./...; fi ) || exit 1; done
 
 tidy:
-	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release tools/mutate; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
 # generate makes the DeepCopy methods, the definitions and the role of examples/operator of its types and comments.
 GENERATE := object crd rbac:roleName=kusto-operator
@@ -122,17 +123,36 @@ cover:
 	$(GO) tool cover -func=cover.out | tail -n 1
 	$(GO) tool cover -html=cover.out -o cover.html
 
-# What is found to be interesting goes into Go's cache, only what fails into testdata/fuzz. Making inputs small takes most of
-# the time if it may.
+# fuzz finds the targets in the sources of all modules: "checks/state_test.go:func FuzzState". Interesting inputs go into Go's
+# cache, and only inputs that fail go into testdata/fuzz. Without a limit, making inputs small takes most of the time.
+FUZZ_TARGETS = git grep --untracked -o '^func Fuzz[A-Za-z0-9_]*' -- '*_test.go' $(FUZZ_WITHOUT)
 fuzz:
-	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-		( set -x; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$p ) || exit 1; done; done
+	@targets=$$($(FUZZ_TARGETS)) && echo "$$targets" | while IFS=: read -r file target; do \
+		( set -x; cd "$$(dirname "$$file")" && \
+		$(GO) test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s . </dev/null ) || exit 1; done
 
+# Building ctrlx and the examples for fuzzing takes minutes. Their seeds run as tests.
 fuzz-short:
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT)
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT) FUZZ_WITHOUT="':!ctrlx' ':!examples'"
 
 faults:
 	$(GO) test ./internal/testing/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
+
+# mutate tries all mutants of PKG, or a sample. The same SEED gives the same sample while the mutated lines stay.
+PKG    ?= chain checks classify flow otelx
+SAMPLE ?= 0
+SEED   ?= 1
+mutate: bin/mutate
+	bin/mutate -equivalent tools/mutate/equivalent.txt -sample $(SAMPLE) -seed $(SEED) $(PKG)
+
+# mutate-check tests the tool, and tries a sample of the packages that have no unexplained survivors.
+MUTATE_CLEAN := chain
+mutate-check: bin/staticcheck
+	cd tools/mutate && GOWORK=off $(GO) vet . && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
+	$(MAKE) --no-print-directory mutate PKG="$(MUTATE_CLEAN)" SAMPLE=200
+
+bin/mutate: $(wildcard tools/mutate/*)
+	cd tools/mutate && GOWORK=off $(GO) build -o $(CURDIR)/bin/mutate .
 
 soak: envtest
 	cd ctrlx && $(GO) test ./internal/soak -soak -timeout 2h -v

@@ -109,31 +109,36 @@ func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
 	return c.observed(end)
 }
 
-// compose nests the links around end. It wraps layers around each link's
-// handler, the first layer outermost.
-func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers []wrap[Req, Res]) Handler[Req, Res] {
-	h := end
+// compose nests the links around end, with layers around each link's handler. The
+// fault is the text of a set-up error.
+func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers layers[Req, Res]) (h Handler[Req, Res], fault string) {
+	h = end
 	for i, e := range slices.Backward(c.links) {
-		if h = e.link(h); h == nil {
-			panic(fmt.Sprintf("chain: Then: link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta))
+		if h = layers.open(e)(h); h == nil {
+			return nil, fmt.Sprintf("chain: Then: link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta)
 		}
-		for _, wrap := range slices.Backward(layers) {
+		for _, wrap := range slices.Backward(layers.around) {
 			if h = wrap(e.meta, h); h == nil {
-				panic(fmt.Sprintf("chain: Then: a decoration of link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta))
+				return nil, fmt.Sprintf("chain: Then: a decoration of link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta)
 			}
 		}
 	}
-	return h
+	return h, ""
 }
 
 // At returns a chain whose links have [Link.Point] set to point, an extension
 // point of the engine that runs the chain. Links added later have it only if At
 // is called again.
 func (c Chain[Req, Res]) At(point string) Chain[Req, Res] {
+	return c.described(func(l *Link) { l.Point = point })
+}
+
+// described returns a chain whose links are described as change says.
+func (c Chain[Req, Res]) described(change func(*Link)) Chain[Req, Res] {
 	c.links = slices.Clone(c.links)
 	for i, e := range c.links {
 		meta := *e.meta
-		meta.Point = point
+		change(&meta)
 		c.links[i].meta = &meta
 	}
 	return c
@@ -172,9 +177,6 @@ func (c Chain[Req, Res]) String() string {
 // entries describes each link and panics on a nil one. op is the method that
 // the user called.
 func entries[Req, Res any](op string, links []Middleware[Req, Res]) []entry[Req, Res] {
-	if len(links) == 0 {
-		return nil
-	}
 	out := make([]entry[Req, Res], len(links))
 	for i, link := range links {
 		if link == nil {

@@ -69,6 +69,7 @@ func TestSharedChains(t *testing.T) {
 		want   string // of the new link x, with <base> for all but the last link of the base, and <last> for that
 	}{
 		"Append":       {"a link behind one chain is not behind its sibling", func(c links, name string) links { return c.Append(named(name)) }, "<base><last> -> x"},
+		"Prepend":      {"an outermost link is in one chain only", func(c links, name string) links { return c.Prepend(named(name)) }, "x -> <base><last>"},
 		"Extend":       {"nor is a chain", func(c links, name string) links { return c.Extend(chain.New(named(name))) }, "<base><last> -> x"},
 		"InsertBefore": {"what is inserted is in one chain", func(c links, name string) links { return must(c.InsertBefore("last", named(name))) }, "<base>x -> <last>"},
 		"InsertAfter":  {"wherever it is", func(c links, name string) links { return must(c.InsertAfter("last", named(name))) }, "<base><last> -> x"},

@@ -18,6 +18,8 @@ type DeadlineError struct {
 	Err   error         // the error that the link returned; nil in the cause of the context
 }
 
+// Error returns the link and the time that it had, and the error of the link if
+// that error says more.
 func (e *DeadlineError) Error() string {
 	if e.Err == nil || e.Err == context.DeadlineExceeded {
 		return fmt.Sprintf("link %s was not done within %s", e.Link, e.After)

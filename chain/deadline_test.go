@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,10 +30,16 @@ func TestDeadline(t *testing.T) {
 		text    string // of the error
 		link    string // that of the DeadlineError; empty: the error is none
 		is      error
+		result  string
 	}{
 		"InTime": {
 			reason: "who is done in time sees nothing of it",
-			links:  []link{quota}, end: stopped.end(),
+			links:  []link{quota}, end: stopped.end(), result: "end()",
+		},
+		"Shortest": {
+			reason: "a nanosecond is a positive duration",
+			links:  []link{chain.Deadline(1, chain.Named("quota", through))}, end: waits, elapsed: 1, result: "half",
+			text: "link quota was not done within 1ns", link: "quota", is: context.DeadlineExceeded,
 		},
 		"ErrorInTime": {
 			reason: "an error before the end of the time is what it was",
@@ -40,8 +47,8 @@ func TestDeadline(t *testing.T) {
 			text: "refused", is: refused,
 		},
 		"OutOfTime": {
-			reason: "who waits is woken, and the error names the link",
-			links:  []link{quota}, end: waits, elapsed: 5 * time.Second,
+			reason: "a link that waits is woken, its result is kept, and the error names the link",
+			links:  []link{quota}, end: waits, elapsed: 5 * time.Second, result: "half",
 			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
 		},
 		"Wrapped": {
@@ -78,20 +85,21 @@ func TestDeadline(t *testing.T) {
 				<-ctx.Done()
 				return "done", nil
 			},
+			result: "done",
 		},
 		"Callers": {
 			reason: "a deadline of the caller's that comes first is the caller's, not the link's",
-			links:  []link{quota}, parent: time.Second, end: waits, elapsed: time.Second,
+			links:  []link{quota}, parent: time.Second, end: waits, elapsed: time.Second, result: "half",
 			text: "context deadline exceeded", is: context.DeadlineExceeded,
 		},
 		"Inner": {
 			reason: "of two the one that ran out is named",
-			links:  []link{chain.Deadline(time.Minute, chain.Named("whole", through)), quota}, end: waits, elapsed: 5 * time.Second,
+			links:  []link{chain.Deadline(time.Minute, chain.Named("whole", through)), quota}, end: waits, elapsed: 5 * time.Second, result: "half",
 			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
 		},
 		"Outer": {
 			reason: "of two the one that ran out is named",
-			links:  []link{chain.Deadline(time.Second, chain.Named("whole", through)), quota}, end: waits, elapsed: time.Second,
+			links:  []link{chain.Deadline(time.Second, chain.Named("whole", through)), quota}, end: waits, elapsed: time.Second, result: "half",
 			text: "link whole was not done within 1s", link: "whole", is: context.DeadlineExceeded,
 		},
 	}
@@ -105,7 +113,10 @@ func TestDeadline(t *testing.T) {
 					defer cancel()
 				}
 				start := time.Now()
-				_, err := chain.New(tc.links...).Then(tc.end)(ctx, request{call: &call{}})
+				res, err := chain.New(tc.links...).Then(tc.end)(ctx, request{call: &call{}})
+				if res != tc.result {
+					t.Errorf("%s: got result %q, want %q", tc.reason, res, tc.result)
+				}
 				if got := time.Since(start); got != tc.elapsed {
 					t.Errorf("%s: took %v, want %v", tc.reason, got, tc.elapsed)
 				}
@@ -120,6 +131,26 @@ func TestDeadline(t *testing.T) {
 					t.Errorf("%s: got DeadlineError %+v, want one of link %q", tc.reason, late, tc.link)
 				}
 			})
+		})
+	}
+}
+
+// Unwrap lists no nil error, which code that walks through errors need not expect.
+func TestDeadlineErrorUnwraps(t *testing.T) {
+	refused := failure("refused")
+	cases := map[string]struct {
+		reason string
+		err    *chain.DeadlineError
+		want   []error
+	}{
+		"Cause": {"the cause of a context wraps nothing else", &chain.DeadlineError{}, []error{context.DeadlineExceeded}},
+		"Error": {"the error that the link returned is wrapped", &chain.DeadlineError{Err: refused}, []error{context.DeadlineExceeded, refused}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.err.Unwrap(); !slices.Equal(got, tc.want) {
+				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+			}
 		})
 	}
 }

@@ -37,7 +37,7 @@
 //     [Chain.Then]
 //   - to act before the inner links, after they succeed, or on every outcome:
 //     [Before], [After], [Finally]
-//   - to apply a link to some requests only: [When]
+//   - to apply links to some requests only: [When]
 //   - to turn panics into errors, to limit time: [Recover], [Deadline]
 //   - to name a link: [Named]
 //   - to see the order: [Chain.String], [Chain.Links]

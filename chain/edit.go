@@ -14,6 +14,8 @@ type NameError struct {
 	Chain string // the chain, printed
 }
 
+// Error returns the operation, the name, and the chain in which it is missing or
+// not unique.
 func (e *NameError) Error() string {
 	if e.Found == 0 {
 		return fmt.Sprintf("chain: %s: no link is named %q in %s", e.Op, e.Name, e.Chain)
@@ -50,7 +52,7 @@ func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
 // to with links. Both positions count from the link named name.
 func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
 	added := entries(op, links)
-	at, found := 0, 0
+	var at, found int
 	for i, e := range c.links {
 		if e.meta.Name == name {
 			at = i

@@ -177,20 +177,22 @@ func ExampleNameError() {
 	// true 0
 }
 
-// When has a link only for some requests. The others pass by it, to what is behind.
+// When applies links to some requests only. Other requests go directly to the next handler.
 func ExampleWhen() {
 	large := func(_ context.Context, c *Cluster) bool { return c.Nodes >= 100 }
-	c := chain.New(chain.When(large, say("approval")))
+	c := chain.New(chain.When(large, say("approval"), say("audit")))
 	handle := c.Then(apply)
 
 	fmt.Println(c)
 	_, _ = handle(context.Background(), &Cluster{Name: "small", Nodes: 3})
 	_, _ = handle(context.Background(), &Cluster{Name: "large", Nodes: 300})
 	// Output:
-	// When(approval)
+	// When(approval, audit)
 	// apply small
 	// enter approval
+	// enter audit
 	// apply large
+	// leave audit
 	// leave approval
 }
 

@@ -55,6 +55,7 @@ func TestLawsOfLinks(t *testing.T) {
 //	New(m1, ..., mn).Then(h) = m1(...mn(h))
 //	New().Then(h) = C{}.Then(h) = h
 //	New(a..., b..., c...) = New(a...).Append(b...).Append(c...)
+//	                      = New(c...).Prepend(b...).Prepend(a...)
 //	                      = New(a...).Extend(New(b...), New(), New(c...))
 //	                      = C{}.Extend(New(a...).Extend(New(b...).Extend(New(c...))))
 //	                      = New(New(a..., b...).Then, c...)
@@ -94,6 +95,7 @@ func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 	for equation, got := range map[string]handler{
 		"New(m...)":                              then(chain.New(ms...), h),
 		"New(a...).Append(b...).Append(c...)":    then(chain.New(ma...).Append(mb...).Append(mc...), h),
+		"New(c...).Prepend(b...).Prepend(a...)":  then(c.Prepend(mb...).Prepend(ma...), h),
 		"New(a...).Extend(New(b...), New(c...))": then(chain.New(ma...).Extend(chain.New(mb...), links{}, c), h),
 		"C{}.Extend(New(a...).Extend(...))":      then(links{}.Extend(chain.New(ma...).Extend(chain.New(mb...).Extend(c))), h),
 		"New(New(a..., b...).Then, c...)":        then(chain.New(ab.Then).Append(mc...), h),

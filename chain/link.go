@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/windlass-go/windlass/internal/probe"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Link describes a link to code that lists, prints or observes chains.
@@ -14,6 +15,11 @@ type Link struct {
 	// Point is the extension point that the link customises (see [Chain.At]).
 	// It is empty for a link of a chain that no engine runs.
 	Point string
+	// Within is the link that this one is part of: a [When], or a check of package
+	// checks that is made of other checks. Observers see such a link as well as the
+	// link that it is within. It is nil for a link of the chain itself, so no link
+	// that a chain lists has one.
+	Within *Link
 	// Name is the name given to [Named]. Without one it is derived from the
 	// function that made the link, as in "audit.New". Names need not be unique.
 	Name string
@@ -31,12 +37,14 @@ type Link struct {
 	Tag any
 }
 
-// String returns the name, followed by the source if the name is derived.
+// String returns the name, followed by the source if the name is derived. The
+// text is one line of at most 200 bytes.
 func (l *Link) String() string {
+	name := l.Name
 	if l.Derived && l.Source != "" {
-		return l.Name + " (" + l.Source + ")"
+		name += " (" + l.Source + ")"
 	}
-	return l.Name
+	return text.Line(name, text.Name)
 }
 
 // Named gives a link the name under which it is listed, printed, observed and
@@ -52,7 +60,7 @@ func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req,
 	}
 	answer := probe.Answer{Name: name, Source: source}
 	if inner := probe.Ask(link); inner != nil {
-		answer.Tag = inner.Tag
+		answer.Tag, answer.Inside = inner.Tag, inner.Inside
 	}
 	return probe.Named(answer, link)
 }

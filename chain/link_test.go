@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
 )
 
 // The ways in which people make links. The comment on a line is how the test below refers to it.
@@ -165,6 +166,11 @@ func TestLinks(t *testing.T) {
 			reason: "naming again replaces name and line",
 			got:    add(asNamed("budget", madeNamed())),
 			want:   chain.Link{Name: "budget"}, source: "asNamed",
+		},
+		"NamedTagged": {
+			reason: "naming a link again keeps its tag",
+			got:    add(asNamed("budget", probe.Named(probe.Answer{Name: "quota", Tag: "check"}, declared))),
+			want:   chain.Link{Name: "budget", Tag: "check"}, source: "asNamed",
 		},
 		"NamedAnything": {
 			reason: "a name may be any text that is not blank",

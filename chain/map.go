@@ -13,9 +13,6 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 	if f == nil {
 		panic("chain: Map: the function is nil")
 	}
-	if len(c.links) == 0 {
-		return Chain[Req2, Res2]{}
-	}
 	links := make([]entry[Req2, Res2], len(c.links))
 	for i, e := range c.links {
 		link := f(e.link)

@@ -51,9 +51,12 @@ type Exit struct {
 	Elapsed time.Duration
 }
 
-// These verdicts are the same for every kind of result.
+// The verdicts that several kinds of results share.
 const (
 	VerdictProceed = "proceed"
+	VerdictSkip    = "skip"  // the link left out inner links, or the operation, on purpose
+	VerdictBlock   = "block" // the work has to wait for something
+	VerdictWait    = "wait"  // an operation is under way
 	VerdictError   = "error"
 	VerdictPanic   = "panic"
 )
@@ -98,13 +101,14 @@ var ErrGoexit = run.ErrGoexit
 
 // layer is one decoration or one observer of a chain.
 type layer[Req, Res any] struct {
-	decorate wrap[Req, Res]
-	observer Observer
+	decorate wrap[Req, Res] // nil: observer observes the links of the chain
+	observer Observer       // of the links inside links, if there is a decoration; nil: none
+	deep     bool           // the decoration is around the links inside When, too
 }
 
 // Decorate returns a chain that wraps decorate around each link's handler,
 // including links added later. The names stay. Each composition calls decorate
-// once for each link. Several decorations nest, the first outermost:
+// once for each link of the chain, and not for the links within a [When]. Several decorations nest, the first outermost:
 //
 //	New(a, b).Decorate(d).Then(h) = d(a', a(d(b', b(h))))    where a' and b' describe a and b
 //
@@ -122,13 +126,25 @@ func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handle
 // including links added later. Observing twice adds both observers, the first
 // outermost. A nil o returns c itself.
 //
+// The observers also see the links within a [When], and the checks within a check
+// such as checks.OnOwner ([Link.Within]). Each has a verdict of its own. A link
+// within another wrapper, such as [Deadline], is seen as part of the wrapper.
+//
 // Then composes an observed chain twice, with and without the observers, and
-// each call uses one of the two. So the constructor of a link runs twice. If no
+// each call uses one of the two. So the constructor of a link runs twice, or more
+// often if the link is within another one. If no
 // observer is enabled, the extra cost of a call is one call of Enabled for each
 // observer.
 func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
 	if o == nil {
 		return c
+	}
+	switch o := o.(type) {
+	case deep:
+		decorate, inside := o.Layer()
+		return c.with(layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true})
+	case insider:
+		return c.within(o.of).with(layer[Req, Res]{observer: o.Observer})
 	}
 	return c.with(layer[Req, Res]{observer: o})
 }
@@ -138,25 +154,37 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// watch calls h and notifies o, as link. passed is nil if no guard can tell
-// whether a link passed on a decision.
-func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link, passed *run.Passed, h Handler[Req, Res]) (Res, error) {
+// watch calls h and notifies o, as link. s is nil if a link passed on an
+// unrelated context. Then Exit.Passed is always false.
+func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link, s *callState, h Handler[Req, Res]) (Res, error) {
 	ctx := o.Enter(outer, link)
 	if ctx == nil {
 		ctx = outer
 	}
+	inner := ctx
+	if near, ok := ctx.(*call); s != nil && (!ok || near.callState != s) {
+		inner = &call{ctx, s} // so that the inner links find s at once, however many contexts are around
+	}
 	start := mono.Now()
-	return run.Call(ctx, req, h, func(end run.End[Res]) {
-		o.Exit(ctx, link, Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Passed: passed.Is(), Elapsed: mono.Now() - start})
+	return run.Call(inner, req, h, func(end run.End[Res]) {
+		exit := Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Elapsed: mono.Now() - start}
+		exit.Passed = s != nil && s.passed.Is()
+		o.Exit(ctx, link, exit)
 	})
 }
 
 // wrap is the type of a decoration.
 type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
-// call is the context of an observed call of a chain.
+// call is a context of an observed call of a chain. The call has one, and
+// another one inside each observer that returned a context of its own.
 type call struct {
 	context.Context
+	*callState
+}
+
+// callState is the state of an observed call of a chain.
+type callState struct {
 	of     *callKey // identifies the composition
 	on     []bool   // which observers are enabled
 	passed run.Passed
@@ -172,7 +200,7 @@ func (c *call) Value(key any) any {
 	case run.PassedKey:
 		return &c.passed
 	case c.of:
-		return c
+		return c.callState
 	}
 	return c.Context.Value(key)
 }
@@ -182,23 +210,23 @@ func (c *call) Value(key any) any {
 func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	var observers []Observer
 	var key *callKey
-	var bare, full []wrap[Req, Res]
+	var bare, full layers[Req, Res]
 	for _, l := range c.layers {
-		if l.observer == nil {
-			bare, full = append(bare, l.decorate), append(full, l.decorate)
+		if l.decorate != nil {
+			bare, full = bare.with(l), full.with(l)
 			continue
 		}
 		if key == nil {
 			key = new(callKey)
 		}
-		full = append(full, watched[Req, Res](key, l.observer, len(observers)))
+		full = full.with(layer[Req, Res]{watched[Req, Res](key, l.observer, len(observers)), sameCall{l.observer, key, len(observers)}, true})
 		observers = append(observers, l.observer)
 	}
-	plain := c.compose(end, bare)
+	plain := c.mustCompose(end, bare)
 	if len(observers) == 0 || len(c.links) == 0 {
 		return plain
 	}
-	all := c.compose(end, full)
+	all := c.mustCompose(end, full)
 	return func(ctx context.Context, req Req) (Res, error) {
 		var observed *call
 		for i, o := range observers {
@@ -206,7 +234,7 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 				continue
 			}
 			if observed == nil {
-				observed = &call{Context: ctx, of: key, on: make([]bool, len(observers))}
+				observed = &call{ctx, &callState{of: key, on: make([]bool, len(observers))}}
 			}
 			observed.on[i] = true
 		}
@@ -218,6 +246,15 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 	}
 }
 
+// mustCompose composes the chain, and panics on a fault.
+func (c Chain[Req, Res]) mustCompose(end Handler[Req, Res], layers layers[Req, Res]) Handler[Req, Res] {
+	h, fault := c.compose(end, layers)
+	if fault != "" {
+		panic(fault)
+	}
+	return h
+}
+
 // watched returns the layer of the n-th observer. It reads from the context
 // whether that observer is enabled. If a link passed on an unrelated context,
 // it calls o.Enabled instead.
@@ -225,16 +262,11 @@ func watched[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
 		bound := run.Bound(o, link)
 		return func(ctx context.Context, req Req) (Res, error) {
-			var passed *run.Passed
-			if c, ok := ctx.Value(key).(*call); ok {
-				if !c.on[n] {
-					return h(ctx, req)
-				}
-				passed = &c.passed
-			} else if !o.Enabled(ctx) {
+			s, ok := ctx.Value(key).(*callState)
+			if ok && !s.on[n] || !ok && !o.Enabled(ctx) {
 				return h(ctx, req)
 			}
-			return watch(ctx, req, bound, link, passed, h)
+			return watch(ctx, req, bound, link, s, h)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	callrun "github.com/windlass-go/windlass/internal/run"
 )
 
 // What observers are told in general is a law, see telemetry. Here is what an Exit holds.
@@ -54,6 +55,38 @@ func TestExit(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The guard of a link tells all observers around it whether the link passed on a decision, those of outer chains too.
+func TestPassed(t *testing.T) {
+	guarded := func(is bool) handler {
+		return func(ctx context.Context, _ request) (string, error) {
+			callrun.SetPassed(ctx, is)
+			return "", nil
+		}
+	}
+	for _, want := range []bool{false, true} {
+		inner, outer := &recorder{}, &recorder{}
+		nested := chain.New(chain.Named("inner", through)).Observe(inner)
+		_ = trace(chain.New(chain.Named("outer", nested.Then)).Observe(outer).Then(guarded(want)))
+		for name, r := range map[string]*recorder{"inner": inner, "outer": outer} {
+			if len(r.exits) != 1 || r.exits[0].Passed != want {
+				t.Errorf("the observer of the %s chain got %+v, want one exit with Passed %t", name, r.exits, want)
+			}
+		}
+	}
+}
+
+// A chain without links has nothing to observe: its end gets the caller's context.
+func TestObserverOfNothing(t *testing.T) {
+	var got context.Context
+	h := links{}.Observe(&recorder{}).Then(func(ctx context.Context, _ request) (string, error) {
+		got = ctx
+		return "", nil
+	})
+	if _, err := h(t.Context(), request{}); err != nil || got != t.Context() {
+		t.Errorf("got context %v and error %v, want the caller's context", got, err)
 	}
 }
 
@@ -147,6 +180,8 @@ func TestVerdict(t *testing.T) {
 		"Decided":        {"the result describes the decision of this link", chain.Exit{Result: decision("block")}, "block", "because"},
 		"Passed":         {"a decision that the link passed on is not its own", chain.Exit{Result: decision("block"), Passed: true}, chain.VerdictProceed, ""},
 		"DecidedAndFail": {"an error comes before a decision, and keeps its reason", chain.Exit{Result: decision("block"), Err: fs.ErrExist}, chain.VerdictError, "because"},
+		"ProceedAndFail": {"the reason to proceed is not that of the error", chain.Exit{Result: decision("proceed"), Err: fs.ErrExist}, chain.VerdictError, ""},
+		"DecidedAndDie":  {"a panic comes before a decision, too", chain.Exit{Result: decision("block"), Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, "because"},
 		"PassedAndFail":  {"nor is an error that it passed on", chain.Exit{Err: fs.ErrExist, Passed: true}, chain.VerdictProceed, ""},
 		"PassedAndPanic": {"a panic that passes through is shown", chain.Exit{Panic: "no", Passed: true}, chain.VerdictPanic, ""},
 	}

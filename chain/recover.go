@@ -16,6 +16,8 @@ type PanicError struct {
 	Link  string // the link that was running; empty if unknown
 }
 
+// Error returns the value of the panic, and the link if it is known. It does not
+// contain the stack.
 func (e *PanicError) Error() string {
 	if e.Link == "" {
 		return fmt.Sprintf("panic: %v", e.Value)

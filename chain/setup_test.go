@@ -49,6 +49,11 @@ func TestSetUpPanics(t *testing.T) {
 			do:     func() { chain.New(quota).Append(none) },
 			want:   "chain: Append: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler",
 		},
+		"Prepend": {
+			reason: "and so does Prepend",
+			do:     func() { chain.New(quota).Prepend(none) },
+			want:   "chain: Prepend: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler",
+		},
 		"Insert": {
 			reason: "and editing",
 			do:     func() { must(chain.New(quota).InsertBefore("quota", quota, none)) },
@@ -78,7 +83,13 @@ func TestSetUpPanics(t *testing.T) {
 		"After":       {reason: "a nil function would fail on the first request", do: func() { chain.After[request, string](nil) }, want: "chain: After: the function is nil"},
 		"Finally":     {reason: "a nil function would fail on the first request", do: func() { chain.Finally[request, string](nil) }, want: "chain: Finally: the function is nil"},
 		"WhenNothing": {reason: "a nil predicate would fail on the first request", do: func() { chain.When(nil, quota) }, want: "chain: When: the predicate is nil"},
-		"WhenNil":     {reason: "a nil link would fail when it is composed", do: func() { chain.When(always, none) }, want: "chain: When: the link is nil"},
+		"WhenNil":     {reason: "a nil link would fail when it is composed", do: func() { chain.When(always, none) }, want: "chain: When: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler"},
+		"WhenNone":    {reason: "a condition of no links is a mistake", do: func() { chain.When[request, string](always) }, want: "chain: When: there are no links"},
+		"WhenNilTwo": {
+			reason: "the position of the nil link is known",
+			do:     func() { chain.When(always, quota, none) },
+			want:   "chain: When: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler",
+		},
 		"DeadlineNil": {reason: "a nil link would fail when it is composed", do: func() { chain.Deadline(time.Second, none) }, want: "chain: Deadline: the link is nil"},
 		"DeadlineZero": {
 			reason: "no time at all is a mistake, not a limit",

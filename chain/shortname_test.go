@@ -1,6 +1,9 @@
 package chain
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestShortName(t *testing.T) {
 	cases := map[string]struct {
@@ -29,12 +32,35 @@ func TestShortName(t *testing.T) {
 		"RangeFunc":           {"the body of a range over a function is a closure as well", "main.main.New.seq.example.com/aks/audit.New-range1.func5", "/src/aks/audit/audit.go", "audit.New"},
 		"RangeFuncInClosure":  {"in a closure too", "example.com/aks/audit.New.func2-range3.func7", "/src/aks/audit/audit.go", "audit.New"},
 		"Go":                  {"and so is what the compiler makes of a go statement", "example.com/aks/audit.New.gowrap1", "/src/aks/audit/audit.go", "audit.New"},
-		"LooksLikeClosure":    {"a function called func is possible, and no closure", "example.com/aks/audit.function", "/src/aks/audit/audit.go", "audit.function"},
+		"Defer":               {"nor is the function that the compiler makes of a defer statement", "example.com/aks/audit.New.deferwrap1", "/src/aks/audit/audit.go", "audit.New"},
+		"LooksLikeClosure":    {"a name may begin as that of a closure", "example.com/aks/audit.function", "/src/aks/audit/audit.go", "audit.function"},
+		"NamedLikeClosure":    {"a function may have the name of a closure", "example.com/aks/audit.func1", "/src/aks/audit/audit.go", "audit.func1"},
+		"MethodLikeClosure":   {"a method too, without a number", "example.com/aks/audit.(*Log).gowrap", "/src/aks/audit/audit.go", "audit.(*Log).gowrap"},
+		"MethodLikeTwo":       {"one prefix is left out, not two", "example.com/aks/audit.(*Log).funcgowrap1", "/src/aks/audit/audit.go", "audit.(*Log).funcgowrap1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := shortName(tc.full, tc.file); got != tc.want {
 				t.Errorf("%s: shortName(%q, %q) = %q, want %q", tc.reason, tc.full, tc.file, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestFuncName(t *testing.T) {
+	var none func()
+	cases := map[string]struct {
+		reason string
+		fn     any
+	}{
+		"Nil":   {"a nil function has no code", none},
+		"Value": {"a value of another kind has no code", 7},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			name, source := funcName(tc.fn)
+			if name != "unknown" || !strings.HasPrefix(source, "chain/shortname_test.go:") {
+				t.Errorf("%s: funcName returned %q, %q, want \"unknown\" and the line of the call", tc.reason, name, source)
 			}
 		})
 	}
@@ -52,6 +78,7 @@ func TestFolder(t *testing.T) {
 		"CacheVersion":  {"both at once", "/mod/audit/v2@v2.0.1/audit.go", "audit"},
 		"NotAVersion":   {"v and a word is a name", "/src/vault/vault.go", "vault"},
 		"JustV":         {"so is v alone", "/src/v/v.go", "v"},
+		"Number":        {"a number alone is a name", "/src/audit/2026/audit.go", "2026"},
 		"VersionBelowV": {"a version folder in the module cache of a version", "/mod/audit@v1.2.3/v2/audit.go", "audit"},
 		"None":          {"no folder is told by a dot", "./main.go", "."},
 	}

@@ -2,30 +2,51 @@ package chain
 
 import (
 	"context"
+	"strings"
 
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// When makes a link that applies link to requests for which predicate returns
-// true. Other requests go directly to the next handler. The new link's name is
-// "When(name)". A nil predicate and a nil link panic.
-func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, link Middleware[Req, Res]) Middleware[Req, Res] {
-	if predicate == nil {
+// When makes a link that applies links, the first one outermost, to requests
+// for which predicate returns true. Other requests go directly to the next
+// handler:
+//
+//	New(When(p, a, b), c)    = New(a, b, c) for a request that p accepts
+//	                         = New(c) for any other request
+//
+// The predicate is asked once for each call, before the links run. The new
+// link's name is "When(a, b)". If an engine asks which link decided, it gets the
+// link within When. Observers of the chain see each of the links, too. A nil
+// predicate, no links, and a nil link panic.
+func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, links ...Middleware[Req, Res]) Middleware[Req, Res] {
+	switch {
+	case predicate == nil:
 		panic("chain: When: the predicate is nil")
+	case len(links) == 0:
+		panic("chain: When: there are no links")
 	}
-	if link == nil {
-		panic("chain: When: the link is nil")
+	c := Chain[Req, Res]{links: entries("When", links)}
+	names, tags := make([]string, len(links)), make([]any, len(links))
+	for i, l := range c.Links() {
+		names[i], tags[i] = l.Name, l.Tag
 	}
-	return probe.Derived("When("+describe(link).Name+")", link, func(next Handler[Req, Res]) Handler[Req, Res] {
-		with := link(next)
-		if with == nil {
-			return nil // Then panics and names this link
-		}
-		return func(ctx context.Context, req Req) (Res, error) {
-			if predicate(ctx, req) {
-				return with(ctx, req)
+	inside := func(of *Link, layers layers[Req, Res]) Middleware[Req, Res] {
+		c := c.within(of)
+		return func(next Handler[Req, Res]) Handler[Req, Res] {
+			with, fault := c.compose(next, layers)
+			if fault != "" {
+				return nil // Then panics and names this link
 			}
-			return next(ctx, req)
+			return func(ctx context.Context, req Req) (Res, error) {
+				if predicate(ctx, req) {
+					return with(ctx, req)
+				}
+				return next(ctx, req)
+			}
 		}
-	})
+	}
+	return probe.Named(probe.Answer{
+		Name: "When(" + strings.Join(names, ", ") + ")", Source: probe.Caller(), Tag: linktag.Join(tags...), Inside: inside,
+	}, inside(&Link{}, layers[Req, Res]{}))
 }

@@ -2,10 +2,14 @@ package chain_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	"pgregory.net/rapid"
 )
 
 func TestWhen(t *testing.T) {
@@ -52,3 +56,82 @@ func TestWhenAroundChain(t *testing.T) {
 		})
 	}
 }
+
+// When with a predicate that is true equals its links, for calls and for observers. With one that is false it equals no
+// links.
+//
+//	New(a..., When(true, b...), c...)  = New(a..., b..., c...)
+//	New(a..., When(false, b...), c...) = New(a..., c...)
+func TestWhenLaws(t *testing.T) {
+	holds := func(is bool) func(context.Context, request) bool {
+		return func(context.Context, request) bool { return is }
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		pa, pb, pc, end := draw(t, "a", anything), draw(t, "b", anything), draw(t, "c", anything), drawEnd(t, "end")
+		if len(pb) == 0 {
+			pb = []step{{id: "b0", op: pass}}
+		}
+		all, without := slices.Concat(pa, pb, pc), slices.Concat(pa, pc)
+		a, c := chain.New(named(pa)...), named(pc)
+		when := func(is bool) links { return a.Append(chain.When(holds(is), named(pb)...)).Append(c...) }
+		nested := a.Append(chain.When(holds(true), chain.When(holds(true), named(pb)...))).Append(c...)
+		mustBehave(t, "When(true, b...) = b...", run(all, end), when(true).Then(end.end()))
+		mustBehave(t, "When(false, b...) = nothing", run(without, end), when(false).Then(end.end()))
+		mustBehave(t, "When(true, When(true, b...)) = b...", run(all, end), nested.Then(end.end()))
+
+		for law, tc := range map[string]struct {
+			got  links
+			want []step
+		}{"true": {when(true), all}, "false": {when(false), without}, "nested": {nested, all}} {
+			for _, on := range []bool{true, false} {
+				seen, want := &watcher{id: "o", on: on, attached: true}, &watcher{id: "o", on: on, attached: true}
+				got := play(tc.got.Observe(seen).Then(end.end()))
+				got.Events = slices.DeleteFunc(got.Events, func(event string) bool { return strings.HasPrefix(event, "o(When(") })
+				if diff := cmp.Diff(play(chain.New(named(tc.want)...).Observe(want).Then(end.end())), got, sameError); diff != "" {
+					t.Fatalf("an enabled=%t observer of a %s When: -want, +got:\n%s", on, law, diff)
+				}
+			}
+		}
+	})
+}
+
+// Observers see the links within When as links of its point, and know the When. The chain lists only the When.
+func TestWhenDescribes(t *testing.T) {
+	always := func(context.Context, request) bool { return true }
+	c := chain.New(chain.Named("some", chain.When(always, step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named())))).At("PreCheck")
+	if c.String() != "some" || c.Links()[0].Within != nil {
+		t.Errorf("the chain lists %s, within %v", c, c.Links()[0].Within)
+	}
+	if got := chain.New(chain.When(always, step{id: "a", op: pass}.named(), step{id: "b", op: pass}.named())).String(); got != "When(a, b)" {
+		t.Errorf("the name is %s, want the names of both links", got)
+	}
+	o := &places{}
+	play(c.Observe(o).Then(stopped.end()))
+	want := []string{"PreCheck/some", "PreCheck/a within some", "PreCheck/When(b) within some", "PreCheck/b within When(b)"}
+	if diff := cmp.Diff(want, o.seen); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+
+	// A decoration gets each link of the chain once, and no other link.
+	var decorated []string
+	c.Decorate(func(l *chain.Link, h handler) handler { decorated = append(decorated, l.Name); return h }).Then(stopped.end())
+	if diff := cmp.Diff([]string{"some"}, decorated); diff != "" {
+		t.Errorf("decorated: -want, +got:\n%s", diff)
+	}
+}
+
+// places is an observer that records the places of links.
+type places struct{ seen []string }
+
+func (p *places) Enabled(context.Context) bool { return true }
+
+func (p *places) Enter(ctx context.Context, l *chain.Link) context.Context {
+	text := l.Point + "/" + l.Name
+	if l.Within != nil {
+		text += fmt.Sprint(" within ", l.Within.Name)
+	}
+	p.seen = append(p.seen, text)
+	return ctx
+}
+
+func (p *places) Exit(context.Context, *chain.Link, chain.Exit) {}

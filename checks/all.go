@@ -13,13 +13,21 @@ import (
 // blocks, so that a person sees every blocker at once. The results are
 // combined:
 //
+//   - If any check ignores the resource, so does All, also if another fails: an
+//     error would be written to a resource of another controller.
 //   - If any check fails, All fails. errors.Is and errors.As find the error of
 //     each check. The text includes the messages of the checks that block, and
 //     is bounded.
+//   - If any check returns [Finished], so does All.
 //   - If any check blocks, All blocks. The block has the messages, up to a
 //     bound, and all awaited objects. It takes its reason from the first block
-//     with the longest [WithRetry]. Its delay is the longest [WithAfter].
-//   - If no check blocks and any skips, All skips.
+//     with the longest [WithRetry]. Its delay is the longest [WithAfter]. It
+//     keeps the status if all blocks do.
+//   - If any check returns [Release], so does All. Else, if any skips, All
+//     skips.
+//
+// The checks run one after the other. All runs a check even if the one before it
+// blocks, so a check that reads a [Slot] of another one stands after All.
 //
 // [Check] must make each link, because a raw link could act around next. It
 // makes all checks of this package except [Gate]. Any other link panics with
@@ -28,7 +36,7 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 	if len(links) == 0 {
 		panic("checks: All: there are no links")
 	}
-	checks := make([]chain.Handler[R, Result], len(links))
+	checks := make([]chain.Chain[R, Result], len(links))
 	names := make([]string, len(links))
 	tag := linktag.Check{OwnerOnly: true} // until a check of the resource is found
 	for i, link := range links {
@@ -38,33 +46,37 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 		check, its := alone("All", link)
 		checks[i], names[i], tag = check, nameOf(link), tag.With(its)
 	}
-	return newCheck("All("+strings.Join(names, ", ")+")", tag, func(ctx context.Context, req R) (Result, error) {
-		var sum gathered
-		for i, check := range checks {
-			res, err := check(ctx, req)
-			if err != nil || res.d != proceed {
+	return newGroup("All("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, R) (Result, error) {
+		ask := make([]chain.Handler[R, Result], len(checks))
+		for i, c := range checks {
+			ask[i] = Compose(watched(c, observers))
+		}
+		return func(ctx context.Context, req R) (Result, error) {
+			var sum gathered
+			for i, check := range ask {
+				res, err := check(ctx, req)
 				sum.add(names[i], res, err)
 			}
+			return sum.result()
 		}
-		return sum.result()
 	})
 }
 
-// alone returns a handler that runs one check only, and the check's tag. by is
-// the caller's name for the text of a panic.
-func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Handler[R, Result], linktag.Check) {
+// alone returns a chain of one check, and the check's tag. by is the caller's
+// name for the text of a panic.
+func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Chain[R, Result], linktag.Check) {
 	tag, ok := tagOf(link)
-	if !ok || tag.Acts {
+	if !ok || tag.Acts || tag.Raw {
 		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself", by, nameOf(link)))
 	}
-	return Compose(chain.New(link)), tag
+	return chain.New(link), tag
 }
 
 // gathered collects the results of several checks. It returns a single block as
 // it is.
 type gathered struct {
 	name  string    // the check that gave first
-	first *decision // the first block, or a skip if there is none
+	first *decision // the first decision with the greatest verdict
 	all   *union    // the combination of all blocks; nil if there is at most one
 	errs  []error
 }
@@ -77,9 +89,9 @@ func (g *gathered) add(name string, res Result, err error) {
 		g.errs = append(g.errs, err)
 	case err != nil:
 		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
-	case g.first == nil || g.first.verdict == skips:
+	case g.first == nil || res.d.verdict > g.first.verdict:
 		g.name, g.first = name, res.d
-	case res.Blocked():
+	case res.Blocked() && g.first.verdict == blocks:
 		if g.all == nil {
 			g.all = &union{}
 			g.all.add(g.name, g.first)
@@ -91,14 +103,15 @@ func (g *gathered) add(name string, res Result, err error) {
 // result combines the results. It never proceeds with an error.
 func (g *gathered) result() (Result, error) {
 	res := Proceed()
-	if u := g.all; u != nil {
-		u.sum.verdict, u.sum.refs, u.sum.message = blocks, u.refs.refs, u.texts.String()
-		res.d = &u.sum
-	} else if g.first != nil {
+	if g.first != nil {
 		res.d = g.first
 	}
+	if u := g.all; u != nil && res.Blocked() {
+		u.sum.verdict, u.sum.refs, u.sum.message = blocks, u.refs.refs, u.texts.String()
+		res.d = &u.sum
+	}
 	switch {
-	case len(g.errs) == 0:
+	case len(g.errs) == 0 || res.Ignored():
 		return res, nil
 	case res.Blocked():
 		return res, joined(g.errs, "; and blocked: "+res.Message())
@@ -118,6 +131,8 @@ func (u *union) add(name string, d *decision) {
 		u.sum.retry, u.sum.reason = d.retry, d.reason
 	}
 	u.sum.after = max(u.sum.after, d.after)
+	u.sum.self = u.sum.self || d.self
+	u.sum.keepsStatus = d.keepsStatus && (u.sum.keepsStatus || u.texts.n == 0)
 	u.sum.negative = min(u.sum.negative, d.negative)
 	for _, ref := range d.refs {
 		u.refs.add(ref)

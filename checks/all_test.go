@@ -3,6 +3,8 @@ package checks_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 func TestAll(t *testing.T) {
@@ -21,11 +24,18 @@ func TestAll(t *testing.T) {
 		slow    = says[request]("slow", checks.Block("Slow", "two", checks.WithAfter(time.Second), checks.WithWaitingFor(b, a)), nil)
 		slower  = says[request]("slower", checks.Block("Slower", "three"), nil)
 		skip    = says[request]("skip", checks.Skip("why"), nil)
+		ignore  = says[request]("ignore", checks.Ignore("not mine"), nil)
+		done    = says[request]("done", checks.Finished("Denied", "by a person"), nil)
+		release = says[request]("release", checks.Release("retained"), nil)
+		quiet   = says[request]("quiet", checks.Block("Quiet", "four", checks.WithStatusKept()), nil)
+		self    = says[request]("self", checks.Block("Self", "five", checks.WithWaitingForSelf()), nil)
 		fail    = says[request]("fail", checks.Block("Beside", "beside the error"), errTest)
 		other   = says[request]("other", checks.Result{}, errOther)
 		zero    = says[request]("zero", checks.Result{}, nil)
 		panicky = checks.Check("panicky", func(context.Context, request) (checks.Result, error) { panic(errTest) })
 	)
+	ten := strings.Repeat("slower: three; ", 9) + "slower: three"
+	long := func(n int) link { return says[request]("long", checks.Block("Long", strings.Repeat("x", n)), nil) }
 	cases := map[string]struct {
 		reason string
 		links  []link
@@ -41,6 +51,21 @@ func TestAll(t *testing.T) {
 
 		"Skip":        {"a skip is one if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
 		"SkipBlocked": {"a block is stronger, in both orders", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
+
+		"IgnoreWins":    {"nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
+		"FinishedWins":  {"a denied request waits for nothing", []link{slower, done, skip}, checks.Finished("Denied", "by a person"), "", nil},
+		"FinishedError": {"an error does not finish a resource for good", []link{done, fail}, checks.Result{}, "fail: the test says so", []error{errTest}},
+		"BlockRelease":  {"a block keeps the resource", []link{release, slower}, checks.Block("Slower", "three"), "", nil},
+		"Release":       {"a skip does not matter to a release", []link{skip, release}, checks.Release("retained"), "", nil},
+		"KeepsStatus":   {"a block that writes the status is shown", []link{quiet, slower}, checks.Block("Quiet", "quiet: four; slower: three"), "", nil},
+		"KeepsBoth":     {"blocks that keep the status keep it together", []link{quiet, quiet}, checks.Block("Quiet", "quiet: four; quiet: four", checks.WithStatusKept()), "", nil},
+		"Self":          {"each block may wait for the resource itself", []link{slower, self}, checks.Block("Slower", "slower: three; self: five", checks.WithWaitingForSelf()), "", nil},
+		"SelfFirst":     {"whatever their order is", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
+
+		"Ten":     {"ten messages are complete", slices.Repeat([]link{slower}, 10), checks.Block("Slower", ten), "", nil},
+		"Eleven":  {"the message counts further blocks", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
+		"Longest": {"a message of 1,000 bytes is complete", []link{slower, long(994)}, checks.Block("Slower", "slower: three; long: "+strings.Repeat("x", 994)), "", nil},
+		"TooLong": {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
 
 		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
 		"Errors": {"all errors are kept, and no proceed beside them", []link{fail, pass, other, skip}, checks.Result{}, "fail: the test says so; other: another error", []error{errTest, errOther}},

@@ -33,7 +33,7 @@ func TestApprovalPending(t *testing.T) {
 		"Disconnected": {"nor against what was taken apart again", list(of("Disconnected")), nil, blocks("ApprovalDisconnected", classify.OnChange, "Disconnected"+disconnected)},
 		"Absent":       {"nothing said is not approved", list(checks.Approval{Name: "backup"}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
 		"Blank":        {"nor is white space", list(checks.Approval{Name: "backup", Status: " "}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
-		"Unknown":      {"nor is an unknown status", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup has an approval status that is not known: Approved?\n`)},
+		"Unknown":      {"nor is an unknown status", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup has an approval status that is not known: Approved?`)},
 		"Described":    {"what was written about it is repeated", list(checks.Approval{Name: "backup", Status: "Rejected", Description: "not in my house"}), nil, blocks("ApprovalRejected", classify.OnChange, "backup"+rejected+" (not in my house)")},
 		"Nameless":     {"one without a name is named by its place", list(of("Approved"), checks.Approval{Status: "Pending"}, of("Approved")), nil, blocks("ApprovalPending", classify.Slow, "connection 2 of 3"+pending)},
 
@@ -108,7 +108,7 @@ func TestApprovalPendingMany(t *testing.T) {
 	check := checks.ApprovalPending(func(a []checks.Approval) []checks.Approval { return a }, func(a checks.Approval) checks.Approval { return a })
 	got, _ := ask(t, check, &checks.Request[[]checks.Approval]{Resource: all})
 	message := got.Result.Message()
-	if len(message) > 11_000 || !strings.HasSuffix(message, "...; and 7,990 more") || !utf8.ValidString(message) {
+	if len(message) > 11_000 || !strings.HasSuffix(message, "... (7,075 bytes more); and 7,990 more") || !utf8.ValidString(message) {
 		t.Errorf("a message of %d bytes that ends with %q, want a bounded one that counts the rest", len(message), message[max(0, len(message)-40):])
 	}
 	if got.Result.Reason() != checks.ReasonApprovalRejected {

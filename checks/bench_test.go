@@ -220,6 +220,12 @@ func TestAllocations(t *testing.T) {
 	}
 	err := errors.New("the version is missing")
 	reference := checks.ReferenceReady("network", func(*Database) []checks.Ref { return networks })
+	suitable := checks.ReferenceIs("network", func(*Database) []checks.Ref { return networks }, func(d *Database, c *Cluster) string {
+		if c.Version > d.Version {
+			return "too new"
+		}
+		return ""
+	})
 	approvals := checks.ApprovalPending(func(d *Database) []Connection { return d.Status.Connections },
 		func(c Connection) checks.Approval {
 			return checks.Approval{Name: c.Name, Status: c.Status, Description: "by mail"}
@@ -248,6 +254,9 @@ func TestAllocations(t *testing.T) {
 		"ProvisioningState":      {"what lets pass costs nothing", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), passing(), "", 0},
 		"LiveState":              {"what lets pass costs nothing", live("Succeeded"), passing(), "", 0},
 		"ReferenceReady":         {"what lets pass costs nothing", reference, passing(), "", 0},
+		"ReferenceIs":            {"a check that proceeds allocates nothing", suitable, passing(), "", 0},
+		"ResourceIs":             {"a check that proceeds allocates nothing", checks.ResourceIs("fine", func(*Database) string { return "" }), passing(), "", 0},
+		"OwnerFound":             {"a check that proceeds allocates nothing", on(checks.OwnerFound()), passing(), "", 0},
 		"ApprovalPending":        {"what lets pass costs nothing", approvals, passing(), "", 0},
 		"Valid":                  {"what lets pass costs nothing", checks.Valid(func(*Database) error { return nil }), passing(), "", 0},
 		"Paused":                 {"what lets pass costs nothing", checks.Paused(func(d *Database) bool { return d.Paused }), passing(), "", 0},
@@ -267,33 +276,37 @@ func TestAllocations(t *testing.T) {
 		"OwnerProvisioningState/State":     {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.WithAllowed("Ready", "Stopped"))), passing(), "OwnerState", 3},
 		"OwnerProvisioningState/Unknown":   {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 3},
 		"OwnerProvisioningState/NotFound":  {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
-		"OwnerProvisioningState/None":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotFound", 3},
+		"OwnerProvisioningState/None":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotSet", 3},
 		"OwnerProvisioningState/ByID":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), byID, "OwnerKnownByIDOnly", 3},
 		"OwnerProvisioningState/WrongKind": {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(deepState)), passing(), "OwnerWrongKind", 3},
 
-		"OwnerIs/Objection":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
-		"OwnerIs/WrongKind":   {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
-		"OwnerFits/Objection": {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
-		"OwnerFits/NotFound":  {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
-		"State":               {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
-		"State/Unknown":       {"a block is itself and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
-		"LiveState/State":     {"a block is itself and its text", live("Upgrading"), passing(), "ResourceState", 2},
-		"LiveState/Unknown":   {"a block is itself and its text", live(""), passing(), "ResourceStateUnknown", 2},
-		"Reference/NotFound":  {"a block is itself and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
-		"Reference/NotReady":  {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
-		"Reference/Unknown":   {"a block is itself and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
-		"Reference/Stale":     {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
-		"Reference/Deleting":  {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
-		"Approval/Pending":    {"a block is itself and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
-		"Approval/Rejected":   {"a block is itself and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
-		"Approval/Gone":       {"a block is itself and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
-		"Approval/Absent":     {"a block is itself and its text", approvals, connection(""), "ApprovalAbsent", 2},
-		"Approval/Unknown":    {"a block is itself and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
-		"Valid/Invalid":       {"a block is itself and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
-		"Paused/Paused":       {"a block is itself and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
-		"Options":             {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
-		"Replaced":            {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
-		"All/OneBlock":        {"one block alone is handed through All as it is", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
+		"OwnerIs/Objection":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
+		"OwnerIs/WrongKind":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
+		"OwnerFits/Objection":   {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
+		"OwnerFits/NotFound":    {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"State":                 {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
+		"State/Unknown":         {"a block is itself and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
+		"LiveState/State":       {"a block is itself and its text", live("Upgrading"), passing(), "ResourceState", 2},
+		"LiveState/Unknown":     {"a block is itself and its text", live(""), passing(), "ResourceStateUnknown", 2},
+		"Reference/NotFound":    {"a block is itself and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
+		"Reference/NotReady":    {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
+		"Reference/Unknown":     {"a block is itself and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
+		"Reference/Stale":       {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
+		"Reference/Deleting":    {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
+		"ReferenceIs/Missing":   {"a block is a decision and its text", suitable, resolves(checks.Object{}), "ReferenceNotFound", 2},
+		"ReferenceIs/WrongKind": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: 1}), "ReferenceWrongKind", 2},
+		"ReferenceIs/Objection": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: &Cluster{Version: 99}}), "ReferenceUnsuitable", 2},
+		"ResourceIs/Objection":  {"a block is a decision and its text", checks.ResourceIs("fine", func(*Database) string { return "no" }), passing(), "ResourceUnsuitable", 2},
+		"Approval/Pending":      {"a block is itself and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
+		"Approval/Rejected":     {"a block is itself and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
+		"Approval/Gone":         {"a block is itself and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
+		"Approval/Absent":       {"a block is itself and its text", approvals, connection(""), "ApprovalAbsent", 2},
+		"Approval/Unknown":      {"a block is itself and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
+		"Valid/Invalid":         {"a block is itself and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
+		"Paused/Paused":         {"a block is itself and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
+		"Options":               {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
+		"Replaced":              {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
+		"All/OneBlock":          {"one block alone is handed through All as it is", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
 		"Own": {"a block of one's own", checks.Check("own", func(context.Context, request) (checks.Result, error) {
 			return checks.Block("NotYet", "wait", checks.WithWaitingFor()), nil
 		}), passing(), "NotYet", 2},

@@ -16,6 +16,9 @@ import (
 // remembered. If the clock goes back to before a verdict, the verdict is
 // forgotten.
 //
+// A remembered check does not run, so it sets no [Slot]. A later [Slot.Get] then
+// returns [ErrSlotUnset]. A check with [WithSlot] panics here.
+//
 // Cached remembers up to 1,024 keys and drops the oldest first ([WithSize]).
 // [WithClock] replaces the clock. The inner links run in every pass. check must
 // be made by [Check]. Any other link, a nil key function, and a ttl that is not
@@ -24,24 +27,28 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 	s := &settings{check: "Cached(" + nameOf(check) + ")", takes: []string{"WithClock", "WithSize"}, now: time.Now, number: 1024}
 	s.must(key != nil, "the key function is nil")
 	s.must(ttl > 0, "the time to remember is %s: give a positive duration", ttl)
-	decide, tag := alone("Cached", check)
+	c, tag := alone("Cached", check)
+	s.must(!tag.Sets, "the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check")
 	s.with(opts)
 	var passes keyed.Map[K, time.Time] // when the check proceeded
-	return newCheck(s.check, tag, func(ctx context.Context, req R) (Result, error) {
-		var zero K
-		k := key(req)
-		if at, ok := passes.Get(k); ok {
-			if age := s.now().Sub(at); age >= 0 && age < ttl { // a clock that jumps back makes no verdict young
-				chain.Note(ctx, "remembered")
-				return Proceed(), nil
+	return newGroup(s.check, tag, func(observers []chain.Observer) func(context.Context, R) (Result, error) {
+		decide := Compose(watched(c, observers))
+		return func(ctx context.Context, req R) (Result, error) {
+			var zero K
+			k := key(req)
+			if at, ok := passes.Get(k); ok {
+				if age := s.now().Sub(at); age >= 0 && age < ttl { // a clock that jumps back makes no verdict young
+					chain.Note(ctx, "remembered")
+					return Proceed(), nil
+				}
 			}
+			res, err := decide(ctx, req)
+			if err == nil && res.d == proceed && k != zero && same(k, k) { // a key with NaN equals nothing, not even itself
+				now := s.now()
+				passes.Put(k, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > s.number })
+			}
+			return res, err
 		}
-		res, err := decide(ctx, req)
-		if err == nil && res.d == proceed && k != zero && same(k, k) { // a key with NaN equals nothing, not even itself
-			now := s.now()
-			passes.Put(k, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > s.number })
-		}
-		return res, err
 	})
 }
 

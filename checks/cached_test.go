@@ -58,6 +58,7 @@ func TestCached(t *testing.T) {
 		asked  []int // the versions that the check itself was asked about
 	}{
 		"Remembers":      {"the check does not run again for a remembered key", time.Minute, nil, []step{{0, 1, nil}, {0, 1, nil}, {59 * time.Second, 1, block}}, []int{1}},
+		"Shortest":       {"the shortest ttl is a nanosecond", 1, nil, []step{{0, 1, nil}, {0, 1, nil}, {1, 1, nil}}, []int{1, 1}},
 		"Expires":        {"the check runs again after the ttl", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}}, []int{1, 1}},
 		"NotRenewed":     {"a look-up does not extend the ttl", time.Minute, nil, []step{{0, 1, nil}, {40 * time.Second, 1, nil}, {40 * time.Second, 1, nil}}, []int{1, 1}},
 		"Renewed":        {"a new run of the check does", time.Minute, nil, []step{{0, 1, nil}, {time.Minute, 1, nil}, {59 * time.Second, 1, nil}}, []int{1, 1}},
@@ -175,11 +176,35 @@ func TestCachedOddKeys(t *testing.T) {
 	for range 3 {
 		mustAnswer(t, "it is asked each time", passes(), check, ofDatabase(nil))
 	}
+	var asked []float64
+	key := func(req request) float64 {
+		if req.Resource.Version == 0 {
+			return math.NaN()
+		}
+		return float64(req.Resource.Version)
+	}
+	counted := checks.Cached(time.Hour, key, checks.Check("a", func(_ context.Context, req request) (checks.Result, error) {
+		asked = append(asked, float64(req.Resource.Version))
+		return checks.Proceed(), nil
+	}), checks.WithSize(2))
+	for _, version := range []int{0, 1, 2, 1, 2} {
+		mustAnswer(t, "it takes no room from other keys", passes(notesIf(len(asked) == 3, "remembered")...), counted, ofDatabase(&Database{Version: version}))
+	}
+	zero := checks.Cached(time.Hour, func(request) int { return 1 }, says[request]("a", checks.Block("A", "a"), nil), checks.WithClock(func() time.Time { return time.Time{} }))
+	mustAnswer(t, "a key that is not remembered is asked, whatever the clock shows", answer{Result: checks.Block("A", "a")}, zero, ofDatabase(nil))
 	odd := checks.Cached(time.Hour, func(request) any { return []int{1} }, says[request]("a", checks.Proceed(), nil))
 	_, err := ask(t, odd, ofDatabase(nil))
 	if p := (&chain.PanicError{}); !errors.As(err, &p) || p.Link != "Cached(a)" {
 		t.Errorf("a key that cannot be compared lets nothing through: error %v", err)
 	}
+}
+
+// notesIf returns notes if they are expected.
+func notesIf(expected bool, notes ...string) []string {
+	if expected {
+		return notes
+	}
+	return nil
 }
 
 func TestCachedConcurrently(t *testing.T) {

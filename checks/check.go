@@ -45,18 +45,42 @@ func Gate[R any](name string, act func(ctx context.Context, req R) (Result, erro
 
 // newCheck makes a link from a function that never sees next.
 func newCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	return makeCheck(name, tag, decide, nil)
+}
+
+// newGroup makes a link of other checks. open makes its function, with observers
+// around each of these checks.
+func newGroup[R any](name string, tag linktag.Check, open func(observers []chain.Observer) func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	return makeCheck(name, tag, open(nil), func(observers []chain.Observer) chain.Middleware[R, Result] {
+		return makeCheck(name, tag, open(observers), nil)
+	})
+}
+
+// watched returns a chain with observers around each of its links.
+func watched[R any](c chain.Chain[R, Result], observers []chain.Observer) chain.Chain[R, Result] {
+	for _, o := range observers {
+		c = c.Observe(o)
+	}
+	return c
+}
+
+// makeCheck makes a link from a function that never sees next. inside makes the
+// link anew, with observers around the checks that it consists of. It is nil if
+// the link is one check.
+func makeCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error), inside any) chain.Middleware[R, Result] {
 	source := probe.Caller()
 	if strings.TrimSpace(name) == "" {
 		panic(fmt.Sprintf("checks: Check: the name of the link at %s is empty", source))
 	}
 	of := requestOf[R](fmt.Sprintf("Check: the request of %q", name))
-	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide}, func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
+	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide, Inside: inside}, func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
 		return func(ctx context.Context, req R) (Result, error) {
-			if o := of.owner(req); o == nil || o.call.Note() == nil {
+			o := of.owner(req)
+			if o == nil || o.call.Note() == nil {
 				return Result{}, notComposed(name, o == nil)
 			}
 			res, err := decide(ctx, req)
-			if err != nil || res.d != proceed {
+			if err != nil || res.d != proceed && !res.passes(ctx, o) {
 				return res, err
 			}
 			return next(ctx, req)
@@ -68,7 +92,7 @@ func newCheck[R any](name string, tag linktag.Check, decide func(context.Context
 // other link.
 func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
 	if link == nil {
-		return tag, false
+		return linktag.Check{}, false
 	}
 	tag, ok = chain.New(link).Links()[0].Tag.(linktag.Check)
 	return tag, ok

@@ -86,7 +86,7 @@ func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 			}
 		}()
 		res, err = inner(ctx, req)
-		if err != nil || res.d != proceed {
+		if res.d != proceed { // no error comes with proceed
 			run.SetPassed(ctx, false) // no link around the chain passed this on yet
 		}
 		return res, err
@@ -135,9 +135,9 @@ func vet[R any](_ context.Context, _ R, n *onion.Note, at *chain.Link, res Resul
 }
 
 // decidedBy returns the link that decided on res: at, or the link inside
-// [OnOwner] that blocked. It is nil if no link decided.
+// [OnOwner] that did. It is nil if no link decided.
 func decidedBy(at *chain.Link, res Result) *chain.Link {
-	if at != nil && res.d != nil && res.d.inner != nil {
+	if res.d != nil && res.d.inner != nil {
 		return res.d.inner
 	}
 	return at
@@ -181,6 +181,9 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 		}()
 		for ; i < len(checks); i++ {
 			res, err = checks[i](ctx, req)
+			if err == nil && res.d != proceed && res.passes(ctx, o) {
+				res = Proceed()
+			}
 			if err != nil || res.d != proceed || o.call.Note() != note {
 				break
 			}
@@ -202,6 +205,15 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 		o.call.Close(note, first, decidedBy(&links[i], res))
 		return res, err
 	}
+}
+
+// passes reports whether r is a [Finished] that proceeds, because a user deletes the resource.
+func (r Result) passes(ctx context.Context, o *OwnerRequest) bool {
+	if !o.Deleting || !r.is(finishes) {
+		return false
+	}
+	chain.Note(ctx, "finished, and the resource is being deleted")
+	return true
 }
 
 var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)

@@ -196,6 +196,14 @@ func composeFailsClosed[R any](t *testing.T, k kind[R]) {
 				return res, err
 			},
 		},
+		"NextThenGuarded": {
+			reason: "an inner chain of raw links leaves the marks of the outer chain as they were", want: checks.Proceed(), entered: 1,
+			x: func(ctx context.Context, req R, next handler) (checks.Result, error) {
+				res, err := next(ctx, req)
+				_, _ = checks.Compose(chain.New(open[R]("o"), says[R]("i", checks.Block("I", "i"), nil)))(ctx, req)
+				return res, err
+			},
+		},
 		"PanicAfterNested": {
 			reason: "so that a panic behind it is that of the link around it", err: "panic in link x: the test says so", is: errTest, at: "x",
 			x: func(ctx context.Context, req R, _ handler) (checks.Result, error) {
@@ -283,6 +291,7 @@ func composeAtTheEnd[R any](t *testing.T, k kind[R]) {
 		"Empty":      {"nothing is in the way", nil, k.fresh(), "", nil},
 		"EmptyNil":   {"a nil request is none even there", nil, none, "checks: the request is nil", checks.ErrNilRequest},
 		"CalledNil":  {"nor is it shown to a link", []chain.Middleware[R, checks.Result]{hands(func(R) R { t.Error("x was entered"); return none })}, none, "checks: the request is nil", checks.ErrNilRequest},
+		"CheckedNil": {"nor to a check", []chain.Middleware[R, checks.Result]{says[R]("a", checks.Proceed(), nil)}, none, "checks: the request is nil", checks.ErrNilRequest},
 		"HandedNil":  {"the end does not take one either", []chain.Middleware[R, checks.Result]{hands(func(R) R { return none })}, k.fresh(), "checks: the request handed on to the end of the chain: the request is nil", checks.ErrNilRequest},
 		"HandedFake": {"nor one that was made up", []chain.Middleware[R, checks.Result]{hands(func(R) R { return k.fresh() })}, k.fresh(), "checks: the request handed on to the end of the chain: the request is not the one that this call began with: hand on that request, or a copy of it", checks.ErrForeignRequest},
 		"HandedCopy": {"a copy will do", []chain.Middleware[R, checks.Result]{hands(k.copied)}, k.fresh(), "", nil},
@@ -400,6 +409,32 @@ func composeDecorated[R any](t *testing.T, k kind[R]) {
 			}
 			if err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) {
 				t.Errorf("%s: %v, error %v, want %q", tc.reason, res, err, tc.err)
+			}
+		})
+	}
+}
+
+func TestComposeDecoratedProceed(t *testing.T) {
+	both(t, composeDecoratedProceed, composeDecoratedProceed)
+}
+
+// composeDecoratedProceed has a decoration that makes the zero Result of a proceed, after the end was reached.
+func composeDecoratedProceed[R any](t *testing.T, k kind[R]) {
+	type handler = chain.Handler[R, checks.Result]
+	for _, at := range []string{"a", "b"} {
+		t.Run(at, func(t *testing.T) {
+			c := chain.New(says[R]("a", checks.Proceed(), nil), says[R]("b", checks.Proceed(), nil)).Decorate(func(l *chain.Link, h handler) handler {
+				return func(ctx context.Context, req R) (checks.Result, error) {
+					res, err := h(ctx, req)
+					if l.Name == at {
+						res = checks.Result{}
+					}
+					return res, err
+				}
+			})
+			res, err := checks.Compose(c)(t.Context(), k.fresh())
+			if !res.IsZero() || !errors.Is(err, checks.ErrNoDecision) {
+				t.Errorf("the zero Result around link %s is no decision: %v, %v", at, res, err)
 			}
 		})
 	}
@@ -589,6 +624,13 @@ func loop[R any](t *testing.T, k kind[R]) {
 	}
 }
 
+// A resource that a user deletes is not finished: its deletion is work. The trace shows why the chain continues.
+func TestFinishedDeleting(t *testing.T) {
+	finished := says[ownerRequest]("f", checks.Finished("Complete", ""), nil)
+	mustAnswer(t, "the inner links run", passes("finished, and the resource is being deleted"), finished, &checks.OwnerRequest{Deleting: true})
+	mustAnswer(t, "an error is an error", fails("the test says so"), says[ownerRequest]("f", checks.Finished("Complete", ""), errTest), &checks.OwnerRequest{Deleting: true})
+}
+
 // journal is an observer that writes down what it is told.
 type journal struct {
 	off    bool
@@ -687,6 +729,17 @@ func composeObserved[R any](t *testing.T, k kind[R]) {
 				t.Errorf("with an observer that is off it comes to %v by %v, %v, else to %v by %v, %v", unseen, decidedBy(unseenReq), offErr, plain, decidedBy(plainReq), plainErr)
 			}
 		})
+	}
+}
+
+// A link that runs a chain of its own decides by itself, whichever of its links passed the block on.
+func TestComposeObservedInside(t *testing.T) {
+	inside := checks.Compose(chain.New(open[request]("o"), says[request]("i", checks.Block("B", "text"), nil)))
+	seen := &journal{}
+	plain := chain.New(raw("x", func(ctx context.Context, req request, _ handler) (checks.Result, error) { return inside(ctx, req) })).Observe(seen)
+	_, _ = plain.Then(proceeds)(t.Context(), ofDatabase(nil))
+	if diff := cmp.Diff([]string{"x>", "<x block B | block B: text [slow]"}, seen.events); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

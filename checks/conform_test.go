@@ -28,6 +28,8 @@ func TestOwnerChecksConform(t *testing.T) {
 		"OwnerReady":                               ready,
 		"OwnerReady/ByIDBlocks":                    checks.OwnerReady(checks.WithByIDBlocked()),
 		"OwnerReady/Reason":                        checks.OwnerReady(checks.WithReason("NotYet"), checks.WithAfter(time.Minute)),
+		"OwnerFound":                               checks.OwnerFound(),
+		"OwnerFound/RequiredOwner":                 checks.OwnerFound(checks.WithRequiredOwner(), checks.WithByIDBlocked()),
 		"OwnerProvisioningState":                   checks.OwnerProvisioningState(clusterState),
 		"OwnerProvisioningState/UnknownProceeds":   checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
 		"OwnerProvisioningState/WrongKindProceeds": checks.OwnerProvisioningState(clusterState, checks.WithWrongKindAllowed()),
@@ -67,6 +69,13 @@ func TestChecksConform(t *testing.T) {
 		}
 		return ""
 	}
+	networkOf := func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }
+	sameVersion := func(d *Database, n *Cluster) string {
+		if d.Version != n.Version && *n.Status.ProvisioningState != "" {
+			return fmt.Sprintf("it has version %d, and the database %d", n.Version, d.Version)
+		}
+		return ""
+	}
 	owner := checks.OnOwner[*Database](checks.OwnerReady(), checks.OwnerIs("Known", func(c *Cluster) string { return "" }))
 	links := map[string]link{
 		"ProvisioningState":                 checks.ProvisioningState(state),
@@ -90,6 +99,14 @@ func TestChecksConform(t *testing.T) {
 		"OwnerFits":                 checks.OwnerFits("OwnerFits", ahead),
 		"OwnerFits/UnknownProceeds": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
 		"OnOwner":                   owner,
+		"ReferenceIs":               checks.ReferenceIs("network", networkOf, sameVersion),
+		"ReferenceIs/Allowed":       checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
+		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {
+			if d.Version < 12 || *d.Status.ProvisioningState == "Deleting" {
+				return "versions before 12 are not offered any more"
+			}
+			return ""
+		}),
 		"Valid": checks.Valid(func(d *Database) error {
 			if d.Version < 12 {
 				return errors.New("versions before 12 are not offered any more")
@@ -114,10 +131,10 @@ func TestChecksConform(t *testing.T) {
 		})
 	}
 	t.Run("Chain", func(t *testing.T) {
-		guards := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["Valid"], owner, network, links["ApprovalPending"], links["OwnerFits"],
+		guards := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["ResourceIs"], owner, network, links["ApprovalPending"], links["OwnerFits"],
 			links["ProvisioningState/UnknownProceeds"])
 		checkstest.Laws(t, guards, requests())
-		checkstest.Order(t, guards, requests(), "Paused", "Valid", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
+		checkstest.Order(t, guards, requests(), "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
 			"ApprovalPending", "OwnerFits", "ProvisioningState")
 	})
 	t.Run("Convert", func(t *testing.T) {
@@ -175,7 +192,7 @@ func requests() *rapid.Generator[request] {
 				ProvisioningState: new("Succeeded"), Connections: []Connection{{"a", "Approved"}, {"b", "Approved"}},
 			}}
 			return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, goodCluster(t))),
-				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &struct{}{}))))
+				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}}))))
 		}),
 		anyRequests(),
 	)
@@ -193,7 +210,7 @@ func anyRequests() *rapid.Generator[request] {
 			d.Status.Connections = append(d.Status.Connections, Connection{Name: "c", Status: status})
 		}
 		network := rapid.SampledFrom([]checks.Object{
-			checkstest.Ready(lan, &struct{}{}), checkstest.NotReady(lan, &struct{}{}, "Creating"), checkstest.NotFound(lan),
+			checkstest.Ready(lan, &struct{}{}), checkstest.Ready(lan, &Cluster{Version: 12}), checkstest.NotReady(lan, &struct{}{}, "Creating"), checkstest.NotFound(lan),
 		}).Draw(t, "network")
 		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.ResolvedBy(checkstest.ResolverOf(network)))
 	})

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
@@ -25,6 +26,7 @@ type ConversionError struct {
 	Err      error
 }
 
+// Error returns both types and the cause, and the kind first if it is known.
 func (e *ConversionError) Error() string {
 	kind := ""
 	if e.Kind != "" {
@@ -56,7 +58,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 		panic(fmt.Sprintf("checks: Convert: the chain %s has decorations or observers, which would be lost: put them around the converted chain", c))
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
-		if tag, ok := tagOf(link); ok && tag.Acts {
+		if tag, _ := tagOf(link); tag.Acts {
 			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: leave it out, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
 		}
 		return func(next Handler[From]) Handler[From] {
@@ -80,6 +82,9 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				resource, err := converted(req.Resource, convert)
 				if err != nil {
 					return Result{}, &ConversionError{Kind: req.Kind, From: typeOf(req.Resource), To: reflect.TypeFor[To]().String(), Err: err}
+				}
+				if req.slots == nil {
+					req.slots = &slot.Values{} // for the two requests to share
 				}
 				to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
 				to.origin = req

@@ -52,11 +52,11 @@ func TestConvert(t *testing.T) {
 			return next(ctx, &inner)
 		}
 	}
-	old := chain.New(chain.Named("sees", sees), checks.Valid(func(d *Database) error {
+	old := chain.New(chain.Named("sees", sees), checks.ResourceIs("Valid", func(d *Database) string {
 		if d.Version > 1 {
-			return errors.New("there is no such version")
+			return "there is no such version"
 		}
-		return nil
+		return ""
 	}))
 	c := checks.Convert(old, (*newer).older).Append(checks.Check("newer", func(_ context.Context, req *checks.Request[*newer]) (checks.Result, error) {
 		log = append(log, "newer "+req.Kind+" "+req.Owner.Ref.Name+" "+req.Resource.spec.Network.Name)
@@ -84,7 +84,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("each link sees its own type, and what links in front of it changed besides: -want, +got:\n%s", diff)
 	}
 	res, err = ask(&Database{Version: 2})
-	if err != nil || res.Reason() != checks.ReasonSpecInvalid || decidedBy(req) != "Valid" {
+	if err != nil || res.Reason() != checks.ReasonResourceUnsuitable || decidedBy(req) != "Valid" {
 		t.Errorf("the check of the older version decides: %v at %v, %v", res, decidedBy(req), err)
 	}
 }
@@ -130,7 +130,7 @@ func (watching) Enter(ctx context.Context, _ *chain.Link) context.Context { retu
 func (watching) Exit(context.Context, *chain.Link, chain.Exit)            {}
 
 func TestConvertFails(t *testing.T) {
-	c := chain.New(checks.Valid(func(*Database) error { return nil }))
+	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	const cannot = "Database: cannot make *checks_test.Database of *checks_test.newer: "
 	cases := map[string]struct {
 		reason  string
@@ -162,22 +162,47 @@ func TestConvertFails(t *testing.T) {
 		})
 	}
 	t.Run("NoInterface", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.Valid(func(error) error { return nil })), func(*newer) (error, error) { return nil, nil })
+		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(error) string { return "" })), func(*newer) (error, error) { return nil, nil })
 		_, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{})
 		if !errors.Is(err, checks.ErrNoConversion) || err.Error() != "cannot make error of *checks_test.newer: "+checks.ErrNoConversion.Error() {
 			t.Errorf("a nil interface is nil, too, and a kind that nobody gave is not named: %v", err)
 		}
 	})
+	t.Run("Nothing", func(t *testing.T) {
+		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(int) string { return "" })), func(any) (int, error) { return 0, errTest })
+		_, err := checks.Compose(c)(t.Context(), &checks.Request[any]{})
+		if err == nil || err.Error() != "cannot make int of nothing: the test says so" {
+			t.Errorf("a resource that is a nil interface has no type: %v", err)
+		}
+	})
+	t.Run("NilMap", noConversion[map[string]int])
+	t.Run("NilSlice", noConversion[[]int])
+	t.Run("NilFunc", noConversion[func()])
+	t.Run("NilChan", noConversion[chan int])
+	t.Run("NilRequest", func(t *testing.T) {
+		h := checks.Convert(c, (*newer).older).Then(func(context.Context, *checks.Request[*newer]) (checks.Result, error) { return checks.Proceed(), nil })
+		if res, err := h(t.Context(), nil); !errors.Is(err, checks.ErrNilRequest) || !res.IsZero() {
+			t.Errorf("a nil request is refused without Compose, too: %v, %v", res, err)
+		}
+	})
 	t.Run("Values", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.Valid(func(n int) error { return nil })), func(string) (int, error) { return 0, nil })
+		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(n int) string { return "" })), func(string) (int, error) { return 0, nil })
 		if res, err := checks.Compose(c)(t.Context(), &checks.Request[string]{}); err != nil || !res.Proceeds() {
 			t.Errorf("zero is a value: %v, %v", res, err)
 		}
 	})
 }
 
+// noConversion converts to the nil of a type.
+func noConversion[To any](t *testing.T) {
+	c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(To) string { return "" })), func(*newer) (to To, err error) { return to, nil })
+	if res, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{}); !errors.Is(err, checks.ErrNoConversion) {
+		t.Errorf("nil is no resource: %v, %v", res, err)
+	}
+}
+
 func TestConvertPanics(t *testing.T) {
-	c := chain.New(checks.Valid(func(*Database) error { return nil }))
+	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	gate := checks.Gate("start", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
 	mustPanic(t, map[string]setUp{
 		"Gate": {"what a gate notes in a converted resource is lost, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },

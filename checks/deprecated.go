@@ -1,10 +1,27 @@
 package checks
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
 )
+
+// Valid is [ResourceIs] for a rule that returns an error. The text of the error
+// is the message, and [ReasonSpecInvalid] the reason. A nil rule panics.
+//
+// Deprecated: use [ResourceIs], and return a text in place of the error.
+func Valid[T any](rule func(resource T) error, opts ...Option) Middleware[T] {
+	s := configure("Valid", opts)
+	s.must(rule != nil, "the function is nil")
+	return objecting(s, ReasonSpecInvalid, func(resource T) (string, error) {
+		err := rule(resource)
+		if err == nil {
+			return "", nil
+		}
+		return cmp.Or(err.Error(), s.reason, ReasonSpecInvalid), nil
+	})
+}
 
 // WithOwner is the old name of [OwnerFits].
 //

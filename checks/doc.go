@@ -22,12 +22,21 @@
 //
 // # Results
 //
-// Only [Proceed], [Block] and [Skip] make a [Result]. A block is not an error: the work has to
-// wait. It states:
+// A check returns one of these results:
+//
+//	Proceed    the next check runs, and then the work
+//	Skip       the work runs without the inner checks
+//	Block      the work has to wait
+//	Ignore     the resource belongs to another controller: nothing is written
+//	Finished   the work is complete until the spec changes
+//	Release    a resource that a user deletes goes without a deletion in the cloud
+//
+// A block is not an error. It states:
 //
 //   - why: a reason for machines and a message for people
-//   - how soon to retry ([WithRetry], [WithAfter])
-//   - the awaited objects ([WithWaitingFor])
+//   - how soon to retry ([WithRetry], [WithAfter]); [classify.Never] is a final failure
+//   - the awaited objects ([WithWaitingFor], [WithWaitingForSelf])
+//   - whether the conditions stay as they are ([WithStatusKept])
 //
 // An error means that the check could not decide. A negative delay is ignored, and the trace shows
 // it.
@@ -35,13 +44,15 @@
 // # The prebuilt checks
 //
 //	OwnerReady               the owner is ready for its own generation
+//	OwnerFound               the owner exists
 //	OwnerProvisioningState   the owner is in a state that allows work: any field, an allow or a deny set
 //	OwnerIs, OwnerFits       the user's function has no objection to the owner, alone or with the resource
 //	ProvisioningState        the resource itself is in a state that allows work, as last seen
 //	LiveState                the same, but the check reads the state from the cloud
 //	ReferenceReady           all objects that the resource refers to are found and ready
+//	ReferenceIs              the user's function has no objection to any of these objects
+//	ResourceIs               the user's function has no objection to the resource, for instance to its spec
 //	ApprovalPending          a person has approved
-//	Valid                    the spec keeps a rule that admission cannot check
 //	Paused                   no person has paused the resource
 //
 // Unknown is never treated as ready. An owner that is not found, a state that is not reported, and
@@ -49,9 +60,10 @@
 // allows, as [WithUnknownAllowed] does. The trace shows each pass that proceeded because of such an
 // option.
 //
-// OwnerReady and ReferenceReady proceed in two cases in which readiness can never be determined: a
-// resource without an owner ([WithRequiredOwner]), and an object known only by its cloud ID
-// ([WithByIDBlocked]).
+// OwnerReady, OwnerFound and ReferenceReady proceed in two cases in which the answer can never be
+// determined: a resource without an owner ([WithRequiredOwner]), and an object known only by its cloud
+// ID ([WithByIDBlocked]). An owner that no reference names yet is no such case: it blocks
+// ([ReasonOwnerNotSet]).
 //
 // # States of the resource
 //
@@ -73,17 +85,33 @@
 // A selector of a state may dereference nil. The state is then not reported. The trace shows where,
 // so that a bug in the selector is visible.
 //
-// A function that returns a list of references or a boolean must not dereference nil. The check
-// fails, because one nil would hide the other references. [OptionalRefs] takes references that may
-// be nil.
+// A function that returns a list of references or a boolean must not dereference nil, nor must the
+// objection of ResourceIs. The check fails, because one nil would hide the other references.
+// [OptionalRefs] takes references that may be nil.
 //
 // If the list function of ApprovalPending dereferences nil, the approvals are not reported.
+//
+// # Handing over what a check found
+//
+// A [Slot] carries a value from a check to later checks and to Apply, within one
+// pass. Apply then needs no second lookup, and acts on the object that the check
+// approved:
+//
+//	var subnet = checks.NewSlot[*Subnet]("subnet") // once, as a variable of the package
+//
+//	subnet.Set(req, s)          // in the check
+//	s, err := subnet.Get(req)   // in a later check, a link, or Apply
+//
+// [WithSlot] sets a slot to the owner that OwnerIs or OwnerFits found suitable.
+// Reading a slot that is not set is an error ([ErrSlotUnset]). A pass that polls
+// an operation under way skips the checks before Apply, so a slot may be unset
+// when the request has a Token. A check that [Cached] remembers sets nothing.
 //
 // # Writing a check
 //
 // [Check] makes a link from a function that decides and never sees next. [Gate] makes a link from a
 // function that acts and then waits. [All] runs several checks and reports every blocker. [Cached]
-// remembers that a check proceeded.
+// remembers that a check proceeded. Observers see each check within these, and within OnOwner.
 //
 // Write a raw link, a func(next) Handler, only if the decision depends on the inner checks. A raw
 // link must call next with the request that it received.

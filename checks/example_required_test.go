@@ -27,7 +27,7 @@ func ExampleOwnerReady_required() {
 	}
 	// Output:
 	// proceed <nil>
-	// block OwnerNotFound: there is no owner, and one is required: name an owner [on change] <nil>
+	// block OwnerNotSet: there is no owner, and one is required: name an owner [on change] <nil>
 	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
 	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
 	// block OwnerNotReady: owner Topic orders is not ready: Creating [fast, waiting for Topic orders] <nil>

@@ -196,23 +196,6 @@ func ExampleApprovalPending() {
 	// proceed <nil>
 }
 
-func ExampleValid() {
-	check := checks.Compose(chain.New(
-		checks.Valid(func(d *Database) error {
-			if d.Version < 12 {
-				return fmt.Errorf("version %d is not offered: the oldest is 12", d.Version)
-			}
-			return nil
-		}),
-	))
-
-	fmt.Println(check(ctx, ofDatabase(&Database{Version: 9})))
-	fmt.Println(check(ctx, ofDatabase(&Database{Version: 12})))
-	// Output:
-	// block SpecInvalid: version 9 is not offered: the oldest is 12 [on change] <nil>
-	// proceed <nil>
-}
-
 func ExamplePaused() {
 	check := checks.Compose(chain.New(
 		checks.Paused(func(d *Database) bool { return d.Paused }),
@@ -358,12 +341,12 @@ func ExampleBlock() {
 	// WaitingForDNS fast 20s [Zone example.org]
 }
 
-// A skip leaves out the checks behind it, on purpose.
+// A skip leaves out the inner checks on purpose, and the work starts.
 func ExampleSkip() {
 	check := checks.Compose(chain.New(
-		checks.Check("managed", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		checks.Check("force", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 			if req.Resource.Version == 0 {
-				return checks.Skip("not managed by us"), nil
+				return checks.Skip("the operator forces the change"), nil
 			}
 			return checks.Proceed(), nil
 		}),
@@ -372,8 +355,8 @@ func ExampleSkip() {
 
 	res, err := check(ctx, ofDatabase(&Database{Paused: true}))
 	fmt.Println(res, err)
-	fmt.Println("goes on:", res.Proceeds())
+	fmt.Println("proceeds:", res.Proceeds())
 	// Output:
-	// skip: not managed by us <nil>
-	// goes on: true
+	// skip: the operator forces the change <nil>
+	// proceeds: true
 }

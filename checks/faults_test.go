@@ -147,6 +147,7 @@ func (f toy) all(links ...link) link {
 	return plain("all", func(ctx context.Context, req request) (checks.Result, error) {
 		res, blocks, errs := checks.Proceed(), []checks.Result(nil), []error(nil)
 		var messages []string
+		first := map[string]checks.Result{}
 		for _, l := range links {
 			one, err := single(l)(ctx, req)
 			switch {
@@ -158,8 +159,24 @@ func (f toy) all(links ...link) link {
 				if f.allStops {
 					return one, nil
 				}
-			case one.Skipped():
-				res = one
+			default:
+				verdict, _ := one.Describe()
+				if _, ok := first[verdict]; !ok {
+					first[verdict] = one
+				}
+			}
+		}
+		if ignored, ok := first["ignore"]; ok {
+			return ignored, nil
+		}
+		if finished, ok := first["finish"]; ok && len(errs) == 0 {
+			return finished, nil
+		} else if ok {
+			return checks.Result{}, errors.Join(errs...)
+		}
+		for _, verdict := range []string{"skip", "release"} {
+			if r, ok := first[verdict]; ok {
+				res = r
 			}
 		}
 		if len(blocks) == 1 {

@@ -74,7 +74,7 @@ func orderLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 func blockStopsLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	program := draw(t, append([]op{gate, hidden, pass, copying, veto, rescue}, decisions...))
 	stops := slices.IndexFunc(program, func(s step) bool {
-		return slices.Contains([]op{block, hidden, skip, fail, beside, zero, panicky}, s.Op)
+		return slices.Contains([]op{block, hidden, skip, ignore, finish, release, fail, beside, zero, panicky}, s.Op)
 	})
 	got, _ := play(i.compose(linksOf(program, i, k)...), k.fresh())
 	if stops >= 0 && len(got.Asked) != stops+1 {

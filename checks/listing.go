@@ -1,14 +1,15 @@
 package checks
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Bounds of a message that lists several texts.
 const (
 	mostTexts = 10
-	mostBytes = 1000 // the longest part of a text that is kept, in bytes
+	mostBytes = 1000 // of one text
 )
 
 // listing joins texts into one message of bounded length. The zero listing is
@@ -24,14 +25,11 @@ func (l *listing) add(parts ...string) {
 	if l.n > mostTexts {
 		return
 	}
-	text := strings.Join(parts, "")
-	if len(text) > mostBytes {
-		text = strings.ToValidUTF8(text[:mostBytes], "") + "..." // without half a character
-	}
+	added := text.Line(strings.Join(parts, ""), mostBytes)
 	if l.n > 1 {
-		text = l.text + "; " + text
+		added = l.text + "; " + added
 	}
-	l.text = text
+	l.text = added
 }
 
 // String returns the texts and the number of texts left out.
@@ -39,14 +37,5 @@ func (l *listing) String() string {
 	if l.n <= mostTexts {
 		return l.text
 	}
-	return l.text + "; and " + thousands(l.n-mostTexts) + " more"
-}
-
-// thousands formats a number that is not negative, for instance as "31,990".
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return l.text + "; and " + text.Thousands(l.n-mostTexts) + " more"
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Ref names an object in the engine that runs the checks. The object may be a
@@ -19,8 +21,9 @@ type Ref struct {
 }
 
 // String returns "Kind namespace/name" with the parts that are set. The ID
-// replaces an empty name. The zero Ref is "nothing".
-func (r Ref) String() string { return sentence("", &r) }
+// replaces an empty name. The zero Ref is "nothing". The text is one line of at
+// most 1,000 bytes.
+func (r Ref) String() string { return text.Line(sentence("", &r), text.Object) }
 
 // sentence joins before, the name of ref, and after. A nil ref has no name.
 // Only the result is allocated, unless it is long, and nothing if before is
@@ -91,9 +94,14 @@ type Readiness struct {
 }
 
 // Object is an object that a check reads: an owner, or the object that a
-// reference names. The zero Object means that there is none. An Object with a
-// Ref and no Value was looked up and not found. If only Ref.ID is set, only the
-// cloud ID of the object is known.
+// reference names. If Value is set, the object was found. Without a Value, Ref
+// says what is known of the object:
+//
+//	Ref                           the object
+//	the zero Ref                  there is none: a root resource has no owner
+//	a Kind, without Name and ID   there has to be one, and no reference names it yet
+//	only an ID                    only its cloud ID is known
+//	any other Ref                 it was looked up and not found
 type Object struct {
 	Ref Ref
 	// Value is the object itself, usually a pointer to a struct. A nil pointer
@@ -122,6 +130,9 @@ func (o *Object) ready() bool {
 
 // none reports whether there is no object: no Ref and no Value.
 func (o *Object) none() bool { return o.Ref == Ref{} && !o.Found() }
+
+// named reports whether the object was found, or a reference names it.
+func (o *Object) named() bool { return o.Ref.Name != "" || o.Ref.ID != "" || o.Found() }
 
 // Resolver finds the object that ref names. If the object does not exist, it
 // returns an Object with Ref and without Value, and no error. An error means

@@ -1,9 +1,11 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 func TestRefString(t *testing.T) {
@@ -20,6 +22,7 @@ func TestRefString(t *testing.T) {
 		"ID":         {"the ID stands for a name that is not known", checks.Ref{ID: "/subscriptions/1"}, "/subscriptions/1"},
 		"KindID":     {"the kind goes with an ID, too", checks.Ref{Kind: "Cluster", ID: "/subscriptions/1"}, "Cluster /subscriptions/1"},
 		"NameAndID":  {"a name is shorter than an ID", checks.Ref{Kind: "Cluster", Name: "prod", ID: "/subscriptions/1"}, "Cluster prod"},
+		"Long":       {"a long name is cut", checks.Ref{Name: strings.Repeat("x", 1001)}, text.Line(strings.Repeat("x", 1001), 1000)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +38,7 @@ func TestState(t *testing.T) {
 	if zero != checks.Unknown {
 		t.Errorf("the zero State is %s: what nobody reported must be unknown", zero)
 	}
-	for state, want := range map[checks.State]string{checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", 77: "unknown"} {
+	for state, want := range map[checks.State]string{checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", checks.Ready + 1: "unknown", 77: "unknown"} {
 		if got := state.String(); got != want {
 			t.Errorf("State(%d).String() = %q, want %q", state, got, want)
 		}

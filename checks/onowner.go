@@ -10,8 +10,8 @@ import (
 )
 
 // OnOwner makes a check of the resource from owner checks. Use it after the resource was read. It
-// returns the result of the first owner check that blocks, skips or fails. For a block,
-// [OwnerRequest.DecidedBy] names that owner check, and so does the text of an error.
+// returns the result of the first owner check that does not proceed. [OwnerRequest.DecidedBy] then
+// names that owner check, and so does the text of an error.
 //
 // The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached] accept it if [Check] made
 // all its links. No links and a nil link panic.
@@ -26,20 +26,22 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 		names[i] = l.Name
 		its, ok := l.Tag.(linktag.Check)
 		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act, too
+		tag.Sets = tag.Sets || its.Sets
 	}
-	ask := Compose(c)
-	decide := func(ctx context.Context, req *Request[T]) (Result, error) {
-		res, err := ask(ctx, &req.OwnerRequest)
-		switch by := req.DecidedBy(); {
-		case by == nil:
-		case err != nil:
-			err = fmt.Errorf("%s: %w", by.Name, err)
-		case res.Blocked():
-			d := *res.d
-			d.inner = by
-			res.d = &d
+	return newGroup("OnOwner("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, *Request[T]) (Result, error) {
+		ask := Compose(watched(c, observers))
+		return func(ctx context.Context, req *Request[T]) (Result, error) {
+			res, err := ask(ctx, &req.OwnerRequest)
+			switch by := req.DecidedBy(); {
+			case by == nil:
+			case err != nil:
+				err = fmt.Errorf("%s: %w", by.Name, err)
+			case res.d != nil && !res.Proceeds():
+				d := *res.d
+				d.inner = by
+				res.d = &d
+			}
+			return res, err
 		}
-		return res, err
-	}
-	return newCheck("OnOwner("+strings.Join(names, ", ")+")", tag, decide)
+	})
 }

@@ -3,11 +3,13 @@ package checks
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Option sets how a prebuilt check decides. The comment of each option names
@@ -28,6 +30,7 @@ type settings struct {
 	exact, unknownProceeds, wrongKindProceeds, idBlocks, required bool
 	number                                                        int // the number given to WithMinimum or WithSize
 	reason                                                        string
+	slot                                                          any // the *Slot given to WithSlot; nil: none
 	now                                                           func() time.Time
 	block                                                         []BlockOption
 }
@@ -74,7 +77,13 @@ func (o BlockOption) set(s *settings) {
 // check. The message consists of before, the name of ref, and after. The block
 // waits for ref. A nil ref names no object.
 func (s *settings) blocked(reason string, retry classify.Retry, ref *Ref, before string, after ...string) Result {
-	d := &decision{verdict: blocks, reason: cmp.Or(s.reason, reason), retry: retry}
+	return s.unusable(cmp.Or(s.reason, reason), retry, ref, before, after...)
+}
+
+// unusable is blocked for an object that the check cannot judge. WithReason
+// does not replace the reason.
+func (s *settings) unusable(reason string, retry classify.Retry, ref *Ref, before string, after ...string) Result {
+	d := &decision{verdict: blocks, reason: reason, retry: retry}
 	d.message = cmp.Or(sentence(before, ref, after...), d.reason)
 	if ref != nil && *ref != (Ref{}) {
 		d.ref[0] = *ref
@@ -123,30 +132,53 @@ func Settled() []string { return slices.Clone(azure.Settled) }
 func WithExactStates() Option { return option{"WithExactStates", func(s *settings) { s.exact = true }} }
 
 // WithUnknownAllowed lets a check proceed while a state or a list of approvals
-// is not reported. It also lets a check of the owner proceed while only the
-// owner's cloud ID is known. It is for the checks of states, OwnerIs, OwnerFits
-// and ApprovalPending.
+// is not reported. It also lets a check of an owner or of references proceed
+// while only the cloud ID of the object is known. It is for the checks of
+// states, OwnerIs, OwnerFits, ReferenceIs and ApprovalPending.
 func WithUnknownAllowed() Option {
 	return option{"WithUnknownAllowed", func(s *settings) { s.unknownProceeds = true }}
 }
 
-// WithWrongKindAllowed lets a check proceed if the owner has another Go type
-// than the check expects. It is for OwnerProvisioningState, OwnerIs and
-// OwnerFits.
+// WithWrongKindAllowed lets a check proceed if the owner or the referenced
+// object has another Go type than the check expects. It is for
+// OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs.
 func WithWrongKindAllowed() Option {
 	return option{"WithWrongKindAllowed", func(s *settings) { s.wrongKindProceeds = true }}
 }
 
 // WithByIDBlocked makes a check block if only the cloud ID of the owner or
-// reference is known. It is for OwnerReady and ReferenceReady.
+// reference is known. It is for OwnerReady, OwnerFound and ReferenceReady.
 func WithByIDBlocked() Option {
 	return option{"WithByIDBlocked", func(s *settings) { s.idBlocks = true }}
 }
 
 // WithRequiredOwner makes a check block if the resource has no owner. It is for
-// OwnerReady.
+// OwnerReady and OwnerFound. OwnerProvisioningState, OwnerIs and OwnerFits
+// always need an owner, so they do not take it.
 func WithRequiredOwner() Option {
 	return option{"WithRequiredOwner", func(s *settings) { s.required = true }}
+}
+
+// WithSlot sets slot to the owner or the referenced object whenever the check
+// proceeds because it has no objection to that object. The slot stays unset if
+// the check proceeds without an object that it can judge: nothing is referenced,
+// the resource is being deleted, or because of [WithUnknownAllowed] or
+// [WithWrongKindAllowed]. It is for OwnerIs, OwnerFits and ReferenceIs. A nil
+// slot, and a slot for another type than the check's object, panic. So does [Cached] around such a check, because a remembered check sets
+// nothing.
+func WithSlot[V any](slot *Slot[V]) Option {
+	return option{"WithSlot", func(s *settings) {
+		s.must(slot != nil && slot.name != "", "WithSlot: the slot was not declared: make it with checks.NewSlot")
+		s.slot = slot
+	}}
+}
+
+// slotOf returns the slot given to WithSlot, or nil. It panics if the slot does
+// not hold a V.
+func slotOf[V any](s *settings) *Slot[V] {
+	slot, ok := s.slot.(*Slot[V])
+	s.must(ok || s.slot == nil, "WithSlot: the slot is a %T, and the check is for a %s: declare a slot of that type", s.slot, reflect.TypeFor[V]())
+	return slot
 }
 
 // WithMinimum makes a check block while the list has fewer than n approvals. It
@@ -163,12 +195,19 @@ func positive(name string, n int) Option {
 	}}
 }
 
-// WithReason replaces the reason of every block of a prebuilt check. It is for
+// WithReason replaces the reason of the blocks of a prebuilt check. It is for
 // every prebuilt check except [Cached]. A reason that is not valid
 // ([ValidReason]) panics.
+//
+// These blocks keep their reason:
+//
+//   - No reference names the owner: [ReasonOwnerNotSet].
+//   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs cannot judge
+//     the object: it is not found, it has another Go type, or only its cloud ID
+//     is known.
 func WithReason(reason string) Option {
 	return option{"WithReason", func(s *settings) {
-		s.must(ValidReason(reason), "WithReason(%q) is not a condition reason: a letter, then letters, digits and _,: only", shorten(reason))
+		s.must(ValidReason(reason), "WithReason(%q) is not a condition reason: a letter, then letters, digits and _,: only", text.Line(reason, text.Word))
 		s.reason = reason
 	}}
 }

@@ -15,6 +15,7 @@ import (
 // configurable is every constructor that takes options, under the name that its panics give.
 var configurable = map[string]func(...checks.Option){
 	"OwnerReady":             func(o ...checks.Option) { checks.OwnerReady(o...) },
+	"OwnerFound":             func(o ...checks.Option) { checks.OwnerFound(o...) },
 	"OwnerProvisioningState": func(o ...checks.Option) { checks.OwnerProvisioningState(deepState, o...) },
 	"fits":                   func(o ...checks.Option) { checks.OwnerIs("fits", func(*Deep) string { return "" }, o...) },
 	"suits": func(o ...checks.Option) {
@@ -27,6 +28,10 @@ var configurable = map[string]func(...checks.Option){
 	"ReferenceReady(network)": func(o ...checks.Option) {
 		checks.ReferenceReady("network", func(*Deep) []checks.Ref { return nil }, o...)
 	},
+	"ReferenceIs(network)": func(o ...checks.Option) {
+		checks.ReferenceIs("network", func(*Deep) []checks.Ref { return nil }, func(*Deep, *Deep) string { return "" }, o...)
+	},
+	"fine": func(o ...checks.Option) { checks.ResourceIs("fine", func(*Deep) string { return "" }, o...) },
 	"ApprovalPending": func(o ...checks.Option) {
 		checks.ApprovalPending(func(*Deep) []int { return nil }, func(int) checks.Approval { return checks.Approval{} }, o...)
 	},
@@ -56,10 +61,10 @@ func TestOptionsFit(t *testing.T) {
 		"WithAllowed":          {"only checks of states take states", checks.WithAllowed("a"), states},
 		"WithDenied":           {"both ways", checks.WithDenied("a"), states},
 		"WithExactStates":      {"and how they are compared", checks.WithExactStates(), states},
-		"WithUnknownAllowed":   {"what may not be reported", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "fits", "suits"}},
-		"WithWrongKindAllowed": {"only owners are of a kind that can be wrong", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "fits", "suits"}},
-		"WithByIDBlocked":      {"only where being known by ID only passes", checks.WithByIDBlocked(), []string{"OwnerReady", "ReferenceReady(network)"}},
-		"WithRequiredOwner":    {"only where no owner proceeds", checks.WithRequiredOwner(), []string{"OwnerReady"}},
+		"WithUnknownAllowed":   {"what may not be reported", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
+		"WithWrongKindAllowed": {"only checks that look into an owner or a reference expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
+		"WithByIDBlocked":      {"only where being known by ID only passes", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
+		"WithRequiredOwner":    {"only where no owner proceeds", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
 		"WithMinimum":          {"only approvals are counted", checks.WithMinimum(1), []string{"ApprovalPending"}},
 		"WithReason":           {"everything that blocks has a reason", checks.WithReason("Other"), but("Cached(a)")},
 		"WithRetry":            {"and is looked at again", checks.WithRetry(classify.Fast), but("Cached(a)")},
@@ -104,7 +109,7 @@ func TestOptionsSetUp(t *testing.T) {
 		"DenyAllow":  {"WithAllowed and WithDenied contradict each other, in both orders", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
 		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"NoReason":   {"so is an empty one", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"LongReason": {"which is not repeated whole", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 80) + `...") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"LongReason": {"which is not repeated whole", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"NilClock":   {"a clock has to be one", cached(checks.WithClock(nil)), "checks: Cached(a): WithClock: the function is nil"},
 		"Size0":      {"to remember nothing is not to use Cached", cached(checks.WithSize(0)), "checks: Cached(a): WithSize(0): give at least 1"},
 		"Negative":   {"nor less", cached(checks.WithSize(-1)), "checks: Cached(a): WithSize(-1): give at least 1"},

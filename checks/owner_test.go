@@ -42,8 +42,20 @@ func TestOwnerToLookInto(t *testing.T) {
 		"OtherNil": {reason: "a nil pointer of another kind is not there either", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil)}, want: notFound},
 		"Root": {
 			reason: "who asks something of the owner needs one",
-			want: func(check string) answer {
-				return blocks("OwnerNotFound", classify.OnChange, "there is no owner, and "+check+" needs one: name an owner")
+			want: func(string) answer {
+				return blocks("OwnerNotSet", classify.OnChange, "there is no owner, and one is required: name an owner")
+			},
+		},
+		"Unset": {
+			reason: "an owner that no reference names yet is no root resource", owner: checks.Object{Ref: checks.Ref{Group: "cluster.x-k8s.io", Kind: "MachinePool"}},
+			want: func(string) answer {
+				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet: it must name a MachinePool")
+			},
+		},
+		"UnsetTypedNil": {
+			reason: "a nil pointer does not change that", owner: checks.Object{Ref: checks.Ref{Namespace: "shop"}, Value: (*Deep)(nil)},
+			want: func(string) answer {
+				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet")
 			},
 		},
 		"ByID": {
@@ -54,7 +66,7 @@ func TestOwnerToLookInto(t *testing.T) {
 		},
 		"ByIDProceeds": {
 			reason: "the option lets it pass, as nothing more will ever be known", owner: checks.Object{Ref: arm},
-			opts: []checks.Option{checks.WithUnknownAllowed()}, want: pass("the owner is known by its ID only"),
+			opts: []checks.Option{checks.WithUnknownAllowed()}, want: pass("owner " + arm.ID + " is known by its ID only"),
 		},
 		"WrongKind": {
 			reason: "both kinds are named, so that a person sees which one is meant", owner: checks.Object{Ref: prod, Value: &Cluster{}},
@@ -68,18 +80,35 @@ func TestOwnerToLookInto(t *testing.T) {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a checks_test.Deep, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
-		"WrongKindProceeds": {reason: "the option lets it pass, and the trace says so", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("the owner is of another kind")},
+		"WrongKindProceeds": {reason: "the option lets it pass, and the trace says so", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("owner Cluster prod is of another kind")},
 		"WrongKindMissing":  {reason: "the option is about owners that are there", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithWrongKindAllowed(), checks.WithUnknownAllowed()}, want: notFound},
-		"ReplacedReason": {
-			reason: "Reason replaces all of them", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("Waiting")},
+		"KeptNotFound": {
+			reason: "WithReason is for the objection: a missing owner keeps its reason", owner: checks.Object{Ref: prod},
+			opts: []checks.Option{checks.WithReason("Waiting")}, want: notFound,
+		},
+		"KeptUnset": {
+			reason: "so does an owner that no reference names", opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(string) answer {
-				return blocks("Waiting", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)
+				return blocks("OwnerNotSet", classify.OnChange, "there is no owner, and one is required: name an owner")
+			},
+		},
+		"KeptByID": {
+			reason: "and one known by its ID only", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithReason("Waiting")},
+			want: func(check string) answer {
+				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, and "+check+" has to look into it", arm)
+			},
+		},
+		"KeptWrongKind": {
+			reason: "and one of another kind", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},
+			want: func(check string) answer {
+				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
 
 		"DeleteGone":      {reason: "an owner that is gone does not hold up a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: pass(going)},
 		"DeleteGoing":     {reason: "nor does one that is going", owner: checks.Object{Ref: prod, Value: &Deep{}, Deleting: true}, deleting: true, want: pass(going)},
 		"DeleteWrongKind": {reason: "whatever kind it is of", owner: checks.Object{Ref: prod, Value: &Cluster{}, Deleting: true}, deleting: true, want: pass(going)},
+		"DeleteUnset":     {reason: "nor does one that no reference names yet", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}}, deleting: true, want: pass()},
 		"DeleteRoot":      {reason: "nor does there being none", deleting: true, want: pass()},
 		"DeleteTypedNil":  {reason: "nor does a nil one", owner: checks.Object{Ref: prod, Value: (*Deep)(nil)}, deleting: true, want: pass(going)},
 		"GoingOnly":       {reason: "an owner that is going is asked as long as the resource itself stays", owner: checks.Object{Ref: prod, Value: value, Deleting: true}, want: pass()},
@@ -114,8 +143,9 @@ func TestObjections(t *testing.T) {
 		"NilStatus":       {"what the objection cannot look at is not reported", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
 		"NilProperties":   {"at each level", &Deep{Status: &DeepStatus{}}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
 		"NilState":        {"the last one included", deep(nil), nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), nilHere("owner_test.go"))},
-		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, passes(inSelector, "not reported by the owner")},
+		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, passes(inSelector, "not reported by owner Cluster prod")},
 		"KnownObjection":  {"but no objection", deep(ptr(State("too old"))), []checks.Option{checks.WithUnknownAllowed()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
+		"ReplacedUnknown": {"the reason of an unreported field is replaced, too", &Deep{}, []checks.Option{checks.WithReason("VersionAhead")}, noting(blocks("VersionAhead", classify.Slow, unknown, prod), inSelector)},
 		"Replaced":        {"reason and wait can be replaced", deep(ptr(State("too old"))), []checks.Option{checks.WithReason("VersionAhead"), checks.WithRetry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
 	}
 	for name, tc := range cases {

@@ -23,6 +23,9 @@ const (
 	proceed op = "proceed"
 	block   op = "block"
 	skip    op = "skip"
+	ignore  op = "ignore"
+	finish  op = "finish"
+	release op = "release"
 	fail    op = "fail"    // an error
 	beside  op = "beside"  // proceed and an error
 	zero    op = "zero"    // the zero Result
@@ -48,7 +51,7 @@ const (
 )
 
 var (
-	decisions = []op{proceed, proceed, proceed, block, skip, fail, beside, zero, panicky}
+	decisions = []op{proceed, proceed, proceed, block, skip, ignore, finish, release, fail, beside, zero, panicky}
 	anything  = append([]op{all, gate, hidden, pass, pass, copying, copying, twice, memo, veto, late, rescue, forget, launder, launder, silent, stranger, nothing, explode}, decisions...)
 )
 
@@ -71,6 +74,12 @@ func (s step) decides() (checks.Result, error) {
 		return checks.Block(s.ID, "said by "+s.ID, checks.WithWaitingFor(checks.Ref{Name: s.ID})), nil
 	case skip:
 		return checks.Skip(s.ID), nil
+	case ignore:
+		return checks.Ignore(s.ID), nil
+	case finish:
+		return checks.Finished(s.ID, ""), nil
+	case release:
+		return checks.Release(s.ID), nil
 	case fail, late, rescue:
 		return checks.Result{}, failure(s.ID)
 	case beside:
@@ -142,7 +151,7 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 		return s.decides()
 	}
 	switch s.Op {
-	case proceed, block, skip, fail, beside, zero, panicky:
+	case proceed, block, skip, ignore, finish, release, fail, beside, zero, panicky:
 		return i.check(s.ID, decide)
 	case gate:
 		return chain.Named(s.ID, i.gate(s.ID, decide))
@@ -270,7 +279,7 @@ func (o *oracle) run(p []step) answered {
 	switch s.Op {
 	case proceed, gate, pass, copying:
 		return o.run(behind)
-	case block, skip, hidden:
+	case block, skip, ignore, finish, release, hidden:
 		res, _ := s.decides()
 		return own(res, "")
 	case fail:
@@ -338,14 +347,16 @@ func (o *oracle) run(p []step) answered {
 func (o *oracle) all(parts []step) answered {
 	var blocks []step
 	var errs string
-	res := checks.Proceed()
+	first := map[op]checks.Result{}
 	for _, s := range parts {
 		o.asked = append(o.asked, s.ID)
 		switch s.Op {
 		case block:
 			blocks = append(blocks, s)
-		case skip:
-			res, _ = s.decides()
+		case skip, ignore, finish, release:
+			if _, ok := first[s.Op]; !ok {
+				first[s.Op], _ = s.decides()
+			}
 		case fail, beside:
 			errs += "failure " + s.ID + ". "
 		case zero:
@@ -354,12 +365,20 @@ func (o *oracle) all(parts []step) answered {
 			errs += "panic " + s.ID + " in " + s.ID + ". "
 		}
 	}
-	switch len(blocks) {
-	case 0:
-		if errs != "" {
-			res = checks.Result{}
-		}
-	case 1:
+	res := checks.Proceed()
+	switch {
+	case first[ignore] != (checks.Result{}):
+		return answered{res: first[ignore]}
+	case first[finish] != (checks.Result{}) && errs == "":
+		return answered{res: first[finish]}
+	case first[finish] != (checks.Result{}), len(blocks) == 0 && errs != "":
+		res = checks.Result{}
+	case len(blocks) == 0 && first[release] != (checks.Result{}):
+		res = first[release]
+	case len(blocks) == 0 && first[skip] != (checks.Result{}):
+		res = first[skip]
+	case len(blocks) == 0:
+	case len(blocks) == 1:
 		res, _ = blocks[0].decides()
 	default:
 		var messages []string

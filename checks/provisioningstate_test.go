@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
@@ -153,6 +155,51 @@ func TestLiveState(t *testing.T) {
 type azcoreLike struct{}
 
 func (azcoreLike) Error() string { return "like azcore" }
+
+// Only an error that means nothing but "not found" makes a resource absent.
+func TestLiveStateNotFound(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    func(gone, down error) error
+		absent bool
+	}{
+		"Gone":        {"the service did not find it", func(gone, _ error) error { return gone }, true},
+		"Wrapped":     {"a wrap changes nothing", func(gone, _ error) error { return fmt.Errorf("get: %w", gone) }, true},
+		"GoneTwice":   {"each cause means it", func(gone, _ error) error { return errors.Join(gone, fmt.Errorf("get: %w", gone)) }, true},
+		"GoneAndDown": {"one cause is another failure", func(gone, down error) error { return errors.Join(gone, down) }, false},
+		"DownAndGone": {"the order makes no difference", func(gone, down error) error { return errors.Join(down, gone) }, false},
+		"LateAndGone": {"a time-out is a cause of its own", func(gone, _ error) error { return fmt.Errorf("%w: %w", context.DeadlineExceeded, gone) }, false},
+		"LateGone":    {"a time-out that wraps it is no answer", func(gone, _ error) error { return timeout{gone} }, false},
+		"CutOffGone":  {"nor is a request that failed on its way", func(gone, _ error) error { return &url.Error{Op: "Get", URL: "/", Err: gone} }, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for service, status := range map[string]func(int) error{
+				"azure": func(code int) error { return &azcore.ResponseError{StatusCode: code} },
+				"any":   func(code int) error { return httpStatus(code) },
+			} {
+				err := tc.err(status(http.StatusNotFound), status(http.StatusServiceUnavailable))
+				check := checks.LiveState(func(context.Context, *checks.Request[*Deep]) (string, error) { return "", err })
+				got, failure := ask(t, check, &checks.Request[*Deep]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
+				if tc.absent && !cmp.Equal(passes("not found"), got) || !tc.absent && failure != err {
+					t.Errorf("%s: an error of service %s: got %v, error %v", tc.reason, service, got, failure)
+				}
+			}
+		})
+	}
+}
+
+// httpStatus is the error of a service that no reader knows.
+type httpStatus int
+
+func (s httpStatus) Error() string   { return http.StatusText(int(s)) }
+func (s httpStatus) StatusCode() int { return int(s) }
+
+// timeout is a time-out that wraps an error.
+type timeout struct{ error }
+
+func (timeout) Timeout() bool   { return true }
+func (t timeout) Unwrap() error { return t.error }
 
 // nilResponse hands out a nil *azcore.ResponseError.
 type nilResponse struct{}

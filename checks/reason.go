@@ -3,8 +3,9 @@ package checks
 import "github.com/windlass-go/windlass/internal/reason"
 
 // The reasons of the blocks of the prebuilt checks. The option [WithReason]
-// replaces them.
+// replaces most of them.
 const (
+	ReasonOwnerNotSet          = "OwnerNotSet"            // no reference names the owner, and one is needed
 	ReasonOwnerNotFound        = "OwnerNotFound"          // the owner does not exist
 	ReasonOwnerNotReady        = "OwnerNotReady"          // the owner reports that it is not ready
 	ReasonOwnerUnknown         = "OwnerReadinessUnknown"  // the owner has not reported whether it is ready
@@ -17,10 +18,14 @@ const (
 	ReasonOwnerUnsuitable      = "OwnerUnsuitable"        // the owner does not suit the resource, as the message says
 	ReasonState                = "ResourceState"          // the resource is in a state that does not allow the work
 	ReasonStateUnknown         = "ResourceStateUnknown"   // the resource, which may exist, has not reported a state
+	ReasonResourceUnsuitable   = "ResourceUnsuitable"     // there is an objection to the resource, as the message says
 	ReasonResourceAbsent       = "ResourceAbsent"         // the resource is not in the cloud although Apply has succeeded
 	ReasonReferenceNotFound    = "ReferenceNotFound"      // a referenced object does not exist
 	ReasonReferenceNotReady    = "ReferenceNotReady"      // a referenced object is not known to be ready
-	ReasonReferenceByID        = "ReferenceKnownByIDOnly" // only the cloud ID of a referenced object is known
+	ReasonReferenceByID        = "ReferenceKnownByIDOnly" // only the cloud ID of a referenced object is known, and the check needs more
+	ReasonReferenceUnknown     = "ReferenceStateUnknown"  // a referenced object has not reported the field that the check reads
+	ReasonReferenceWrongKind   = "ReferenceWrongKind"     // a referenced object has another Go type than the check expects
+	ReasonReferenceUnsuitable  = "ReferenceUnsuitable"    // a referenced object does not suit the resource, as the message says
 	ReasonApprovalPending      = "ApprovalPending"        // a person has to approve
 	ReasonApprovalRejected     = "ApprovalRejected"       // a person rejected the request for approval
 	ReasonApprovalDisconnected = "ApprovalDisconnected"   // the approved thing was disconnected

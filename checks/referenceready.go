@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
 // ErrNoResolver is the error of a check that has to look an object up if the
@@ -33,28 +35,77 @@ var ErrNoResolver = errors.New("the request has no resolver: give the reconciler
 // A nil refs and an empty name panic.
 func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Option) Middleware[T] {
 	s := configure("ReferenceReady("+name+")", opts, "WithByIDBlocked")
+	return references(s, name, refs, nil)
+}
+
+// references makes a check that judges each object that refs names, and gathers
+// the results. name says what kind of reference it is. A nil judge proceeds if
+// the object is ready.
+func references[T any](s *settings, name string, refs func(T) []Ref, judge func(context.Context, *Request[T], *Ref, Object) Result) Middleware[T] {
 	s.must(refs != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
 	before := name + " "
-	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
+	added := s.block // once to the sum, because each may hold many refs
+	s.block = nil
+	return newCheck(s.check, linktag.Check{Sets: s.slot != nil}, func(ctx context.Context, req *Request[T]) (Result, error) {
 		wanted, err := require(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
 		if err != nil {
 			return Result{}, err
 		}
+		if n := len(wanted) - count(wanted, Ref{}); s.slot != nil && n > 1 {
+			return Result{}, fmt.Errorf("%s: the resource refers to %d objects, and the slot of WithSlot holds one: make a check for each reference", s.check, n)
+		}
 		var sum gathered
+		resolve := req.Resolver
+		if resolve == nil {
+			resolve = noResolver
+		}
 		for i := range wanted {
-			if wanted[i] == (Ref{}) {
+			ref := &wanted[i]
+			if *ref == (Ref{}) {
 				continue
 			}
-			if res, err := s.reference(ctx, req.Resolver, before, &wanted[i]); err != nil || res.d != proceed {
-				sum.add("", res, err)
+			o, err := resolve(ctx, *ref)
+			res := Proceed()
+			switch {
+			case err != nil:
+				res, err = Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
+			case judge != nil:
+				res = judge(ctx, req, ref, o)
+			case !o.ready():
+				res = s.readiness(ctx, &ofReference, before, ref, &o)
+			}
+			sum.add("", res, err)
+		}
+		res, err := sum.result()
+		if res.Blocked() {
+			for i := range added {
+				added[i].to(res.d)
 			}
 		}
-		return sum.result()
+		return res, err
 	})
 }
 
+// count returns how often ref is in refs.
+func count(refs []Ref, ref Ref) (n int) {
+	for i := range refs {
+		if refs[i] == ref {
+			n++
+		}
+	}
+	return n
+}
+
+// noResolver takes the place of a missing Resolver.
+func noResolver(_ context.Context, ref Ref) (Object, error) {
+	if ref.ByIDOnly() {
+		return Object{}, nil
+	}
+	return Object{}, ErrNoResolver
+}
+
 // OptionalRefs returns the references that are set, for the function of
-// [ReferenceReady]. It leaves out nil pointers.
+// [ReferenceReady] and [ReferenceIs]. It leaves out nil pointers.
 //
 //	checks.ReferenceReady("network", func(d *Database) []checks.Ref {
 //		return checks.OptionalRefs(d.Spec.Network, d.Spec.BackupNetwork)
@@ -67,28 +118,4 @@ func OptionalRefs(refs ...*Ref) []Ref {
 		}
 	}
 	return set
-}
-
-// reference decides about one reference that is set. Each message begins with
-// before, which precedes the name of the object.
-func (s *settings) reference(ctx context.Context, resolve Resolver, before string, ref *Ref) (Result, error) {
-	if resolve == nil {
-		resolve = noResolver
-	}
-	o, err := resolve(ctx, *ref)
-	switch {
-	case err != nil:
-		return Result{}, fmt.Errorf("%s%s: %w", before, ref.String(), err)
-	case o.ready():
-		return Proceed(), nil
-	}
-	return s.readiness(ctx, &ofReference, before, ref, &o), nil
-}
-
-// noResolver takes the place of a missing Resolver.
-func noResolver(_ context.Context, ref Ref) (o Object, err error) {
-	if !ref.ByIDOnly() {
-		err = ErrNoResolver
-	}
-	return o, err
 }

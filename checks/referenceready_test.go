@@ -3,6 +3,7 @@ package checks_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestReferenceReady(t *testing.T) {
 		"SameTwice": {reason: "one that is referred to twice is waited for once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
 
 		"ByID":       {reason: "of one known by its ID only nobody could ever say more", refs: refs(arm), want: passes("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
-		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so its readiness cannot be determined", arm), asked: refs(arm)},
+		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so it cannot be looked up", arm), asked: refs(arm)},
 		"ByIDKnown":  {reason: "one that the resolver knows all the same is asked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: passes(), asked: refs(known)},
 		"ByIDAlone":  {reason: "it needs no resolver", refs: refs(arm), noResolver: true, want: passes("network " + arm.ID + " is known by its ID only")},
 
@@ -87,7 +88,8 @@ func TestReferenceReady(t *testing.T) {
 			reason: "the others are asked all the same, and told of", refs: refs(broken, nothing, ready),
 			want: fails("network Broken one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
 		},
-		"Options": {reason: "reason and wait can be replaced, for each block", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"OptionsError": {reason: "an error has no block for the options", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
+		"Options":      {reason: "reason and wait can be replaced, for each block", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -119,13 +121,24 @@ func TestReferenceReady(t *testing.T) {
 		optional := checks.ReferenceReady("network", func(p pair) []checks.Ref { return checks.OptionalRefs(p.a, p.b) })
 		mustAnswer(t, "one that is not set does not hide the others", blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing),
 			optional, &checks.Request[pair]{Resource: pair{b: &nothing}, OwnerRequest: checks.OwnerRequest{Resolver: w.resolver(&asked)}})
+		if diff := cmp.Diff([]checks.Ref{nothing}, checks.OptionalRefs(nil, &nothing)); diff != "" {
+			t.Errorf("OptionalRefs leaves out nil: -want, +got:\n%s", diff)
+		}
 		mustAnswer(t, "none has to be set", passes(), optional, &checks.Request[pair]{})
 	})
-	t.Run("Many", func(t *testing.T) {
-		many := make([]checks.Ref, 32_000)
-		for i := range many {
-			many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
+	many := make([]checks.Ref, 32_000)
+	for i := range many {
+		many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
+	}
+	t.Run("ManyAwaited", func(t *testing.T) {
+		var asked []checks.Ref
+		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many }, checks.WithWaitingFor(many...), checks.WithWaitingFor(prod))
+		a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: world{}.resolver(&asked)}})
+		if got := a.Result.WaitingFor(); !slices.Equal(got, append(slices.Clone(many), prod)) {
+			t.Errorf("it waits for %d objects, want the references and then the other object of the options", len(got))
 		}
+	})
+	t.Run("Many", func(t *testing.T) {
 		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many })
 		finds := func(o checks.Object, err error) answer {
 			a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) { return o, err }}})

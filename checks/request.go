@@ -4,6 +4,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/slot"
 )
 
 // OwnerRequest is the request of an owner check. It holds the owner and nothing of the resource, so
@@ -35,6 +36,8 @@ type OwnerRequest struct {
 	call onion.Call // the call of Compose that runs; copies share it
 
 	origin any // the request that Convert converted into this one
+
+	slots *slot.Values // copies share it; nil: no slot is set yet
 }
 
 // Request is the request of a check of a resource.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -9,10 +10,19 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Result is the decision of a check. Only [Proceed], [Skip] and [Block] make one. The zero Result
-// is no decision: [Compose] returns an error for it.
+// Result is the decision of a check. Only these functions make one:
+//
+//   - [Proceed]: the next check runs, and after the last one the guarded work;
+//   - [Skip]: the guarded work runs without the inner checks;
+//   - [Block]: the work has to wait;
+//   - [Ignore]: the resource belongs to another controller, and nothing is written;
+//   - [Finished]: the resource needs no more work until its spec changes;
+//   - [Release]: the resource is let go without a deletion in the cloud.
+//
+// The zero Result is no decision: [Compose] returns an error for it.
 type Result struct {
 	d *decision
 }
@@ -23,22 +33,28 @@ type decision struct {
 	reason, message string
 	after           time.Duration
 	negative        time.Duration // a negative delay, which only the trace shows
+	keepsStatus     bool
+	self            bool // waits for the resource itself
 	refs            []Ref
 	ref             [1]Ref      // the storage for one ref, the usual number
-	inner           *chain.Link // the link of OnOwner that blocked
+	inner           *chain.Link // the link of OnOwner that decided
 }
 
+// verdict is the kind of a decision. [All] reports the greatest one.
 type verdict uint8
 
 const (
 	undecided verdict = iota
 	proceeds
 	skips
+	releases
 	blocks
+	finishes
+	ignores
 )
 
 func (v verdict) String() string {
-	return [...]string{"undecided", chain.VerdictProceed, "skip", "block"}[v]
+	return [...]string{"undecided", chain.VerdictProceed, chain.VerdictSkip, "release", chain.VerdictBlock, "finish", "ignore"}[v]
 }
 
 var proceed = &decision{verdict: proceeds}
@@ -46,11 +62,45 @@ var proceed = &decision{verdict: proceeds}
 // Proceed continues with the next inner link. After the last link the guarded work starts.
 func Proceed() Result { return Result{d: proceed} }
 
-// Skip lets the guarded work start without running the inner links, on purpose: "not managed by
-// us". The trace shows why. A raw link that does not call next must return Skip to proceed, because
-// Proceed is then an error.
+// Skip starts the guarded work without the inner links, on purpose: "the cluster is in
+// maintenance, and the operator asked to force the change". The trace shows why. A raw link that does
+// not call next must return Skip to proceed, because Proceed is then an error. To leave out the
+// work as well, use [Ignore].
 func Skip(why string) Result {
 	return Result{d: &decision{verdict: skips, message: why}}
+}
+
+// Ignore ends the pass without a trace on the resource, because the resource belongs to another
+// controller, or to another instance of this one. The engine writes no finalizer, no condition and no
+// event, and calls neither Apply nor Delete. The trace shows why.
+//
+// The resource is reconciled again when it changes. [WithWaitingFor] adds awaited objects, and
+// [WithAfter] or [WithRetry] requests another pass, if the resource may belong to this controller
+// later. The flow refuses Ignore after Apply.
+func Ignore(why string, opts ...BlockOption) Result {
+	d := &decision{verdict: ignores, message: why}
+	for i := range opts {
+		opts[i].to(d)
+	}
+	return Result{d: d}
+}
+
+// Finished ends the work for good with success: a backup is complete, a certificate request is
+// issued. The resource is Ready with this reason and message, no link of Apply runs, and the resource
+// is not reconciled again until its spec changes or a user deletes it. While a user deletes it,
+// Finished proceeds.
+//
+// For an end without success, use [Block] with [WithRetry] of [classify.Never]. reason and message are
+// as for Block.
+func Finished(reason, message string) Result {
+	return Result{d: (&decision{verdict: finishes}).because(reason, message)}
+}
+
+// Release lets a resource go that a user deletes, without a deletion in the cloud: the retain policy
+// says so, or the owner is gone and took the resource with it. The pass ends as if Delete had
+// succeeded. The flow refuses Release unless a user deletes the resource. The trace shows why.
+func Release(why string) Result {
+	return Result{d: &decision{verdict: releases, message: why}}
 }
 
 // Block stops the work of this pass. It is not an error: the work has to wait. Without options it
@@ -62,29 +112,36 @@ func Skip(why string) Result {
 //
 // message is for people and should name the awaited object. An empty message becomes the reason.
 func Block(reason, message string, opts ...BlockOption) Result {
-	d := &decision{verdict: blocks, reason: reason, message: message, retry: classify.Slow}
+	d := (&decision{verdict: blocks, retry: classify.Slow}).because(reason, message)
 	for i := range opts {
 		opts[i].to(d)
-	}
-	if !ValidReason(reason) {
-		d.reason = ReasonInvalid
-		d.message = "the reason " + strconv.Quote(shorten(reason)) + " is not a condition reason (a letter, then letters, digits and _,: only): " + message
-	} else if message == "" {
-		d.message = reason
 	}
 	return Result{d: d}
 }
 
-// BlockOption adds to a [Block]. As an [Option] of a prebuilt check it applies to every block of
-// that check.
+// because sets the reason and the message.
+func (d *decision) because(reason, message string) *decision {
+	d.reason, d.message = reason, cmp.Or(message, reason)
+	if !ValidReason(reason) {
+		d.reason = ReasonInvalid
+		d.message = "the reason " + strconv.Quote(text.Line(reason, text.Word)) + " is not a condition reason (a letter, then letters, digits and _,: only): " + message
+	}
+	return d
+}
+
+// BlockOption adds to a [Block] or an [Ignore]. As an [Option] of a prebuilt check it applies to
+// every block of that check.
 type BlockOption struct {
-	retry classify.Retry
-	after time.Duration
-	refs  []Ref
+	retry             classify.Retry
+	after             time.Duration
+	keepsStatus, self bool
+	refs              []Ref
 }
 
 func (o *BlockOption) to(d *decision) {
-	if o.retry > classify.Unset && o.retry <= classify.OnChange {
+	d.keepsStatus = d.keepsStatus || o.keepsStatus
+	d.self = d.self || o.self
+	if o.retry > classify.Unset && o.retry <= classify.Never {
 		d.retry = o.retry
 	}
 	switch {
@@ -122,19 +179,47 @@ func WithWaitingFor(refs ...Ref) BlockOption {
 	return BlockOption{refs: slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r == Ref{} })}
 }
 
+// WithWaitingForSelf requeues the resource when its own status changes, for a check that waits until
+// another controller writes there: an approver adds a condition, for instance. Without it engines
+// requeue a resource when its spec changes only.
+func WithWaitingForSelf() BlockOption { return BlockOption{self: true} }
+
+// WithStatusKept leaves the conditions of the resource as the last pass wrote them. Use it for a block
+// that is expected to end within moments, so that the resource does not flap. The trace and the log
+// show the block.
+func WithStatusKept() BlockOption { return BlockOption{keepsStatus: true} }
+
 // IsZero reports whether r is the zero Result, which is no decision.
 func (r Result) IsZero() bool { return r.d == nil }
 
 // Proceeds reports whether the work may start: r was made by [Proceed] or [Skip].
-func (r Result) Proceeds() bool { return r.d != nil && r.d.verdict != blocks }
+func (r Result) Proceeds() bool { return r.is(proceeds) || r.is(skips) }
 
 // Skipped reports whether r was made by [Skip].
-func (r Result) Skipped() bool { return r.d != nil && r.d.verdict == skips }
+func (r Result) Skipped() bool { return r.is(skips) }
 
 // Blocked reports whether r was made by [Block].
-func (r Result) Blocked() bool { return r.d != nil && r.d.verdict == blocks }
+func (r Result) Blocked() bool { return r.is(blocks) }
 
-// Reason returns the reason of a block, or else an empty string.
+// Ignored reports whether r was made by [Ignore].
+func (r Result) Ignored() bool { return r.is(ignores) }
+
+// IsFinished reports whether r was made by [Finished].
+func (r Result) IsFinished() bool { return r.is(finishes) }
+
+// Released reports whether r was made by [Release].
+func (r Result) Released() bool { return r.is(releases) }
+
+func (r Result) is(v verdict) bool { return r.d != nil && r.d.verdict == v }
+
+// KeepsStatus reports whether the engine leaves the conditions of the resource as they are: r was made
+// by [Ignore], or with [WithStatusKept].
+func (r Result) KeepsStatus() bool { return r.d != nil && (r.d.keepsStatus || r.d.verdict == ignores) }
+
+// WaitsForSelf reports whether r was made with [WithWaitingForSelf].
+func (r Result) WaitsForSelf() bool { return r.d != nil && r.d.self }
+
+// Reason returns the reason of [Block] or [Finished], or else an empty string.
 func (r Result) Reason() string {
 	if r.d == nil {
 		return ""
@@ -142,7 +227,9 @@ func (r Result) Reason() string {
 	return r.d.reason
 }
 
-// Message returns the message of a block or the explanation of a skip, or else an empty string.
+// Message returns the message of [Block] or [Finished], or the text why of [Skip], [Ignore] or
+// [Release], or else an empty string. It is the raw text, which may quote other systems: it may have
+// several lines and hold secrets. To show it, use [Result.String].
 func (r Result) Message() string {
 	if r.d == nil {
 		return ""
@@ -150,7 +237,8 @@ func (r Result) Message() string {
 	return r.d.message
 }
 
-// Retry returns how soon to retry after a block, or else [classify.Unset].
+// Retry returns how soon to retry. It is [classify.Unset] unless r is a block, or an [Ignore] with
+// [WithRetry].
 func (r Result) Retry() classify.Retry {
 	if r.d == nil {
 		return classify.Unset
@@ -166,7 +254,8 @@ func (r Result) After() time.Duration {
 	return r.d.after
 }
 
-// WaitingFor returns the awaited objects of a block, each once.
+// WaitingFor returns the awaited objects, each once. It does not list the resource itself, see
+// [Result.WaitsForSelf].
 func (r Result) WaitingFor() []Ref {
 	if r.d == nil {
 		return nil
@@ -181,10 +270,11 @@ func (r Result) Equal(o Result) bool {
 	}
 	a, b := r.d, o.d
 	return a.verdict == b.verdict && a.retry == b.retry && a.reason == b.reason && a.message == b.message &&
-		a.after == b.after && slices.Equal(a.refs, b.refs)
+		a.after == b.after && a.keepsStatus == b.keepsStatus && a.self == b.self && slices.Equal(a.refs, b.refs)
 }
 
-// String returns one line for a log or a test.
+// String returns one line for a log or a test, without control characters and known secrets. It cuts
+// a message of more than 2,000 bytes.
 func (r Result) String() string {
 	if r.d == nil {
 		return undecided.String()
@@ -195,41 +285,43 @@ func (r Result) String() string {
 		b.WriteString(" " + r.d.reason)
 	}
 	if r.d.message != "" {
-		b.WriteString(": " + r.d.message)
+		b.WriteString(": " + text.Line(r.d.message, text.Quote))
 	}
-	if r.d.verdict == blocks {
-		b.WriteString(" [" + r.d.retry.String())
-		if r.d.after > 0 {
-			b.WriteString(", in " + r.d.after.String())
-		}
-		for i, ref := range r.d.refs {
-			if i == 0 {
-				b.WriteString(", waiting for ")
-			} else {
-				b.WriteString(" and ")
-			}
-			b.WriteString(ref.String())
-		}
-		b.WriteString("]")
+	var again []string
+	if r.d.retry != classify.Unset {
+		again = append(again, r.d.retry.String())
 	}
-	return b.String()
+	if r.d.after > 0 {
+		again = append(again, "in "+r.d.after.String())
+	}
+	if waits := waiting(r.d.refs, r.d.self); waits != "" {
+		again = append(again, "waiting for "+waits)
+	}
+	if len(again) > 0 {
+		b.WriteString(" [" + strings.Join(again, ", ") + "]")
+	}
+	return text.Line(b.String(), text.Message)
 }
 
-// Describe returns the verdict for [chain.Exit.Verdict], which is proceed, skip or block, and the
-// reason of a block.
+// waiting names the awaited objects.
+func waiting(refs []Ref, self bool) string {
+	names := make([]string, 0, len(refs)+1)
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	if self {
+		names = append(names, "its own status")
+	}
+	return strings.Join(names, " and ")
+}
+
+// Describe returns the verdict for [chain.Exit.Verdict], which is proceed, skip, release, block, finish
+// or ignore, and the reason of a block or a finish.
 func (r Result) Describe() (verdict, reason string) {
 	if r.d == nil {
 		return undecided.String(), ""
 	}
 	return r.d.verdict.String(), r.d.reason
-}
-
-// shorten cuts a long text, so that an error does not repeat all of it.
-func shorten(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
-	}
-	return s
 }
 
 // fewRefs is the largest number of refs for which a search in the list is cheaper than a map.

@@ -10,21 +10,26 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // said is all that a Result says.
 type said struct {
 	Zero, Proceeds, Skipped, Blocked bool
+	Ignored, Finished, Released      bool
+	KeepsStatus, WaitsForSelf        bool
 	Reason, Message                  string
 	Retry                            classify.Retry
 	After                            time.Duration
 	WaitingFor                       []checks.Ref
 	String                           string
+	Notes                            []string // in the trace of a check that returns it
 }
 
 func TestResult(t *testing.T) {
 	a, b := checks.Ref{Kind: "A", Name: "a"}, checks.Ref{Kind: "B", Name: "b"}
 	const notOne = " is not a condition reason (a letter, then letters, digits and _,: only): "
+	long := strings.Repeat("x", 2001)
 	cases := map[string]struct {
 		reason string
 		res    checks.Result
@@ -32,7 +37,24 @@ func TestResult(t *testing.T) {
 	}{
 		"Zero":    {"the zero Result is no decision, and lets nothing through", checks.Result{}, said{Zero: true, String: "undecided"}},
 		"Proceed": {"it says nothing but that", checks.Proceed(), said{Proceeds: true, String: "proceed"}},
-		"Skip":    {"a skip lets the work go on and says why", checks.Skip("not ours"), said{Proceeds: true, Skipped: true, Message: "not ours", String: "skip: not ours"}},
+		"Skip":    {"a skip lets the work go on and says why", checks.Skip("forced"), said{Proceeds: true, Skipped: true, Message: "forced", String: "skip: forced"}},
+		"Ignore": {
+			"without options no pass follows",
+			checks.Ignore("not mine"), said{Ignored: true, KeepsStatus: true, Message: "not mine", String: "ignore: not mine"},
+		},
+		"IgnoreForNow": {
+			"each option counts as for a block",
+			checks.Ignore("a replica", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a), checks.WithWaitingForSelf()),
+			said{Ignored: true, KeepsStatus: true, WaitsForSelf: true, Message: "a replica", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a},
+				String: "ignore: a replica [fast, in 1s, waiting for A a and its own status]"},
+		},
+		"Finished":          {"it has a reason and a message", checks.Finished("Complete", "42 objects"), said{Finished: true, Reason: "Complete", Message: "42 objects", String: "finish Complete: 42 objects"}},
+		"FinishedBadReason": {"an invalid reason is named, as for a block", checks.Finished("not one", ""), said{Finished: true, Reason: "InvalidReason", Message: `the reason "not one"` + notOne, String: `finish InvalidReason: the reason "not one"` + notOne}},
+		"Release":           {"it has a text", checks.Release("retained"), said{Released: true, Message: "retained", String: "release: retained"}},
+		"Never": {
+			"a final failure",
+			checks.Block("Denied", "", checks.WithRetry(classify.Never)), said{Blocked: true, Reason: "Denied", Message: "Denied", Retry: classify.Never, String: "block Denied: Denied [never]"},
+		},
 		"Block": {
 			"without options it is looked at again slowly",
 			checks.Block("NotYet", "wait for it"),
@@ -46,10 +68,14 @@ func TestResult(t *testing.T) {
 		"NothingSaid": {
 			"Unset, a delay of zero or less and no refs leave all as it was",
 			checks.Block("NotYet", "wait", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a),
-				checks.WithRetry(classify.Unset), checks.WithRetry(classify.OnChange+1), checks.WithAfter(0), checks.WithAfter(-time.Hour), checks.WithWaitingFor()),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]"},
+				checks.WithRetry(classify.Unset), checks.WithRetry(classify.Never+1), checks.WithAfter(0), checks.WithAfter(-time.Hour), checks.WithWaitingFor()),
+			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]",
+				Notes: []string{"WithAfter(-1h0m0s) is negative and was ignored"}},
 		},
-		"NegativeDelay": {"a negative delay is none", checks.Block("NotYet", "wait", checks.WithAfter(-time.Second)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"}},
+		"NegativeDelay": {"the trace shows a negative delay, and it changes nothing", checks.Block("NotYet", "wait", checks.WithAfter(-1), checks.WithStatusKept()), said{Blocked: true, KeepsStatus: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]",
+			Notes: []string{"WithAfter(-1ns) is negative and was ignored"}}},
+		"LongMessage":   {"a long message is cut in the text only", checks.Block("NotYet", long), said{Blocked: true, Reason: "NotYet", Message: long, Retry: classify.Slow, String: "block NotYet: " + text.Line(long, 2000) + " [slow]"}},
+		"ShortestDelay": {"a delay of a nanosecond counts", checks.Block("NotYet", "wait", checks.WithAfter(1)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, After: 1, String: "block NotYet: wait [slow, in 1ns]"}},
 		"RefsOnce": {
 			"each ref is waited for once, in the order given, however they are given",
 			checks.Block("NotYet", "wait", checks.WithWaitingFor(b, a, b), checks.WithWaitingFor(a), checks.WithWaitingFor()),
@@ -79,14 +105,16 @@ func TestResult(t *testing.T) {
 		"LongReason": {
 			"an absurd reason is not repeated whole",
 			checks.Block(strings.Repeat("x", 2000), "wait"),
-			said{Blocked: true, Reason: "InvalidReason", Message: `the reason "` + strings.Repeat("x", 80) + `..."` + notOne + "wait", Retry: classify.Slow,
-				String: `block InvalidReason: the reason "` + strings.Repeat("x", 80) + `..."` + notOne + "wait [slow]"},
+			said{Blocked: true, Reason: "InvalidReason", Message: `the reason "` + strings.Repeat("x", 78) + `... (1,922 bytes more)"` + notOne + "wait", Retry: classify.Slow,
+				String: `block InvalidReason: the reason "` + strings.Repeat("x", 78) + `... (1,922 bytes more)"` + notOne + "wait [slow]"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := tc.res
-			got := said{r.IsZero(), r.Proceeds(), r.Skipped(), r.Blocked(), r.Reason(), r.Message(), r.Retry(), r.After(), r.WaitingFor(), fmt.Sprint(r)}
+			got := said{r.IsZero(), r.Proceeds(), r.Skipped(), r.Blocked(), r.Ignored(), r.IsFinished(), r.Released(), r.KeepsStatus(), r.WaitsForSelf(), r.Reason(), r.Message(), r.Retry(), r.After(), r.WaitingFor(), fmt.Sprint(r), nil}
+			answered, _ := ask(t, says[ownerRequest]("a", r, nil), &checks.OwnerRequest{})
+			got.Notes = answered.Notes
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
@@ -97,11 +125,28 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// More refs than a search in a list is cheap for are awaited once, too, and the text of the block has a bound.
+func TestResultManyRefs(t *testing.T) {
+	var refs []checks.Ref
+	for i := range 32 {
+		refs = append(refs, checks.Ref{Name: fmt.Sprintf("%01000d", i)})
+	}
+	block := checks.Block("A", "a", checks.WithWaitingFor(append(refs, refs...)...))
+	if diff := cmp.Diff(refs, block.WaitingFor()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	const limit = 32768
+	last := checks.Ref{Name: strings.Repeat("x", limit+1-len(block.String()+" and "))}
+	if n := len(checks.Block("A", "a", checks.WithWaitingFor(append(refs, last)...)).String()); n > limit {
+		t.Errorf("a text of %d bytes, want at most %d", n, limit)
+	}
+}
+
 func TestResultEqual(t *testing.T) {
 	block := func(opts ...checks.BlockOption) checks.Result { return checks.Block("A", "a", opts...) }
 	different := []checks.Result{
 		{}, checks.Proceed(), checks.Skip("a"), checks.Skip("b"), block(), checks.Block("B", "a"), checks.Block("A", "b"),
-		block(checks.WithRetry(classify.Fast)), block(checks.WithAfter(1)), block(checks.WithWaitingFor(prod)), block(checks.WithWaitingFor(prod, lan)), block(checks.WithWaitingFor(lan, prod)),
+		block(checks.WithRetry(classify.Fast)), block(checks.WithAfter(1)), block(checks.WithStatusKept()), block(checks.WithWaitingForSelf()), checks.Ignore("a"), checks.Release("a"), checks.Finished("A", "a"), block(checks.WithWaitingFor(prod)), block(checks.WithWaitingFor(prod, lan)), block(checks.WithWaitingFor(lan, prod)),
 	}
 	for i, a := range different {
 		for j, b := range different {
@@ -152,6 +197,9 @@ func TestResultDescribe(t *testing.T) {
 		"Proceed":       {"a proceed", checks.Proceed(), description{"proceed", ""}},
 		"Skip":          {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), description{"skip", ""}},
 		"Block":         {"a block is never called a success", block, description{"block", "A"}},
+		"Ignore":        {"the resource of another controller", checks.Ignore("not mine"), description{"ignore", ""}},
+		"Finished":      {"a final success", checks.Finished("Complete", ""), description{"finish", "Complete"}},
+		"Release":       {"a resource that goes without a deletion", checks.Release("retained"), description{"release", ""}},
 		"Zero":          {"the zero Result is no decision", checks.Result{}, description{"undecided", ""}},
 		"BesideAnError": {"a proceed with an error is no decision", decides(checks.Proceed(), errTest), description{"undecided", ""}},
 		"BlockAndError": {"a block with an error keeps its reason", decides(block, errTest), description{"block", "A"}},

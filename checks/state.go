@@ -2,12 +2,10 @@ package checks
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // named returns the states that WithAllowed or WithDenied names, or else those
@@ -61,15 +59,10 @@ func says(words []string, word string, exact bool) bool {
 // blank reports whether a state is empty or white space, which means that it is
 // not reported.
 func blank(state string) bool {
-	return state == "" || (state[0] <= ' ' || state[0] >= utf8.RuneSelf) && strings.TrimSpace(state) == ""
+	return strings.TrimSpace(state) == ""
 }
 
 // printable shortens and escapes any state so that it fits in a message.
 func printable(state string) string {
-	state = shorten(state)
-	if !utf8.ValidString(state) || strings.ContainsFunc(state, func(r rune) bool { return r == '"' || !unicode.IsPrint(r) }) {
-		state = strconv.Quote(state)
-		return state[1 : len(state)-1]
-	}
-	return state
+	return strings.ReplaceAll(text.Line(state, text.Word), `"`, `\"`)
 }

@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,23 @@ func lookUps(codes int) func() {
 		for _, f := range failures {
 			handle(context.Background(), f)
 		}
+	}
+}
+
+// Contains takes as long for a long text as for a short one. The message
+// resembles the text at each letter.
+func TestContainsIsLinear(t *testing.T) {
+	if testing.Short() || race.Enabled {
+		t.Skip("measures time")
+	}
+	f := &Failure{Message: strings.Repeat("a", 100_000)}
+	almost := func(length int) func() {
+		m := Contains(strings.Repeat("a", length-1) + "b")
+		return func() { m.matches(nil, f) }
+	}
+	// Comparing the text at each letter would take about fifty times as long.
+	if r := ratio.Of(almost(10_000), almost(100), ratio.Options{}); r > 10 {
+		t.Errorf("a text of 10,000 letters takes %.1f times as long as one of 100", r)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/internal/reason"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Classification is the decision about a failure. Only [Compose], [Table.Link]
@@ -19,6 +20,7 @@ type Classification struct{ d *decision }
 type decision struct {
 	retry         Retry
 	canceled      bool
+	keepsStatus   bool
 	status        int
 	after         time.Duration
 	code, message string
@@ -43,18 +45,21 @@ func (c Classification) IsZero() bool { return c.d == nil }
 // Classification.
 func (c Classification) Retry() Retry { return c.decision().retry }
 
-// After returns the delay that the service asked for, at most an hour; 0 for
-// none.
+// After returns the delay before the retry: the longer one of the service's
+// delay and that of the row ([Rule.After]), or the one that a link set. It is at
+// most an hour; 0 means none.
 func (c Classification) After() time.Duration { return c.decision().after }
 
-// Code returns the service's word for the error, unchanged; empty for none.
+// Code returns the service's word for the error, up to 1,024 bytes; empty for
+// none. [Failure.Code], which rules compare, has all of it.
 func (c Classification) Code() string { return c.decision().code }
 
 // Rule returns the name of the row or the link that decided.
 func (c Classification) Rule() string { return c.decision().rule }
 
-// Message returns the text of the service or of the error, for people. It is
-// empty only for the zero Classification.
+// Message returns the text of the service or of the error. It is the raw text:
+// it may have several lines and hold secrets. To show it, use
+// [Classification.String]. It is empty only for the zero Classification.
 func (c Classification) Message() string {
 	d := c.decision()
 	switch {
@@ -81,6 +86,11 @@ func (c Classification) Severity() Severity {
 // context, as at a shutdown. Callers should not report it. Its Retry is [Fast],
 // for callers that do not check Canceled.
 func (c Classification) Canceled() bool { return c.decision().canceled }
+
+// KeepsStatus reports whether the engine leaves the conditions of the resource
+// as they are: a row with KeepStatus decided, or a link called
+// [Classification.WithStatusKept].
+func (c Classification) KeepsStatus() bool { return c.decision().keepsStatus }
 
 // Fault returns the error of a link or a rule, for logs; usually nil. If a link
 // panicked (a *chain.PanicError), returned an error or did not decide, the
@@ -114,6 +124,19 @@ func (c Classification) WithAfter(after time.Duration) Classification {
 	return Classification{d: &d}
 }
 
+// WithStatusKept returns c as a decision that leaves the conditions of the
+// resource as they are. Use it for an error that is expected to end within
+// moments, so that the resource does not flap. Traces and logs show the error.
+// A zero c stays zero.
+func (c Classification) WithStatusKept() Classification {
+	if c.d == nil {
+		return c
+	}
+	d := *c.d
+	d.keepsStatus = true
+	return Classification{d: &d}
+}
+
 // Describe returns the verdict for [chain.Exit.Verdict]: the Retry in words, or
 // "canceled". The reason is the Rule.
 func (c Classification) Describe() (verdict, reason string) {
@@ -124,7 +147,8 @@ func (c Classification) Describe() (verdict, reason string) {
 }
 
 // String returns a line for logs: "slow after 30s, rule Conflict: the pool is
-// busy".
+// busy". The line has no control characters and no known secrets, and at most
+// 2,000 bytes.
 func (c Classification) String() string {
 	if c.IsZero() {
 		return c.Retry().String()
@@ -135,13 +159,13 @@ func (c Classification) String() string {
 	if after := c.After(); after > 0 {
 		b.WriteString(" after " + after.String())
 	}
-	b.WriteString(", rule " + rule)
+	b.WriteString(", rule " + text.Line(rule, text.Name))
 	// The rule of a row without a name is its code.
 	if code := c.Code(); code != "" && code != rule {
-		b.WriteString(", code " + code)
+		b.WriteString(", code " + text.Line(code, text.Name))
 	}
 	b.WriteString(": " + c.Message())
-	return b.String()
+	return text.Line(b.String(), text.Quote)
 }
 
 // Reason returns one word for machines, which is always valid as the reason of

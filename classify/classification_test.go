@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 
 func TestZeroClassification(t *testing.T) {
 	var c Classification
-	if !c.IsZero() || !c.With(Slow).IsZero() || !c.WithAfter(time.Second).IsZero() {
+	if !c.IsZero() || !c.With(Slow).IsZero() || !c.WithAfter(time.Second).IsZero() || !c.WithStatusKept().IsZero() || c.KeepsStatus() {
 		t.Error("the zero Classification must stay zero")
 	}
 	if diff := cmp.Diff(facts{}, factsOf(c)); diff != "" {
@@ -28,22 +29,38 @@ func TestZeroClassification(t *testing.T) {
 func TestWith(t *testing.T) {
 	c := (&Failure{Code: "Conflict", Message: "busy", After: time.Second}).As("Mine", Slow)
 	want := facts{Slow, time.Second, "Conflict", "busy", "Mine", false}
-	adjusted := want
-	adjusted.Retry = OnChange
-	if diff := cmp.Diff(adjusted, factsOf(c.With(OnChange))); diff != "" {
-		t.Errorf("With changes the Retry alone (-want +got):\n%s", diff)
+	for _, r := range []Retry{Fast, OnChange, Never} {
+		adjusted := want
+		adjusted.Retry = r
+		if diff := cmp.Diff(adjusted, factsOf(c.With(r))); diff != "" {
+			t.Errorf("With(%s) changes the Retry alone (-want +got):\n%s", r, diff)
+		}
 	}
-	for _, r := range []Retry{Unset, OnChange + 1} {
+	for _, r := range []Retry{Unset, Never + 1} {
 		if diff := cmp.Diff(want, factsOf(c.With(r))); diff != "" {
 			t.Errorf("With(%s) changes nothing (-want +got):\n%s", r, diff)
 		}
 	}
-	for after, cut := range map[time.Duration]time.Duration{time.Minute: time.Minute, -1: 0, 2 * time.Hour: time.Hour, 0: 0} {
-		adjusted := want
+	for after, cut := range map[time.Duration]time.Duration{time.Minute: time.Minute, -1: 0, 2 * time.Hour: time.Hour, 0: 0, 1: 1} {
+		adjusted, fault := want, "<nil>"
 		adjusted.After = cut
-		if diff := cmp.Diff(adjusted, factsOf(c.WithAfter(after))); diff != "" {
+		if after < 0 {
+			fault = "the delay -1ns is negative and counts as none"
+		}
+		got := c.WithAfter(after)
+		if diff := cmp.Diff(adjusted, factsOf(got)); diff != "" {
 			t.Errorf("WithAfter(%s) (-want +got):\n%s", after, diff)
 		}
+		if fmt.Sprint(got.Fault()) != fault {
+			t.Errorf("WithAfter(%s): got fault %v, want %s", after, got.Fault(), fault)
+		}
+	}
+	if got := new(Failure).failed("Mine", errNoFailure).WithAfter(-1).Fault(); got != errNoFailure {
+		t.Errorf("WithAfter(-1) keeps an earlier fault: got %v", got)
+	}
+	kept := c.WithStatusKept()
+	if diff := cmp.Diff(want, factsOf(kept)); diff != "" || !kept.KeepsStatus() || c.KeepsStatus() {
+		t.Errorf("WithStatusKept changes a copy: kept %t, the original %t (-want +got):\n%s", kept.KeepsStatus(), c.KeepsStatus(), diff)
 	}
 	if diff := cmp.Diff(want, factsOf(c)); diff != "" {
 		t.Errorf("With and WithAfter changed the original (-want +got):\n%s", diff)
@@ -65,6 +82,19 @@ func TestReason(t *testing.T) {
 		"number":         {"a reason starts with a letter", "404", "x", "Code404"},
 		"odd start":      {"a reason starts with a letter", "_x", "x", "Code_x"},
 		"not ASCII":      {"each character becomes one", "Überlast", "x", "Code_berlast"},
+		"other letters":  {"letters of other scripts are no letters of a reason", "Fehler\u65e5\u672c", "x", "Fehler__"},
+		"other start":    {"and none to start with", "\u00e9t\u00e9 1", "x", "Code_t__1"},
+		"only others":    {"a code of such letters says nothing", "\u65e5\u672c\uff15", "busy", "Busy"},
+		"not UTF-8":      {"a byte of no character becomes one", "a\xffb\x80", "x", "a_b_"},
+		"others in rule": {"letters of other scripts separate the words of a rule", "", "gr\u00f6\u00dfe zu klein", "GrEZuKlein"},
+		"only in rule":   {"a rule of such letters says nothing", "", "\u65e5\u672c", "Failed"},
+		"first letters":  {"each letter of ASCII may start a reason", "aAzZ09", "x", "aAzZ09"},
+		"before A":       {"the characters beside the letters may not", "@A", "x", "Code_A"},
+		"after Z":        {"the characters beside the letters may not", "[Z", "x", "Code_Z"},
+		"before a":       {"the characters beside the letters may not", "`a", "x", "Code_a"},
+		"after z":        {"the characters beside the letters may not", "{z", "x", "Code_z"},
+		"beside digits":  {"nor may those beside the digits stand inside", "A/0:9;", "x", "A_0:9_"},
+		"prefix cut":     {"the prefix counts, too", strings.Repeat("1", 1024), "x", "Code" + strings.Repeat("1", 1020)},
 		"no letters":     {"a code without letters and digits says nothing", "???", "Redis is busy", "RedisIsBusy"},
 		"no code":        {"the rule's words stand in", "", "Redis is busy", "RedisIsBusy"},
 		"one word":       {"a word stays as it is", "", "UnknownBadRequest", "UnknownBadRequest"},
@@ -128,9 +158,14 @@ func TestClassificationString(t *testing.T) {
 		c    Classification
 		want string
 	}{
-		"after":   {(&Failure{Code: "Conflict", Message: "busy", After: 30 * time.Second}).As("Conflict", Slow), "slow after 30s, rule Conflict: busy"},
-		"code":    {(&Failure{Code: "Conflict", Message: "busy"}).As("Mine", OnChange), "on change, rule Mine, code Conflict: busy"},
-		"no code": {(&Failure{Message: "busy"}).As("Mine", Fast), "fast, rule Mine: busy"},
+		"after":          {(&Failure{Code: "Conflict", Message: "busy", After: 30 * time.Second}).As("Conflict", Slow), "slow after 30s, rule Conflict: busy"},
+		"code":           {(&Failure{Code: "Conflict", Message: "busy"}).As("Mine", OnChange), "on change, rule Mine, code Conflict: busy"},
+		"no code":        {(&Failure{Message: "busy"}).As("Mine", Fast), "fast, rule Mine: busy"},
+		"shortest delay": {(&Failure{Message: "busy"}).As("Mine", Fast).WithAfter(1), "fast after 1ns, rule Mine: busy"},
+		"long rule":      {(&Failure{Message: "busy"}).As(strings.Repeat("r", 300), Fast), "fast, rule " + strings.Repeat("r", 180) + "... (120 bytes more): busy"},
+		"long code":      {(&Failure{Code: strings.Repeat("c", 300), Message: "busy"}).As("Mine", Fast), "fast, rule Mine, code " + strings.Repeat("c", 180) + "... (120 bytes more): busy"},
+		"long message":   {(&Failure{Message: strings.Repeat("m", 3000)}).As("Mine", Fast), "fast, rule Mine: " + strings.Repeat("m", 1961) + "... (1,039 bytes more)"},
+		"canceled":       {Classification{d: &decision{retry: Fast, canceled: true, rule: "Canceled", message: "context canceled"}}, "canceled, rule Canceled: context canceled"},
 	}
 	for name, c := range cases {
 		if diff := cmp.Diff(c.want, c.c.String()); diff != "" {

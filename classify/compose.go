@@ -94,18 +94,24 @@ func vet(_ context.Context, f *Failure, _ *onion.Note, at *chain.Link, c Classif
 	return c, c.d, nil
 }
 
-// later returns the classification that waits longer, with the longer After of both. a may be zero.
+// later returns the classification that waits longer, with the longer After of both. It keeps the status
+// only if both do. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
 	}
-	after := max(a.After(), b.After())
+	after, keeps := max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus()
 	winner := a
 	if longer(b, a) {
 		winner = b
 	}
 	if winner.After() != after {
 		winner = winner.WithAfter(after)
+	}
+	if winner.KeepsStatus() && !keeps {
+		d := *winner.d
+		d.keepsStatus = false
+		winner.d = &d
 	}
 	return winner
 }

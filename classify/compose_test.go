@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,6 +65,35 @@ func TestComposeJoins(t *testing.T) {
 			got := classifyIn(t, c.ctx, newFailure(c.err, "", noon), table.Link())
 			if diff := cmp.Diff(c.want, factsOf(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// A joined error keeps the status only if every cause does.
+func TestComposeKeepsStatus(t *testing.T) {
+	table := Table{
+		{Code: "KeepFast", Retry: Fast, KeepStatus: true}, {Code: "KeepSlow", Retry: Slow, KeepStatus: true},
+		{Code: "Fast", Retry: Fast}, {Code: "Slow", Retry: Slow},
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		"one":          {"the row keeps the status", coded("KeepFast"), true},
+		"other":        {"the row does not keep the status", coded("Fast"), false},
+		"all":          {"every row keeps the status", errors.Join(coded("KeepFast"), coded("KeepSlow")), true},
+		"only winner":  {"the first cause decides, and the second one does not keep the status", errors.Join(coded("KeepSlow"), coded("Fast")), false},
+		"winner last":  {"the second cause decides, and the first one does not keep the status", errors.Join(coded("Fast"), coded("KeepSlow")), false},
+		"only loser":   {"the first cause decides and does not keep the status", errors.Join(coded("Slow"), coded("KeepFast")), false},
+		"neither":      {"no cause keeps the status", errors.Join(coded("Slow"), coded("Fast")), false},
+		"longer delay": {"a longer delay of another cause changes nothing", errors.Join(coded("KeepSlow"), coded("KeepFast", "90")), true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := classifyBy(t, newFailure(c.err, "", noon), table.Link()); got.KeepsStatus() != c.want {
+				t.Errorf("%s: got %t", c.reason, got.KeepsStatus())
 			}
 		})
 	}
@@ -182,7 +212,7 @@ func TestComposeGuardsDecorations(t *testing.T) {
 func TestComposeOfNoFailure(t *testing.T) {
 	for name, f := range map[string]*Failure{"nil failure": nil, "nil error": newFailure(nil, "", noon)} {
 		got := classifyBy(t, f, Table{{Status: 400, Retry: OnChange}}.Link())
-		if got.Retry() != Slow || got.Rule() != "NoFailure" || got.Fault() == nil {
+		if got.Retry() != Slow || got.Rule() != "NoFailure" || !strings.Contains(fmt.Sprint(got.Fault()), "the *Failure is nil") {
 			t.Errorf("%s: got %v, fault %v", name, got, got.Fault())
 		}
 	}
@@ -194,6 +224,9 @@ func TestComposeOfNoFailure(t *testing.T) {
 	}
 	if got := classifyBy(t, &Failure{}); got.Rule() != "Unknown" {
 		t.Errorf("a failure without an error: got %v", got)
+	}
+	if got := classifyBy(t, &Failure{Status: 400, Err: &chain.PanicError{Value: "no"}}); got.Rule() != "Panic" {
+		t.Errorf("a literal of a panic: got %v", got)
 	}
 }
 

@@ -45,13 +45,12 @@ func decide(ctx context.Context, f *Failure) (Classification, error) {
 		return f.As(defaults[0].Name, defaults[0].Retry), nil
 	}
 	if f.service != nil {
-		if row := f.service.table.find(ctx, f); row != nil {
-			return f.As(row.name, row.retry), nil
+		if c, ok := f.service.table.classify(ctx, f); ok {
+			return c, nil
 		}
 	}
-	row := defaultRows.find(ctx, f)
-	c := f.As(row.name, row.retry)
-	c.d.canceled = row.name == ruleCanceled
+	c, _ := defaultRows.classify(ctx, f)
+	c.d.canceled = c.d.rule == ruleCanceled
 	return c, nil
 }
 

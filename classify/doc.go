@@ -6,7 +6,8 @@
 //	Fast      over in seconds            Warning
 //	Slow      over in minutes, unknown   Warning
 //	VerySlow  tried at each resync       Warning
-//	OnChange  until the spec changes     Error
+//	OnChange  until the spec changes     Error; tried at each resync, too
+//	Never     until the spec changes     Error
 //
 // [NewFailure] reads an error into a [Failure]: the code, the status, the
 // message and the delay of the service. A chain of links turns the Failure into
@@ -42,10 +43,10 @@
 // # Rules and links
 //
 // Most special cases of a service fit into a row of a [Table]: a code, a nested
-// code, a status, a [Matcher] for the message, API versions, and the Retry that
-// then applies. The first row that matches decides. Codes and texts are
-// compared exactly as the service writes them. A row whose Retry an earlier row
-// contradicts is a set-up error.
+// code, a status, a [Matcher] for the message, API versions, a Go error or its
+// type. The row names the Retry that then applies, and perhaps a delay. The
+// first row that matches decides. Codes and texts are compared exactly as the
+// service writes them. A row that an earlier row contradicts is a set-up error.
 //
 // If no link decides, the table of the service does, and then general rules for
 // the HTTP status and the kind of the error. To see all of them, print the
@@ -61,6 +62,8 @@
 //
 // Every unknown error is [Slow], never [OnChange]: a new error code must not
 // stop a resource. A failure is Slow, too, if a link panics, returns an error
-// or does not decide, and so is a nil *Failure. Classifying never panics. A
+// or does not decide, and so is a nil *Failure. An error that panics when a row
+// looks for a Go error in it is Slow, and no later row decides. The delays of a
+// service are from a second to an hour. Classifying never panics. A
 // wrong rule or matcher panics at set-up, and the message names it.
 package classify

@@ -15,10 +15,12 @@ import (
 //	ErrorCode() string                          Code
 //	ErrorMessage() string                       Message
 //	HTTPStatusCode() int, or StatusCode() int   Status
-//	RetryAfter() time.Duration                  After
+//	RetryAfter() time.Duration                  After, from a second to an hour
 //	Timeout() bool                              Transient, as are network errors and the statuses 408, 429 and 5xx
 //
-// A status of 404 means NotFound. An Errors never changes and may be shared.
+// A status of 404 means NotFound. An error that wraps a time-out or a network
+// error, or that one of them wraps, is neither NotFound nor Ended. An Errors
+// never changes and may be shared.
 type Errors struct {
 	services []*service
 }
@@ -93,21 +95,28 @@ func (e Errors) read(f *Failure) {
 	for _, s := range e.services {
 		before := *f
 		if f.readBy(s.read) {
-			f.service, f.After = s, min(max(f.After, 0), maxAfter)
+			f.service, f.After = s, serviceDelay(f.After)
+			f.readSafely(clearDoubt)
 			return
 		}
 		*f = before
 	}
 	f.readSafely(readGeneral)
+	f.readSafely(clearDoubt)
+}
+
+// clearDoubt clears NotFound and Ended if a time-out or a network error is
+// around the answer of the service, or inside of it.
+func clearDoubt(f *Failure) bool {
+	if (f.NotFound || f.Ended) && (timedOut(f.Err) || connection(f.Err)) {
+		f.NotFound, f.Ended = false, false
+	}
+	return true
 }
 
 // readBy calls read. It returns false if read panics.
 func (f *Failure) readBy(read func(*Failure) bool) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
+	defer func() { _ = recover() }()
 	return read(f)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,6 +42,19 @@ type status int
 
 func (s status) Error() string   { return fmt.Sprint("status ", int(s)) }
 func (s status) StatusCode() int { return int(s) }
+
+// codeAndDelay reports a code and a delay, and no status.
+type codeAndDelay struct{}
+
+func (codeAndDelay) Error() string             { return "busy" }
+func (codeAndDelay) ErrorCode() string         { return "Busy" }
+func (codeAndDelay) RetryAfter() time.Duration { return time.Minute }
+
+// noTimeout wraps an error and reports that it is no timeout.
+type noTimeout struct{ error }
+
+func (noTimeout) Timeout() bool   { return false }
+func (n noTimeout) Unwrap() error { return n.error }
 
 // loop unwraps to itself.
 type loop struct{}
@@ -92,12 +106,17 @@ func TestErrorsRead(t *testing.T) {
 		"joined":        {"a joined error is read as far as its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
 		"timeout":       {"a time-out may be over later", &methods{timeout: true}, Failure{Transient: true}},
 		"other status":  {"both names of the method count", status(503), Failure{Message: "status 503", Status: 503, Transient: true}},
+		"no status":     {"a method that is missing is not asked", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
+		"inner timeout": {"an expired deadline counts, whatever wraps it", noTimeout{context.DeadlineExceeded}, Failure{Message: "context deadline exceeded", Transient: true}},
+		"aborted":       {"a connection that was aborted may work later", syscall.ECONNABORTED, Failure{Message: syscall.ECONNABORTED.Error(), Transient: true}},
+		"reset":         {"a connection that was reset may work later", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
+		"pipe":          {"a connection that was closed may work later", syscall.EPIPE, Failure{Message: syscall.EPIPE.Error(), Transient: true}},
 		"not found":     {"404 says that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
 		"gone":          {"410 may be about the request", status(410), Failure{Message: "status 410", Status: 410}},
 		"throttled":     {"429 may be over later", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
 		"slow":          {"408 may be over later", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
 		"last 5xx":      {"599 is of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
-		"no status":     {"600 is no status", status(600), Failure{Message: "status 600", Status: 600}},
+		"600":           {"600 is no status", status(600), Failure{Message: "status 600", Status: 600}},
 		"long delay":    {"more than an hour counts as an hour", &methods{after: 2 * time.Hour}, Failure{After: time.Hour}},
 		"negative":      {"a negative delay counts as none", &methods{after: -1}, Failure{}},
 		"network":       {"a connection may work later", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
@@ -123,6 +142,12 @@ type says struct {
 	Class                      string
 }
 
+// timeout is a time-out that wraps an error.
+type timeout struct{ error }
+
+func (timeout) Timeout() bool   { return true }
+func (t timeout) Unwrap() error { return t.error }
+
 func sayings(e Errors, err error) says {
 	return says{e.NotFound(err), e.Ended(err), e.Transient(err), e.Class(err)}
 }
@@ -143,6 +168,12 @@ func TestErrorsSay(t *testing.T) {
 		"missing and unknown": {"one cause is not understood", fmt.Errorf("%w, %w", missing, errors.New("x")), says{Class: "NotFound"}},
 		"nested":              {"at any depth", errors.Join(missing, fmt.Errorf("a: %w", errors.Join(missing, down))), says{Class: "NotFound"}},
 		"ended":               {"the reader knows that the operation has ended", fmt.Errorf("poll: %w", ended), says{Ended: true, Class: "OperationFailed"}},
+		"missing and late":    {"a time-out around the answer leaves it in doubt", timeout{missing}, says{Class: "NotFound"}},
+		"missing, cut off":    {"so does a request that failed on its way", &url.Error{Op: "Get", URL: "/", Err: missing}, says{Class: "NotFound"}},
+		"missing, deadline":   {"an expired deadline around the answer leaves it in doubt", &chain.DeadlineError{Link: "get", After: time.Second, Err: missing}, says{Class: "NotFound"}},
+		"status, late":        {"errors of no service are read alike", timeout{status(404)}, says{Transient: true, Class: "404"}},
+		"ended twice":         {"every polled operation has ended", errors.Join(ended, ended), says{Ended: true, Class: "OperationFailed"}},
+		"ended and late":      {"a time-out around the end leaves it in doubt", timeout{ended}, says{Class: "OperationFailed"}},
 		"ended and down":      {"one cause is about the poll", errors.Join(ended, down), says{Class: "OperationFailed"}},
 		"ended and time":      {"a deadline is a cause of its own", fmt.Errorf("%w: %w", ended, context.DeadlineExceeded), says{Class: "OperationFailed"}},
 		"down twice":          {"all causes may be over later", errors.Join(down, io.ErrUnexpectedEOF), says{Transient: true, Class: "Down"}},
@@ -162,6 +193,7 @@ func TestErrorsSay(t *testing.T) {
 		"network":             {"an error of no service", &url.Error{Op: "Get", URL: "/", Err: io.EOF}, says{Transient: true, Class: "*url.Error"}},
 		"wrapped type":        {"the class names the error and not its wraps", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), says{Class: "*errors.errorString"}},
 		"class is bounded":    {"a service cannot flood telemetry", respErr(strings.Repeat("x", 5000), 0, ""), says{Class: strings.Repeat("x", 100)}},
+		"class keeps signs":   {"the first and the last visible character of ASCII stay", respErr("!~\x7f", 0, ""), says{Class: "!~_"}},
 		"class is ASCII":      {"nor forge a line", respErr("a b\nc\x00é", 0, ""), says{Class: "a_b_c__"}},
 	}
 	for name, c := range cases {
@@ -308,12 +340,21 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A reader cannot set a delay that is negative or above an hour.
+// Neither a reader nor a method of an error can set a delay that is negative,
+// below a second or above an hour.
 func TestReadersAreBounded(t *testing.T) {
-	for after, want := range map[time.Duration]time.Duration{-time.Second: 0, time.Minute: time.Minute, 24 * time.Hour: time.Hour} {
+	for after, want := range map[time.Duration]time.Duration{
+		math.MinInt64: 0, -time.Second: 0, 1: time.Second, time.Second: time.Second, time.Minute: time.Minute, time.Hour: time.Hour, time.Hour + 1: time.Hour, math.MaxInt64: time.Hour,
+	} {
 		e := NewErrors("x", func(f *Failure) bool { f.After = after; return true }, nil)
 		if f := NewFailure(errors.New("x"), "", noon, e); f.After != want {
 			t.Errorf("After %s: got %s, want %s", after, f.After, want)
+		}
+		if f := NewFailure(&methods{after: after}, "", noon); f.After != want {
+			t.Errorf("RetryAfter %s: got %s, want %s", after, f.After, want)
+		}
+		if c := (&Failure{After: after}).As("x", Slow); c.After() != want {
+			t.Errorf("a literal with After %s: got %s, want %s", after, c.After(), want)
 		}
 	}
 }
@@ -347,7 +388,7 @@ func TestNewErrorsSetUp(t *testing.T) {
 	}{
 		"no name":    {func() { NewErrors(" ", read, nil) }, `classify: NewErrors: the name " " is empty or the reader is nil: set both`},
 		"no reader":  {func() { NewErrors("x", nil, nil) }, `classify: NewErrors: the name "x" is empty or the reader is nil: set both`},
-		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) }, "classify: NewErrors: x: row 1 of 1 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow or OnChange"},
+		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) }, "classify: NewErrors: x: row 1 of 1 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
 	}
 	for name, c := range cases {
 		if got := panicText(c.make); got != c.want {

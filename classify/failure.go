@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 // Failure is an error in the terms of this package. [NewFailure] makes it. In
@@ -18,7 +20,7 @@ type Failure struct {
 	Code       string        // the service's word for the error, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
 	Message    string        // the text of the service, or that of the error if no reader knows it; may be empty
-	After      time.Duration // the delay that the service asks for, at most an hour ([Failure.RetryAfter]); 0: none
+	After      time.Duration // the delay that the service asks for, from a second to an hour ([Failure.RetryAfter]); 0: none
 	Inner      []InnerError  // the errors that the service nests in this one, outermost first
 	NotFound   bool          // the object does not exist
 	Transient  bool          // a retry may help; false: unknown
@@ -102,9 +104,26 @@ func (f *Failure) As(rule string, r Retry) Classification {
 	}
 	d := &decision{retry: r, rule: rule}
 	if f != nil {
-		d.after, d.code, d.status, d.message = f.After, f.Code, f.Status, f.text()
+		d.after, d.code, d.status, d.message = serviceDelay(f.After), cutCode(f.Code), f.Status, f.text()
 	}
 	return Classification{d: d}
+}
+
+// maxCode bounds the text that a service can put into conditions, logs and
+// telemetry. It is the length of the longest reason of a condition.
+const maxCode = reason.Max
+
+// cutCode returns the start of a code, up to maxCode bytes and without a part of
+// a character.
+func cutCode(code string) string {
+	if len(code) <= maxCode {
+		return code
+	}
+	end := maxCode
+	for !utf8.RuneStart(code[end]) && end > maxCode-utf8.UTFMax {
+		end--
+	}
+	return code[:end]
 }
 
 // maxInner is the number of nested errors that a message shows.

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/windlass-go/windlass/chain"
 )
 
 // asError gives an error through As only.
@@ -54,6 +58,7 @@ func TestNewFailure(t *testing.T) {
 		"other":       {"an error of no service has its text", fmt.Errorf("a: %w", errors.New("boom")), Failure{Message: "a: boom"}},
 		"timed out":   {"a deadline is transient", fmt.Errorf("a: %w", context.DeadlineExceeded), Failure{Message: "a: context deadline exceeded", Transient: true}},
 		"nil wrapped": {"a nil error in an interface says nothing", &wrapper{(*reply)(nil)}, Failure{Message: "wrapper"}},
+		"panic":       {"a panic has its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
 		"panicky":     {"an error whose methods panic is not read", panicky{}, Failure{Message: "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors"}},
 	}
 	for name, c := range cases {
@@ -101,12 +106,49 @@ func TestInnerErrorsAreShown(t *testing.T) {
 		"one":        {"the cause follows the message", Failure{Message: "failed", Inner: []InnerError{one}}, "failed: Quota: no cores"},
 		"two":        {"causes are separated", Failure{Message: "failed", Inner: []InnerError{one, two}}, "failed: Quota: no cores; Zone"},
 		"no message": {"the causes stand alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
+		"three":      {"three are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
+		"four":       {"the fourth is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
 		"many":       {"three are shown", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
 	}
 	for name, c := range cases {
 		if diff := cmp.Diff(c.want, c.failure.As("x", Slow).Message()); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, c.reason, diff)
 		}
+	}
+}
+
+// A service cannot flood a condition or a log line with its code. Rules compare
+// the whole code.
+func TestCodesAreBounded(t *testing.T) {
+	const most = 1024
+	huge := strings.Repeat("x", 700_000)
+	cases := map[string]struct {
+		reason string
+		code   string
+		want   string
+	}{
+		"short":      {"a code stays as it is", "Conflict", "Conflict"},
+		"longest":    {"1,024 bytes are allowed", huge[:most], huge[:most]},
+		"too long":   {"a longer code is cut", huge[:most+1], huge[:most]},
+		"huge":       {"however long it is", huge, huge[:most]},
+		"two bytes":  {"no character is cut", huge[:most-1] + "éa", huge[:most-1]},
+		"four bytes": {"nor is a longer one", huge[:most-3] + "😀a", huge[:most-3]},
+		"fits":       {"a character that fits stays", huge[:most-4] + "😀a", huge[:most-4] + "😀"},
+		"not UTF-8":  {"bytes of no character have no start", strings.Repeat("\x80", 2*most), strings.Repeat("\x80", most-utf8.UTFMax)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := classifyBy(t, &Failure{Code: tc.code}, Table{{Name: "whole", Code: tc.code, Retry: Fast}}.Link())
+			if c.Code() != tc.want || c.Rule() != "whole" {
+				t.Errorf("%s: got a code of %d bytes, want %d, by rule %s", tc.reason, len(c.Code()), len(tc.want), c.Rule())
+			}
+			if len(c.Reason()) > most || len(c.String()) > most+100 {
+				t.Errorf("%s: the reason has %d bytes, the text %d", tc.reason, len(c.Reason()), len(c.String()))
+			}
+			if class := theService.Class(respErr(tc.code, 0, "")); len(class) > 100 {
+				t.Errorf("%s: the class has %d bytes", tc.reason, len(class))
+			}
+		})
 	}
 }
 
@@ -119,7 +161,8 @@ func TestAs(t *testing.T) {
 	}{
 		"decided": {"it has all of the failure", f.As("Mine", VerySlow), facts{VerySlow, time.Second, "Conflict", "busy", "Mine", false}},
 		"unset":   {"what is not decided is slow", f.As("Mine", Unset), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
-		"invalid": {"what is no Retry is slow", f.As("Mine", OnChange+1), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
+		"invalid": {"what is no Retry is slow", f.As("Mine", Never+1), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
+		"never":   {"the last Retry is one", f.As("Mine", Never), facts{Never, time.Second, "Conflict", "busy", "Mine", false}},
 		"no rule": {"a rule has a name", f.As("", Fast), facts{Fast, time.Second, "Conflict", "busy", "Unnamed", false}},
 		"nil":     {"a nil failure has nothing to say", (*Failure)(nil).As("Mine", Fast), facts{Fast, 0, "", "the error has no text", "Mine", false}},
 	}

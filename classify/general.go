@@ -61,7 +61,7 @@ func readMethods(f *Failure) {
 		f.Status = e.StatusCode()
 	}
 	if e, ok := as[delayer](f.Err); ok {
-		f.After = min(max(e.RetryAfter(), 0), maxAfter)
+		f.After = serviceDelay(e.RetryAfter())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // index is a table that was checked and made for looking up. Each list of rows
@@ -17,15 +18,19 @@ type index struct {
 
 // row is a parsed [Rule].
 type row struct {
-	name     string
-	codes    []string
-	anyCase  bool
-	inner    []string
-	status   int
-	message  Matcher
-	versions apiVersions
-	retry    Retry
-	covering []int // the earlier rows that together match every failure that it matches
+	name        string
+	codes       []string
+	anyCase     bool
+	inner       []string
+	status      int
+	message     Matcher
+	versions    apiVersions
+	is          errorMatcher
+	as          TypeMatcher
+	retry       Retry
+	after       time.Duration
+	keepsStatus bool
+	covering    []int // the earlier rows that together match every failure that it matches
 }
 
 // mustCompile panics if compile returns an error. where names the caller.
@@ -48,9 +53,9 @@ func compile(t Table) (ix *index, err error) {
 		}
 		row.covering = ix.cover(&row)
 		for _, j := range row.covering {
-			if t[j].Retry != r.Retry && err == nil {
+			if (t[j].Retry != r.Retry || t[j].After != r.After) && err == nil {
 				err = fmt.Errorf("row %d of %d (%s, %s) never decides: row %d (%s, %s) matches every failure that it would match: move it up, or leave one of them out",
-					i+1, len(t), r, r.Retry, j+1, t[j], t[j].Retry)
+					i+1, len(t), r, r.verdict(), j+1, t[j], t[j].verdict())
 			}
 		}
 		ix.rows[i] = row
@@ -90,27 +95,52 @@ func lower(room []byte, s string) []byte {
 	return b
 }
 
-// find returns the first row that matches f, or nil.
-func (ix *index) find(ctx context.Context, f *Failure) *row {
+// classify lets the first row that matches f decide. ok is false if no row
+// matches. If the error cannot be compared with the row's, the failure is Slow:
+// later rows must not decide in place of that row.
+func (ix *index) classify(ctx context.Context, f *Failure) (c Classification, ok bool) {
 	if f == nil {
-		return nil
+		return c, false
 	}
 	for _, i := range ix.list(f.Code) {
-		if r := &ix.rows[i]; r.matches(ctx, f) {
-			return r
+		r := &ix.rows[i]
+		if !r.matches(ctx, f) {
+			continue
+		}
+		switch matches, readable := r.matchesError(f.Err); {
+		case !readable:
+			return f.failed("Unreadable("+r.name+")", fmt.Errorf("classify: rule %s cannot decide: %w", r.name, newUnreadable(f.Err))), true
+		case matches:
+			c = f.As(r.name, r.retry)
+			c.d.after = max(c.d.after, r.after)
+			c.d.keepsStatus = r.keepsStatus
+			return c, true
 		}
 	}
-	return nil
+	return c, false
 }
 
-// matches reports whether all conditions hold. f has one of the codes of r, but
-// perhaps in another case.
+// matches reports whether all conditions but those on the Go error hold. f has
+// one of the codes of r, but perhaps in another case.
 func (r *row) matches(ctx context.Context, f *Failure) bool {
 	return (len(r.codes) == 0 || r.anyCase || slices.Contains(r.codes, f.Code)) &&
 		(r.status == 0 || r.status == f.Status) &&
 		r.versions.match(f.APIVersion) &&
 		(r.message.isZero() || r.message.matches(ctx, f)) &&
 		(len(r.inner) == 0 || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return slices.Contains(r.inner, e.Code) }))
+}
+
+// matchesError reports whether the conditions on the Go error hold. readable is
+// false if a method of the error panics, or if the error has no end.
+func (r *row) matchesError(err error) (matches, readable bool) {
+	matches, readable = true, true
+	if r.is.target != nil {
+		matches, readable = within(err, r.is.has)
+	}
+	if matches && !r.as.isZero() {
+		matches, readable = within(err, r.as.has)
+	}
+	return matches, readable
 }
 
 // cover returns the rows so far that together match every failure which r would
@@ -138,5 +168,7 @@ func (r *row) covers(o *row, code string) bool {
 		(len(r.inner) == 0 || slices.Equal(r.inner, o.inner)) &&
 		(r.status == 0 || r.status == o.status) &&
 		(r.message.isZero() || r.message.text == o.message.text) &&
-		(len(r.versions) == 0 || slices.Equal(r.versions, o.versions))
+		(len(r.versions) == 0 || slices.Equal(r.versions, o.versions)) &&
+		(r.is.target == nil || r.is.equals(o.is.target)) &&
+		(r.as.isZero() || r.as.typ == o.as.typ)
 }

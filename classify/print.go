@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // String prints the rows in their order, and then the general rules of
@@ -25,7 +27,7 @@ func (t Table) String() string {
 	all := slices.Concat(t, defaults)
 	ix, _ := compile(all) // a table with a wrong row can be printed, too
 	for i, r := range all {
-		number, codes, status, retry := fmt.Sprint(i+1), r.Code, "", r.Retry.String()
+		number, codes, status, message, retry := fmt.Sprint(i+1), r.Code, "", r.Message.text, r.verdict()
 		if r.AnyCase {
 			codes += " (any case)"
 		}
@@ -35,18 +37,27 @@ func (t Table) String() string {
 		if r.Status != 0 {
 			status = fmt.Sprint(r.Status)
 		}
+		if r.Is != nil {
+			message += " (" + errorText(r.Is) + ")"
+		}
+		if !r.As.isZero() {
+			message += " (" + r.As.text + ")"
+		}
+		if r.KeepStatus {
+			retry += ", keeps the status"
+		}
 		if i >= len(t) {
 			number = "default"
 			if r.Name == ruleCanceled {
 				retry = verdictCanceled
 			}
 		}
-		cells := []string{number, r.Name, codes, status, r.Message.text, r.APIVersions, retry}
+		cells := []string{number, r.Name, codes, status, message, r.APIVersions, retry}
 		for i, cell := range cells {
-			cells[i] = cmp.Or(strings.Join(strings.Fields(cell), " "), "-")
+			cells[i] = cmp.Or(strings.TrimSpace(text.Line(cell, text.Name)), "-")
 		}
 		if by := ix.rows[i].covering; len(by) > 0 {
-			cells = append(cells, "never reached, see "+rowNumbers(by, len(t)))
+			cells = append(cells, "never reached, see "+rowNumbers(by))
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -54,13 +65,11 @@ func (t Table) String() string {
 	return b.String()
 }
 
-// rowNumbers names rows. The first own rows belong to the table itself.
-func rowNumbers(rows []int, own int) string {
+// rowNumbers names rows.
+func rowNumbers(rows []int) string {
 	texts := make([]string, len(rows))
 	for n, i := range rows {
-		if texts[n] = "the default"; i < own {
-			texts[n] = fmt.Sprintf("row %d", i+1)
-		}
+		texts[n] = fmt.Sprintf("row %d", i+1)
 	}
-	return strings.Join(slices.Compact(texts), " and ")
+	return strings.Join(texts, " and ")
 }

@@ -44,6 +44,7 @@ func TestTableString(t *testing.T) {
 		{Code: "Other", InnerCode: "A B", Retry: Slow},
 		{Code: "Other", InnerCode: "A", Retry: Slow},
 		{Name: "ours", Status: 429, Retry: Slow},
+		{Name: strings.Repeat("n", 300), Status: 423, Retry: Fast, KeepStatus: true},
 	}
 	own, rest := printed(table)
 	want := []string{
@@ -66,6 +67,7 @@ func TestTableString(t *testing.T) {
 		`17 - Other (inner A B) - - - slow never reached, see row 16`,
 		`18 - Other (inner A) - - - slow`,
 		`19 ours - 429 - - slow`,
+		`20 ` + strings.Repeat("n", 180) + `... (120 bytes more) - 423 - - fast, keeps the status`,
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("its own rows (-want +got):\n%s", diff)
@@ -83,8 +85,37 @@ func TestTableString(t *testing.T) {
 	}
 }
 
+// The general rules are printed after any table, in the order in which they
+// decide.
+func TestDefaultTableString(t *testing.T) {
+	const want = `
+#        RULE               CODE  STATUS  MESSAGE                                     API VERSIONS  RETRY
+default  Panic              -     -       (a panic that was recovered)                -             slow
+default  UnknownBadRequest  -     400     -                                           -             very slow
+default  Authentication     -     401     -                                           -             slow
+default  RequestTimeout     -     408     -                                           -             slow
+default  Throttled          -     429     -                                           -             slow
+default  ServerError        -     -       (HTTP 5xx)                                  -             slow
+default  Canceled           -     -       (canceled by the pass's own context)        -             canceled
+default  CanceledElsewhere  -     -       (canceled by another context)               -             slow
+default  Timeout            -     -       (a deadline or a timeout)                   -             slow
+default  Network            -     -       (connections, name resolution)              -             slow
+default  Transient          -     -       (an error that its reader calls transient)  -             slow
+default  Unknown            -     -       (anything else)                             -             slow
+`
+	if diff := cmp.Diff(want, "\n"+Table(nil).String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	_, rest := printed(Table{{Status: 429, Name: "ours", Retry: Slow}, {Status: 400, Retry: Fast}})
+	got := []string{rest[1], rest[4]}
+	if diff := cmp.Diff([]string{"default UnknownBadRequest - 400 - - very slow never reached, see row 2", "default Throttled - 429 - - slow never reached, see row 1"}, got); diff != "" {
+		t.Errorf("general rules that a table replaces (-want +got):\n%s", diff)
+	}
+}
+
 func TestTableStringIsAligned(t *testing.T) {
-	lines := strings.Split(strings.TrimSuffix(Table(nil).String(), "\n"), "\n")
+	table := Table{{APIVersions: "<2024-01-01", Retry: Slow}, {APIVersions: ">=2024-01-01", Retry: Slow}}
+	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
 	at := strings.Index(lines[0], "RETRY")
 	for _, line := range lines {
 		if line[at-2:at] != "  " || line[at] == ' ' {

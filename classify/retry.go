@@ -19,31 +19,35 @@ const (
 	// OnChange is for errors that only a change of the spec can end. The resync
 	// retries them, too.
 	OnChange
+	// Never is for a final failure: the resource is not retried until its spec
+	// changes, not even at the resync. A wrong Never leaves the resource stuck,
+	// so no default table has a row with it.
+	Never
 )
 
-// String returns "unset", "fast", "slow", "very slow" or "on change"; for any
-// other value, "Retry(9)".
+// String returns "unset", "fast", "slow", "very slow", "on change" or "never";
+// for any other value, "Retry(9)".
 func (r Retry) String() string {
-	if words := [...]string{"unset", "fast", "slow", "very slow", "on change"}; int(r) < len(words) {
+	if words := [...]string{"unset", "fast", "slow", "very slow", "on change", "never"}; int(r) < len(words) {
 		return words[r]
 	}
 	return "Retry(" + strconv.Itoa(int(r)) + ")"
 }
 
-// Severity returns [Error] for [OnChange], "" for [Unset], and [Warning] for
-// the others.
+// Severity returns [Error] for [OnChange] and [Never], "" for [Unset], and
+// [Warning] for the others.
 func (r Retry) Severity() Severity {
 	switch r {
 	case Unset:
 		return ""
-	case OnChange:
+	case OnChange, Never:
 		return Error
 	}
 	return Warning
 }
 
 // decided reports whether a rule or a link may return r.
-func (r Retry) decided() bool { return Fast <= r && r <= OnChange }
+func (r Retry) decided() bool { return Fast <= r && r <= Never }
 
 // Severity is the importance of a state for an operator. Conditions show its
 // text. It is empty if there is nothing to report.

@@ -12,19 +12,21 @@ func TestRetry(t *testing.T) {
 		Severity Severity
 	}
 	cases := map[Retry]words{
-		Unset:    {"unset", ""},
-		Fast:     {"fast", Warning},
-		Slow:     {"slow", Warning},
-		VerySlow: {"very slow", Warning},
-		OnChange: {"on change", Error},
-		9:        {"Retry(9)", Warning},
+		Unset:     {"unset", ""},
+		Fast:      {"fast", Warning},
+		Slow:      {"slow", Warning},
+		VerySlow:  {"very slow", Warning},
+		OnChange:  {"on change", Error},
+		Never:     {"never", Error},
+		Never + 1: {"Retry(6)", Warning},
+		9:         {"Retry(9)", Warning},
 	}
 	for r, want := range cases {
 		if diff := cmp.Diff(want, words{r.String(), r.Severity()}); diff != "" {
 			t.Errorf("Retry %d (-want +got):\n%s", r, diff)
 		}
 	}
-	if !(Unset < Fast && Fast < Slow && Slow < VerySlow && VerySlow < OnChange) {
+	if !(Unset < Fast && Fast < Slow && Slow < VerySlow && VerySlow < OnChange && OnChange < Never) {
 		t.Error("a Retry that waits longer must be the greater one")
 	}
 }

@@ -35,6 +35,7 @@ func TestRetryAfter(t *testing.T) {
 		"past":             {"a date in the past is none", []string{"Retry-After", date(-time.Minute)}, 0},
 		"past own date":    {"a date in the past of the response is none", []string{"Retry-After", date(time.Minute), "Date", date(time.Hour)}, 0},
 		"fraction":         {"only whole numbers are numbers", []string{"Retry-After", "1.5"}, 0},
+		"colon":            {"the character after the digits is none", []string{"Retry-After", "1:"}, 0},
 		"exponent":         {"only whole numbers are numbers", []string{"Retry-After", "1e9"}, 0},
 		"NaN":              {"no number", []string{"Retry-After", "NaN"}, 0},
 		"rubbish":          {"no number", []string{"Retry-After", "soon"}, 0},
@@ -62,6 +63,10 @@ func TestRetryAfterWithoutClock(t *testing.T) {
 	if got := new(Failure).RetryAfter(h); got != 0 {
 		t.Errorf("the zero time is the wall clock's now: got %s, want 0 for the past", got)
 	}
+	h.Set("Retry-After", noon.Format(http.TimeFormat))
+	if got := (&Failure{now: noon.Add(-time.Millisecond)}).RetryAfter(h); got != time.Second {
+		t.Errorf("a date that is less than a second away counts as a second: got %s", got)
+	}
 	if got := (&Failure{now: noon}).RetryAfter(nil); got != 0 {
 		t.Errorf("a nil header asks for nothing: got %s", got)
 	}
@@ -74,9 +79,12 @@ func TestRetryAfterInMilliseconds(t *testing.T) {
 		header http.Header
 		want   time.Duration
 	}{
+		"tiny":    {"a millisecond counts as a second", http.Header{"X-Ms": {"1"}, "Retry-After": {"7"}}, time.Second},
+		"short":   {"and so does any delay below a second", http.Header{"X-Ms": {"999"}}, time.Second},
+		"second":  {"a second is not too short", http.Header{"X-Ms": {"1000"}}, time.Second},
 		"one":     {"a header of the service comes first", http.Header{"X-Ms": {" 1500 "}, "Retry-After": {"7"}}, 1500 * time.Millisecond},
-		"order":   {"headers are read in order", http.Header{"X-Ms": {"100"}, "Y-Ms": {"200"}}, 100 * time.Millisecond},
-		"second":  {"a header that is no positive number does not count", http.Header{"X-Ms": {"0"}, "Y-Ms": {"200"}}, 200 * time.Millisecond},
+		"order":   {"headers are read in order", http.Header{"X-Ms": {"1100"}, "Y-Ms": {"1200"}}, 1100 * time.Millisecond},
+		"next":    {"a header that is no positive number does not count", http.Header{"X-Ms": {"0"}, "Y-Ms": {"1200"}}, 1200 * time.Millisecond},
 		"rubbish": {"nor does a date", http.Header{"X-Ms": {noon.Add(time.Hour).Format(http.TimeFormat)}, "Retry-After": {"7"}}, 7 * time.Second},
 		"long":    {"an hour is the most", http.Header{"Y-Ms": {"99999999999999999999"}}, time.Hour},
 	}
@@ -92,8 +100,8 @@ func FuzzRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, date string) {
 		h := http.Header{"Retry-After": {value}, "Date": {date}}
 		got := (&Failure{now: noon}).RetryAfter(h)
-		if got < 0 || got > time.Hour {
-			t.Errorf("%q gave %s, which is not from 0 to an hour", h, got)
+		if got != 0 && got < time.Second || got > time.Hour {
+			t.Errorf("%q gave %s, which is neither 0 nor from a second to an hour", h, got)
 		}
 		if want := cmp.Or(digits(value, time.Second), until(value, date)); got != want {
 			t.Errorf("%q gave %s, want %s", h, got, want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Rule is a row of a [Table]: conditions that must all hold, and the Retry that
@@ -34,8 +35,21 @@ type Rule struct {
 	// comes before the stable version of its date. A rule with APIVersions does
 	// not match a failure of an unknown version.
 	APIVersions string
+	// Is is a Go error that the failure's error must match, as errors.Is
+	// reports it.
+	Is error
+	// As is a Go type that the failure's error must have, as errors.As reports
+	// it. [ErrorType] makes one.
+	As TypeMatcher
 	// Retry is how soon to retry. It must be set.
 	Retry Retry
+	// KeepStatus leaves the conditions of the resource as they are
+	// ([Classification.WithStatusKept]).
+	KeepStatus bool
+	// After is the delay before the retry, from 0 (none) to an hour. If the
+	// service asks for a longer delay, the service's delay applies instead.
+	// [OnChange] and [Never] have no delay.
+	After time.Duration
 }
 
 // String returns the Name, or the conditions in words.
@@ -58,7 +72,21 @@ func (r Rule) String() string {
 		parts = append(parts, "message "+r.Message.text)
 	}
 	add("API version ", r.APIVersions, " ")
+	if r.Is != nil {
+		parts = append(parts, errorText(r.Is))
+	}
+	if !r.As.isZero() {
+		parts = append(parts, r.As.String())
+	}
 	return cmp.Or(strings.Join(parts, ", "), "no condition")
+}
+
+// verdict returns the Retry and the After in words.
+func (r Rule) verdict() string {
+	if r.After == 0 {
+		return r.Retry.String()
+	}
+	return r.Retry.String() + " after " + r.After.String()
 }
 
 // parse returns the row of a rule, and the error of a rule that cannot be used.
@@ -66,7 +94,7 @@ func (r Rule) parse() (row, error) {
 	versions, err := parseAPIVersions(r.APIVersions)
 	parsed := row{
 		name: r.String(), codes: strings.Fields(r.Code), anyCase: r.AnyCase, inner: strings.Fields(r.InnerCode),
-		status: r.Status, message: r.Message, versions: versions, retry: r.Retry,
+		status: r.Status, message: r.Message, versions: versions, is: newErrorMatcher(r.Is), as: r.As, retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
 	}
 	for _, field := range [...]struct{ name, value string }{
 		{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions},
@@ -82,10 +110,14 @@ func (r Rule) parse() (row, error) {
 		err = errors.New("it has AnyCase and no Code: name a code, or leave AnyCase out")
 	case r.Status != 0 && (r.Status < 400 || r.Status > 599):
 		err = fmt.Errorf("its Status is %d: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)", r.Status)
-	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "":
-		err = errors.New("it has no condition: set Code, InnerCode, Status, Message or APIVersions")
+	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "" && r.Is == nil && r.As.isZero():
+		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions, Is or As")
 	case !r.Retry.decided():
-		err = fmt.Errorf("its Retry is %s: use Fast, Slow, VerySlow or OnChange", r.Retry)
+		err = fmt.Errorf("its Retry is %s: use Fast, Slow, VerySlow, OnChange or Never", r.Retry)
+	case r.After < 0 || r.After > maxAfter:
+		err = fmt.Errorf("its After is %s: use 0 (none) to %s", r.After, maxAfter)
+	case r.After > 0 && r.Retry >= OnChange:
+		err = fmt.Errorf("its After is %s and its Retry is %s, which has no delay: leave After out, or use Fast, Slow or VerySlow", r.After, r.Retry)
 	case err != nil:
 		err = fmt.Errorf("its APIVersions: %w", err)
 	}

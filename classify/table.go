@@ -30,8 +30,8 @@ func (t Table) Link() Middleware {
 	}
 	return chain.Named(name, func(next Handler) Handler {
 		return func(ctx context.Context, f *Failure) (Classification, error) {
-			if row := ix.find(ctx, f); row != nil {
-				return f.As(row.name, row.retry), nil
+			if c, ok := ix.classify(ctx, f); ok {
+				return c, nil
 			}
 			return next(ctx, f)
 		}

@@ -1,10 +1,14 @@
 package classify
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -28,6 +32,7 @@ func TestTable(t *testing.T) {
 		{Name: "long", Code: long, Retry: Fast},
 		{Name: "longest", Code: long + "Est", AnyCase: true, Retry: Fast},
 		{Name: "über", Code: "Über", AnyCase: true, Retry: Fast},
+		{Name: "signs", Code: "z` a{", AnyCase: true, Retry: Fast},
 	}
 	cases := map[string]struct {
 		reason  string
@@ -63,6 +68,9 @@ func TestTable(t *testing.T) {
 		"long code":           {"a code of any length", Failure{Code: long}, "long"},
 		"long, any case":      {"a code of any length", Failure{Code: strings.ToUpper(long + "est")}, "longest"},
 		"longer code":         {"a code longer than any", Failure{Code: long + "longer"}, "Unknown"},
+		"last letter":         {"Z is folded", Failure{Code: "Z`"}, "signs"},
+		"before A":            {"the character before A is not folded", Failure{Code: "Z@"}, "Unknown"},
+		"after Z":             {"the character after Z is not folded", Failure{Code: "A["}, "Unknown"},
 		"not ASCII":           {"letters outside ASCII are never folded", Failure{Code: "über"}, "Unknown"},
 		"not ASCII either":    {"letters of ASCII next to them are", Failure{Code: "ÜBER"}, "über"},
 	}
@@ -125,7 +133,8 @@ func linear(table Table, f *Failure) (Rule, bool) {
 		for _, c := range strings.Fields(r.InnerCode) {
 			inner = inner || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return e.Code == c })
 		}
-		if code && inner && (r.Status == 0 || r.Status == f.Status) && (r.Message.isZero() || r.Message.matches(nil, f)) && versions.match(f.APIVersion) {
+		if code && inner && (r.Status == 0 || r.Status == f.Status) && (r.Message.isZero() || r.Message.matches(nil, f)) && versions.match(f.APIVersion) &&
+			(r.Is == nil || errors.Is(f.Err, r.Is)) && (r.As.isZero() || errors.As(f.Err, new(*quotaError))) {
 			return r, true
 		}
 	}
@@ -148,6 +157,8 @@ func TestTableFirstMatchWins(t *testing.T) {
 			r.Message = Contains(rapid.StringMatching(`[xyX]{1,2}`).Draw(t, "message"))
 		}
 		r.APIVersions = rapid.SampledFrom([]string{"", "", ">=2024-01-01", "2023-01-01"}).Draw(t, "versions")
+		r.Is = rapid.SampledFrom([]error{nil, nil, errNoQuota, fs.ErrExist}).Draw(t, "is")
+		r.As = rapid.SampledFrom([]TypeMatcher{{}, {}, ErrorType[*quotaError]()}).Draw(t, "as")
 		return r
 	}).Filter(func(r Rule) bool { _, err := r.parse(); return err == nil })
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,6 +170,7 @@ func TestTableFirstMatchWins(t *testing.T) {
 			}
 		}
 		f := &Failure{
+			Err:        rapid.SampledFrom([]error{nil, errNoQuota, fmt.Errorf("a: %w", &quotaError{}), likeError{errNoQuota}}).Draw(t, "error"),
 			Code:       rapid.OneOf(code, rapid.Just("")).Draw(t, "code"),
 			Inner:      rapid.SliceOfN(rapid.Custom(func(t *rapid.T) InnerError { return InnerError{Code: code.Draw(t, "code")} }), 0, 2).Draw(t, "inner"),
 			Status:     rapid.SampledFrom([]int{0, 200, 400, 409}).Draw(t, "status"),
@@ -202,6 +214,27 @@ func TestTableContradicts(t *testing.T) {
 			"row 2 of 2 (A, slow) never decides: row 1 (a, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"inner": {"nested codes are conditions like others", Table{{InnerCode: "A B", Retry: Fast}, {Code: "C", InnerCode: " A  B", Retry: Slow}},
 			"row 2 of 2 (C, inner A or B, slow) never decides: row 1 (inner A or B, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"same error": {"an error is the same if it is equal", Table{{Is: errNoQuota, Retry: Fast}, {Is: errNoQuota, Code: "A", Retry: Slow}},
+			`row 2 of 2 (A, error "no quota", slow) never decides: row 1 (error "no quota", fast) matches every failure that it would match: move it up, or leave one of them out`},
+		"same type": {"a type is the same if Go says so", Table{{As: ErrorType[*quotaError](), Retry: Fast}, {As: ErrorType[*quotaError](), Code: "A", Retry: Slow}},
+			`row 2 of 2 (A, error of type *classify.quotaError, slow) never decides: row 1 (error of type *classify.quotaError, fast) matches every failure that it would match: move it up, or leave one of them out`},
+		"other delay": {"a delay is a decision, too", Table{{Code: "A", Retry: Fast, After: time.Minute}, {Code: "A", Retry: Fast}},
+			`row 2 of 2 (A, fast) never decides: row 1 (A, fast after 1m0s) matches every failure that it would match: move it up, or leave one of them out`},
+		"first of two": {"the first row that cannot decide is the error", Table{{Code: "A", Retry: Fast}, {Code: "A", Retry: Slow}, {Code: "A", Retry: VerySlow}, {Code: "B"}},
+			"row 2 of 4 (A, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"first broken": {"the first row that cannot be used is the error", Table{{Code: "A"}, {Code: "B"}, {Code: "B", Retry: Fast}},
+			"row 1 of 3 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
+		"first of several": {"the earliest of the deciding rows is named", Table{{Code: "B", Retry: Fast}, {Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}},
+			"row 3 of 3 (A or B, slow) never decides: row 1 (B, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"only inner": {"a row without nested codes covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", InnerCode: "B", Retry: Slow}},
+			"row 2 of 2 (A, inner B, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"only type": {"a row without a type covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", As: ErrorType[*quotaError](), Retry: Slow}},
+			"row 2 of 2 (A, error of type *classify.quotaError, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
+		"other versions": {"the later row decides about other versions", Table{{Code: "A", APIVersions: ">=2024-01-01", Retry: Fast}, {Code: "A", Retry: Slow}}, ""},
+		"other error":    {"the later row decides about other errors", Table{{Is: errNoQuota, Retry: Fast}, {Is: errors.New("no quota"), Retry: Slow}}, ""},
+		"no comparison":  {"errors that cannot be compared may differ", Table{{Is: listError{"a"}, Retry: Fast}, {Is: listError{"a"}, Retry: Slow}}, ""},
+		"other type":     {"the later row decides about other types", Table{{As: ErrorType[*quotaError](), Retry: Fast}, {As: ErrorType[net.Error](), Retry: Slow}}, ""},
+		"any error":      {"the later row decides about other errors", Table{{Is: errNoQuota, As: ErrorType[*quotaError](), Retry: Fast}, {Is: errNoQuota, Retry: Slow}}, ""},
 		"same Retry":     {"a row too many does no harm", Table{{Code: "A", Retry: Fast}, {Code: "A", Status: 409, Retry: Fast}}, ""},
 		"partly":         {"the later row decides about B", Table{{Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}}, ""},
 		"narrower first": {"the later row decides about other states", Table{{Code: "A", Status: 409, Retry: Fast}, {Code: "A", Retry: Slow}}, ""},

@@ -18,6 +18,10 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
 	}
 	r.finalizes = ops.Delete != nil
+	gets := ops.Get != nil || ext.Get.Len() > 0
+	if r.finalizes {
+		ext = r.finalizing(ext, gets)
+	}
 
 	if r.config.suspended != nil {
 		ext.Pass = ext.Pass.Append(suspension(r.config.suspended, ops.Deleting))
@@ -26,12 +30,13 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	if r.target != nil {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
-	ext = r.hooks.extended(ext)
+	ext = r.hooks.extended(ext, gets)
 	ext.Classify = ext.Classify.Append(classified)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), inPlace(ops.Apply), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff))
+	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff),
+		flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
 }

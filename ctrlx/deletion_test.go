@@ -57,11 +57,15 @@ func TestDeletedWhileBlocked(t *testing.T) {
 	ext.DeleteCheck = chain.New(checks.OnOwner[*testv1.Database](checks.OwnerReady()))
 	o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(clusterOf)))
 	never, orphan, held := o.database("never", "nowhere"), o.database("orphan", "prod"), o.database("held", "busy")
-	prod := o.cluster("prod", "Creating")
-	busy := o.cluster("busy", "Creating")
+	prod := o.cluster("prod", "Running")
+	busy := o.cluster("busy", "Running")
 	o.until("never", "False OwnerNotFound")
-	o.until("orphan", "False OwnerNotReady")
-	o.until("held", "False OwnerNotReady")
+	for _, d := range []*testv1.Database{orphan, held} { // which have finalizers, unlike never, because they were applied
+		o.until(d.Name, "True Succeeded")
+	}
+	for _, c := range []*testv1.Cluster{prod, busy} {
+		o.report(c, "Stopped")
+	}
 	o.remove(never)
 	o.until("never", "gone")
 	o.remove(prod)

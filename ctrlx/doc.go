@@ -15,11 +15,41 @@
 //
 // # What it writes
 //
-// The conditions Ready, Reconciling and Stalled ([flow.Outcome.Conditions]) with the rest of the status that operations
-// changed, by one merge patch with optimistic lock, and only if something changed; conditions of others stay. A finalizer
-// before the first pass, if there is a Delete. An event when the verdict changes, not at each attempt. What was read of an
-// object is never written to another one that was made anew under its name. A pass sees what the one before has written: until
-// the cache has that, the object is read live. A status that the definition does not allow is said to be so (StatusInvalid).
+// A pass writes these parts of the object, each only if it changed:
+//
+//   - the conditions Ready, Reconciling, Stalled and Finished ([flow.Outcome.Conditions]), and the rest of the status that
+//     operations changed, with one merge patch and an optimistic lock. Conditions of other types stay;
+//   - the finalizer, if there is a Delete or a hook on it, and at the moment when a deletion gets something to delete:
+//     before Apply, and when Get reports that the cloud matches the spec. Both are links with the name Finalizer, outside
+//     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
+//     deleted at once;
+//   - the annotation with the token of an operation under way;
+//   - an event when the verdict changes, not for each attempt.
+//
+// The status of an object is never written to another object that was made under its name. A pass sees the writes of the last
+// pass: until the cache has them, the object is read live. If the definition does not allow a status, the condition says so
+// (StatusInvalid).
+//
+// # Objects of other controllers
+//
+// Give flow.Extensions.EntryCheck the check that ignores an object, because a pass over an object in sync leaves PreCheck out.
+// A pass that ends with [checks.Ignore] writes nothing at all: no finalizer, no condition, no event. While a user deletes the
+// object, it neither calls Delete nor removes a finalizer. An event of an awaited object, a change of the object, or the
+// delay of the check causes the next pass. A link on Pass and a post-read hook run before EntryCheck, so also for these
+// objects. A block with [checks.WithStatusKept] writes nothing to the object either.
+//
+// # Finished objects
+//
+// An object whose condition Finished is True for its present generation is not reconciled: no pass, no call of the cloud, no
+// write and no requeue, also after a restart. A pass that ends with [flow.Outcome.Final] writes that condition. These start
+// passes again:
+//
+//   - a change of the spec, for example to suspend the object. The next pass then removes Finished, or writes it again;
+//   - a deletion;
+//   - a person who removes the condition from the status, and then changes an annotation. The annotation alone does
+//     nothing.
+//
+// [checks.Release] lets a deleted object go: the finalizer is removed without a Delete, and the event Released says why.
 //
 // # Waiting
 //
@@ -29,7 +59,11 @@
 // lost, since each object is registered before it is read, and compared with what was read when it changes;
 // internal/index has the argument. Kinds are watched when they are first read, or named by checks.WithWaitingFor, in
 // the version that the scheme prefers. One whose definition is not installed yet is watched from then on. Resources
-// that wait for each other in a circle say so in their condition, with the path.
+// that wait for each other in a circle say so in their condition, with the path. Objects that an operation or an error awaits
+// ([flow.InProgress], [flow.WaitFor]) wake the resource like those of a check; its delay stays.
+//
+// A resource that waits for itself ([checks.WithWaitingForSelf], or a Ref to it) is woken when another writer changes its
+// status. Its own writes do not wake it, and it is no circle.
 //
 // A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until
 // it is there again; the cache is as old as its watch. So each object that is waited for is read live every three
@@ -48,7 +82,7 @@
 // so that [Reconciler.Flow] lists them and observers see them:
 //
 //	post-read        Pass, behind all other links there; also while deleting
-//	pre-reconcile    PreCheck, the last link
+//	pre-reconcile    PreCheck, the last link; around Get, if it reports that the cloud matches the spec
 //	post-reconcile   PostCheck, the last link: an error means that the object is not ready
 //	pre-delete       DeleteCheck, the first link
 //	post-delete      Delete, around all other links: an error keeps the finalizer
@@ -63,6 +97,20 @@
 // event, a delay that the API server asks for is followed. [ErrorCodes] is the table.
 // Rules on Classify come before all that and may say otherwise. An error that joins several with a retriable or a
 // terminal one among them is classified as one error; of others that are joined the one that waits longest decides.
+//
+// # Telemetry
+//
+// Each reconciler has an observer of package otelx. It uses the logger of the controller and the global OpenTelemetry
+// providers, which may be set later. [WithTelemetry] sets its options, and [WithoutTelemetry] leaves it out.
+//
+// A failed pass logs one error, with the point, the link, the reason, the class and up to 1000 bytes of the error's text.
+// These passes log no error: a conflict, after which the object is read again, and a pass whose error Reconcile returns,
+// because controller-runtime logs that error. A blocked pass logs one line at verbosity 0 if the object was not blocked by
+// the same link for the same reason before, and else at verbosity 1. So a thousand objects that wait log a thousand lines
+// once. After a restart, each blocked object logs its line again.
+//
+// A second observer that writes log lines makes New panic. Replace flow.WithObserver(otelx.New(...)) in [WithFlow] by
+// WithTelemetry(...).
 //
 // # A Reconcile that exists already
 //
@@ -85,7 +133,7 @@
 // Reconciling); passes go on as before. What blocks in front of Apply keeps its own reason. The clock is kept in the
 // condition [ConditionProcessing], so that it outlives a restart.
 //
-// An object that says that it is suspended is left alone, but for its deletion and for links of the user on Pass.
+// A suspended object is blocked on Pass: only links of the user on Pass run. Its deletion continues.
 //
 // # Another cluster, another identity
 //
@@ -98,7 +146,7 @@
 //
 //	its own kinds                                          get, list, watch, patch
 //	their subresource status                               patch
-//	what is waited for                                     get, list, watch
+//	awaited kinds                                          get, list, watch
 //	events of events.k8s.io                                create, patch
 //	users, groups, serviceaccounts, for WithImpersonation  impersonate
 //	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them it is asked from time to time for kinds
@@ -108,6 +156,7 @@
 //
 // # What asks for a pass
 //
-// A change of the spec, of an annotation, of the owner references; a deletion; a finalizer that somebody takes away; a change of
-// what is waited for; the delay of the last outcome. Labels and the status do not.
+// These cause a pass over an object that is not finished: a change of its spec, an annotation or the owner references; a
+// deletion; a finalizer that another writer removes; a change of an awaited object; the delay of the last outcome. Labels do
+// not, and the status does only if the object waits for itself.
 package ctrlx

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
@@ -43,8 +42,11 @@ type Guards[T client.Object] struct {
 // object's own state [checks.WithUnknownAllowed].
 //
 // It takes the options [WithOwner], [WithConditions], [WithReadiness],
-// [WithBackoff], [WithClock] and [WithFlow], and panics on others. It also
-// panics where [New] does.
+// [WithBackoff], [WithClock], [WithFlow], [WithTelemetry] and
+// [WithoutTelemetry], and panics on others. It also panics where [New] does.
+//
+// Check and Done are a pass each for the observer. A block that the condition
+// Ready shows already is logged at verbosity 1.
 func NewGuards[T client.Object](name string, c client.Client, links checks.Chain[T], opts ...Option) *Guards[T] {
 	maker := "NewGuards: " + name
 	if c == nil {
@@ -54,7 +56,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	var o options
 	o.apply(maker, opts)
 	if o.needsNew() {
-		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow: leave out the other options", maker))
+		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry: leave out the other options", maker))
 	}
 	if o.backoff == nil {
 		o.backoff = flow.NewBackoff()
@@ -71,13 +73,18 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	}
 	ops.Delete = ops.Apply
 	resolve := func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-		namespace, ok := ctx.Value(namespaceKey{}).(string)
+		obj, ok := ctx.Value(guardedKey{}).(T)
 		if !ok {
 			return checks.Object{}, errNoPass
 		}
-		return resolver.In(namespace)(ctx, ref)
+		return resolver.In(obj.GetNamespace())(ctx, ref)
 	}
-	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve))
+	conditions := conditionsOf[T](maker, o.conditions)
+	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve),
+		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) bool {
+			obj, ok := ctx.Value(guardedKey{}).(T)
+			return ok && out.State() == flow.StateBlocked && (out.KeepsStatus() || conditions.show(obj, out))
+		})))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return keyOf(obj) + " work" }, // a back-off of its own
 		Deleting:   deleting[T],
@@ -91,34 +98,44 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	return &Guards[T]{
 		checks:     flow.New(name, ops, guarded, flowOpts...),
 		work:       flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
-		conditions: conditionsOf[T](maker, o.conditions),
+		conditions: conditions,
 		writer: &writer[T]{name: name, client: c, live: c,
 			wrote: func(_ context.Context, _ T, err error) error { return err }},
 		conflicts: newConflicts(),
 	}
 }
 
+var errRelease = errors.New("checks.Release cannot remove a finalizer of the caller: remove it in Reconcile, and leave Release out")
+
 var errNoObject = errors.New("ctrlx: Guards: the object is nil: give the one that this pass has read")
 
 type (
-	namespaceKey struct{}
-	workKey      struct{}
+	guardedKey struct{} // the object of Check
+	workKey    struct{}
 )
 
 // Check asks the checks about obj, as it was read in this pass. If ok is true, every check passed and the pass proceeds. If
 // ok is false, return result and err from Reconcile: a check blocked, or its error or panic means that it could not find
 // out, or the conditions could not be written.
 //
-// While a check does not pass, the conditions Ready, Reconciling and Stalled are those that [New] writes, but the reason
-// of Reconciling or Stalled is [ReasonChecks]. They are written only if they change, with the object's generation. When
+// While a check does not pass, the conditions Ready, Reconciling, Stalled and Finished are those that [New] writes, but the
+// reason of all but Ready is [ReasonChecks]. They are written only if they change, with the object's generation. When
 // all checks pass, Check takes them back: Ready is Unknown ([ReasonChecksPassed]) until the caller sets it, or calls Done.
 // Check writes nothing else of the object, and changes nothing else of obj but the resource version.
+//
+// After [checks.Ignore], and a block with [checks.WithStatusKept], Check writes nothing. After [checks.Finished], ok is
+// false: the object is Ready and has the condition Finished, and there is no requeue. Check does not read that condition:
+// it asks the checks again in the next pass. After [checks.Release] it returns an error, because only the caller knows the
+// finalizer of the object: remove it in Reconcile.
 func (g *Guards[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile.Result, err error) {
 	if reflect.ValueOf(obj).IsNil() {
 		return false, result, errNoObject
 	}
-	out := g.checks.Reconcile(context.WithValue(ctx, namespaceKey{}, obj.GetNamespace()), obj)
-	if s := out.State(); s == flow.StateReady || s == flow.StateGone {
+	out := g.checks.Reconcile(context.WithValue(ctx, guardedKey{}, obj), obj)
+	switch s := out.State(); {
+	case s == flow.StateGone && out.Point() != "":
+		return false, result, fmt.Errorf("ctrlx: Guards: %s: %w", out, errRelease)
+	case s == flow.StateReady, s == flow.StateGone:
 		err = g.write(ctx, obj, takenBack(g.conditions.get(obj), obj.GetGeneration()))
 		ok = err == nil // an object that is gone, or was changed meanwhile, is not worked on
 		result, err = g.settle(ctx, obj, result, err)
@@ -161,11 +178,10 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict
 			result.RequeueAfter = e.RetryAfter()
 		}
 	}
-	was := g.conditions.get(obj)
-	all := merged(was, verdict, obj.GetGeneration(), nil)
-	if out.State() != flow.StateReady && !slices.Equal(was, all) {
-		log.FromContext(ctx).Info("the object is not ready", "outcome", out.String())
+	if out.KeepsStatus() {
+		return g.settle(ctx, obj, result, nil)
 	}
+	all := merged(g.conditions.get(obj), verdict, obj.GetGeneration(), nil)
 	return g.settle(ctx, obj, result, g.write(ctx, obj, all))
 }
 
@@ -189,8 +205,7 @@ func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition) er
 	return nil
 }
 
-// takenBack returns conditions without those that Check wrote while a check did not pass. The reason of Reconciling or
-// Stalled marks them.
+// takenBack returns conditions without those that Check wrote while a check did not pass. Their reason marks all but Ready.
 func takenBack(all []metav1.Condition, generation int64) []metav1.Condition {
 	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
 	if i < 0 {
@@ -198,7 +213,7 @@ func takenBack(all []metav1.Condition, generation int64) []metav1.Condition {
 	}
 	message := all[i].Message
 	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
-	if ready := meta.FindStatusCondition(all, "Ready"); ready != nil && ready.Status == metav1.ConditionFalse && ready.Message == message {
+	if ready := meta.FindStatusCondition(all, "Ready"); ready != nil && ready.Status != metav1.ConditionUnknown && ready.Message == message {
 		meta.SetStatusCondition(&all, metav1.Condition{
 			Type: "Ready", Status: metav1.ConditionUnknown, Reason: ReasonChecksPassed, ObservedGeneration: generation,
 			Message: "every check passed; the reconciler has not reported yet",

@@ -239,7 +239,7 @@ func TestGuardsFailClosed(t *testing.T) {
 		}), aCluster(), nil, nil, "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
 		"Conflict":    {"the object was changed meanwhile", readyOwner(), nil, nil, refusesPatch(apierrors.NewConflict(databases, "d", errBroken)), "50ms"},
 		"WriteFails":  {"the conditions cannot be written", readyOwner(), nil, nil, refusesPatch(apierrors.NewForbidden(databases, "d", errors.New("no"))), `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
-		"NoReference": {"only a change of the owner references helps", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotFound; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"NoReference": {"only a change of the owner references helps", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotSet; Stalled=True ChecksNotPassed; 1h0m0s"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +303,65 @@ func TestGuardsProceed(t *testing.T) {
 			e := newExisting(t, tc.links, objects, tc.opts...)
 			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 1 || e.writes != 0 {
 				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
+			}
+		})
+	}
+}
+
+// An owner that the spec does not name yet is neither looked for nor taken for
+// the owner of a root resource.
+func TestGuardsOwnerNotSet(t *testing.T) {
+	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase()}, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+	}))
+	const want = "Ready=False OwnerNotSet; Stalled=True ChecksNotPassed; 1h0m0s"
+	if got := e.says(e.pass(true)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Decisions that are neither a block nor a proceed never let the work start.
+func TestGuardsDecided(t *testing.T) {
+	now := metav1.NewTime(noon)
+	mine := []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Stalled", Status: "True", Reason: ctrlx.ReasonChecks}}
+	cases := map[string]struct {
+		reason   string
+		res      checks.Result
+		deleting bool
+		want     string
+		writes   int
+	}{
+		"Ignore":      {"the object of another controller stays as it is", checks.Ignore("not mine"), false, "Ready=True Mine; Stalled=True ChecksNotPassed; 0s", 0},
+		"IgnoreAgain": {"another instance is responsible for now", checks.Ignore("not now", checks.WithAfter(time.Minute)), false, "Ready=True Mine; Stalled=True ChecksNotPassed; 1m0s", 0},
+		"StatusKept": {"the block ends within moments", checks.Block("Locked", "", checks.WithStatusKept(), checks.WithRetry(classify.Fast)), false,
+			"Ready=True Mine; Stalled=True ChecksNotPassed; 1s", 0},
+		"Finished": {"there is no more work", checks.Finished("Complete", "42 rows"), false, "Ready=True Complete; Finished=True ChecksNotPassed; 0s", 1},
+		"Never": {"the work has failed for good", checks.Block("Denied", "", checks.WithRetry(classify.Never)), false,
+			"Ready=False Denied; Stalled=True ChecksNotPassed; Finished=True ChecksNotPassed; 0s", 1},
+		"Release": {"only the caller can remove its finalizer, and must not delete", checks.Release("retained"), true,
+			"Ready=True Mine; Stalled=True ChecksNotPassed; 0s; ctrlx: Guards: gone at DeleteCheck by decides: retained: " +
+				"checks.Release cannot remove a finalizer of the caller: remove it in Reconcile, and leave Release out", 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := ownedDatabase()
+			d.Status.Conditions = mine
+			if tc.deleting {
+				d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
+			}
+			decision := tc.res
+			e := newExisting(t, chain.New(checks.Check("decides", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return decision, nil })),
+				[]client.Object{d})
+			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 0 || e.writes != tc.writes {
+				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
+			}
+			decision = checks.Proceed()
+			if _, err := e.pass(false); err != nil || e.worked != 1 {
+				t.Errorf("%s: the checks are asked in each pass: worked %d times, %v", tc.reason, e.worked, err)
+			}
+			back := map[int]string{0: "Ready=True Mine; 0s", 1: "Ready=Unknown ChecksPassed; 0s"}[tc.writes]
+			if diff := cmp.Diff(back, e.says(reconcile.Result{}, nil)); diff != "" {
+				t.Errorf("%s: Check takes back what it wrote: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -393,7 +452,7 @@ func TestGuardsSetUp(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
 		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
 	}
-	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock and WithFlow"
+	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry"
 	cases := map[string]struct {
 		reason string
 		do     func()

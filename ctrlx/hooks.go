@@ -29,15 +29,17 @@ type HookFunc[T client.Object] func(ctx context.Context, c client.Client, obj T)
 type hooks[T client.Object] struct {
 	postRead                               []flow.PassMiddleware[T]
 	preReconcile, postReconcile, preDelete []checks.Middleware[T]
+	inSync                                 []flow.GetMiddleware[T] // the preReconcile hooks of passes without PreCheck
 	postDelete                             []flow.Middleware[T]
 }
 
-// onDelete tells whether any waits for the deletion of objects, which then need a finalizer.
+// onDelete reports whether any hook runs when objects are deleted. These need a finalizer.
 func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) > 0 }
 
 // WithPostReadHook adds a hook that runs in every pass once the object was read, also while it is deleted and while an
-// operation is under way: a link on Pass, inside of all other links there. The object has its finalizer by then, if it needs
-// one. It does not run while the object is suspended.
+// operation is under way: a link on Pass, inside of all other links there. It runs before EntryCheck, so also for an
+// object that a check ignores. The object may have no finalizer yet, so the hook must not create anything that Delete or
+// a hook has to remove. It does not run while the object is suspended or finished.
 //
 // Hooks run in the order in which they are added. Adding one after SetupWithManager panics, and so does a nil one.
 func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
@@ -54,11 +56,22 @@ func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
 	return r.composed()
 }
 
-// WithPreReconcileHook adds a hook that runs before Apply, once all checks passed: the last link of PreCheck. So it runs also
-// where Get finds that there is nothing to apply. It does not run while an operation is under way: then only that is polled.
-// Otherwise it is as [Reconciler.WithPostReadHook].
+// WithPreReconcileHook adds a hook that runs before Apply, once all checks passed: the last link of PreCheck. It also runs
+// when Get reports that the cloud matches the spec: then it is a link around Get, because the pass leaves PreCheck out. It
+// does not run while an operation is under way. The object has its finalizer by then, if the kind needs one. Otherwise it
+// is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
-	r.hooks.preReconcile = append(r.hooks.preReconcile, r.gate("PreReconcileHook", hook))
+	const place = "PreReconcileHook"
+	r.adding(place, hook)
+	act := func(ctx context.Context, c client.Client, obj T) error {
+		if err := r.finalized(ctx, obj); err != nil {
+			return err
+		}
+		return hook(ctx, c, obj)
+	}
+	name := hookName(place, hook)
+	r.hooks.preReconcile = append(r.hooks.preReconcile, r.gate(name, act))
+	r.hooks.inSync = append(r.hooks.inSync, chain.Named(name, inSync(func(ctx context.Context, obj T) error { return act(ctx, r.client, obj) })))
 	return r.composed()
 }
 
@@ -67,22 +80,25 @@ func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 // pass, also where Get then finds that there is nothing to apply; as it is in every pass that comes that far. Otherwise it is
 // as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostReconcileHook(hook HookFunc[T]) *Reconciler[T] {
-	r.hooks.postReconcile = append(r.hooks.postReconcile, r.gate("PostReconcileHook", hook))
+	r.adding("PostReconcileHook", hook)
+	r.hooks.postReconcile = append(r.hooks.postReconcile, r.gate(hookName("PostReconcileHook", hook), hook))
 	return r.composed()
 }
 
 // WithPreDeleteHook adds a hook that runs before Delete: the first link of DeleteCheck, so that it runs also while checks there
-// block. It does not run while a deletion is under way: then only that is polled. The object gets a finalizer, also where
-// there is no Operations.Delete. Otherwise it is as [Reconciler.WithPostReadHook].
+// block. It does not run while a deletion is under way: then only that is polled. The object gets a finalizer before Apply,
+// also without Operations.Delete. The hook does not run for an object that was never applied. Otherwise it is as
+// [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPreDeleteHook(hook HookFunc[T]) *Reconciler[T] {
-	r.hooks.preDelete = append(r.hooks.preDelete, r.gate("PreDeleteHook", hook))
+	r.adding("PreDeleteHook", hook)
+	r.hooks.preDelete = append(r.hooks.preDelete, r.gate(hookName("PreDeleteHook", hook), hook))
 	return r.composed()
 }
 
 // WithPostDeleteHook adds a hook that runs when Delete is done, before the finalizer goes: a link on Delete, outside of all others
 // there. After an error of it the finalizer stays, and the next pass asks the checks and calls Delete again, and then the hook: all
-// have to bear that. The object gets a finalizer, also where there is no Operations.Delete. Otherwise it is as
-// [Reconciler.WithPostReadHook].
+// have to bear that. The object gets a finalizer before Apply, also without Operations.Delete. The hook does not run for an
+// object that was never applied, nor for one that a check releases. Otherwise it is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostDeleteHook", hook)
 	link := chain.Named(hookName("PostDeleteHook", hook),
@@ -99,13 +115,11 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	return r.composed()
 }
 
-// gate is a hook among checks.
-func (r *Reconciler[T]) gate(place string, hook HookFunc[T]) checks.Middleware[T] {
-	r.adding(place, hook)
-	act := checks.Gate(place, func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
+// gate makes a check of a hook.
+func (r *Reconciler[T]) gate(name string, hook HookFunc[T]) checks.Middleware[T] {
+	return chain.Named(name, checks.Gate(name, func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 		return checks.Proceed(), hook(ctx, r.client, req.Resource)
-	})
-	return chain.Named(hookName(place, hook), act)
+	}))
 }
 
 // adding panics on a hook that cannot be added.
@@ -138,13 +152,21 @@ func hookName(place string, hook any) string {
 	return place + "(" + pkg + "." + name + ")"
 }
 
-// extended are the extensions with the hooks in their places.
-func (h *hooks[T]) extended(ext flow.Extensions[T]) flow.Extensions[T] {
+// extended returns the extensions with the hooks in their places. gets reports whether passes have a Get.
+func (h *hooks[T]) extended(ext flow.Extensions[T], gets bool) flow.Extensions[T] {
+	if gets {
+		ext.Get = ext.Get.Prepend(innermostFirst(h.inSync)...)
+	}
 	ext.PreCheck = ext.PreCheck.Append(h.preReconcile...)
 	ext.PostCheck = ext.PostCheck.Append(h.postReconcile...)
 	ext.DeleteCheck = ext.DeleteCheck.Prepend(h.preDelete...)
-	afterwards := slices.Clone(h.postDelete) // the innermost runs first
-	slices.Reverse(afterwards)
-	ext.Delete = ext.Delete.Prepend(afterwards...)
+	ext.Delete = ext.Delete.Prepend(innermostFirst(h.postDelete)...)
 	return ext
+}
+
+// innermostFirst returns links that act after the inner ones in an order in which the first one acts first.
+func innermostFirst[L any](links []L) []L {
+	links = slices.Clone(links)
+	slices.Reverse(links)
+	return links
 }

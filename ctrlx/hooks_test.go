@@ -70,8 +70,8 @@ func TestHookPlaces(t *testing.T) {
 	}{
 		"Create": {"all that belong to what is made", "", func(*desk) {}, reads +
 			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
-		"InSync": {"also where there is nothing to apply", "", func(d *desk) { d.insync = true }, reads +
-			"pre check, pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		"InSync": {"also where there is nothing to apply, and so no PreCheck", "", func(d *desk) { d.insync = true }, reads +
+			"pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
 		"Begun": {"what is not done is not reconciled", "", goesOn, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply", "False InProgress Reconciling Processing"},
 		"Polled": {"while an operation is under way that is all that is asked", "", func(d *desk) {
 			goesOn(d)
@@ -95,7 +95,11 @@ func TestHookPlaces(t *testing.T) {
 			d.pass()
 			d.took()
 			d.insync = true
-		}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1", "False Retrying Reconciling"},
+		}, reads + "pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1", "False Retrying Reconciling"},
+		"InSyncPreReconcileFails": {"an object is not ready after an error of its hook", "pre-reconcile 1", func(d *desk) { d.insync = true },
+			reads + "pre-reconcile 1", "False Retrying Reconciling"},
+		"DeleteInSync": {"the hooks of a reconciliation do not run", "", func(d *desk) { d.insync = true; deleted(d) }, reads +
+			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "gone"},
 		"Delete": {"all that belong to the end", "", deleted, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "gone"},
 		"DeleteCheckBlocks": {"who is asked first runs although it is blocked", "delete check", deleted, reads +

@@ -33,8 +33,9 @@ type TimeoutConfiguration interface {
 	GetTimeout() time.Duration
 }
 
-// SuspendConfiguration is implemented by objects, or their spec, that can say that nothing is to be done for now, but for
-// their deletion.
+// SuspendConfiguration is implemented by objects, or their spec, that users can suspend: no pass reads or writes their
+// resource, unless a user deletes them. To suspend or resume a finished object is a change of its spec, which starts its
+// passes again.
 type SuspendConfiguration interface {
 	IsSuspended() bool
 }

@@ -24,7 +24,7 @@ func TestMerged(t *testing.T) {
 		{Type: "Ready", Status: "False", Reason: "No", Message: "why"}, {Type: "Reconciling", Status: "True", Reason: "No", Message: "why"},
 	}
 	circle := []checks.Ref{{Kind: "A", Name: "a"}, {Kind: "B", Name: "b"}, {Kind: "A", Name: "a"}}
-	const path = "nobody goes on, because of a circle: A a waits for B b waits for A a"
+	const path = "dependency cycle: A a waits for B b waits for A a"
 	cases := map[string]struct {
 		reason  string
 		old     []metav1.Condition

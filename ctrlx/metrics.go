@@ -11,6 +11,7 @@ import (
 )
 
 // MetricBlocked is a gauge of the resources that are blocked now, by reconciler and reason, in controller-runtime's registry.
+// Finished resources do not count.
 const MetricBlocked = "windlass_blocked_resources"
 
 var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -20,45 +21,58 @@ var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 
 func init() { metrics.Registry.MustRegister(blockedGauge) }
 
-// blocked is why each resource is blocked that is.
+// blocked holds the block of each resource that is blocked now.
 type blocked struct {
 	mu      sync.Mutex
-	why     map[resource]string
+	why     map[resource]block
 	stopped bool
 }
+
+// block is the reason of a block, and where it happened. The zero block is none.
+type block struct{ reason, point, link string }
 
 type resource struct {
 	reconciler string
 	name       types.NamespacedName
 }
 
-// blockedBy is the reason of a block; empty: there is none.
-func blockedBy(out flow.Outcome) string {
-	if out.State() != flow.StateBlocked {
-		return ""
+// blockedBy returns the block of an outcome; zero: there is none. A final block does not count, because no pass finds it after
+// a restart.
+func blockedBy(out flow.Outcome) block {
+	if out.State() != flow.StateBlocked || out.Final() {
+		return block{}
 	}
-	return out.Reason()
+	return block{out.Reason(), out.Point(), out.Link()}
 }
 
-// set says why a resource is blocked; empty: it is not.
-func (b *blocked) set(reconciler string, name types.NamespacedName, reason string) {
+// is reports whether a resource is blocked by b. It is false for the zero block.
+func (b *blocked) is(reconciler string, name types.NamespacedName, by block) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return by != block{} && b.why[resource{reconciler, name}] == by
+}
+
+// set sets the block of a resource; zero: it is not blocked.
+func (b *blocked) set(reconciler string, name types.NamespacedName, by block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := resource{reconciler, name}
 	before := b.why[r]
-	if before == reason || b.stopped {
+	if before == by || b.stopped {
 		return
 	}
-	if before != "" {
-		blockedGauge.WithLabelValues(reconciler, before).Dec()
-		delete(b.why, r)
+	if before.reason != "" {
+		blockedGauge.WithLabelValues(reconciler, before.reason).Dec()
 	}
-	if reason != "" {
-		blockedGauge.WithLabelValues(reconciler, reason).Inc()
+	delete(b.why, r)
+	if by.reason != "" {
+		blockedGauge.WithLabelValues(reconciler, by.reason).Inc()
+	}
+	if by != (block{}) {
 		if b.why == nil {
-			b.why = map[resource]string{}
+			b.why = map[resource]block{}
 		}
-		b.why[r] = reason
+		b.why[r] = by
 	}
 }
 
@@ -67,8 +81,8 @@ func (b *blocked) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopped = true
-	for r, reason := range b.why {
-		blockedGauge.WithLabelValues(r.reconciler, reason).Dec()
+	for r, by := range b.why {
+		blockedGauge.WithLabelValues(r.reconciler, by.reason).Dec()
 	}
 	clear(b.why)
 }

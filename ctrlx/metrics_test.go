@@ -18,17 +18,23 @@ func TestBlockedGauge(t *testing.T) {
 		not    float64 // blocked by NotReady
 		gone   float64 // blocked by NotFound
 	}{
-		{"one", func() { b.set("T", named(1), "NotReady") }, 1, 0},
-		{"the same again", func() { b.set("T", named(1), "NotReady") }, 1, 0},
-		{"another one", func() { b.set("T", named(2), "NotReady") }, 2, 0},
-		{"another reason", func() { b.set("T", named(1), "NotFound") }, 1, 1},
-		{"not blocked any more", func() { b.set("T", named(2), "") }, 0, 1},
-		{"nor was it", func() { b.set("T", named(2), "") }, 0, 1},
-		{"the same name of another reconciler", func() { b.set("U", named(1), "NotFound") }, 0, 1},
-		{"gone", func() { b.set("T", named(1), "") }, 0, 0},
-		{"two more", func() { b.set("T", named(3), "NotFound"); b.set("T", named(4), "NotReady") }, 1, 1},
+		{"one", func() { b.set("T", named(1), block{reason: "NotReady"}) }, 1, 0},
+		{"the same again", func() { b.set("T", named(1), block{reason: "NotReady"}) }, 1, 0},
+		{"another one", func() { b.set("T", named(2), block{reason: "NotReady"}) }, 2, 0},
+		{"another reason", func() { b.set("T", named(1), block{reason: "NotFound"}) }, 1, 1},
+		{"not blocked any more", func() { b.set("T", named(2), block{}) }, 0, 1},
+		{"nor was it", func() { b.set("T", named(2), block{}) }, 0, 1},
+		{"the same name of another reconciler", func() { b.set("U", named(1), block{reason: "NotFound"}) }, 0, 1},
+		{"gone", func() { b.set("T", named(1), block{}) }, 0, 0},
+		{"two more", func() {
+			b.set("T", named(3), block{reason: "NotFound"})
+			b.set("T", named(4), block{reason: "NotReady"})
+		}, 1, 1},
 		{"the manager stops", func() { b.stop() }, 0, 0},
-		{"a pass ends after that", func() { b.set("T", named(3), "NotReady"); b.set("T", named(5), "NotReady") }, 0, 0},
+		{"a pass ends after that", func() {
+			b.set("T", named(3), block{reason: "NotReady"})
+			b.set("T", named(5), block{reason: "NotReady"})
+		}, 0, 0},
 	}
 	for _, s := range steps {
 		s.do()

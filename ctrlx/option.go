@@ -31,6 +31,7 @@ type options struct {
 	targetBy   string
 	poll       time.Duration
 	wakes      wakes
+	telemetry  telemetry
 }
 
 // apply applies options. maker is the function that was given them, with the name of the kind.
@@ -41,6 +42,9 @@ func (o *options) apply(maker string, opts []Option) {
 		}
 		opt(o)
 	}
+	if o.telemetry.off && o.telemetry.set {
+		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
+	}
 }
 
 // needsNew reports whether an option was given that only [New] can follow.
@@ -50,8 +54,9 @@ func (o *options) needsNew() bool {
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its
-// spec, say. The zero Ref is no owner. A Ref without a namespace is in the resource's own, or in none if its kind has
-// none.
+// spec, say. The zero Ref is no owner. A Ref that has a Kind, and neither a Name nor an ID, is an owner that the resource
+// does not name yet: checks of the owner block. A Ref without a namespace is in the resource's own, or in none if its kind
+// has none.
 func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
 	if owner == nil {
 		panic("ctrlx: WithOwner: the function is nil")
@@ -82,7 +87,8 @@ func WithFinalizer(name string) Option {
 }
 
 // WithFlow hands options on to [flow.New]: observers, the API version, traces. The resolver and the back-off are ctrlx' own
-// ([WithBackoff]).
+// ([WithBackoff]). An observer of package otelx that writes log lines panics in [New], because New adds one: use
+// [WithTelemetry], or add [WithoutTelemetry].
 func WithFlow(opts ...flow.Option) Option {
 	return func(o *options) { o.flow = append(o.flow, opts...) }
 }

@@ -7,8 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 func keyOf(namespace, name string) client.ObjectKey {
@@ -58,4 +61,25 @@ func TestControllingOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.until("waits", "True Succeeded")
+}
+
+// Another controller sets the owner reference some time after the object was created. That change requeues the object.
+func TestOwnerReferenceSetLater(t *testing.T) {
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{
+		OwnerCheck: chain.New(checks.OwnerFound(checks.WithRequiredOwner())),
+	}))
+	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "late"}}
+	if err := api.Create(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	o.until("late", "False OwnerNotSet")
+
+	busy := o.cluster("prod", "Creating")
+	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	d.OwnerReferences = controlledBy(busy, busy.UID)
+	if err := api.Patch(t.Context(), d, patch); err != nil {
+		t.Fatal(err)
+	}
+	o.until("late", "True Succeeded")
 }

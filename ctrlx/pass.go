@@ -25,7 +25,8 @@ type pass struct {
 	namespace string
 	sync      time.Duration
 	readiness readinesses
-	watched   bool // all that the object waits for is watched, so that it is woken
+	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
+	onSelf    bool // the object waits for a change of itself
 
 	intervals // what the object says
 	backoff   *flow.Backoff

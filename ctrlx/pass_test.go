@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,10 +86,13 @@ var steady = map[string]struct {
 	owner  string  // the state of the owner; empty: there is none
 	most   float64 // allocations more than the bare reconciler makes
 	limit  float64 // how many times as long as the bare reconciler it may take, on a quiet machine
+	lines  bool    // the default observer, and a logger that shows verbosity 0, as controller-runtime has it; false: no observer
 }{
-	"Ready":   {"a resource without an owner and without checks", "", 4, 3},
-	"Owner":   {"an owner that is ready", "Running", 9, 3},
-	"Blocked": {"an owner that is not ready, and watched", "Creating", 10, 3},
+	"Ready":         {"a resource without an owner and without checks", "", 4, 3, false},
+	"Owner":         {"an owner that is ready", "Running", 9, 3, false},
+	"Blocked":       {"an owner that is not ready, and watched", "Creating", 10, 3, false},
+	"ReadyLogged":   {"the default observer, and nothing to log", "Running", 36, 12, true},
+	"BlockedLogged": {"the default observer, and a block that was logged before", "Creating", 39, 12, true},
 }
 
 // cached is an object as caches have it: with what the API server writes.
@@ -140,15 +145,19 @@ func inSync(ctxt, *flow.Request[*testv1.Database]) (flow.Observation, error) {
 
 // passes are one pass of the adapter and one of the bare reconciler, each over objects of its own, in the state in which
 // neither writes anything any more.
-func passes(tb testing.TB, owner string, manager func(...client.Object) *inMemory) (adapter, byHand func()) {
+func passes(tb testing.TB, owner string, lines bool, manager func(...client.Object) *inMemory) (adapter, byHand func()) {
 	tb.Helper()
 	ours, theirs := manager(objects(owner)...), manager(objects(owner)...)
-	r := measured(owner != "")
+	ctx, opts := context.Background(), []ctrlx.Option{ctrlx.WithoutTelemetry()}
+	if lines {
+		ctx, opts = logr.NewContext(ctx, funcr.New(func(string, string) {}, funcr.Options{})), nil
+	}
+	r := measured(owner != "", opts...)
 	if err := r.SetupWithManager(ours); err != nil {
 		tb.Fatal(err)
 	}
 	settled := func(r reconcile.Reconciler) func() {
-		ctx, req := context.Background(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "team-a", Name: "db"}}
+		req := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "team-a", Name: "db"}}
 		do := func() {
 			if result, err := r.Reconcile(ctx, req); err != nil || result.RequeueAfter < 45*time.Minute {
 				panic(fmt.Sprintf("%T: %+v, %v", r, result, err))
@@ -170,7 +179,7 @@ func TestPassWritesNothing(t *testing.T) {
 	for name, tc := range steady {
 		t.Run(name, func(t *testing.T) {
 			var managers []*inMemory
-			adapter, byHand := passes(t, tc.owner, func(objects ...client.Object) *inMemory {
+			adapter, byHand := passes(t, tc.owner, tc.lines, func(objects ...client.Object) *inMemory {
 				managers = append(managers, newInMemory(objects...))
 				return managers[len(managers)-1]
 			})
@@ -191,7 +200,7 @@ func TestPassAllocations(t *testing.T) {
 	}
 	for name, tc := range steady {
 		t.Run(name, func(t *testing.T) {
-			adapter, byHand := passes(t, tc.owner, newInMemory)
+			adapter, byHand := passes(t, tc.owner, tc.lines, newInMemory)
 			got, least := testing.AllocsPerRun(500, adapter), testing.AllocsPerRun(500, byHand)
 			t.Logf("%v allocations, %v by hand", got, least)
 			if got > least+tc.most {
@@ -208,7 +217,7 @@ func TestPassCosts(t *testing.T) {
 	}
 	for name, tc := range steady {
 		t.Run(name, func(t *testing.T) {
-			adapter, byHand := passes(t, tc.owner, newInMemory)
+			adapter, byHand := passes(t, tc.owner, tc.lines, newInMemory)
 			got := ratio.Of(adapter, byHand, ratio.Options{Samples: 100})
 			t.Logf("%.2fx, the limit is %.2fx", got, tc.limit)
 			if got > 1.5*tc.limit {
@@ -230,9 +239,9 @@ func BenchmarkPass(b *testing.B) {
 		name    string
 		manager func(...client.Object) *inMemory
 	}{{"memory", newInMemory}, {"fake", newFake}} {
-		for _, name := range []string{"Ready", "Owner", "Blocked"} {
+		for _, name := range []string{"Ready", "Owner", "Blocked", "ReadyLogged", "BlockedLogged"} {
 			b.Run(with.name+"/"+name+"/ctrlx", func(b *testing.B) {
-				adapter, byHand := passes(b, steady[name].owner, with.manager)
+				adapter, byHand := passes(b, steady[name].owner, steady[name].lines, with.manager)
 				b.ReportAllocs()
 				for b.Loop() {
 					adapter()
@@ -240,7 +249,7 @@ func BenchmarkPass(b *testing.B) {
 				b.ReportMetric(ratio.Of(adapter, byHand, ratio.Options{Samples: 200}), "x-by-hand")
 			})
 			b.Run(with.name+"/"+name+"/by-hand", func(b *testing.B) {
-				_, byHand := passes(b, steady[name].owner, with.manager)
+				_, byHand := passes(b, steady[name].owner, steady[name].lines, with.manager)
 				b.ReportAllocs()
 				for b.Loop() {
 					byHand()

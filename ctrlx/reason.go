@@ -13,7 +13,10 @@ const (
 	ReasonTerminal = "Terminal"
 	// ReasonStatusInvalid: the API server refused the status that operations have found out, as its definition does not allow it.
 	ReasonStatusInvalid = "StatusInvalid"
-	// ReasonChecks is that of Reconciling or Stalled while a check of [Guards] does not pass.
+	// ReasonReleased is the reason of the event about an object that was released without a Delete ([checks.Release]). Its
+	// note says why.
+	ReasonReleased = "Released"
+	// ReasonChecks is the reason of Reconciling, Stalled and Finished while a check of [Guards] does not pass.
 	ReasonChecks = "ChecksNotPassed"
 	// ReasonChecksPassed is that of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
 	ReasonChecksPassed = "ChecksPassed"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
@@ -17,12 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// Finalizer is what keeps an object until it is gone from the cloud; [WithFinalizer] replaces it.
-const Finalizer = "windlass-go.github.io/finalizer"
 
 // Reconciler reconciles one kind of object under controller-runtime. Make it with [New], and give it to a manager with
 // [Reconciler.SetupWithManager]. It implements reconcile.Reconciler.
@@ -41,6 +40,7 @@ type Reconciler[T client.Object] struct {
 	owner      func(T) checks.Ref
 	conditions conditions[T]
 	conflicts  conflicts
+	observer   chain.Observer // nil: none
 
 	// What SetupWithManager gives.
 	engine   *engine
@@ -50,6 +50,7 @@ type Reconciler[T client.Object] struct {
 	self     kindOf
 	gvk      schema.GroupVersionKind
 	own      behind // what was written here and the cache may not have yet
+	selves   selves
 	clients  *identities
 }
 
@@ -71,6 +72,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 		r.opt.backoff = flow.NewBackoff()
 	}
 	r.config = configurationOf[T]()
+	r.observer = r.opt.telemetry.observer(r.repeated)
 	r.targetsOf()
 	r.fill(&r.ops)
 	return r.composed()
@@ -145,6 +147,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{}, r.notSetUp()
 	}
 	r.waker.begins(req.NamespacedName)
+	r.selves.begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
 	return r.conflicts.settle(ctx, req, result, err)
 }
@@ -185,15 +188,9 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	obj := read.DeepCopyObject().(T)
 	obj.GetObjectKind().SetGroupVersionKind(r.gvk) // as the cache does with copies
-	if r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
-		if deleting(obj) { // it is gone from the cloud, and others hold the object
-			r.forget(req)
-			return reconcile.Result{}, nil
-		}
-		if err := r.addFinalizer(ctx, obj); err != nil {
-			return reconcile.Result{}, ignoreGone(err)
-		}
-		read = obj.DeepCopyObject().(T)
+	if r.conditions.finished(obj) || deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		r.forget(req) // a deleted object without our finalizer has nothing in the cloud
+		return reconcile.Result{}, nil
 	}
 	return r.pass(ctx, req, read, obj)
 }
@@ -203,40 +200,58 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, o
 	s := &status[T]{r: r, obj: obj, read: read}
 	p := r.begin(ctx, req, read)
 	out := r.flow.Reconcile(p, obj)
-	if out.State() == flow.StateCanceled { // nothing was found out, so that what the last pass waits for stays
+	// A pass that was cut short ends no wait: the awaited objects of the last pass still wake the object.
+	if out.State() == flow.StateCanceled {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
-	circle := r.wait(p, out)
-	switch out.State() {
-	case flow.StateGone:
-		if err := r.removeFinalizer(ctx, obj); err != nil {
-			return reconcile.Result{}, ignoreGone(err)
-		}
-		r.forget(req)
-		return reconcile.Result{}, nil
+	if e, ok := errors.AsType[*finalizerError](out.Err()); ok {
+		return reconcile.Result{}, ignoreGone(e.err)
+	}
+	circle := p.wait(out)
+	if out.State() == flow.StateGone {
+		return reconcile.Result{}, ignoreGone(r.gone(ctx, req, obj, out))
 	}
 	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
-	c := r.clockOf(p, read, out)
-	if err := s.write(ctx, out, circle, c); err != nil {
-		return reconcile.Result{}, ignoreGone(err)
+	end, delay := obj, r.delay(p, out)
+	if out.KeepsStatus() {
+		end = s.base()
+	} else {
+		c := r.clockOf(p, read, out)
+		if err := s.write(ctx, out, circle, c); err != nil {
+			return reconcile.Result{}, ignoreGone(err)
+		}
+		delay = c.in(delay)
 	}
-	return reconcile.Result{RequeueAfter: c.in(r.delay(p, out))}, nil
+	if p.onSelf && r.waitForSelf(ctx, end) {
+		delay = again
+	}
+	return reconcile.Result{RequeueAfter: delay}, nil
 }
 
-// wait keeps what the object waits for. If it waits in a circle, that is the path.
-func (r *Reconciler[T]) wait(p *pass, out flow.Outcome) (circle []checks.Ref) {
-	if refs := out.WaitingFor(); len(refs) > 0 {
-		return p.wait(refs)
+// gone ends the work for an object that is deleted, or released, in the cloud.
+func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, out flow.Outcome) error {
+	removed, err := r.removeFinalizer(ctx, obj)
+	if err != nil {
+		return err
 	}
-	p.done()
+	r.forget(req)
+	if why := out.Message(); removed && why != "" { // of checks.Release
+		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
+		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
+	}
 	return nil
 }
 
-// delay is after how long to come back. Who is blocked on what is watched is woken, and looks by itself only when nothing
-// happens for long; but for a check that said when to look again.
+// delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all
+// watched is woken by an event. So it is requeued at the resync only, unless its check asked for a delay.
 func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
-	delay, _ := out.Again()
+	delay, again := out.Again()
 	switch {
+	case !again:
+		if out.State() == flow.StateIgnored && len(out.WaitingFor()) > 0 && !p.watched {
+			return r.idle(p.intervals) // no event wakes it
+		}
+		return 0
 	case out.State() == flow.StateReady && p.requeue > 0:
 		return r.idle(p.intervals)
 	case out.Rule() == ruleRetriable: // which may be longer than what a service may ask for
@@ -252,7 +267,7 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.index.Forget(r.self.id(req.NamespacedName))
-	r.engine.blocked.set(r.name, req.NamespacedName, "")
+	r.engine.blocked.set(r.name, req.NamespacedName, block{})
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }
@@ -264,21 +279,3 @@ func (r *Reconciler[T]) writer() *writer[T] {
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.
 func ignoreGone(err error) error { return client.IgnoreNotFound(err) }
-
-// addFinalizer is the first write, before anything is made that somebody would have to remove.
-func (r *Reconciler[T]) addFinalizer(ctx context.Context, obj T) error {
-	base := obj.DeepCopyObject().(T)
-	controllerutil.AddFinalizer(obj, r.opt.finalizer)
-	return r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
-}
-
-func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) error {
-	if !r.finalizes {
-		return nil
-	}
-	base := obj.DeepCopyObject().(T)
-	if !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
-		return nil
-	}
-	return r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
-}

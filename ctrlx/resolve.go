@@ -8,14 +8,19 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/flow"
 )
 
-// done ends a pass that waits for nothing.
-func (p *pass) done() { p.p.Done() }
-
-// wait ends a pass that waits for refs. If the object waits in a circle, that is the path.
-func (p *pass) wait(refs []checks.Ref) (circle []checks.Ref) {
-	p.watched = true
+// wait ends a pass, and registers the awaited objects of its outcome. If the object waits in a circle, that is the path. An
+// object that waits for itself is no circle: another writer may change it.
+func (p *pass) wait(out flow.Outcome) (circle []checks.Ref) {
+	if out.Final() { // nothing may wake it
+		p.p.Done()
+		return nil
+	}
+	refs := out.WaitingFor()
+	p.onSelf = out.WaitsForSelf()
+	p.watched = p.onSelf || len(refs) > 0
 	var ids []index.ID
 	for _, ref := range refs {
 		if ref.Kind == "" || ref.Name == "" { // known by something else than the API server, which does not tell us
@@ -23,12 +28,19 @@ func (p *pass) wait(refs []checks.Ref) (circle []checks.Ref) {
 			continue
 		}
 		id := p.id(ref)
+		if id == p.self {
+			p.onSelf = true
+			continue
+		}
 		if !p.e.watches(id) { // the check has looked at it by other means; if it cannot be watched, the object comes back by itself
 			_, _ = p.e.watched(p, schema.GroupKind{Group: id.Group, Kind: id.Kind}, id.Namespace, p.sync)
 		}
 		ids = append(ids, id)
 	}
 	p.p.Wait(ids...)
+	if len(ids) == 0 {
+		return nil
+	}
 	for _, id := range ids {
 		p.watched = p.watched && p.e.watches(id)
 	}

@@ -78,7 +78,7 @@ func TestRetriable(t *testing.T) {
 				if after := d.pass(); after != tc.after || d.says() != tc.says {
 					t.Errorf("%s: at %s it says %q and comes back after %s, not %q after %s", tc.reason, place, d.says(), after, tc.says, tc.after)
 				}
-				if !strings.HasSuffix(d.message(), tc.err.Error()) && name != "AroundCode" {
+				if !strings.HasSuffix(d.message(), strings.ReplaceAll(tc.err.Error(), "\n", "; ")) && name != "AroundCode" {
 					t.Errorf("at %s the message ends with that of the error: %q", place, d.message())
 				}
 			}

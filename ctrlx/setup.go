@@ -45,7 +45,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	r.engine, r.waker = e, newWaker(r.opt.wakes)
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.arrivals(), asked)).
+		For(obj, builder.WithPredicates(r.arrivals(), predicate.Or(asked, r.selves.events()))).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 			r.waker.queue = queue
 			e.waker(r.self, r.waker)

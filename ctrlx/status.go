@@ -45,8 +45,23 @@ func conditionsOf[T client.Object](maker string, option any) conditions[T] {
 	}
 }
 
-// ours are those of the conditions that a flow writes. Any other belongs to somebody else.
-var ours = []string{"Ready", "Reconciling", "Stalled"}
+// ours lists the conditions that a flow writes. Other controllers own all other conditions.
+var ours = []string{"Ready", "Reconciling", "Stalled", conditionFinished}
+
+// conditionFinished is the condition of a final outcome.
+const conditionFinished = "Finished"
+
+// finished reports whether the outcome of the last pass was final for the present spec ([flow.Outcome.Final]).
+func (c conditions[T]) finished(obj T) bool {
+	is := meta.FindStatusCondition(c.get(obj), conditionFinished)
+	return is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration == obj.GetGeneration() && !deleting(obj)
+}
+
+// show reports whether the condition Ready shows an outcome already.
+func (c conditions[T]) show(obj T, out flow.Outcome) bool {
+	is := meta.FindStatusCondition(c.get(obj), "Ready")
+	return is != nil && is.Status == metav1.ConditionFalse && is.Reason == out.Reason() && is.Message == out.Message()
+}
 
 // writer writes the status of the objects of one kind.
 type writer[T client.Object] struct {
@@ -116,13 +131,13 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	return nil
 }
 
-// base is the object as it was read, with everything but the status as it is now: metadata and spec are not part of the
-// status, operations may not change them, and the patch of a token has changed the version.
+// base is the object as it was read, with its present metadata. A patch of the finalizer or of a token has changed the version.
 func (s *status[T]) base() T {
 	base := s.read.DeepCopyObject().(T)
 	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
 	base.SetResourceVersion(s.obj.GetResourceVersion())
 	base.SetAnnotations(s.obj.GetAnnotations())
+	base.SetFinalizers(s.obj.GetFinalizers())
 	return base
 }
 
@@ -133,14 +148,17 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
 	base.SetResourceVersion(s.obj.GetResourceVersion())
 	obj := base.DeepCopyObject().(T)
-	said := flow.Condition{Type: "Ready", Status: "False", Reason: ReasonStatusInvalid, Message: shortened(why.Error())}
-	stalled := said
-	stalled.Type, stalled.Status = "Stalled", "True"
-	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), []flow.Condition{said, stalled}, obj.GetGeneration(), nil))
+	refused := blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange)
+	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
 	if digest.Status(s.read) == digest.Status(obj) {
 		return nil
 	}
 	return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
+}
+
+// blockConditions returns the conditions of a block. The flow makes the message safe to show.
+func blockConditions(reason, message string, retry classify.Retry) []flow.Condition {
+	return flow.Stop(checks.Block(reason, message, checks.WithRetry(retry))).Conditions()
 }
 
 // merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them. The old
@@ -176,11 +194,11 @@ func sameCondition(a, b *metav1.Condition) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
 }
 
-// around says that an object waits in a circle, and nothing else: what a check says of an object quotes what that says of
-// itself, so that in a circle it would grow with each turn, and wake the next one each time.
+// around returns the message of an object that waits in a circle. It replaces the message of the check: that quotes the
+// awaited object, so it would grow with each turn of the circle, and each change wakes the next object.
 func around(circle []checks.Ref) string {
 	var b strings.Builder
-	b.WriteString("nobody goes on, because of a circle: ")
+	b.WriteString("dependency cycle: ")
 	for i, ref := range circle {
 		if i > 0 {
 			b.WriteString(" waits for ")

@@ -11,14 +11,14 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// suspension is the link on Pass that ends the pass of an object that says that nothing is to be done. Its deletion goes on.
+// suspension is the link on Pass that blocks the passes of suspended objects. It does not block their deletion.
 func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) flow.PassMiddleware[T] {
 	return chain.Named("Suspended", func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
 			if deleting(obj) || !suspended(obj) {
 				return next(ctx, obj)
 			}
-			return flow.Stop(checks.Block(ReasonSuspended, "suspended: nothing is done until that is taken back", checks.WithRetry(classify.OnChange))), nil
+			return flow.Stop(checks.Block(ReasonSuspended, "the object is suspended; resume it to continue", checks.WithRetry(classify.OnChange))), nil
 		}
 	})
 }

@@ -20,7 +20,7 @@ func TestSuspended(t *testing.T) {
 	if after := d.pass(); after != time.Hour || d.says() != "False Suspended Stalled" || d.took() != "pass" {
 		t.Errorf("it says %q and comes back after %s", d.says(), after)
 	}
-	if got := d.message(); got != "suspended: nothing is done until that is taken back" {
+	if got := d.message(); got != "the object is suspended; resume it to continue" {
 		t.Errorf("the message is %q", got)
 	}
 	suspend(false)(d)

@@ -29,7 +29,7 @@ type clock struct {
 
 // clockOf is the clock of an object after a pass. read is the object as it was read.
 func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
-	if r.config.timeout == nil || out.State() == flow.StateReady || deletes(read, out) {
+	if r.config.timeout == nil || out.State() == flow.StateReady || out.Final() || deletes(read, out) {
 		return clock{}
 	}
 	now := r.opt.now()
@@ -62,25 +62,16 @@ func (c *clock) runs() bool { return !c.since.IsZero() }
 
 // judge makes a time-out of what a pass came to, if it is one.
 func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
-	conditions, severity := out.Conditions(), out.Severity()
 	if !c.over {
-		return conditions, severity
+		return out.Conditions(), out.Severity()
 	}
-	severity = classify.Error
+	retry, severity := classify.OnChange, classify.Error
 	if retried(out) {
-		severity = classify.Warning
+		retry, severity = out.Retry(), classify.Warning
 	}
 	// The message is the same in each pass, since one that changes would be written each time.
 	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.since.UTC().Format(time.RFC3339), c.timeout)
-	for i := range conditions {
-		k := &conditions[i]
-		k.Reason, k.Severity = ReasonTimeout, severity
-		k.Message = shortened(since + k.Message)
-		if k.Type != "Ready" && !retried(out) {
-			k.Type = "Stalled"
-		}
-	}
-	return conditions, severity
+	return blockConditions(ReasonTimeout, since+out.Message(), retry), severity
 }
 
 // retried reports whether the error of an outcome is one that says when to come back.
@@ -90,16 +81,6 @@ func retried(out flow.Outcome) bool {
 		return true
 	}
 	return strings.HasPrefix(out.Rule(), rulePrefix) && out.After() > 0
-}
-
-// maxMessage is how long the message of a condition may be.
-const maxMessage = 32768
-
-func shortened(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }
 
 // keep writes the clock into conditions, or takes it away.

@@ -40,8 +40,8 @@ func tokenOf[T client.Object](obj T) (string, int64) {
 // to nobody else.
 const tokenTimeout = 10 * time.Second
 
-// setToken keeps a token with an object, or removes it. The patch names the object's UID, so that it cannot get to another
-// one that was made anew under its name, and nothing else, so that it does not fail because of what others changed.
+// setToken stores a token with an object, or removes it. The patch names the object's UID, because another object may have its
+// name by now. It names nothing else, so that changes of other writers do not make it fail.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
@@ -60,19 +60,26 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	if err != nil {
 		return err
 	}
-	at := obj.DeepCopyObject().(T) // the answer overwrites it, and obj has what operations found out
-	err = r.wrote(ctx, at, r.client.Patch(ctx, at, client.RawPatch(types.MergePatchType, patch)))
+	err = r.patchMetadata(ctx, obj, obj.DeepCopyObject().(T), client.RawPatch(types.MergePatchType, patch))
 	switch {
 	case err == nil:
+		return nil
 	case r.writer().isGone(ctx, obj, err):
 		log.FromContext(ctx).Info("the object is gone, and so is the token of its operation, which may go on in the cloud")
 		return nil
-	default:
-		return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
+	}
+	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
+}
+
+// patchMetadata patches the metadata of an object in the middle of a pass. at is a copy of obj, into which it reads the
+// answer: the status of obj has changes that are written at the end of the pass.
+func (r *Reconciler[T]) patchMetadata(ctx context.Context, obj, at T, patch client.Patch) error {
+	if err := r.wrote(ctx, at, r.client.Patch(ctx, at, patch)); err != nil {
+		return err
 	}
 	obj.SetAnnotations(at.GetAnnotations())
-	// What follows is a write of the status as this pass has read it. If somebody else has written it since, that write must
-	// be refused.
+	obj.SetFinalizers(at.GetFinalizers())
+	// The status is written as this pass has read it. If another writer has changed it since, that write must be refused.
 	if p, ok := ctx.Value(passKey{}).(*pass); ok && sameStatus(p.read, at) {
 		obj.SetResourceVersion(at.GetResourceVersion())
 	}

@@ -23,7 +23,9 @@ import (
 //	  classify.Slow                  1 s, doubling to 3 min
 //	  classify.VerySlow, OnChange    at the resync; OnChange whatever delay was given
 //	StateInProgress, StateDeleting   after the server's delay, or else as Fast
+//	classify.Never, StateFinished    never
 //	StateGone, StateCanceled         never
+//	StateIgnored                     as StateBlocked if the check asks for it; else never
 //
 // Jitter shortens the doubling delays by up to 10 %, so that resources that
 // failed together are not retried together. The counts of a key end when a pass
@@ -104,7 +106,7 @@ func WithBackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOp
 	if retry != classify.Fast && retry != classify.Slow || first <= 0 || most < first {
 		panic(fmt.Sprintf("flow: WithBackoffSteps(%s, %s, %s): give Fast or Slow, a positive first delay and a longest one not below it", retry, first, most))
 	}
-	return func(b *Backoff) { b.steps[retry] = steps{min(first, longest), min(most, longest)} }
+	return func(b *Backoff) { b.steps[retry] = steps{first, min(most, longest)} }
 }
 
 // WithBackoffResync sets the interval at which a resource is reconciled without an
@@ -145,11 +147,11 @@ func (b *Backoff) Next(key string, o Outcome) (delay time.Duration, again bool) 
 // next asks for the key only if the key has a count or gets one. Most passes do
 // not.
 func (b *Backoff) next(key func() string, o Outcome) (delay time.Duration, again bool) {
-	s := o.State()
-	if (s == StateReady || s == StateGone) && b.failures.Len() > 0 {
+	ends := o.ends()
+	if (ends && o.State() != StateCanceled || o.State() == StateReady) && b.failures.Len() > 0 {
 		b.Forget(key())
 	}
-	if s == StateGone || s == StateCanceled {
+	if ends {
 		return 0, false
 	}
 	return b.delay(o, func(counter int) (before int) { return b.count(key(), o.Generation(), counter) }), true
@@ -188,8 +190,10 @@ func (b *Backoff) count(key string, generation int64, counter int) (before int) 
 	return before
 }
 
-// unused reports whether counts have ended because no pass used the key.
-func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(f.seen) > 2*b.resync }
+// unused reports whether counts have ended because no pass used the key. Counts
+// from as far in the future have ended, too: the clock went back, and they would
+// stay until it is there again.
+func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(f.seen).Abs() > 2*b.resync }
 
 // delay returns the delay of an outcome. If the delay doubles, it counts the
 // outcome: count returns the number of like outcomes before it. delay itself

@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -132,6 +133,7 @@ func TestBackoffSettings(t *testing.T) {
 		"Shortest":      {"no delay is below a millisecond", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 1, 1)}, "fast", []time.Duration{time.Millisecond, time.Millisecond}},
 		"ShortResync":   {"also at the resync", []flow.BackoffOption{flow.WithBackoffResync(1)}, "ready", []time.Duration{time.Millisecond}},
 		"AbsurdResync":  {"never is 73 years, and no overflow", []flow.BackoffOption{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9), flow.WithBackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
+		"JitterToFloor": {"jitter may shorten a delay to the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, 2*time.Second, time.Minute), flow.WithBackoffJitter(0.5, 0), flow.WithBackoffRand(func() float64 { return 1 })}, "slow", []time.Duration{1e9, 2e9}},
 		"AbsurdLongest": {"so is the longest delay", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
 	}
 	for name, tc := range cases {
@@ -217,7 +219,9 @@ func TestDelaysGiven(t *testing.T) {
 		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second},
 		"Floor":      {"a second is kept", nil, time.Second, time.Second},
 		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond},
-		"Resync":     {"a delay as long as the resync is kept", nil, time.Hour, time.Hour},
+		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second},
+		"LongSteps":  {"longer steps do not raise the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 9*time.Second, time.Minute), flow.WithBackoffSteps(classify.Slow, 9*time.Second, time.Minute)}, 1, time.Second},
+		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour},
 		"Never":      {"every failure is retried at the resync", nil, math.MaxInt64, time.Hour},
 		"LessResync": {"also with a shorter resync", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute},
 	}
@@ -245,6 +249,11 @@ func TestBackoffFunctions(t *testing.T) {
 		out := fails(flow.WithBackoff(b), flow.WithExplanations(1), flow.WithClock(func() time.Time { panic("clock") }), flow.WithReadyTimeout(time.Hour))
 		delay, _ := out.Again()
 		mustEqual(t, "the pass ends as without them", []any{"Unknown", 1050 * time.Millisecond}, []any{out.Reason(), delay})
+		ctx, trace := flow.WithTrace(t.Context())
+		flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { panic("clock") })).Reconcile(ctx, &pool{})
+		if e, _ := trace.Last(); time.Since(e.At).Abs() > time.Hour {
+			t.Errorf("the pass was at %s, which is not the time of the machine", e.At)
+		}
 		if d := b.Resync(); d != time.Hour {
 			t.Errorf("the resync is %s", d)
 		}
@@ -323,6 +332,61 @@ func TestBackoffForgets(t *testing.T) {
 		t.Errorf("%d keys, of which at most %d were heard of lately, take %d bytes", each*rounds, 3*each, grown)
 	}
 	runtime.KeepAlive(b)
+}
+
+// With more than 1,024 keys a Backoff drops those that were not used for two
+// resyncs, the one that was used longest ago first.
+func TestBackoffSweep(t *testing.T) {
+	const many, over = 1024, 500
+	cases := map[string]struct {
+		reason string
+		pass   time.Duration // between the use of the first keys and of the last one
+		used   int           // keys of the first that are used again just before the last one
+		want   int           // the number of keys with counts after that
+	}{
+		"InUse":      {"no key is dropped that was used within two resyncs", 2 * time.Hour, 0, many + over + 1},
+		"Unused":     {"unused keys are dropped down to 1,024", 2*time.Hour + 1, 0, many},
+		"Some":       {"keys that were used again stay", 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
+		"Back":       {"a clock that goes back a little drops no key", -2 * time.Hour, 0, many + over + 1},
+		"YearsBack":  {"keys that were used in the future are unused", -9 * 365 * 24 * time.Hour, 0, many},
+		"AllOfTime":  {"times as far apart as durations can be do not overflow", math.MinInt64 + 1, 0, many},
+		"YearsAhead": {"nor does a clock that goes as far ahead", math.MaxInt64, 0, many},
+	}
+	fast := outcomeOf(t, "fast", 0)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk := &clock{noon}
+			b := plain(flow.WithBackoffClock(clk.now))
+			next := func(key int) time.Duration { d, _ := b.Next(strconv.Itoa(key), fast); return d }
+			for key := range many + over {
+				next(key)
+			}
+			clk.advance(tc.pass - 1)
+			for key := range tc.used {
+				next(key)
+			}
+			clk.advance(1)
+			next(-1)
+			mustEqual(t, tc.reason, tc.want, b.Keys())
+			kept := name == "InUse" || name == "Back" || name == "Some"
+			if delay := next(0); (delay > time.Second) != kept {
+				t.Errorf("%s: the next delay of the first key is %s", tc.reason, delay)
+			}
+		})
+	}
+}
+
+// A clock that goes back by years does not keep the counts of a key.
+func TestBackoffClockGoesBack(t *testing.T) {
+	clk := &clock{noon}
+	b, fast := plain(flow.WithBackoffClock(clk.now)), outcomeOf(t, "fast", 0)
+	var got []time.Duration
+	for _, back := range []time.Duration{0, 0, time.Second, 2 * time.Hour, 2*time.Hour + 1, 0} {
+		clk.advance(-back)
+		delay, _ := b.Next("p", fast)
+		got = append(got, delay)
+	}
+	mustEqual(t, "a small step keeps the counts, a large one ends them", []time.Duration{1e9, 2e9, 4e9, 8e9, 1e9, 2e9}, got)
 }
 
 func heap() uint64 {

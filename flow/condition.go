@@ -1,70 +1,55 @@
 package flow
 
-import (
-	"fmt"
-	"unicode/utf8"
-
-	"github.com/windlass-go/windlass/classify"
-)
+import "github.com/windlass-go/windlass/classify"
 
 // Condition is a condition of a Kubernetes resource, in the convention of
 // kstatus.
 type Condition struct {
-	Type     string // Ready, Reconciling or Stalled
+	Type     string // Ready, Reconciling, Stalled or Finished
 	Status   string // True or False
 	Reason   string // always valid, see [checks.ValidReason]
-	Message  string // at most 32,768 bytes
+	Message  string // one line, at most 32,768 bytes; see [Outcome.Message]
 	Severity classify.Severity
 }
-
-// maxMessage is the longest message of a metav1.Condition.
-const maxMessage = 32768
 
 // Conditions returns the conditions to write to the resource's status. The
 // first is Ready. Beside a Ready that is False there is a second one:
 // Reconciling (work or a wait is under way) or Stalled (only a change helps).
+// An outcome that is final ([Outcome.Final]) has the condition Finished, too.
 // Remove the types that are not in the list from the status. Nil: there is
-// nothing to write, because the resource is gone, the pass was canceled, or the
-// Outcome is zero.
+// nothing to write, because the resource is gone, the status stays as it is
+// ([Outcome.KeepsStatus]), or the Outcome is zero.
 //
 //	StateReady                               Ready=True
+//	StateFinished                            Ready=True                  Finished=True
+//	StateBlocked, StateFailed, Never         Ready=False  Stalled=True   Finished=True
 //	StateBlocked, StateFailed, OnChange      Ready=False  Stalled=True
 //	StateBlocked, StateFailed, sooner        Ready=False  Reconciling=True
 //	StateInProgress, StateDeleting           Ready=False  Reconciling=True
-//	StateGone, StateCanceled                 -
+//	StateGone, StateCanceled, StateIgnored   -
 func (o Outcome) Conditions() []Condition {
 	d := o.get()
-	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: cutAt(d.message, maxMessage), Severity: d.severity}
-	switch d.state {
-	case StateReady:
+	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: o.Message(), Severity: d.severity}
+	beside := c
+	beside.Status = "True"
+	finished := beside
+	finished.Type = "Finished"
+	switch {
+	case o.KeepsStatus(), d.state == StateGone, d.state == StateUnknown:
+		return nil
+	case d.state == StateReady:
 		c.Status = "True"
 		return []Condition{c}
-	case StateGone, StateCanceled, StateUnknown:
-		return nil
+	case d.state == StateFinished:
+		c.Status = "True"
+		return []Condition{c, finished}
+	case d.retry == classify.Never:
+		beside.Type = "Stalled"
+		return []Condition{c, beside, finished}
+	case d.retry == classify.OnChange:
+		beside.Type = "Stalled"
+	default:
+		beside.Type = "Reconciling"
 	}
-	why := c
-	why.Type, why.Status = "Reconciling", "True"
-	if (d.state == StateBlocked || d.state == StateFailed) && d.retry == classify.OnChange {
-		why.Type = "Stalled"
-	}
-	return []Condition{c, why}
-}
-
-// maxQuoted is the longest error text that a message of the flow repeats.
-const maxQuoted = 2000
-
-// bounded shortens a text to the length that a message of the flow repeats.
-func bounded(text string) string { return cutAt(text, maxQuoted) }
-
-// cutAt shortens a message to a length, and marks the cut.
-func cutAt(message string, most int) string {
-	if len(message) <= most {
-		return message
-	}
-	mark := fmt.Sprintf("... (cut, %d bytes in all)", len(message))
-	end := most - len(mark)
-	for end > 0 && !utf8.RuneStart(message[end]) {
-		end--
-	}
-	return message[:end] + mark
+	return []Condition{c, beside}
 }

@@ -33,10 +33,12 @@ func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) E
 	noLinks(PointGet, ext.Get)
 	noLinks(PointApply, ext.Apply)
 	noLinks(PointDelete, ext.Delete)
+	undecorated("Convert", PointEntryCheck, ext.EntryCheck)
 	undecorated("Convert", PointPreCheck, ext.PreCheck)
 	undecorated("Convert", PointPostCheck, ext.PostCheck)
 	undecorated("Convert", PointDeleteCheck, ext.DeleteCheck)
 	return Extensions[From]{
+		EntryCheck:  checks.Convert(ext.EntryCheck, convert),
 		OwnerCheck:  ext.OwnerCheck,
 		PreCheck:    checks.Convert(ext.PreCheck, convert),
 		PostCheck:   checks.Convert(ext.PostCheck, convert),

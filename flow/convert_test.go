@@ -2,7 +2,7 @@ package flow_test
 
 import (
 	"context"
-	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,12 +49,13 @@ func TestConvertChangesNothing(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	old := ext{
+		EntryCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "denied" })),
 		OwnerCheck: chain.New(checks.OwnerReady()),
-		PreCheck: chain.New(checks.Valid(func(p *pool) error {
+		PreCheck: chain.New(checks.ResourceIs("named", func(p *pool) string {
 			if p.name == "" {
-				return errBoom
+				return "the name is missing"
 			}
-			return nil
+			return ""
 		})),
 		PostCheck:   chain.New(checks.Paused(func(*pool) bool { return false })),
 		DeleteCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "kept" })),
@@ -62,7 +63,8 @@ func TestConvert(t *testing.T) {
 	}
 	converted := flow.Convert(old, (*pool2).older)
 	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
-	now["PreCheck"], now["PostCheck"], now["DeleteCheck"] = converted.PreCheck.String(), converted.PostCheck.String(), converted.DeleteCheck.String()
+	now["EntryCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.PreCheck.String()
+	now["PostCheck"], now["DeleteCheck"] = converted.PostCheck.String(), converted.DeleteCheck.String()
 	mustEqual(t, "all names stay", printed(old), now)
 
 	deleting := false
@@ -72,11 +74,11 @@ func TestConvert(t *testing.T) {
 		Owner:    func(context.Context, *pool2) (checks.Object, error) { return checks.Object{}, nil },
 		Apply:    func(context.Context, *flow.Request[*pool2]) (flow.Progress, error) { return flow.Done(), applied },
 		Deleting: func(*pool2) bool { return deleting },
-	}, converted.Extend(flow.Extensions[*pool2]{PreCheck: chain.New(checks.Valid(func(p *pool2) error {
+	}, converted.Extend(flow.Extensions[*pool2]{PreCheck: chain.New(checks.ResourceIs("short", func(p *pool2) string {
 		if len(p.title) > 8 {
-			return errors.New("the title is too long")
+			return "the title is too long"
 		}
-		return nil
+		return ""
 	}))}), flow.WithAPIVersion("2026-05-01"))
 
 	cases := map[string]struct {
@@ -89,11 +91,12 @@ func TestConvert(t *testing.T) {
 		rule     string
 	}{
 		"Ready":      {reason: "all versions are content", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
-		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "boom"},
-		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "Valid"}, why: "the title is too long"},
+		"Entry":      {reason: "the old version's first check holds", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "paused; resume it to continue"},
+		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "named"}, why: "the name is missing"},
+		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "short"}, why: "the title is too long"},
 		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "paused; resume it to continue"},
 		"APIVersion": {reason: "what is for older versions of the API does not decide", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
-		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "PreCheck", "Valid"}, why: "check Valid failed: Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
+		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +127,25 @@ func TestConvertPanics(t *testing.T) {
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
 	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
 	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones"
+	cases := map[string]setUp{}
+	for point, e := range alone("X") {
+		cases["Twice"+point] = setUp{"the links of every point would run twice", func() { e.Extend(e) },
+			"flow: Extend: at " + point + " links of (noteX) stand in (noteX) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones"}
+		if !strings.HasSuffix(point, "Check") || point == "OwnerCheck" {
+			continue
+		}
+		observed := ext{}
+		for _, c := range []struct{ from, to *checks.Chain[*pool] }{
+			{&e.EntryCheck, &observed.EntryCheck}, {&e.PreCheck, &observed.PreCheck}, {&e.PostCheck, &observed.PostCheck}, {&e.DeleteCheck, &observed.DeleteCheck},
+		} {
+			if c.from.Len() > 0 {
+				*c.to = c.from.Observe(&silent{})
+			}
+		}
+		cases["Observed"+point] = setUp{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
+			"flow: Convert: the chain at " + point + " (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"}
+	}
+	mustPanic(t, cases)
 	mustPanic(t, map[string]setUp{
 		"Nil":    {"there is nothing to convert by", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
 		"Pass":   {"what such a link does to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
@@ -136,7 +158,5 @@ func TestConvertPanics(t *testing.T) {
 		"Named":  {"or what a reconciler made of it", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
 		"Decorated": {"what is around a chain may be what keeps work from getting through", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
 			"flow: Extend: the chain at Apply (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
-		"Observed": {"and is lost here as well", func() { flow.Convert(ext{PostCheck: base.PreCheck.Observe(&silent{})}, (*pool2).older) },
-			"flow: Convert: the chain at PostCheck (noteBase) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
 	})
 }

@@ -7,17 +7,27 @@
 // customisations, one chain for each extension point. [New] makes a [Reconciler] of both.
 // [Reconciler.Reconcile] runs one pass:
 //
-//	                 ┌── Pass ─────────────────────────────────────────────────────────────────────────┐
-//	                 │                    ┌─► OwnerCheck ─► Get ─► PreCheck ─► Apply ─► PostCheck ─────┼─► Ready
-//	resource ────────┼─► owner resolved ──┤                                                            │
-//	                 │                    └─► Get ─► DeleteCheck ─► Delete ────────────────────────────┼─► Gone
-//	                 └─────────────────────────────────────────────────────────────────────────────────┘
-//	                     every error of every point ─► Classify
+//	          ┌── Pass ────────────────────────────────────────────────────────────────────────────────┐
+//	          │                                             ┌─► in sync ───────────┐                   │
+//	          │                     ┌─► OwnerCheck ─► Get ──┴─► PreCheck ─► Apply ─┴─► PostCheck ──────┼─► Ready
+//	resource ─┼─► EntryCheck ─► owner                                                                  │
+//	          │                     └─► Get ─► DeleteCheck ─► Delete ──────────────────────────────────┼─► Gone
+//	          └────────────────────────────────────────────────────────────────────────────────────────┘
+//	              every error of every point ─► Classify
 //
-// OwnerCheck runs before the first call to the cloud, and its checks cannot read the resource. A check
-// that needs the resource as Get saw it is a PreCheck. The pass leaves Apply out if Get reported that
-// the cloud matches the spec. PostCheck defers Ready. Before a deletion, Get runs only if a delete
-// check sees the resource. It does not run if every delete check is a checks.OnOwner.
+// Each point of checks answers one question:
+//
+//   - EntryCheck: may this controller act on the resource at all? It runs first in every pass, before
+//     the owner is read, before a poll, and also while a user deletes the resource.
+//   - OwnerCheck: is the owner in a state to have the resource? Its checks cannot read the resource. It
+//     runs before Get and Apply.
+//   - PreCheck: may Apply start? Its checks see the resource as Get read it. It does not run if Get
+//     reported that the cloud matches the spec, because the pass then leaves Apply out.
+//   - PostCheck: is the resource Ready?
+//   - DeleteCheck: may Delete start? Get runs before it if a check there sees the resource, so not if
+//     every check is a checks.OnOwner.
+//
+// A pass that polls an operation under way goes from the owner to Apply at once.
 //
 // Get, Apply and Delete are chains around an operation. Pass is a chain around the whole pass. Links
 // made by chain.Before and chain.After replace the hooks of other systems. The zero Extensions changes
@@ -38,13 +48,20 @@
 //		// requeue after delay, or when one of out.WaitingFor() changes
 //	}
 //
-// Delays grow with each failure ([Backoff]). The flow never gives a resource up: after a terminal error
-// it is requeued at the resync. [WithReadyTimeout] sets a time-out for resources that do not become
+// Delays grow with each failure ([Backoff]). The flow does not give a resource up by itself: after a
+// terminal error it is requeued at the resync. Only a decision of yours ends the work:
+//
+//   - checks.Ignore: the resource belongs to another controller, and the engine writes nothing to it;
+//   - checks.Finished and [Finished]: the work is complete until the spec changes;
+//   - checks.WithRetry(classify.Never), or a rule with it: the work has failed for good;
+//   - checks.Release: a deleted resource is let go without Delete.
+//
+// [Outcome.Final] and [Outcome.KeepsStatus] tell the engine about them. [WithReadyTimeout] sets a time-out for resources that do not become
 // Ready.
 //
 // # Long-running operations
 //
-// Apply and Delete return [Done], or [InProgress] with a token. The flow then calls them with that
+// Apply and Delete return [Done] or [Finished], or [InProgress] with a token. The flow then calls them with that
 // token, once a pass, until they return Done. A resource has at most one operation under way.
 //
 // An error while polling means that the state of the operation is unknown, whichever cloud reports it.
@@ -57,6 +74,13 @@
 // A deletion replaces an operation of Apply: its token is dropped when Delete is called.
 //
 // The flow stores tokens with the resource (Operations.Token and SetToken), or in memory.
+//
+// # Handing over what a check found
+//
+// A check that finds an object keeps it in a slot (checks.Slot) for later checks, for links, and for
+// Apply. The value belongs to the pass. A pass that polls an operation under way skips the checks before
+// Apply, so Apply reads a slot only if [Request].Token is empty. Reading a slot that is not set is an
+// error (checks.ErrSlotUnset).
 //
 // # Reading errors
 //
@@ -101,6 +125,10 @@
 // verdict, the link where the pass stopped, and the awaited objects. They also show how long the resource
 // has been there, and the time of the next pass. [WithObserver] reports every pass, point and link to a
 // chain.Observer, such as the telemetry of package otelx.
+//
+// A link that is made of others, such as checks.OnOwner, checks.All, checks.Cached and chain.When, has a
+// step of its own. A step for each link within it follows, with its own verdict. Of a When, the link
+// within decides. OnOwner, All and Cached show the combined verdict, too.
 //
 // # Testing
 //

@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
@@ -54,7 +53,7 @@ func base[T Resource]() flow.Extensions[T] {
 func ExampleRegistry() {
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Kafka", base[*Kafka]())
-	flow.Register(&registry, "Topic", base[*Topic]().Extend(flow.Extensions[*Topic]{PreCheck: chain.New(checks.Valid((*Topic).valid))}))
+	flow.Register(&registry, "Topic", base[*Topic]().Extend(flow.Extensions[*Topic]{PreCheck: chain.New(checks.ResourceIs("Partitions", (*Topic).objection))}))
 
 	// The engine: its operations are for whatever comes, its runners are made when a kind turns up.
 	operations := flow.Operations[Resource]{
@@ -87,18 +86,18 @@ func ExampleRegistry() {
 	// Output:
 	//   PUT Kafka events
 	// Kafka events: ready
-	// Topic orders: blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
+	// Topic orders: blocked at PreCheck by Partitions: ResourceUnsuitable: a topic has at least one partition
 	// Topic users: blocked at PreCheck by Paused: Paused: paused; resume it to continue
 	//   PUT Cache sessions
 	// Cache sessions: ready
 	// Kafka mistaken: failed at Pass: Unknown: Kafka: cannot make *flow_test.Kafka of *flow_test.Cache: the resource is not of the type that the extensions of its kind are registered for
 }
 
-func (t *Topic) valid() error {
+func (t *Topic) objection() string {
 	if t.Partitions < 1 {
-		return errors.New("a topic has at least one partition")
+		return "a topic has at least one partition"
 	}
-	return nil
+	return ""
 }
 
 // TopicV2 is what comes after Topic: the number of partitions has moved.
@@ -117,7 +116,7 @@ func (t *TopicV2) v1() (*Topic, error) {
 // A new version of a kind keeps the checks and the rules that were written for the old one.
 func ExampleConvert() {
 	v1 := flow.Extensions[*Topic]{
-		PreCheck: chain.New(checks.Valid((*Topic).valid)),
+		PreCheck: chain.New(checks.ResourceIs("Partitions", (*Topic).objection)),
 		Classify: classify.Table{
 			{Code: "TopicBusy", Retry: classify.Fast, APIVersions: "<2026-01-01"}, // later versions say Retry-After
 		}.Chain(),
@@ -135,7 +134,7 @@ func ExampleConvert() {
 		fmt.Println(topics.Reconcile(context.Background(), topic))
 	}
 	// Output:
-	// blocked at PreCheck by Valid: SpecInvalid: a topic has at least one partition
+	// blocked at PreCheck by Partitions: ResourceUnsuitable: a topic has at least one partition
 	// ready
-	// failed at PreCheck by Valid: CheckFailed: check Valid failed: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
+	// failed at PreCheck by Partitions: CheckFailed: check Partitions failed: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
 }

@@ -3,7 +3,6 @@ package flow_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -86,12 +85,12 @@ func Example() {
 		},
 	}, flow.Extensions[*Database]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(func(s *Server) *string { return s.State })),
-		PreCheck: chain.New(checks.Valid(func(d *Database) error {
+		PreCheck: chain.New(checks.ResourceIs("Size", func(d *Database) string {
 			if d.Size < 1 {
-				return errors.New("spec.size must be at least 1")
+				return "spec.size must be at least 1"
 			}
-			return nil
-		})),
+			return ""
+		}, checks.WithReason(checks.ReasonSpecInvalid))),
 		Classify: classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Chain(),
 	}, withoutJitter())
 	fmt.Print(databases)
@@ -119,10 +118,11 @@ func Example() {
 	// Output:
 	// Database
 	//   Pass         -
+	//   EntryCheck   -
 	//   Owner        [resolve]
 	//   OwnerCheck   OwnerProvisioningState
 	//   Get          [get]
-	//   PreCheck     Valid
+	//   PreCheck     Size
 	//   Apply        [apply]
 	//   PostCheck    -
 	//   Ready
@@ -134,7 +134,7 @@ func Example() {
 	//   Reconciling=True OwnerState
 	//   again in 1s waiting for [Server north]
 	//
-	// blocked at PreCheck by Valid: SpecInvalid: spec.size must be at least 1
+	// blocked at PreCheck by Size: SpecInvalid: spec.size must be at least 1
 	//   Ready=False SpecInvalid
 	//   Stalled=True SpecInvalid
 	//   again in 1h0m0s waiting for []
@@ -393,6 +393,7 @@ func ExampleWithTrace() {
 		fmt.Printf("%-11s %-24s %s\n", s.Point, s.Link, s.Verdict)
 	}
 	// Output:
+	// EntryCheck                           proceed
 	// OwnerCheck                           proceed
 	// Get                                  proceed
 	// PreCheck                             block
@@ -506,7 +507,7 @@ func ExampleBackoff() {
 	)
 	ready := false
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.Check("Network", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
+		PostCheck: chain.New(checks.Check("Network", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
 			if !ready {
 				return checks.Block("NoNetwork", "the network is being set up", checks.WithRetry(classify.Fast)), nil
 			}

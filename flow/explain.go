@@ -9,10 +9,14 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Explanation reports the outcome of a resource's last pass, and the verdict of
-// every link. Its String is text for a person, and it marshals to JSON.
+// every link. Its String is text for a person, and it marshals to JSON. The
+// texts of an Explanation that the flow made are safe to show, like those of an
+// [Outcome]. Names have at most 200 bytes, keys and references 1,000, errors and
+// messages 32,768, and the texts of a [Step] 2,000.
 type Explanation struct {
 	Name string `json:"name"` // of the reconciler
 	Key  string `json:"key"`
@@ -26,8 +30,8 @@ type Explanation struct {
 	Link     string    `json:"link,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Message  string    `json:"message,omitempty"`
-	Error    string    `json:"error,omitempty"` // the whole error
-	Rule     string    `json:"rule,omitempty"`  // the rule that classified the error
+	Error    string    `json:"error,omitempty"`
+	Rule     string    `json:"rule,omitempty"` // the rule that classified the error
 	Severity string    `json:"severity,omitempty"`
 	Retry    string    `json:"retry,omitempty"`
 	// Again is the time of the next pass. It is zero if the reconciler has no
@@ -37,7 +41,10 @@ type Explanation struct {
 	// zero if there is no time-out, or if it has passed.
 	TimesOut   time.Time    `json:"timesOut,omitzero"`
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
-	Steps      []Step       `json:"steps"`
+	// WaitsForSelf reports that the resource waits for a change of its own
+	// status.
+	WaitsForSelf bool   `json:"waitsForSelf,omitempty"`
+	Steps        []Step `json:"steps"`
 
 	now time.Time // the time of the call of Explain; zero: unknown
 }
@@ -55,17 +62,18 @@ func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
 // String returns text for a person: the state of the resource and its reason,
 // the awaited objects, how long it has been there, and the time of the next
 // pass. Then comes one line for each link of the last pass, with ">" before the
-// link that stopped it.
+// link that stopped it. Each is one line, whatever the texts of e contain.
 func (e Explanation) String() string {
+	e = e.safe()
 	var b strings.Builder
 	is := "is"
 	if e.State == StateFailed.String() {
 		is = "has"
 	}
 	fmt.Fprintf(&b, "%s %s %s %s\n", e.Name, e.Key, is, placed(e.State, e.Point, e.Link))
-	line := func(what, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "  %-12s %s\n", what, text)
+	line := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "  %-12s %s\n", what, text.Line(value, text.Message))
 		}
 	}
 	line("why", joinTexts(e.Reason, e.Message))
@@ -74,6 +82,9 @@ func (e Explanation) String() string {
 	refs := make([]string, len(e.WaitingFor))
 	for i, ref := range e.WaitingFor {
 		refs[i] = ref.String()
+	}
+	if e.WaitsForSelf {
+		refs = append(refs, "its own status")
 	}
 	line("waits for", strings.Join(refs, ", "))
 	line("since", e.clock(e.Since))
@@ -94,17 +105,49 @@ func (e *Explanation) clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	text := t.UTC().Format("2006-01-02 15:04:05Z")
+	clock := t.UTC().Format("2006-01-02 15:04:05Z")
 	switch d := e.now.Sub(t).Round(time.Second); {
 	case e.now.IsZero():
 	case d > 0:
-		text += ", " + d.String() + " ago"
+		clock += ", " + d.String() + " ago"
 	case d < 0:
-		text += ", in " + (-d).String()
+		clock += ", in " + (-d).String()
 	default:
-		text += ", now"
+		clock += ", now"
 	}
-	return text
+	return clock
+}
+
+// maxCell is the size of an error in the table.
+const maxCell = 300
+
+// safe returns e with texts that are safe to show.
+func (e Explanation) safe() Explanation {
+	for _, name := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Rule, &e.Severity, &e.Retry} {
+		*name = text.Line(*name, text.Name)
+	}
+	e.Key, e.Reason = text.Line(e.Key, text.Object), text.Line(e.Reason, text.Quote)
+	e.Message, e.Error = text.Line(e.Message, text.Message), text.Line(e.Error, text.Message)
+	e.WaitingFor = slices.Clone(e.WaitingFor)
+	for i := range e.WaitingFor {
+		ref := &e.WaitingFor[i]
+		for _, name := range []*string{&ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID} {
+			*name = text.Line(*name, text.Object)
+		}
+	}
+	e.Steps = slices.Clone(e.Steps)
+	for i := range e.Steps {
+		s := &e.Steps[i]
+		s.Point, s.Link, s.Verdict = text.Line(s.Point, text.Name), text.Line(s.Link, text.Name), text.Line(s.Verdict, text.Name)
+		s.Notes = slices.Clone(s.Notes)
+		for _, part := range []*string{&s.Reason, &s.Message, &s.Error} {
+			*part = text.Line(*part, text.Quote)
+		}
+		for n, note := range s.Notes {
+			s.Notes[n] = text.Line(note, text.Quote)
+		}
+	}
+	return e
 }
 
 // table writes a line for each link and each operation.
@@ -136,29 +179,23 @@ func (e *Explanation) table(b *strings.Builder) {
 		if s == stop {
 			mark = ">"
 		}
-		text := joinTexts(append([]string{s.Reason, s.Message, firstLine(s.Error)}, s.Notes...)...)
-		line := fmt.Sprintf("%s %-*s  %-*s  %-*s  %s", mark, points, s.Point, links, s.Link, verdicts, s.Verdict, text)
+		why := joinTexts(append([]string{s.Reason, s.Message, text.Line(s.Error, maxCell)}, s.Notes...)...)
+		line := fmt.Sprintf("%s %-*s  %-*s  %-*s  %s", mark, points, s.Point, links, s.Link, verdicts, s.Verdict, why)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 }
 
 // stop returns the step that stopped the pass; nil: no step did. A pass may
 // enter a point twice, and link names may repeat. So stop prefers the last step
-// with the name of the link that did not proceed. If no step has that name, the
-// link is a check inside the step that did not proceed (checks.OnOwner).
+// with the name of the link that did not proceed.
 func (e *Explanation) stop() (stop *Step) {
-	var group *Step
 	for i := range e.Steps {
 		s := &e.Steps[i]
-		switch {
-		case s.Point != e.Point:
-		case s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed):
+		if s.Point == e.Point && s.Link == e.Link && (stop == nil || s.Verdict != chain.VerdictProceed) {
 			stop = s
-		case s.Link != "" && s.Verdict != chain.VerdictProceed:
-			group = s
 		}
 	}
-	return cmp.Or(stop, group)
+	return stop
 }
 
 // worthALine reports whether a point has a line of its own: it has an
@@ -178,20 +215,14 @@ func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }
 
-// firstLine returns the first line of an error, which fits into the table.
-func firstLine(text string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if rest != "" {
-		line += " ..."
-	}
-	return line
-}
-
-// keepLast keeps e for Explain. It drops the explanation of the resource that
-// was reconciled longest ago, if there are more than WithExplanations allows.
-func (r *Reconciler[T]) keepLast(e Explanation) {
-	r.kept.Put(e.Key, func(old *Explanation) {
-		if old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason {
+// keepLast keeps e for Explain of key. It drops the explanation of the resource
+// that was reconciled longest ago, if there are more than WithExplanations
+// allows. A Since after the pass does not stay: the clock went back. Round makes
+// After compare the times that people read, not monotonic ones.
+func (r *Reconciler[T]) keepLast(key string, e Explanation) {
+	r.kept.Put(key, func(old *Explanation) {
+		same := old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason
+		if same && !old.Since.Round(0).After(e.At) {
 			e.Since = old.Since
 		}
 		*old = e

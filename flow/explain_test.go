@@ -38,6 +38,59 @@ func TestExplain(t *testing.T) {
 			"  Owner    proceed",
 			"  Get      proceed  Absent",
 			"  Apply    proceed")},
+		"APIVersion": {"the API version is shown, and a wait for the resource itself", func(_ *cloud, o *ops, e *ext, _ *pool) {
+			o.Get, o.Owner = nil, nil
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", checks.WithWaitingForSelf()), nil))
+		}, []flow.Option{flow.WithAPIVersion("2024-05-01")}, lines(
+			"Pool p is blocked at PreCheck by gate",
+			"  why          NotYet: wait",
+			"  API version  2024-05-01",
+			"  waits for    its own status",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"> PreCheck  gate  block  NotYet: wait")},
+		"OuterFails": {"a later step that failed, too, did not stop the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.Apply = chain.New(
+				link("outer", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+					_, _ = next(ctx, req)
+					return flow.Progress{}, errBoom
+				}),
+				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errEnded })))
+		}, nil, lines(
+			"Pool p has failed at Apply by outer",
+			"  why          Unknown: boom",
+			"  rule         Unknown",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner            proceed",
+			"  Get              proceed  Absent",
+			"> Apply     outer  error    boom",
+			"  Apply     quota  error    ended",
+			"  Classify         slow     Unknown")},
+		"InOwnChain": {"a link that runs a chain itself is the one that blocks", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			own := checks.Compose(chain.New(gate))
+			e.PreCheck = chain.New(link("own", func(ctx context.Context, req *checks.Request[*pool], next checks.Handler[*pool]) (checks.Result, error) {
+				if res, err := next(ctx, req); err != nil || !res.Proceeds() {
+					return res, err
+				}
+				return own(ctx, req)
+			}), noting[*checks.Request[*pool], checks.Result](c, "Inner"))
+		}, nil, lines(
+			"Pool p is blocked at PreCheck by own",
+			"  why          NotYet: waiting for the fleet",
+			"  waits for    Fleet north, Image i",
+			"  since        2026-03-01 12:00:00Z, 1m0s ago",
+			"  tried again  slow",
+			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"",
+			"  Owner                proceed",
+			"  Get                  proceed  Absent",
+			"> PreCheck  own        block    NotYet: waiting for the fleet",
+			"  PreCheck  noteInner  proceed")},
 		"Blocked": {"the link that blocks is marked, and what it waits for is listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), says[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
 			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
@@ -70,7 +123,7 @@ func TestExplain(t *testing.T) {
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, nil, lines(
 			"Pool p has failed at Apply",
-			"  why          Unknown: no quota\nask for more",
+			"  why          Unknown: no quota; ask for more",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
 			"  tried again  slow",
@@ -79,7 +132,7 @@ func TestExplain(t *testing.T) {
 			"  Owner                proceed",
 			"  Get                  proceed  Absent",
 			"  Apply     noteApply  proceed",
-			"> Apply                error    no quota ...",
+			"> Apply                error    no quota; ask for more",
 			"  Classify             slow     Unknown")},
 		"LinkFails": {"a link that fails is marked, and the operation behind it has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errBoom })))
@@ -225,7 +278,8 @@ func TestExplain(t *testing.T) {
 			"",
 			"  Owner                          proceed",
 			"  Get                            proceed  Absent",
-			"> PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
+			"  PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created",
+			"> PreCheck  OwnerReady           block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
 		"NegativeDelay": {"a delay that makes no sense is shown", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			e.PreCheck = chain.New(says[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.WithAfter(-time.Second)), nil))
 		}, nil, lines(
@@ -307,28 +361,54 @@ func TestKeepLast(t *testing.T) {
 // Since tells how long a resource has been at the same place.
 func TestSince(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
-	res := checks.Block("NotYet", "one")
-	r := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.Check("gate", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { return res, nil }))},
+	res, decides := checks.Block("NotYet", "one"), ""
+	gate := func(id, name string) chain.Middleware[*checks.Request[*pool], checks.Result] {
+		return checks.Check(name, func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+			if id == decides {
+				return res, nil
+			}
+			return checks.Proceed(), nil
+		})
+	}
+	r := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(gate("", "gate"), gate("second", "other gate")), PostCheck: chain.New(gate("post", "gate"))},
 		flow.WithClock(clk.now), flow.WithExplanations(1))
 	steps := []struct {
-		reason string
-		res    checks.Result
-		want   time.Duration // after noon
+		reason  string
+		res     checks.Result
+		decides string        // the check that gives res
+		want    time.Duration // after noon
 	}{
-		{"it begins with the first pass", checks.Block("NotYet", "one"), 0},
-		{"the same stays", checks.Block("NotYet", "one"), 0},
-		{"another text is no other place", checks.Block("NotYet", "two"), 0},
-		{"another reason is", checks.Block("Later", "two"), 3 * time.Minute},
-		{"ready is", checks.Proceed(), 4 * time.Minute},
-		{"and stays", checks.Proceed(), 4 * time.Minute},
-		{"what comes back begins anew", checks.Block("NotYet", "one"), 6 * time.Minute},
+		{"it begins with the first pass", checks.Block("NotYet", "one"), "", 0},
+		{"the same stays", checks.Block("NotYet", "one"), "", 0},
+		{"another text is no other place", checks.Block("NotYet", "two"), "", 0},
+		{"another reason is", checks.Block("Later", "two"), "", 3 * time.Minute},
+		{"ready is", checks.Proceed(), "", 4 * time.Minute},
+		{"and stays", checks.Proceed(), "", 4 * time.Minute},
+		{"what comes back begins anew", checks.Block("NotYet", "one"), "", 6 * time.Minute},
+		{"another link with the same reason begins anew", checks.Block("NotYet", "one"), "second", 7 * time.Minute},
+		{"so does the link before it", checks.Block("NotYet", "one"), "", 8 * time.Minute},
+		{"so does a link of that name at another point", checks.Block("NotYet", "one"), "post", 9 * time.Minute},
 	}
 	for i, s := range steps {
-		res = s.res
+		res, decides = s.res, s.decides
 		r.Reconcile(t.Context(), &pool{name: "p"})
 		e, _ := r.Explain("p")
 		mustEqual(t, s.reason, []time.Time{noon.Add(s.want), noon.Add(time.Duration(i) * time.Minute)}, []time.Time{e.Since, e.At})
 		clk.advance(time.Minute)
+	}
+}
+
+// A clock that goes back leaves no resource in its state since after the pass.
+// Times that a person reads have no monotonic part.
+func TestSinceIsNotAfterThePass(t *testing.T) {
+	at := time.Now()
+	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { return at }), flow.WithExplanations(1))
+	r.Reconcile(t.Context(), &pool{name: "p"})
+	for _, back := range []time.Duration{0, time.Second, 9 * 365 * 24 * time.Hour} {
+		at = at.Round(0).Add(-back)
+		r.Reconcile(t.Context(), &pool{name: "p"})
+		e, _ := r.Explain("p")
+		mustEqual(t, "the state begins with the pass", []time.Time{at, at}, []time.Time{e.Since.Round(0), e.At.Round(0)})
 	}
 }
 

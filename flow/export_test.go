@@ -5,3 +5,6 @@ package flow
 func WithBackoffRand(random func() float64) BackoffOption {
 	return func(b *Backoff) { b.rand = random }
 }
+
+// Keys returns the number of keys that have counts.
+func (b *Backoff) Keys() int { return b.failures.Len() }

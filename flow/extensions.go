@@ -11,6 +11,7 @@ import (
 // The names of the extension points in traces, listings and observers.
 const (
 	PointPass        = "Pass"
+	PointEntryCheck  = "EntryCheck"
 	PointOwner       = "Owner" // not an extension point: here the flow resolves the owner
 	PointOwnerCheck  = "OwnerCheck"
 	PointGet         = "Get"
@@ -46,11 +47,17 @@ type Extensions[T any] struct {
 	// Pass is around the whole pass: a lock, credentials, a deadline, or work that follows the read of
 	// the resource.
 	Pass chain.Chain[T, Outcome]
-	// OwnerCheck runs before any call to the cloud.
+	// EntryCheck runs first in every pass: before the owner is read, before a poll of an operation,
+	// and also while a user deletes the resource ([checks.OwnerRequest.Deleting]). It decides whether
+	// this controller may act on the resource at all. A block here stops polls and deletions, too.
+	// Its checks do not see the owner.
+	EntryCheck checks.Chain[T]
+	// OwnerCheck runs before Get and Apply. It does not run before a poll or a deletion.
 	OwnerCheck checks.OwnerChain
 	// Get is around the GET. A link that answers in its place sets Observation.Skip to the reason.
 	Get chain.Chain[*Request[T], Observation]
-	// PreCheck runs after the GET and before Apply.
+	// PreCheck guards the PUT. It runs after Get and before Apply starts an operation. It does not run
+	// if Get reported that the cloud matches the spec, because the pass then leaves Apply out.
 	PreCheck checks.Chain[T]
 	// Apply is around the PUT or PATCH, and around each poll of it. A link that replaces the operation,
 	// or leaves it out, returns [Skip]. The resource becomes Ready only after a [Done] of the operation
@@ -79,6 +86,7 @@ type Extensions[T any] struct {
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
 		e.Pass = joined(PointPass, e.Pass, o.Pass)
+		e.EntryCheck = joined(PointEntryCheck, e.EntryCheck, o.EntryCheck)
 		e.OwnerCheck = joined(PointOwnerCheck, e.OwnerCheck, o.OwnerCheck)
 		e.Get = joined(PointGet, e.Get, o.Get)
 		e.PreCheck = joined(PointPreCheck, e.PreCheck, o.PreCheck)
@@ -111,6 +119,7 @@ func undecorated[Req, Res any](op, point string, c chain.Chain[Req, Res]) {
 func (e Extensions[T]) named() Extensions[T] {
 	return Extensions[T]{
 		Pass:        e.Pass.At(PointPass),
+		EntryCheck:  e.EntryCheck.At(PointEntryCheck),
 		OwnerCheck:  e.OwnerCheck.At(PointOwnerCheck),
 		Get:         e.Get.At(PointGet),
 		PreCheck:    e.PreCheck.At(PointPreCheck),

@@ -14,6 +14,7 @@ func each(name string) ext {
 	c := &cloud{}
 	return ext{
 		Pass:        chain.New(noting[*pool, flow.Outcome](c, name)),
+		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
 		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, name)),
 		Get:         chain.New(noting[*request, flow.Observation](c, name)),
 		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
@@ -25,9 +26,19 @@ func each(name string) ext {
 	}
 }
 
+// alone makes, for each point, extensions with one link at that point only.
+func alone(name string) map[string]ext {
+	e := each(name)
+	return map[string]ext{
+		"Pass": {Pass: e.Pass}, "EntryCheck": {EntryCheck: e.EntryCheck}, "OwnerCheck": {OwnerCheck: e.OwnerCheck}, "Get": {Get: e.Get},
+		"PreCheck": {PreCheck: e.PreCheck}, "Apply": {Apply: e.Apply}, "PostCheck": {PostCheck: e.PostCheck},
+		"DeleteCheck": {DeleteCheck: e.DeleteCheck}, "Delete": {Delete: e.Delete}, "Classify": {Classify: e.Classify},
+	}
+}
+
 func printed(e ext) map[string]string {
 	return map[string]string{
-		"Pass": e.Pass.String(), "OwnerCheck": e.OwnerCheck.String(), "Get": e.Get.String(), "PreCheck": e.PreCheck.String(), "Apply": e.Apply.String(),
+		"Pass": e.Pass.String(), "EntryCheck": e.EntryCheck.String(), "OwnerCheck": e.OwnerCheck.String(), "Get": e.Get.String(), "PreCheck": e.PreCheck.String(), "Apply": e.Apply.String(),
 		"PostCheck": e.PostCheck.String(), "DeleteCheck": e.DeleteCheck.String(), "Delete": e.Delete.String(), "Classify": e.Classify.String(),
 	}
 }
@@ -57,7 +68,7 @@ func TestExtensionsOfReconciler(t *testing.T) {
 	mustEqual(t, "its name is what it was given", "Pool", r.Name())
 	e := r.Extensions()
 	got := map[string]string{
-		e.Pass.Links()[0].Point: "Pass", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
+		e.Pass.Links()[0].Point: "Pass", e.EntryCheck.Links()[0].Point: "EntryCheck", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
 		e.Apply.Links()[0].Point: "Apply", e.PostCheck.Links()[0].Point: "PostCheck", e.DeleteCheck.Links()[0].Point: "DeleteCheck",
 		e.Delete.Links()[0].Point: "Delete", e.Classify.Links()[0].Point: "Classify",
 	}

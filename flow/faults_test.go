@@ -20,27 +20,33 @@ func TestPropertiesNoticeFaults(t *testing.T) {
 		reason string
 		wants  string // a part of the text of the property that has to notice
 	}{
-		"":                                {"the sound toy breaks nothing", ""},
-		"ignore a blocked post check":     {"ready means that everything passed", "ready exactly"},
-		"pre check before owner check":    {"an owner check spares the GET only if it comes first", "in order"},
-		"apply although in sync":          {"a blocked post check would PUT each time", "in sync"},
-		"forget the token":                {"the operation would be started again", "one operation"},
-		"go on behind a block":            {"a block stops everything behind it", "nothing behind it"},
-		"no delay after a block":          {"the queue would spin", "delay"},
-		"owner check while polling":       {"an owner that changes must not make us lose sight of an operation", "called first"},
-		"gone without delete":             {"the resource would stay in the cloud", "gone only"},
-		"a zero result proceeds":          {"a zero value is no decision", "nothing behind it"},
-		"forgotten next proceeds":         {"the checks behind it would be dropped", "nothing behind it"},
-		"a panic proceeds":                {"a panic is no decision", "nothing behind it"},
-		"a failed apply is ready":         {"an error is not success", "ready exactly"},
-		"apply while being deleted":       {"what is deleted must not be made anew", "one operation"},
-		"a failing link drops the token":  {"the operation goes on whatever links do", "one operation"},
-		"offline drops the token":         {"no connection says nothing of the operation", "one operation"},
-		"a refused operation is polled":   {"what has ended cannot be polled", "one operation"},
-		"skip stops the pass":             {"a skip leaves out links, not the work", "ready exactly"},
-		"skip is ignored":                 {"a skip leaves out the links behind it", "nothing behind it"},
-		"a new spec does not wait":        {"the old operation is still under way", "one operation"},
-		"after deletion it is retried on": {"nothing is left to come back for", "delay"},
+		"":                                   {"the sound toy breaks nothing", ""},
+		"ignore a blocked post check":        {"ready means that everything passed", "ready exactly"},
+		"pre check before owner check":       {"an owner check spares the GET only if it comes first", "in order"},
+		"pre check although in sync":         {"PreCheck guards the PUT, and there is none", "in sync"},
+		"no entry check":                     {"it decides whether the resource is ours", "ready exactly"},
+		"no entry check while being deleted": {"the resource of another controller would be deleted", "gone only"},
+		"ignored after apply":                {"a resource that was applied is ours", "if a check says so"},
+		"finished while being deleted":       {"the resource would never be deleted", "if a check says so"},
+		"released without a deletion":        {"the resource would be forgotten", "if a check says so"},
+		"apply although in sync":             {"a blocked post check would PUT each time", "in sync"},
+		"forget the token":                   {"the operation would be started again", "one operation"},
+		"go on behind a block":               {"a block stops everything behind it", "nothing behind it"},
+		"no delay after a block":             {"the queue would spin", "delay"},
+		"owner check while polling":          {"an owner that changes must not make us lose sight of an operation", "called first"},
+		"gone without delete":                {"the resource would stay in the cloud", "gone only"},
+		"a zero result proceeds":             {"a zero value is no decision", "nothing behind it"},
+		"forgotten next proceeds":            {"the checks behind it would be dropped", "nothing behind it"},
+		"a panic proceeds":                   {"a panic is no decision", "nothing behind it"},
+		"a failed apply is ready":            {"an error is not success", "ready exactly"},
+		"apply while being deleted":          {"what is deleted must not be made anew", "one operation"},
+		"a failing link drops the token":     {"the operation continues whatever links return", "one operation"},
+		"offline drops the token":            {"no connection says nothing of the operation", "one operation"},
+		"a refused operation is polled":      {"what has ended cannot be polled", "one operation"},
+		"skip stops the pass":                {"a skip leaves out links, not the work", "ready exactly"},
+		"skip is ignored":                    {"a skip leaves out the links behind it", "nothing behind it"},
+		"a new spec does not wait":           {"the old operation is still under way", "one operation"},
+		"after deletion it is retried on":    {"nothing is left to come back for", "delay"},
 	}
 	for fault, tc := range cases {
 		t.Run(fault, func(t *testing.T) {
@@ -81,7 +87,7 @@ func (y *toy) pass(ctx context.Context) result {
 		r.state = stop
 	}
 	switch r.state {
-	case flow.StateGone, flow.StateCanceled:
+	case flow.StateGone, flow.StateCanceled, flow.StateIgnored, flow.StateFinished:
 		r.delay, r.again = 0, y.fault == "after deletion it is retried on"
 	case flow.StateBlocked:
 		if y.fault == "no delay after a block" {
@@ -93,6 +99,11 @@ func (y *toy) pass(ctx context.Context) result {
 
 // flow gives the state to stop in, or 0 if all is ready.
 func (y *toy) flow(ctx context.Context) flow.State {
+	if y.fault != "no entry check" && !(y.deleting && y.fault == "no entry check while being deleted") {
+		if stop := y.checks("EntryCheck"); stop != 0 {
+			return stop
+		}
+	}
 	if y.does("Owner", -1, y.owner) == fail {
 		return flow.StateFailed
 	}
@@ -149,8 +160,10 @@ func (y *toy) flow(ctx context.Context) flow.State {
 	if stop != 0 {
 		return stop
 	}
-	if stop := y.checks(second); stop != 0 {
-		return stop
+	if got != inSync || y.fault == "pre check although in sync" {
+		if stop := y.checks(second); stop != 0 {
+			return stop
+		}
 	}
 	if got != inSync || y.fault == "apply although in sync" {
 		y.generation = y.world.generation
@@ -200,6 +213,12 @@ func (y *toy) checks(point string) flow.State {
 			return 0
 		case a == block:
 			return flow.StateBlocked
+		case a == ignore && (point != "PostCheck" || y.fault == "ignored after apply"):
+			return flow.StateIgnored
+		case a == finish && (!y.deleting || y.fault == "finished while being deleted"):
+			return flow.StateFinished
+		case a == release && (y.deleting || y.fault == "released without a deletion"):
+			return flow.StateGone
 		default:
 			return flow.StateFailed
 		}
@@ -218,7 +237,7 @@ func (y *toy) around(point string, inner func() flow.State) flow.State {
 				return flow.StateFailed
 			}
 			stop := next()
-			if a == after && (stop == 0 || stop == flow.StateInProgress || stop == flow.StateGone || stop == flow.StateBlocked) {
+			if a == after && stop != flow.StateFailed && stop != flow.StateCanceled {
 				return flow.StateFailed
 			}
 			return stop

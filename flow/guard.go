@@ -43,7 +43,7 @@ func refused(at *chain.Link, why error) error {
 
 func vetProgress(n *note, at *chain.Link, p Progress) (what any, err error) {
 	switch {
-	case p.p == done && n.said == saidDone && n.op.token == "":
+	case p.p == done && n.said == saidDone:
 		return nil, nil
 	case p.p == nil:
 		return nil, refused(at, ErrNoProgress)

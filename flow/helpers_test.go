@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,8 +93,8 @@ func (c *cloud) operations() ops {
 			c.add("owner")
 			return c.owner, c.ownerErr
 		},
-		Get: func(context.Context, *request) (flow.Observation, error) {
-			c.add("get")
+		Get: func(_ context.Context, req *request) (flow.Observation, error) {
+			c.add("%s", strings.TrimSpace("get "+req.Token))
 			if c.seen == (flow.Observation{}) {
 				return flow.Observation{Presence: checks.Absent}, c.getErr
 			}
@@ -122,6 +123,7 @@ func (c *cloud) keeping() ops {
 func (c *cloud) extensions() ext {
 	return ext{
 		Pass:        chain.New(noting[*pool, flow.Outcome](c, "Pass")),
+		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, "EntryCheck")),
 		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, "OwnerCheck")),
 		Get:         chain.New(noting[*request, flow.Observation](c, "Get")),
 		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, "PreCheck")),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // ErrNotReadyInTime is in the error of a pass that did not end Ready within the
@@ -24,15 +25,16 @@ type wait struct {
 }
 
 // waitsSince returns the start of the wait of a resource. The wait starts now
-// if there is none, or one for another generation.
+// if there is none, one for another generation, or one that starts later
+// because the clock went back.
 func (r *Reconciler[T]) waitsSince(key string, generation int64, now time.Time) (since time.Time) {
 	keep := 2 * cmp.Or(r.opt.backoff, stateless).resync
 	r.waits.Put(key, func(w *wait) {
-		if w.since.IsZero() || w.generation != generation {
+		if w.since.IsZero() || w.generation != generation || w.since.After(now) {
 			*w = wait{generation: generation, since: now}
 		}
 		since, w.seen = w.since, now
-	}, func(n int, w *wait) bool { return n > manyKeys && now.Sub(w.seen) > keep })
+	}, func(n int, w *wait) bool { return n > manyKeys && now.Sub(w.seen).Abs() > keep })
 	return since
 }
 
@@ -45,7 +47,7 @@ func (r *Reconciler[T]) timely(resource T, out Outcome) Outcome {
 	switch {
 	case out.State() == StateCanceled:
 		return out
-	case deleting || out.State() == StateReady || out.State() == StateGone:
+	case deleting || out.State() == StateReady || out.State() == StateIgnored || out.State() == StateGone || out.Final():
 		if r.waits.Len() > 0 { // otherwise the pass needs no key
 			r.waits.Delete(r.key(resource))
 		}
@@ -56,10 +58,10 @@ func (r *Reconciler[T]) timely(resource T, out Outcome) Outcome {
 	o := *out.get()
 	if o.due = limit - now.Sub(since); o.due <= 0 { // uses the monotonic clock, if there is one
 		o.due = 0
-		o.message = fmt.Sprintf("not Ready within %s: %s", limit, bounded(o.message))
+		o.message = fmt.Sprintf("not Ready within %s: %s", limit, text.Line(o.message, text.Quote))
 		o.state, o.reason, o.rule, o.after = StateFailed, ReasonTimeout, "", 0
 		o.retry, o.severity = classify.OnChange, classify.OnChange.Severity()
-		o.err = join(ErrNotReadyInTime, o.err)
+		o.err, o.keepsStatus = join(ErrNotReadyInTime, o.err), false
 	}
 	out.o = &o
 	return out

@@ -67,6 +67,7 @@ func TestReadyWithin(t *testing.T) {
 		"Deleted":     {"a deletion has no time-out", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "deleted", "deleting"}, {2 * time.Hour, "", "deleting"}}},
 		"Canceled":    {"a canceled pass changes nothing", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "canceled", "canceled"}}},
 		"Backwards":   {"a clock that is set back causes no early time-out", []at{{0, "blocked", "blocked"}, {-time.Hour, "", "blocked"}, {2 * time.Hour, "", "Timeout"}}},
+		"FarBack":     {"the time begins again if the clock goes back to before its start", []at{{0, "blocked", "blocked"}, {-9 * 365 * 24 * time.Hour, "", "blocked"}, {59 * time.Minute, "", "blocked"}, {time.Minute, "", "Timeout"}}},
 		"Resurrected": {"the time does not begin with an earlier Ready", []at{{0, "ready", "ready"}, {9 * time.Hour, "blocked", "blocked"}}},
 	}
 	for name, tc := range cases {
@@ -118,19 +119,31 @@ func TestReadyWithin(t *testing.T) {
 
 // The last pass before the time-out is retried when it becomes one.
 func TestReadyWithinWakes(t *testing.T) {
-	clk := &clock{noon}
 	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(50*time.Minute)), nil))}
-	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour), flow.WithExplanations(1))
-	var delays []time.Duration
-	for range 3 {
-		delay, _ := r.Reconcile(t.Context(), &pool{name: "p"}).Again()
-		if delay > 40*time.Minute && delay != 50*time.Minute {
-			delay = time.Hour // the resync has jitter
-		}
-		delays = append(delays, delay)
-		clk.advance(delay)
+	cases := map[string]struct {
+		reason string
+		limit  time.Duration
+		want   []time.Duration
+	}{
+		"Hour":       {"after 50 min, then after the 10 min that are left, then at the resync", time.Hour, []time.Duration{50 * time.Minute, 10 * time.Minute, time.Hour}},
+		"Nanosecond": {"the shortest time-out wakes after the least delay", 1, []time.Duration{time.Second, time.Hour}},
 	}
-	mustEqual(t, "after 50 min, then after the 10 min that are left, then at the resync", []time.Duration{50 * time.Minute, 10 * time.Minute, time.Hour}, delays)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk := &clock{noon}
+			r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(tc.limit), flow.WithExplanations(1), flow.WithBackoff(plain()))
+			var delays []time.Duration
+			for range tc.want {
+				out := r.Reconcile(t.Context(), &pool{name: "p"})
+				delay, _ := out.Again()
+				delays = append(delays, delay)
+				explained, _ := r.Explain("p")
+				mustEqual(t, "the time-out is explained until it is over", out.Reason() == flow.ReasonTimeout, explained.TimesOut.IsZero())
+				clk.advance(delay)
+			}
+			mustEqual(t, tc.reason, tc.want, delays)
+		})
+	}
 }
 
 // The explanation contains the time of the time-out.

@@ -144,7 +144,7 @@ func TestEachPointHasItsType(t *testing.T) {
 	mustEqual(t, "a link fits where it belongs, and nowhere else", map[string]reflect.Type{
 		"Pass":       reflect.TypeFor[chain.Middleware[*pool, flow.Outcome]](),
 		"OwnerCheck": reflect.TypeFor[checks.OwnerMiddleware](), "Get": reflect.TypeFor[chain.Middleware[*request, flow.Observation]](),
-		"PreCheck": resource, "PostCheck": resource, "DeleteCheck": resource, "Apply": operation, "Delete": operation,
+		"EntryCheck": resource, "PreCheck": resource, "PostCheck": resource, "DeleteCheck": resource, "Apply": operation, "Delete": operation,
 		"Classify": reflect.TypeFor[classify.Middleware](),
 	}, links, sameType)
 }

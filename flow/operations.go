@@ -40,8 +40,10 @@ type Operations[T any] struct {
 	Delete func(ctx context.Context, req *Request[T]) (Progress, error)
 
 	// Owner finds the owner. For an owner that does not exist it returns an
-	// [checks.Object] with Ref and without Value. Nil: resources of this kind
-	// have no owner.
+	// [checks.Object] with Ref and without Value. The zero Object means that the
+	// resource is a root resource, without an owner. If no reference names the
+	// owner yet, the Ref has only a Kind, and the owner checks block. Nil:
+	// resources of this kind have no owner.
 	Owner func(ctx context.Context, resource T) (checks.Object, error)
 
 	// Deleting reports whether the user asked for the deletion of the resource.

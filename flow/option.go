@@ -63,8 +63,9 @@ func WithAPIVersion(version string) Option {
 }
 
 // WithObserver reports each pass, each point and each link to o. The first observer given is the
-// outermost. Giving the same observer of package otelx twice makes [New] panic. A pass for which no
-// observer is enabled runs as if there were none. Nil adds no observer.
+// outermost. Giving the same observer of package otelx twice makes [New] panic, and so do two of them
+// that both write log lines (otelx.WithoutLogs). A pass for which no observer is enabled runs as if
+// there were none. Nil adds no observer.
 func WithObserver(o chain.Observer) Option {
 	return func(opt *options) {
 		if o != nil {
@@ -101,7 +102,7 @@ func WithBackoff(b *Backoff) Option {
 	if b == nil || b.steps == nil {
 		panic("flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff")
 	}
-	return func(o *options) { o.backoff, o.stateless = b, false }
+	return func(o *options) { o.backoff = b }
 }
 
 // WithoutBackoff makes every delay of [Outcome.Again] the delay of a first failure. It is for engines

@@ -17,19 +17,27 @@ func TestOptions(t *testing.T) {
 
 		"Vocabulary": {"nothing would become ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: of Settled and Succeeded one is empty: give both, or none for Azure's words"},
 
-		"Backoff":        {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"NilBackoff":     {"it is switched off by name", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"ReadyWithin":    {"nothing is Ready at once", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
-		"BackoffOption":  {"it was left out by mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
-		"BackoffClock":   {"it would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
-		"Resync":         {"the queue would spin", func() { flow.WithBackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
-		"NegativeResync": {"a negative delay is lost or loops", func() { flow.WithBackoffResync(-time.Hour) }, "flow: WithBackoffResync(-1h0m0s): give a positive duration"},
-		"Jitter":         {"a delay could be zero", func() { flow.WithBackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
-		"NegativeJitter": {"a delay could be longer than the longest", func() { flow.WithBackoffJitter(-0.1, 0) }, "flow: WithBackoffJitter(-0.1, 0): give shares from 0 to below 1"},
-		"ResyncJitter":   {"a resync could be at once", func() { flow.WithBackoffJitter(0, 1) }, "flow: WithBackoffJitter(0, 1): give shares from 0 to below 1"},
-		"StepsOfOther":   {"others do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsZero":      {"nothing doubled is nothing", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsReversed":  {"the first would be longer than the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"Backoff":              {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
+		"NilBackoff":           {"it is switched off by name", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
+		"ReadyWithin":          {"nothing is Ready at once", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
+		"BackoffOption":        {"it was left out by mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
+		"BackoffClock":         {"it would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
+		"Resync":               {"the queue would spin", func() { flow.WithBackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
+		"NegativeResync":       {"a negative delay is lost or loops", func() { flow.WithBackoffResync(-time.Hour) }, "flow: WithBackoffResync(-1h0m0s): give a positive duration"},
+		"Jitter":               {"a delay could be zero", func() { flow.WithBackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
+		"NegativeJitter":       {"a delay could be longer than the longest", func() { flow.WithBackoffJitter(-0.1, 0) }, "flow: WithBackoffJitter(-0.1, 0): give shares from 0 to below 1"},
+		"ResyncJitter":         {"a resync could be at once", func() { flow.WithBackoffJitter(0, 1) }, "flow: WithBackoffJitter(0, 1): give shares from 0 to below 1"},
+		"ResyncNegativeJitter": {"the jitter would have no bound", func() { flow.WithBackoffJitter(0, -0.1) }, "flow: WithBackoffJitter(0, -0.1): give shares from 0 to below 1"},
+		"StepsOfOther":         {"others do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsZero":            {"nothing doubled is nothing", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsReversed":        {"the first would be longer than the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+
+		"OldClock":     {"a deprecated name is the new function", func() { flow.BackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
+		"OldJitter":    {"a deprecated name is the new function", func() { flow.BackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
+		"OldResync":    {"a deprecated name is the new function", func() { flow.BackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
+		"OldSteps":     {"a deprecated name is the new function", func() { flow.BackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"OldKeepLast":  {"a deprecated name is the new function", func() { flow.KeepLast(0) }, "flow: WithExplanations(0): give at least 1"},
+		"OldReadiness": {"a deprecated name is the new function", func() { flow.ReadyWithin(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
 	})
 }
 
@@ -61,4 +69,11 @@ func TestDefaultBackoff(t *testing.T) {
 	mustEqual(t, "unless that is switched off", []time.Duration{1e9, 1e9, 1e9, 1e9}, delays(flow.WithoutBackoff()))
 	mustEqual(t, "the last option holds", grows, delays(flow.WithoutBackoff(), flow.WithBackoff(plain())))
 	mustEqual(t, "the last option holds", []time.Duration{1e9, 1e9, 1e9, 1e9}, delays(flow.WithBackoff(plain()), flow.WithoutBackoff()))
+	at := noon
+	clock := func() time.Time { at = at.Add(3 * time.Hour); return at }
+	for i, delay := range delays(flow.WithClock(clock)) {
+		if delay > 1100*time.Millisecond {
+			t.Errorf("delay %d is %s, although the counts of the pass before have ended by the clock of the reconciler", i+1, delay)
+		}
+	}
 }

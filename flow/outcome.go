@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // State is the result of a pass in one word.
@@ -32,11 +33,17 @@ const (
 	// StateCanceled: the context of the pass was canceled. There is nothing to
 	// write.
 	StateCanceled
+	// StateIgnored: the resource belongs to another controller
+	// ([checks.Ignore]). The engine writes nothing to it.
+	StateIgnored
+	// StateFinished: the resource needs no more work until its spec changes
+	// ([checks.Finished], [Finished]).
+	StateFinished
 )
 
 // String returns the state as it reads in a sentence, such as "in progress".
 func (s State) String() string {
-	words := [...]string{"unknown", "ready", "blocked", "failed", "in progress", "deleting", "gone", "canceled"}
+	words := [...]string{"unknown", "ready", "blocked", "failed", "in progress", "deleting", "gone", "canceled", "ignored", "finished"}
 	if int(s) < len(words) {
 		return words[s]
 	}
@@ -56,6 +63,10 @@ const (
 // Outcome is the result of a pass. [Reconciler.Reconcile] makes it; a link on
 // Pass makes one with [Stop]. The zero Outcome has no content, and its state is
 // [StateUnknown].
+//
+// The texts of an Outcome are safe to show: each is one line of valid UTF-8 with
+// a bounded length. Characters that are not visible are escaped, and known
+// secrets replaced. [Outcome.Err] keeps the raw error.
 type Outcome struct {
 	o     *outcome
 	delay time.Duration // the delay that Backoff returned; 0: none
@@ -72,6 +83,8 @@ type outcome struct {
 	after           time.Duration
 	due             time.Duration // the time left until WithReadyTimeout fails the pass; 0: no time-out
 	refs            []checks.Ref
+	self            bool // waits for the resource itself
+	keepsStatus     bool
 	generation      int64
 	err             error
 }
@@ -82,23 +95,32 @@ var (
 	none  outcome
 )
 
-// Stop makes an outcome of a block, for a link on Pass that ends the pass
-// before it begins: another process holds the lock, for example. A result that
-// does not block gives the zero Outcome, with which the pass fails.
-func Stop(block checks.Result) Outcome {
-	if !block.Blocked() {
+// Stop makes an outcome of [checks.Block] or [checks.Ignore], for a link on
+// Pass that ends the pass before it begins: another process holds the lock, for
+// example. Any other result gives the zero Outcome, with which the pass fails.
+func Stop(res checks.Result) Outcome {
+	if !res.Blocked() && !res.Ignored() {
 		return Outcome{}
 	}
-	o := blocked(PointPass, block, nil)
+	o := stopped(PointPass, res, nil)
 	o.stop = true
 	return Outcome{o: o}
 }
 
-// blocked makes an outcome of a block by a link.
-func blocked(point string, res checks.Result, by *chain.Link) *outcome {
+// stopped makes an outcome of a result with which a link ended the pass.
+func stopped(point string, res checks.Result, by *chain.Link) *outcome {
 	o := &outcome{
 		state: StateBlocked, point: point, reason: res.Reason(), message: res.Message(),
-		retry: res.Retry(), severity: res.Retry().Severity(), after: res.After(), refs: res.WaitingFor(),
+		retry: res.Retry(), severity: res.Retry().Severity(), after: res.After(),
+		refs: res.WaitingFor(), self: res.WaitsForSelf(), keepsStatus: res.KeepsStatus(),
+	}
+	switch {
+	case res.Ignored():
+		o.state, o.severity = StateIgnored, ""
+	case res.IsFinished():
+		o.state = StateFinished
+	case res.Released():
+		o.state = StateGone
 	}
 	if by != nil {
 		o.link = by.Name
@@ -113,22 +135,19 @@ func (o *outcome) uncheckable() {
 	}
 	check := "a check at " + o.point
 	if o.link != "" {
-		check = "check " + cutAt(o.link, maxShownLink)
+		check = "check " + text.Line(o.link, text.Name)
 	}
-	o.message = check + " failed: " + bounded(o.message)
+	o.message = check + " failed: " + text.Line(o.message, text.Quote)
 }
 
 // unpolled rewrites o to report that the operation with this token could not be
 // polled, and with advice also how to report that it has failed.
 func (o *outcome) unpolled(token string, advice bool) {
-	o.message = nameOf(token) + " cannot be polled: " + bounded(o.message)
+	o.message = nameOf(token) + " cannot be polled: " + text.Line(o.message, text.Quote)
 	if advice {
 		o.message += "; return flow.Failed if it has failed"
 	}
 }
-
-// maxShownLink is the number of bytes of a link's name that a message repeats.
-const maxShownLink = 200
 
 func (o Outcome) get() *outcome {
 	if o.o == nil {
@@ -140,21 +159,21 @@ func (o Outcome) get() *outcome {
 // State returns the result of the pass in one word.
 func (o Outcome) State() State { return o.get().state }
 
-// Point returns the extension point where the pass stopped; empty for
-// [StateReady] and [StateGone].
+// Point returns the extension point where the pass stopped; empty if it reached
+// [StateReady] or [StateGone] at its end.
 func (o Outcome) Point() string { return o.get().point }
 
 // Link returns the name of the link that stopped the pass; empty if the
-// operation itself stopped it.
-func (o Outcome) Link() string { return o.get().link }
+// operation itself stopped it. It is at most 200 bytes.
+func (o Outcome) Link() string { return text.Line(o.get().link, text.Name) }
 
 // Reason returns one word for machines. It is valid as the reason of a
 // Kubernetes condition.
 func (o Outcome) Reason() string { return o.get().reason }
 
-// Message returns the whole text for the operator. [Outcome.Conditions] cuts a
-// text that is too long for Kubernetes.
-func (o Outcome) Message() string { return o.get().message }
+// Message returns the text for the operator. It is at most 32,768 bytes, the
+// limit of a message of a Kubernetes condition.
+func (o Outcome) Message() string { return text.Line(o.get().message, text.Message) }
 
 // Severity returns [classify.Error] if only a change helps, and
 // [classify.Warning] if the pass is retried sooner. It returns [classify.Info]
@@ -165,16 +184,46 @@ func (o Outcome) Severity() classify.Severity { return o.get().severity }
 // [classify.Unset].
 func (o Outcome) Retry() classify.Retry { return o.get().retry }
 
-// Rule returns the rule that classified the error; empty if none did.
-func (o Outcome) Rule() string { return o.get().rule }
+// Rule returns the rule that classified the error; empty if none did. It is at
+// most 200 bytes.
+func (o Outcome) Rule() string { return text.Line(o.get().rule, text.Name) }
 
 // After returns the delay that the check or the server set; zero if neither
 // did.
 func (o Outcome) After() time.Duration { return o.get().after }
 
 // WaitingFor lists the awaited objects. A new pass is useful when one of them
-// changes.
+// changes. It does not list the resource itself, see [Outcome.WaitsForSelf].
 func (o Outcome) WaitingFor() []checks.Ref { return slices.Clone(o.get().refs) }
+
+// WaitsForSelf reports whether a new pass is useful when the status of the
+// resource itself changes ([checks.WithWaitingForSelf]).
+func (o Outcome) WaitsForSelf() bool { return o.get().self }
+
+// KeepsStatus reports whether the engine leaves the conditions of the resource
+// as they are. The pass was canceled, the resource belongs to another
+// controller, or the check or the error rule asks for it
+// ([checks.WithStatusKept], classify.Rule.KeepStatus). A final outcome always
+// has conditions, because the engine stores it there.
+func (o Outcome) KeepsStatus() bool {
+	d := o.get()
+	return d.keepsStatus && !o.Final() || d.state == StateCanceled
+}
+
+// Final reports whether the engine must not reconcile the resource again until
+// its spec changes or a user deletes it: the outcome is [StateFinished], or a
+// block or an error with [classify.Never]. The engine stores this, because the
+// flow does not remember it: see the condition Finished of
+// [Outcome.Conditions].
+func (o Outcome) Final() bool {
+	switch o.State() {
+	case StateFinished:
+		return true
+	case StateBlocked, StateFailed:
+		return o.Retry() == classify.Never
+	}
+	return false
+}
 
 // Err returns the error that the pass failed with, for errors.Is and errors.As.
 // It is nil unless the pass failed or was canceled.
@@ -191,10 +240,11 @@ func (o Outcome) IsZero() bool { return o.o == nil }
 // requeue it at all. The delay comes from the reconciler's [Backoff] and grows
 // with each failure. With [WithoutBackoff] it is always the first delay of a
 // new Backoff, without jitter. The delay is at least 1 s, unless the Backoff is
-// set to a shorter one. It is zero only if again is false.
+// set to a shorter one. It is zero only if again is false: the resource is gone
+// or finished, or it is ignored and nothing asks for another pass.
 func (o Outcome) Again() (delay time.Duration, again bool) {
 	switch {
-	case o.State() == StateGone || o.State() == StateCanceled:
+	case o.ends():
 		return 0, false
 	case o.delay > 0:
 		return o.delay, true
@@ -202,15 +252,25 @@ func (o Outcome) Again() (delay time.Duration, again bool) {
 	return stateless.delay(o, func(int) (before int) { return 0 }), true
 }
 
+// ends reports whether no pass follows, unless an event causes one.
+func (o Outcome) ends() bool {
+	switch o.State() {
+	case StateGone, StateCanceled:
+		return true
+	case StateIgnored:
+		return o.Retry() == classify.Unset && o.After() <= 0
+	}
+	return o.Final()
+}
+
 // String returns one line: "blocked at OwnerCheck by OwnerReady: OwnerNotFound:
 // owner Cluster c was not found".
 func (o Outcome) String() string {
-	d := o.get()
-	text := placed(d.state.String(), d.point, d.link)
-	if d.message != "" {
-		text += ": " + joinTexts(d.reason, d.message)
+	line := placed(o.State().String(), o.Point(), o.Link())
+	if message := o.Message(); message != "" {
+		line += ": " + joinTexts(o.Reason(), message)
 	}
-	return text
+	return text.Line(line, text.Message)
 }
 
 // placed returns a state with the point and the link that caused it.
@@ -224,12 +284,20 @@ func placed(state, point, link string) string {
 	return state
 }
 
-// Describe returns the verdict for [chain.Exit.Verdict]: the state of the pass,
-// or block for a link that stops the pass.
+// Describe returns the verdict for [chain.Exit.Verdict]: block, ignore or
+// finish for the decision of a check, wait while an operation is under way, or
+// else the state of the pass.
 func (o Outcome) Describe() (verdict, reason string) {
 	d := o.get()
-	if d.stop {
-		return "block", d.reason
+	switch d.state {
+	case StateBlocked:
+		return chain.VerdictBlock, d.reason
+	case StateIgnored:
+		return "ignore", d.reason
+	case StateFinished:
+		return "finish", d.reason
+	case StateInProgress, StateDeleting:
+		return chain.VerdictWait, d.reason
 	}
 	return d.state.String(), d.reason
 }

@@ -96,6 +96,16 @@ var outcomes = map[string]struct {
 			return flow.New("Pool", c.operations(), ext{}).Reconcile(ctx, &pool{})
 		}, nil, 0, false, "canceled at Get: Canceled: context canceled",
 	},
+	"CanceledCheck": {
+		"a canceled check has not failed", func(t *testing.T) flow.Outcome {
+			ctx, cancel := context.WithCancel(t.Context())
+			e := ext{PreCheck: chain.New(checks.Check("gate", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+				cancel()
+				return checks.Result{}, ctx.Err()
+			}))}
+			return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(ctx, &pool{})
+		}, nil, 0, false, "canceled at PreCheck by gate: Canceled: context canceled",
+	},
 	"Zero": {
 		"no pass comes to it; who has one all the same looks again", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown",
 	},
@@ -159,7 +169,7 @@ func TestStateString(t *testing.T) {
 	for state, want := range map[flow.State]string{
 		flow.StateUnknown: "unknown", flow.StateReady: "ready", flow.StateBlocked: "blocked", flow.StateFailed: "failed",
 		flow.StateInProgress: "in progress", flow.StateDeleting: "deleting", flow.StateGone: "gone", flow.StateCanceled: "canceled",
-		flow.State(200): "State(200)",
+		flow.StateIgnored: "ignored", flow.StateFinished: "finished", flow.StateFinished + 1: "State(10)", flow.State(200): "State(200)",
 	} {
 		mustEqual(t, "a word of a sentence", want, state.String())
 	}

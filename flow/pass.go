@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/errtree"
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/slot"
 )
 
 // Errors of a pass. Test for them with errors.Is.
@@ -20,6 +20,11 @@ var (
 	ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
 	// ErrNoOutcome: a link on Pass returned the zero Outcome.
 	ErrNoOutcome = errors.New("the zero Outcome is not a result: return what next returned, or an error, or flow.Stop")
+	// ErrMisplaced: a check returned a result that its point does not take.
+	// Ignore is for the checks before Apply and Delete. Release is for
+	// DeleteCheck, and for EntryCheck while a user deletes the resource.
+	// Finished is for every point but DeleteCheck.
+	ErrMisplaced = errors.New("the result is not one for this point")
 	// ErrForeignOutcome: a link on Pass returned the outcome of another pass.
 	ErrForeignOutcome = errors.New("the outcome is not one of this pass: return what next returned, or an error, or flow.Stop")
 )
@@ -34,6 +39,9 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	req := r.request(resource)
 	s := step[T]{r: r, p: p, own: own, req: req}
 
+	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
+		return s.stop
+	}
 	if !s.owner(ctx) {
 		return s.stop
 	}
@@ -48,6 +56,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		if op.generation == s.generation() {
 			return s.ready(ctx)
 		}
+		s.final = checks.Result{} // of an older spec
 	}
 	if !s.ownerCheck(ctx) {
 		return s.stop
@@ -55,10 +64,13 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.get(ctx) {
 		return s.stop
 	}
+	if s.inSync {
+		return s.ready(ctx)
+	}
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
-	if !s.inSync && !s.operate(ctx, PointApply, s.p.apply, underWay{generation: s.generation()}) {
+	if !s.operate(ctx, PointApply, s.p.apply, underWay{generation: s.generation()}) {
 		return s.stop
 	}
 	return s.ready(ctx)
@@ -75,6 +87,7 @@ func (r *Reconciler[T]) request(resource T) *Request[T] {
 	req.Vocabulary = r.opt.vocabulary
 	req.Deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
 	req.note = &req.own
+	*slot.Of(&req.OwnerRequest) = &req.own.slots
 	return req
 }
 
@@ -85,9 +98,10 @@ type step[T any] struct {
 	p       *points[T]
 	own     context.Context
 	req     *Request[T]
-	kept    underWay // the operation under way at the start of the pass, as stored
-	unsaved bool     // kept is in memory only, because the resource could not store it
-	inSync  bool     // Get found that the cloud matches the spec
+	kept    underWay      // the operation under way at the start of the pass, as stored
+	unsaved bool          // kept is in memory only, because the resource could not store it
+	inSync  bool          // Get found that the cloud matches the spec
+	final   checks.Result // the result of Finished that Apply returned
 	stop    Outcome
 }
 
@@ -124,29 +138,63 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 
 func (s *step[T]) ownerCheck(ctx context.Context) bool {
 	res, err := s.p.ownerCheck(ctx, &s.req.OwnerRequest)
-	return s.decided(PointOwnerCheck, res, err)
+	return s.decided(ctx, PointOwnerCheck, res, err)
 }
 
 func (s *step[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
 	res, err := check(ctx, &s.req.Request)
-	return s.decided(point, res, err)
+	return s.decided(ctx, point, res, err)
 }
 
 // decided applies the result of a check.
-func (s *step[T]) decided(point string, res checks.Result, err error) bool {
+func (s *step[T]) decided(ctx context.Context, point string, res checks.Result, err error) bool {
 	switch {
 	case err != nil:
 		s.failed(point, s.req.DecidedBy(), err)
-		s.stop.o.refs = res.WaitingFor() // the pass still waits for its objects
+		s.stop.o.refs = append(s.stop.o.refs, res.WaitingFor()...) // the pass still waits for its objects
+		s.stop.o.self = res.WaitsForSelf()
 		if s.stop.State() == StateFailed {
 			s.stop.o.uncheckable()
 		}
 		return false
 	case res.Proceeds():
 		return true
+	case s.misplaced(point, res):
+		verdict, _ := res.Describe()
+		return s.failed(point, s.req.DecidedBy(), fmt.Errorf("flow: %s at %s: %w", verdict, point, ErrMisplaced))
 	}
-	s.stop = Outcome{o: blocked(point, res, s.req.DecidedBy())}
+	s.stop = Outcome{o: stopped(point, res, s.req.DecidedBy())}
 	s.stop.o.generation = s.generation()
+	if s.req.Deleting && res.Retry() == classify.Never {
+		s.stop.o.retry = classify.OnChange // no user changes the spec of a resource that is being deleted
+	}
+	if res.Released() {
+		return s.released(ctx)
+	}
+	return false
+}
+
+// misplaced reports whether a point does not take a result.
+func (s *step[T]) misplaced(point string, res checks.Result) bool {
+	switch {
+	case res.Ignored():
+		return point == PointPostCheck
+	case res.IsFinished():
+		return s.req.Deleting
+	case res.Released():
+		return !s.req.Deleting
+	}
+	return false
+}
+
+// released drops the token of an operation under way, as the start of a DELETE does.
+func (s *step[T]) released(ctx context.Context) bool {
+	key := s.r.ops.Key(s.req.Resource)
+	s.kept, s.unsaved = s.r.underWay(s.req.Resource)
+	s.req.note.op = underWay{}
+	if err := s.save(ctx, key); err != nil {
+		return s.failed(PointDelete, nil, err)
+	}
 	return false
 }
 
@@ -180,6 +228,11 @@ func (s *step[T]) ready(ctx context.Context) Outcome {
 	s.req.Applied = true
 	if !s.check(ctx, PointPostCheck, s.p.postCheck) {
 		return s.stop
+	}
+	if s.final.IsFinished() {
+		o := stopped(PointApply, s.final, nil)
+		o.generation = s.generation()
+		return Outcome{o: o}
 	}
 	return Outcome{o: ready}
 }
@@ -228,6 +281,9 @@ func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op un
 	switch {
 	case err != nil:
 		s.failed(point, n.By(), join(err, lost))
+		if n.op.token != "" && s.stop.Retry() == classify.Never {
+			s.stop.o.retry = classify.OnChange // the operation is under way, so nothing is final
+		}
 		if op.token != "" && n.op.token != "" && (n.said == saidUnknown || n.said == saidUnderWay) && s.stop.State() == StateFailed {
 			advice := n.said == saidUnknown && !s.req.Errors.Transient(err) && !mistaken(err)
 			s.stop.o.unpolled(op.token, advice)
@@ -237,11 +293,12 @@ func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op un
 		return s.failed(point, nil, lost)
 	case p.IsDone():
 		s.req.Presence = checks.Present
+		s.final = p.get().final
 		return true
 	}
 	s.stop = Outcome{o: &outcome{
 		state: StateInProgress, point: point, reason: ReasonInProgress, message: "the operation is under way in the cloud",
-		severity: classify.Info, after: p.After(), generation: s.generation(),
+		severity: classify.Info, after: p.After(), refs: p.WaitingFor(), generation: s.generation(),
 	}}
 	if s.req.Deleting {
 		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion is under way in the cloud"
@@ -260,10 +317,10 @@ func (s *step[T]) save(ctx context.Context, key string) error {
 	return s.r.keep(ctx, key, s.req.Resource, op)
 }
 
-// join joins two errors; either may be nil.
+// join joins two errors; b may be nil.
 func join(a, b error) error {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
+	if b == nil {
+		return a
 	}
 	return errors.Join(a, b)
 }
@@ -295,12 +352,13 @@ type failure struct {
 func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, f failure) Outcome {
 	generation, deleting, version := r.about(resource)
 	c, _ := p.classify(own, classify.NewFailure(f.err, version, r.opt.now(), r.opt.errors))
-	if deleting && c.Retry() == classify.OnChange {
+	if deleting && c.Retry() >= classify.OnChange {
 		c = c.With(classify.VerySlow) // no user changes the spec of a resource that is being deleted
 	}
 	o := &outcome{
 		state: StateFailed, point: f.point, reason: c.Reason(), message: c.Message(), rule: c.Rule(), code: c.Code(),
 		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: generation, err: f.err,
+		refs: awaited(f.err), keepsStatus: c.KeepsStatus(),
 	}
 	if f.link != nil {
 		o.link = f.link.Name

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 func TestOrder(t *testing.T) {
@@ -28,25 +29,25 @@ func TestOrder(t *testing.T) {
 	}{
 		"Apply": {
 			reason: "the owner is asked before the GET, the resource after it, and ready is deferred to the post check",
-			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"InSync": {
-			reason: "what is as the spec says is not applied, but still post-checked",
+			reason: "a resource in sync is not applied; only PostCheck guards Ready",
 			seen:   flow.Observation{Presence: checks.Present, InSync: true},
-			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "PostCheck"},
+			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"InSyncButNotPresent": {
 			reason: "what is not there cannot be in sync",
 			seen:   flow.Observation{InSync: true},
-			want:   []string{"Pass", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"Delete": {
-			reason:   "a deletion asks its own checks only, and these see what Get saw",
+			reason:   "a deletion asks EntryCheck and its own checks, and DeleteCheck sees the resource as Get read it",
 			deleting: true,
-			want:     []string{"Pass", "owner", "Get", "get", "DeleteCheck", "Delete", "delete"},
+			want:     []string{"Pass", "EntryCheck", "owner", "Get", "get", "DeleteCheck", "Delete", "delete"},
 			state:    flow.StateGone,
 		},
 	}
@@ -75,6 +76,17 @@ func TestBlock(t *testing.T) {
 			extend: func(e *ext) { e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("no", no, nil)) },
 			want:   []string{"owner"},
 			point:  flow.PointOwnerCheck,
+		},
+		"EntryCheck": {
+			reason: "an entry check spares even the read of the owner",
+			extend: func(e *ext) { e.EntryCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			point:  flow.PointEntryCheck,
+		},
+		"EntryCheckDeleting": {
+			reason:   "an entry check runs before a deletion, too",
+			extend:   func(e *ext) { e.EntryCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			deleting: true,
+			point:    flow.PointEntryCheck,
 		},
 		"PreCheck": {
 			reason: "a pre check spares the PUT",
@@ -250,6 +262,11 @@ func TestNoKeyNoOperation(t *testing.T) {
 	o.Key = func(*pool) string { panic(errBoom) }
 	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "Apply is not called", []string{"owner", "get"}, c.take())
+
+	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
+	o.Key = func(*pool) string { c.add("key"); return "p" }
+	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "a pass that starts nothing and keeps nothing needs no key", []string{"owner", "get"}, c.take())
 }
 
 func TestPresence(t *testing.T) {
@@ -264,7 +281,7 @@ func TestPresence(t *testing.T) {
 		"Unknown": {"Get may leave it open", flow.Observation{}, false, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
 		"Absent":  {"the resource is present after Apply", flow.Observation{Presence: checks.Absent}, false, "", seen{"PreCheck": checks.Absent, "PostCheck": checks.Present}},
 		"Present": {"checks see what Get saw", flow.Observation{Presence: checks.Present}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
-		"InSync":  {"without Apply, Get alone says so", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
+		"InSync":  {"without Apply, PreCheck is not asked, and Get alone reports the presence", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PostCheck": checks.Present}},
 		"NoGet":   {"without Get nothing is known before Apply", flow.Observation{}, true, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
 		"Polling": {"a polled resource is present", flow.Observation{Presence: checks.Absent}, false, "t1", seen{"PostCheck": checks.Present}},
 	}
@@ -473,8 +490,8 @@ func TestErrorsOfChecks(t *testing.T) {
 		"Plain":   {"without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
 		"Code":    {"with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
 		"Status":  {"a status is no code", "LiveState", response(http.StatusTooManyRequests, ""), "CheckFailed", "check LiveState failed: the service gave no message (HTTP 429 Too Many Requests)"},
-		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1972] + "... (cut, 5000 bytes in all)"},
-		"LongOne": {"names are, too", long, errBoom, "CheckFailed", "check " + long[:172] + "... (cut, 5000 bytes in all) failed: boom"},
+		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1978] + "... (3,022 bytes more)"},
+		"LongOne": {"names are, too", long, errBoom, "CheckFailed", "check " + long[:178] + "... (4,822 bytes more) failed: boom"},
 	}
 	for name, tc := range cases {
 		owners := chain.New(says[*checks.OwnerRequest](tc.name, checks.Result{}, tc.err))
@@ -485,7 +502,7 @@ func TestErrorsOfChecks(t *testing.T) {
 		} {
 			t.Run(name+"/"+point, func(t *testing.T) {
 				out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{deleting: point == flow.PointDeleteCheck})
-				mustEqual(t, tc.reason, place{flow.StateFailed, point, tc.name}, placeOf(out))
+				mustEqual(t, tc.reason, place{flow.StateFailed, point, text.Line(tc.name, text.Name)}, placeOf(out))
 				mustEqual(t, tc.reason, []string{tc.code, tc.condition}, []string{out.Reason(), out.Message()})
 				mustEqual(t, tc.reason, not("Reconciling", tc.code, tc.condition, classify.Warning), out.Conditions())
 			})
@@ -671,6 +688,14 @@ func TestRequestOfChecks(t *testing.T) {
 	}))}, flow.WithAPIVersion("2024-05-01"), flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) { return checks.Object{Ref: ref}, nil }))
 	r.Reconcile(t.Context(), p)
 	mustEqual(t, "the request has what the options say", []any{p, fleet, "2024-05-01", false, fleet, error(nil)}, got, allFields)
+
+	o := c.operations()
+	o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
+		req.Resource = &pool{name: "fresh"}
+		return flow.Done(), nil
+	}
+	flow.New("Pool", o, ext{PostCheck: chain.New(checks.ResourceIs("look", func(p *pool) string { got = []any{p.name}; return "" }))}).Reconcile(t.Context(), p)
+	mustEqual(t, "a check after Apply sees the resource that Apply returned", []any{"fresh"}, got)
 }
 
 // The API version decides which rules hold.
@@ -695,6 +720,7 @@ func TestAPIVersionOfResources(t *testing.T) {
 			return checks.Proceed(), nil
 		})),
 	}
+	e2 := ext{Classify: e.Classify}
 	r := flow.New("Pool", o, e, flow.WithAPIVersion("2025-01-01"), flow.WithExplanations(1))
 	for _, tc := range []struct {
 		reason, name, version string
@@ -712,6 +738,9 @@ func TestAPIVersionOfResources(t *testing.T) {
 		}
 		e, _ := r.Explain(key)
 		mustEqual(t, "trace: "+tc.reason, tc.version, e.APIVersion)
+		never := o
+		never.Deleting, never.Delete = nil, nil
+		mustEqual(t, "resources that are never deleted: "+tc.reason, tc.retry, flow.New("Pool", never, e2, flow.WithAPIVersion("2025-01-01")).Reconcile(t.Context(), p).Retry())
 		mustEqual(t, "checks: "+tc.reason, tc.version, asked[len(asked)-1])
 	}
 }

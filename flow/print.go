@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // place is a point of the flow for printing. Its steps are the names of its
@@ -15,12 +16,17 @@ type place struct {
 	steps []string
 }
 
-// placeAt returns a point with its links, and its operation if it is given.
-func placeAt(point string, links []chain.Link, operation string, given bool) place {
+// placeAt returns a point with its links.
+func placeAt(point string, links []chain.Link) place {
 	p := place{point: point}
 	for _, l := range links {
 		p.steps = append(p.steps, l.String())
 	}
+	return p
+}
+
+// with returns p with its operation, if it is given.
+func (p place) with(operation string, given bool) place {
 	if given {
 		p.steps = append(p.steps, "["+operation+"]")
 	}
@@ -31,25 +37,26 @@ func placeAt(point string, links []chain.Link, operation string, given bool) pla
 // both kinds of pass share, then the points of each kind.
 func (r *Reconciler[T]) plan() (both, applying, deleting []place, errors place) {
 	e, o := &r.ext, &r.ops
-	get := placeAt(PointGet, e.Get.Links(), "get", o.Get != nil)
+	get := placeAt(PointGet, e.Get.Links()).with("get", o.Get != nil)
 	both = []place{
-		placeAt(PointPass, e.Pass.Links(), "", false),
-		placeAt(PointOwner, nil, "resolve", o.Owner != nil),
+		placeAt(PointPass, e.Pass.Links()),
+		placeAt(PointEntryCheck, e.EntryCheck.Links()),
+		placeAt(PointOwner, nil).with("resolve", o.Owner != nil),
 	}
 	applying = []place{
-		placeAt(PointOwnerCheck, e.OwnerCheck.Links(), "", false),
+		placeAt(PointOwnerCheck, e.OwnerCheck.Links()),
 		get,
-		placeAt(PointPreCheck, e.PreCheck.Links(), "", false),
-		placeAt(PointApply, e.Apply.Links(), "apply", true),
-		placeAt(PointPostCheck, e.PostCheck.Links(), "", false),
+		placeAt(PointPreCheck, e.PreCheck.Links()),
+		placeAt(PointApply, e.Apply.Links()).with("apply", true),
+		placeAt(PointPostCheck, e.PostCheck.Links()),
 	}
 	if r.deleteGets {
 		deleting = append(deleting, get)
 	}
 	deleting = append(deleting,
-		placeAt(PointDeleteCheck, e.DeleteCheck.Links(), "", false),
-		placeAt(PointDelete, e.Delete.Links(), "delete", o.Delete != nil))
-	return both, applying, deleting, placeAt(PointClassify, e.Classify.Links(), "default", true)
+		placeAt(PointDeleteCheck, e.DeleteCheck.Links()),
+		placeAt(PointDelete, e.Delete.Links()).with("delete", o.Delete != nil))
+	return both, applying, deleting, placeAt(PointClassify, e.Classify.Links()).with("default", true)
 }
 
 // String prints the whole flow, point by point and link by link, in the order
@@ -64,10 +71,11 @@ func (r *Reconciler[T]) String() string {
 			fmt.Fprintf(&b, "  %-11s  %s\n", p.point, cmp.Or(strings.Join(p.steps, " -> "), "-"))
 		}
 	}
-	lines(r.name, append(both, applying...)...)
+	name := text.Line(r.name, text.Name)
+	lines(name, append(both, applying...)...)
 	b.WriteString("  Ready\n")
 	if r.ops.Deleting != nil {
-		lines(r.name+", being deleted: from Owner on", deleting...)
+		lines(name+", being deleted: from Owner on", deleting...)
 		b.WriteString("  Gone\n")
 	}
 	lines("errors of every point", errors)
@@ -103,11 +111,14 @@ type drawing struct {
 	n int // the number of nodes so far
 }
 
-// line writes one line. It escapes what would end a Mermaid string.
+// escaped replaces the characters that have a meaning in a Mermaid string.
+var escaped = strings.NewReplacer("#", "#35;", `"`, "#quot;", "`", "#96;", "<", "#lt;", ">", "#gt;", "&", "#amp;", `\`, "#92;")
+
+// line writes one line, and escapes the texts in it.
 func (d *drawing) line(format string, texts ...any) {
 	for i, t := range texts {
 		if s, ok := t.(string); ok {
-			texts[i] = strings.NewReplacer("#", "#35;", `"`, "#quot;", "`", "#96;", "<", "#lt;", ">", "#gt;", "\n", " ", "\r", " ").Replace(s)
+			texts[i] = escaped.Replace(text.Line(s, text.Name))
 		}
 	}
 	fmt.Fprintf(&d.b, format+"\n", texts...)

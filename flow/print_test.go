@@ -29,6 +29,7 @@ func TestString(t *testing.T) {
 		"Full": {"all points, links in order, operations at the end", c.operations(), full, lines(
 			"Pool",
 			"  Pass         notePass",
+			"  EntryCheck   noteEntryCheck",
 			"  Owner        [resolve]",
 			"  OwnerCheck   noteOwnerCheck",
 			"  Get          noteGet -> [get]",
@@ -46,6 +47,7 @@ func TestString(t *testing.T) {
 		"Empty": {"points at which nothing happens are there, so that one sees where to put something", noDelete, ext{}, lines(
 			"Pool",
 			"  Pass         -",
+			"  EntryCheck   -",
 			"  Owner        [resolve]",
 			"  OwnerCheck   -",
 			"  Get          [get]",
@@ -62,6 +64,7 @@ func TestString(t *testing.T) {
 		"Least": {"what cannot be deleted has no deletion", noGet, ext{}, lines(
 			"Pool",
 			"  Pass         -",
+			"  EntryCheck   -",
 			"  Owner        -",
 			"  OwnerCheck   -",
 			"  Get          -",
@@ -161,8 +164,8 @@ func TestMermaid(t *testing.T) {
 // What would end a text, or be taken for markup, is written otherwise.
 func TestMermaidEscapes(t *testing.T) {
 	o := ops{Key: (&cloud{}).operations().Key, Apply: (&cloud{}).operations().Apply}
-	drawing := flow.New("a#b\"c<d>e`f\r\ng", o, ext{}).Mermaid()
-	mustEqual(t, "as Mermaid has it", `  begin(["a#35;b#quot;c#lt;d#gt;e#96;f  g"])`, strings.Split(drawing, "\n")[1])
+	drawing := flow.New("a#b\"c<d>e`f\r\ng&h\\n", o, ext{}).Mermaid()
+	mustEqual(t, "as Mermaid has it", `  begin(["a#35;b#quot;c#lt;d#gt;e#96;f; g#amp;h#92;n"])`, strings.Split(drawing, "\n")[1])
 }
 
 // The lines that a drawing may consist of.

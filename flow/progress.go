@@ -2,9 +2,12 @@ package flow
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/errtree"
 )
 
 // Errors about an invalid [Progress]. Test for them with errors.Is.
@@ -23,15 +26,17 @@ var (
 	ErrNotDone = errors.New("a link said done, but the operation did not: return what next returned, or flow.Skip to leave the operation out on purpose")
 )
 
-// Progress reports the state of an operation. [Done], [Skip] and [InProgress]
-// make one. The zero Progress is an error.
+// Progress reports the state of an operation. [Done], [Finished], [Skip] and
+// [InProgress] make one. The zero Progress is an error.
 type Progress struct{ p *progress }
 
 type progress struct {
 	token string        // empty: done
 	after time.Duration // the argument of InProgress; the trace shows a negative one as a mistake
+	refs  []checks.Ref
 	skips bool
-	why   string // the argument of Skip
+	why   string        // the argument of Skip
+	final checks.Result // the argument of Finished
 }
 
 var done = &progress{}
@@ -39,6 +44,19 @@ var done = &progress{}
 // Done reports that the operation ended with success. A link returns it only
 // after the operation has returned it: see [Skip].
 func Done() Progress { return Progress{p: done} }
+
+// Finished reports that the operation ended with success, and that the resource
+// needs no more work until its spec changes: a backup is complete, for example.
+// If PostCheck proceeds, the pass ends in [StateFinished], and the resource is
+// Ready with this reason and message ([checks.Finished]). A link returns it
+// only after the operation has returned Done or Finished. On Delete it counts
+// as Done.
+//
+// An operation that failed for good returns an error that a rule classifies as
+// [classify.Never].
+func Finished(reason, message string) Progress {
+	return Progress{p: &progress{final: checks.Finished(reason, message)}}
+}
 
 // Skip reports that nothing is left to do, although the operation was not
 // called or did not return [Done]. It is for a link that replaces the
@@ -54,16 +72,21 @@ func Skip(why string) Progress { return Progress{p: &progress{skips: true, why: 
 // InProgress reports that the operation is under way in the cloud. A later pass
 // calls the operation again with token, after the delay that the server set.
 // With a zero delay, the back-off decides. A negative delay counts as zero, and
-// the trace shows it. An empty token is an error ([ErrNoToken]).
+// the trace shows it. An empty token is an error ([ErrNoToken]). awaited names
+// objects on which the operation depends: engines also requeue the resource
+// when one of them changes.
 //
 // An operation may return InProgress together with an error, to report that
 // polling failed and the operation did not.
-func InProgress(token string, after time.Duration) Progress {
-	return Progress{p: &progress{token: token, after: after}}
+func InProgress(token string, after time.Duration, awaited ...checks.Ref) Progress {
+	return Progress{p: &progress{token: token, after: after, refs: slices.Clone(awaited)}}
 }
 
-// IsDone reports whether [Done] or [Skip] made p.
-func (p Progress) IsDone() bool { return p.p == done || p.Skipped() }
+// IsDone reports whether [Done], [Finished] or [Skip] made p.
+func (p Progress) IsDone() bool { return p.p == done || p.Skipped() || p.get().final.IsFinished() }
+
+// WaitingFor returns the awaited objects that [InProgress] was given.
+func (p Progress) WaitingFor() []checks.Ref { return slices.Clone(p.get().refs) }
 
 // get returns the fields of p.
 func (p Progress) get() progress {
@@ -89,9 +112,11 @@ func (p Progress) After() time.Duration { return max(p.get().after, 0) }
 func (p Progress) Describe() (verdict, reason string) {
 	switch {
 	case p.Skipped():
-		return "skip", ""
+		return chain.VerdictSkip, ""
+	case p.get().final.IsFinished():
+		return "finish", p.p.final.Reason()
 	case p.inProgress():
-		return "wait", ReasonInProgress
+		return chain.VerdictWait, ReasonInProgress
 	}
 	return chain.VerdictProceed, ""
 }
@@ -137,6 +162,61 @@ func Failed(err error) error {
 		err = ErrOperationFailed
 	}
 	return &FailedError{Err: err}
+}
+
+// WaitError is an error that names awaited objects. [WaitFor] makes it. Test
+// for it with errors.As.
+type WaitError struct {
+	Err  error // the cause; never nil
+	Refs []checks.Ref
+}
+
+// Error returns the text of the cause.
+func (e *WaitError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the cause; for a WaitError without one, [ErrOperationFailed].
+func (e *WaitError) Unwrap() error {
+	if e == nil || e.Err == nil { // a literal without a cause
+		return ErrOperationFailed
+	}
+	return e.Err
+}
+
+// WaitFor adds awaited objects to an error. Engines then also requeue the
+// resource when one of them changes, as after a block:
+//
+//	if code == "SubnetNotFound" {
+//		return flow.Progress{}, flow.WaitFor(err, subnet)
+//	}
+//
+// It changes neither the classification of the error nor its delay. A zero Ref
+// names nothing and is left out. WaitFor returns nil if err is nil.
+func WaitFor(err error, refs ...checks.Ref) error {
+	if err == nil {
+		return nil
+	}
+	return &WaitError{err, slices.Clone(refs)}
+}
+
+// awaited returns the objects that the errors in err name, each once.
+func awaited(err error) (refs []checks.Ref) {
+	var listed map[checks.Ref]bool
+	errtree.Any(err, func(e error) bool {
+		if w, _ := e.(*WaitError); w != nil {
+			for _, ref := range w.Refs {
+				if ref == (checks.Ref{}) || listed[ref] {
+					continue
+				}
+				if listed == nil {
+					listed = map[checks.Ref]bool{}
+				}
+				listed[ref] = true
+				refs = append(refs, ref)
+			}
+		}
+		return false
+	})
+	return refs
 }
 
 // ErrOperationFailed is the cause of a [FailedError] that was made without one.

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ func TestProgress(t *testing.T) {
 		"Done":       {"what is done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
 		"InProgress": {"what goes on has one, and when to ask again", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
 		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
+		"Finished":   {"what is finished is done", flow.Finished("Denied", "the region is closed"), says{Done: true, Verdict: "finish Denied"}},
 		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{Verdict: "wait InProgress"}},
 		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{Verdict: "proceed"}},
 	}
@@ -31,6 +33,14 @@ func TestProgress(t *testing.T) {
 			verdict += " " + reason
 		}
 		return verdict
+	}
+	for name, err := range map[string]error{"Failed": flow.Failed(nil), "Literal": &flow.FailedError{}, "Nil": (*flow.FailedError)(nil)} {
+		mustBe(t, name+": a failure without a cause has one all the same", flow.ErrOperationFailed, err)
+		mustEqual(t, name+": its text is that of the cause", flow.ErrOperationFailed.Error(), err.Error())
+	}
+	var failed *flow.FailedError
+	if errors.As(flow.Failed(nil), &failed); failed.Err == nil {
+		t.Error("Failed leaves the cause nil")
 	}
 	for name, tc := range cases {
 		mustEqual(t, name+": "+tc.reason, tc.want, says{tc.p.IsDone(), tc.p.Token(), tc.p.After(), describe(tc.p)})

@@ -39,6 +39,10 @@ const (
 	cancels act = "cancel the pass" // and pass on
 	after   act = "fail behind"     // call next, then fail
 
+	ignore  act = "ignore"
+	finish  act = "finish"
+	release act = "release"
+
 	absent    act = "absent"
 	exists    act = "exists"
 	inSync    act = "in sync"
@@ -53,7 +57,7 @@ const (
 )
 
 var (
-	checkActs = []act{block, skip, fail, panics, forget, zero, cancels}
+	checkActs = []act{block, skip, fail, panics, forget, zero, cancels, ignore, finish, release}
 	aroundOps = []act{fail, panics, cancels, after}
 	getActs   = []act{absent, absent, exists, exists, exists, inSync, inSync, fail, panics}
 	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, refuse, panics, zero, tokenless}
@@ -62,11 +66,11 @@ var (
 )
 
 // order is the order of the points, for each of the two ways through the flow.
-var order = []string{"Pass", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck", "DeleteCheck", "Delete", "delete"}
+var order = []string{"Pass", "EntryCheck", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck", "DeleteCheck", "Delete", "delete"}
 
 // linked are the points with links, and what those can do.
 var linked = map[string][]act{
-	"Pass": aroundOps, "OwnerCheck": checkActs, "Get": aroundOps, "PreCheck": checkActs, "Apply": aroundOps,
+	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "Get": aroundOps, "PreCheck": checkActs, "Apply": aroundOps,
 	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": aroundOps,
 }
 
@@ -149,6 +153,12 @@ func (w *world) check(point string, n int, next func() (checks.Result, error)) (
 		return checks.Proceed(), nil
 	case zero:
 		return checks.Result{}, nil
+	case ignore:
+		return checks.Ignore("not mine"), nil
+	case finish:
+		return checks.Finished("Complete", "all is done"), nil
+	case release:
+		return checks.Release("retained"), nil
 	}
 	return next()
 }
@@ -242,6 +252,7 @@ func operationsFor[T any](w *world, keep bool) flow.Operations[T] {
 func (w *world) extensions(counts map[string]int) flow.Extensions[*world] {
 	return flow.Extensions[*world]{
 		Pass:        chain.New(around[*world, flow.Outcome](w, "Pass", counts)...),
+		EntryCheck:  chain.New(guards[*checks.Request[*world]](w, "EntryCheck", counts)...),
 		OwnerCheck:  chain.New(guards[*checks.OwnerRequest](w, "OwnerCheck", counts)...),
 		Get:         chain.New(around[*flow.Request[*world], flow.Observation](w, "Get", counts)...),
 		PreCheck:    chain.New(guards[*checks.Request[*world]](w, "PreCheck", counts)...),
@@ -368,12 +379,13 @@ var properties = []property{
 	{"while an operation is under way only that one is called first", pollsFirst},
 	{"what is in sync is not applied", leavesInSync},
 	{"gone only when deleted", goneIfDeleted},
+	{"ignored, finished and released only if a check says so", asDecided},
 	{"the delay is never negative, and zero only if there is nothing to come back for", soundDelay},
 }
 
 // stops tells whether an event ends the pass.
 func (e event) stops() bool {
-	return slices.Contains([]act{block, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
+	return slices.Contains([]act{block, ignore, finish, release, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
 }
 
 // polledFirst tells whether the pass began with polling Apply, and how many events that took.
@@ -439,10 +451,12 @@ func readyIfPassed(s seen) string {
 	passed := !failed && !s.program.deleting && (done || synced)
 	passed = passed && asked["PostCheck"] == len(s.program.links["PostCheck"])
 	if synced || asked["get"] > 0 {
-		for _, point := range []string{"OwnerCheck", "PreCheck"} {
-			passed = passed && asked[point] == len(s.program.links[point])
-		}
+		passed = passed && asked["OwnerCheck"] == len(s.program.links["OwnerCheck"])
 	}
+	if asked["get"] > 0 && !synced {
+		passed = passed && asked["PreCheck"] == len(s.program.links["PreCheck"])
+	}
+	passed = passed && asked["EntryCheck"] == len(s.program.links["EntryCheck"])
 	ready := s.state == flow.StateReady
 	if ready && !passed {
 		return "ready, although not everything passed"
@@ -466,7 +480,7 @@ func pollsFirst(s seen) string {
 		switch e.point {
 		case "apply":
 			return ""
-		case "Pass", "Owner", "Apply":
+		case "Pass", "EntryCheck", "Owner", "Apply":
 		default:
 			return fmt.Sprintf("%s %d runs before %s is polled", e.point, e.n, s.before["apply"])
 		}
@@ -477,8 +491,8 @@ func pollsFirst(s seen) string {
 func leavesInSync(s seen) string {
 	synced := false
 	for _, e := range s.events {
-		if synced && e.point == "apply" {
-			return "applied, although in sync"
+		if synced && (e.point == "apply" || e.point == "PreCheck" && !s.program.deleting) {
+			return e.point + " runs, although in sync"
 		}
 		synced = synced || e.act == inSync
 	}
@@ -488,19 +502,60 @@ func leavesInSync(s seen) string {
 func goneIfDeleted(s seen) string {
 	deleted, failed, asked := false, false, s.before["delete"] != ""
 	for _, e := range s.events {
+		if e.act == release {
+			return "" // see asDecided
+		}
 		deleted = deleted || e.point == "delete" && (e.act == atOnce || e.act == end)
 		failed = failed || e.stops() || e.act == after
 		asked = asked || e.point == "DeleteCheck"
 	}
 	asked = asked || len(s.program.links["DeleteCheck"]) == 0
+	entered := 0
+	for _, e := range s.events {
+		if e.point == "EntryCheck" {
+			entered++
+		}
+		if e.point == "EntryCheck" && e.act == skip {
+			entered = len(s.program.links["EntryCheck"])
+		}
+	}
+	asked = asked && entered == len(s.program.links["EntryCheck"])
 	if s.state == flow.StateGone && (failed || !deleted || !asked) {
 		return "gone, although not everything passed"
 	}
 	return ""
 }
 
+// asDecided: the last link that was asked decides, at the points where the flow takes its result.
+func asDecided(s seen) string {
+	want := flow.StateUnknown
+	canceled := false
+	for _, e := range s.events {
+		canceled = canceled || e.act == cancels
+		switch {
+		case e.act == ignore && e.point != "PostCheck":
+			want = flow.StateIgnored
+		case e.act == finish && !s.program.deleting:
+			want = flow.StateFinished
+		case e.act == release && s.program.deleting:
+			want = flow.StateGone
+		case e.act == ignore, e.act == finish, e.act == release:
+			want = flow.StateFailed
+		case e.point == "Pass" && e.act == after, e.point == "Pass" && e.act == fail:
+			return "" // the pass fails, whatever its points said
+		}
+	}
+	if want != flow.StateUnknown && s.state != want && !(canceled && s.state == flow.StateCanceled) {
+		return "a check decided " + want.String() + ", and the pass is " + s.state.String()
+	}
+	if want == flow.StateUnknown && (s.state == flow.StateIgnored || s.state == flow.StateFinished) {
+		return "no check decided so, and the pass is " + s.state.String()
+	}
+	return ""
+}
+
 func soundDelay(s seen) string {
-	over := s.state == flow.StateGone || s.state == flow.StateCanceled
+	over := s.state == flow.StateGone || s.state == flow.StateCanceled || s.state == flow.StateIgnored || s.state == flow.StateFinished
 	if s.again == over || s.again != (s.delay > 0) || s.delay < 0 {
 		return fmt.Sprintf("%s: again %t after %s", s.state, s.again, s.delay)
 	}

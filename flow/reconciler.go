@@ -47,6 +47,7 @@ type points[T any] struct {
 	owner                            chain.Handler[*Request[T], checks.Object]
 	ownerCheck                       checks.OwnerHandler
 	get                              GetHandler[T]
+	entryCheck                       checks.Handler[T]
 	preCheck, postCheck, deleteCheck checks.Handler[T]
 	apply, remove                    Handler[T]
 	classify                         classify.Handler
@@ -63,7 +64,9 @@ type points[T any] struct {
 //   - one function of a pair without the other;
 //   - owner checks for resources without an owner: links on OwnerCheck, and links made by
 //     checks.OnOwner or checks.OwnerFits;
-//   - an observer of package otelx that is given twice.
+//   - such a link on EntryCheck, because the owner is read after it;
+//   - an observer of package otelx that is given twice;
+//   - two observers of package otelx that both write log lines.
 func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Option) *Reconciler[T] {
 	if strings.TrimSpace(name) == "" {
 		panic("flow: New: the name is empty: give the kind of resource")
@@ -71,6 +74,9 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	ops = ops.checked(name)
 	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
 		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
+	}
+	if link := needsOwner(ext.EntryCheck); link != "" {
+		panic(fmt.Sprintf("flow: New: %s: %s at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck", name, link))
 	}
 	for point, c := range map[string]checks.Chain[T]{PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
 		if link := needsOwner(c); link != "" && ops.Owner == nil {
@@ -105,7 +111,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 // needsOwner returns the name of the first link that checks the owner; empty: there is none.
 func needsOwner[T any](c checks.Chain[T]) string {
 	for _, l := range c.Links() {
-		if tag, ok := l.Tag.(linktag.Check); ok && tag.NeedsOwner {
+		if tag, _ := l.Tag.(linktag.Check); tag.NeedsOwner {
 			return l.Name
 		}
 	}
@@ -115,7 +121,7 @@ func needsOwner[T any](c checks.Chain[T]) string {
 // ownerOnly reports whether every check of a chain sees only the owner.
 func ownerOnly[T any](c checks.Chain[T]) bool {
 	for _, l := range c.Links() {
-		if tag, ok := l.Tag.(linktag.Check); !ok || !tag.OwnerOnly {
+		if tag, _ := l.Tag.(linktag.Check); !tag.OwnerOnly {
 			return false
 		}
 	}
@@ -133,6 +139,7 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 	operations := guardRequest[T](vetProgress)
 	p := &points[T]{
 		owner:       watchPoint(all, PointOwner, r.resolveOwner),
+		entryCheck:  watchPoint(all, PointEntryCheck, checks.Compose(watchLinks(all, r.ext.EntryCheck))),
 		ownerCheck:  watchPoint(all, PointOwnerCheck, checks.Compose(watchLinks(all, r.ext.OwnerCheck))),
 		get:         watchPoint(all, PointGet, onion.Compose(watchLinks(all, r.ext.Get), r.get, guardRequest[T](vetObservation))),
 		preCheck:    watchPoint(all, PointPreCheck, checks.Compose(watchLinks(all, r.ext.PreCheck))),

@@ -73,9 +73,10 @@ func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	folded := foldKind(kind)
-	if before, ok := r.kinds[folded]; ok && before.kind == kind {
-		panic(fmt.Sprintf("flow: Register: %s: there are extensions for this kind already, for %s: join them by Extend", kind, before.of))
-	} else if ok {
+	if before, ok := r.kinds[folded]; ok {
+		if before.kind == kind {
+			panic(fmt.Sprintf("flow: Register: %s: there are extensions for this kind already, for %s: join them by Extend", kind, before.of))
+		}
 		panic(fmt.Sprintf("flow: Register: the kind %q differs from %q, which is registered, only by case or white space: write it in one way", kind, before.kind))
 	}
 	if r.kinds == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -90,9 +91,9 @@ func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBac
 func TestRegistry(t *testing.T) {
 	var registry flow.Registry[thing]
 	c := &cloud{}
-	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.Valid(func(p *pool) error {
+	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.ResourceIs("fine", func(p *pool) string {
 		c.add("valid %s", p.name)
-		return nil
+		return ""
 	}))})
 	flow.Register(&registry, "Named", flow.Extensions[interface{ Key() string }]{Apply: chain.New(noting[*flow.Request[interface{ Key() string }], flow.Progress](c, "around"))})
 	flow.Register(&registry, "Thing", flow.Extensions[thing]{Get: chain.New(noting[*flow.Request[thing], flow.Observation](c, "around"))})
@@ -125,7 +126,7 @@ func TestRegistry(t *testing.T) {
 	mustEqual(t, "and prints as the flow of its kind does", flow.New("Pool", flow.Operations[*pool]{
 		Key: (*pool).Key, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
 		Apply: func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
-	}, ext{PreCheck: chain.New(checks.Valid(func(*pool) error { return nil }))}).String(), r.String())
+	}, ext{PreCheck: chain.New(checks.ResourceIs("fine", func(*pool) string { return "" }))}).String(), r.String())
 }
 
 // Everything that operations see and say gets through a runner, in both directions.
@@ -161,9 +162,9 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 	}
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
-		PreCheck: chain.New(checks.Valid(func(p *pool) error {
+		PreCheck: chain.New(checks.ResourceIs("fine", func(p *pool) string {
 			c.add("check %s", p.name)
-			return nil
+			return ""
 		})),
 		Apply: around1("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 			inner := *req
@@ -510,6 +511,54 @@ func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
 			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
 		})
 	}
+}
+
+// The failures of a misfit count for its key, as those of any other resource do.
+func TestMisfitsCount(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", ext{})
+	c := &cloud{getErr: errBoom}
+	r := must(registry.For("Pool", c.things()))
+	r.Reconcile(t.Context(), &disk{"d"})
+	if delay, _ := r.Reconcile(t.Context(), &pool{name: (&disk{"d"}).Key()}).Again(); delay < 1500*time.Millisecond {
+		t.Errorf("the second failure of a key is retried after %s, like a first one", delay)
+	}
+}
+
+// An operation that replaces the resource with a misfit is under way all the
+// same. A runner that can store no token with the misfit keeps it in memory.
+func TestMisfitsAndTokens(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", ext{})
+	flow.Register(&registry, "Box", flow.Extensions[sized]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next flow.Handler[sized]) (flow.Progress, error) {
+		p, err := next(ctx, req)
+		req.Resource = stone{}
+		return p, err
+	}))})
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Done()}}}
+	swapped, apply := c.things(), c.things().Apply
+	swapped.Get = nil
+	swapped.Apply = func(ctx context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+		p, err := apply(ctx, req)
+		req.Resource = nil
+		return p, err
+	}
+	r := must(registry.For("Pool", swapped))
+	for range 2 {
+		mustBe(t, "the misfit fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &pool{name: "p"}).Err())
+	}
+	mustEqual(t, "the operation is polled, not started again", []string{"apply p", "apply p a"}, c.take())
+
+	c.answers = []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Done()}}
+	stores := c.things()
+	stores.Get = nil
+	stores.Token = func(thing) (string, int64) { return "", 0 }
+	stores.SetToken = func(context.Context, thing, string, int64) error { c.add("keep"); return nil }
+	r = must(registry.For("Box", stores))
+	for range 2 {
+		mustBe(t, "the misfit fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &box{pool{name: "p"}}).Err())
+	}
+	mustEqual(t, "the operation is polled, and SetToken gets no misfit", []string{"apply p", "apply p a"}, c.take())
 }
 
 // The request that operations see is the only thing that a pass needs more than a typed one.

@@ -6,6 +6,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/slot"
 )
 
 // Request is the argument of operations and of the links around them. It serves one pass. Links may
@@ -27,6 +28,8 @@ type note struct {
 	seen bool // Get succeeded in this pass, or there is no Get
 
 	op underWay // the operation under way, as last reported
+
+	slots slot.Values // what checks and operations found in this pass
 
 	wide any // the request with the resource as the engine's type, see narrow; nil: not made yet
 }
@@ -62,7 +65,7 @@ var ErrNotSeen = errors.New("a link said in sync, but Get did not answer in this
 func (o Observation) Describe() (verdict, reason string) {
 	switch {
 	case o.Skip != "":
-		return "skip", ""
+		return chain.VerdictSkip, ""
 	case o.inSync():
 		return chain.VerdictProceed, "InSync"
 	case o.Presence == checks.Present:

@@ -15,7 +15,7 @@ type underWay struct {
 	token      string
 	generation int64 // of the spec that the operation is for
 	deletes    bool
-	byLink     bool // a link started it in place of the operation, and only that link knows how to follow it
+	byLink     bool // a link started it in place of the operation, and only that link knows how to follow it; has no meaning without a token
 }
 
 // A stored token begins with deletePrefix if it is that of a DELETE, and then
@@ -132,9 +132,9 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Han
 		case p.Token() != "":
 			n.said, n.op.token, n.op.byLink = saidUnderWay, p.Token(), false
 		case err == nil && p.IsDone():
-			n.said, n.op.token, n.op.byLink = saidDone, "", false
+			n.said, n.op.token = saidDone, ""
 		case saysFailed(err) || req.Errors.Ended(err):
-			n.said, n.op.token, n.op.byLink = saidFailed, "", false
+			n.said, n.op.token = saidFailed, ""
 		}
 		return p, err
 	}
@@ -145,10 +145,10 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Han
 // operation returned.
 func (n *note) linksReturned(p Progress, err error) {
 	switch {
-	case err == nil && p.inProgress() && (n.op.token == "" || n.linkOnly()):
-		n.op.token, n.op.byLink = p.Token(), true
-	case err == nil && p.Skipped() && n.linkOnly(), n.said != saidUnderWay && !p.inProgress() && saysFailed(err):
-		n.op.token, n.op.byLink = "", false
+	case err == nil && (n.op.token == "" || n.linkOnly()):
+		n.op.token, n.op.byLink = p.Token(), true // Skip has no token: the operation of the link has ended
+	case n.said != saidUnderWay && !p.inProgress() && saysFailed(err):
+		n.op.token = ""
 	}
 }
 

@@ -115,6 +115,16 @@ func TestLongRunning(t *testing.T) {
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
+		"DoneBesideError": {
+			reason:  "nor does Done beside an error end the operation",
+			answers: []answer{inProgress("a"), {flow.Done(), errBoom, nil}, done},
+			want: []string{
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "apply a", "|",
+				"owner", "apply a", `keep "" for 1`, "PostCheck",
+			},
+			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
+		},
 		"StartedBesideError": {
 			reason:  "an operation that was started and whose first answer was lost is followed",
 			answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, done},
@@ -193,7 +203,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 		"Network":         {"there was no connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, true, unknown + "dial: refused"},
 		"CutOff":          {"half an answer", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true, unknown + "reading: unexpected EOF"},
 		"Canceled":        {"another context was canceled", context.Canceled, true, unknown + "context canceled" + ask},
-		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1972) + "... (cut, 5000 bytes in all)" + ask},
+		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1978) + "... (3,022 bytes more)" + ask},
 		"Panicking":       {"nor is an error that panics", panicking{}, true, ""},
 		"TypedNil":        {"a nil pointer says nothing, and is no panic", (*azcore.ResponseError)(nil), true, ""},
 		"NilFailed":       {"nor does a nil FailedError", (*flow.FailedError)(nil), true, ""},
@@ -461,6 +471,44 @@ func TestTokensAndLinks(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("enough"), nil },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
+		"OwnBesideError": {
+			"a link that fails has started no operation of its own", "", nil,
+			func(context.Context, *request, next) (flow.Progress, error) {
+				return flow.InProgress("own", 0), errBoom
+			},
+			nil, "", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
+		},
+		"OwnAfterReal": {
+			"a link that calls the real operation, whose state is then unknown, cannot end its own with Skip", "link:own", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Skip("copied"), nil
+			},
+			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
+		},
+		"PollPanics": {
+			"a panic needs no advice about the cloud", "a", []answer{{panics: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
+		},
+		"PollZero": {
+			"nor does a result that is a mistake", "a", []answer{{}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoProgress,
+		},
+		"PollTokenless": {
+			"nor does an empty token", "a", []answer{{progress: flow.InProgress("", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoToken,
+		},
+		"PollForeign": {
+			"nor does a mistake of a link", "a", []answer{{err: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return next(ctx, nil)
+			},
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
+		},
 		"TokenLikeALinks": {
 			"a token that looks like one of a link is still the operation's", "", []answer{{progress: flow.InProgress("link:a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
@@ -504,6 +552,19 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 	}
+	// The messages of passes that polled and do not know the state of the operation.
+	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
+	unpolled := map[string]string{
+		"Replaces":               unknown + "ended" + advice,
+		"Swallows":               unknown + "flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"FailedBesideInProgress": unknown + "boom" + advice,
+		"OwnAfterReal":           "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"SaysFailedUnderWay":     unknown + "boom",
+		"PollPanics":             unknown + "panic: boom",
+		"PollZero":               unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
+		"PollTokenless":          unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
+		"PollForeign":            unknown + flow.ErrForeignRequest.Error(),
+	}
 	for name, tc := range cases {
 		for _, inner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/inner=%t", name, inner), func(t *testing.T) {
@@ -521,6 +582,11 @@ func TestTokensAndLinks(t *testing.T) {
 					mustEqual(t, how+": what is kept: "+tc.reason, tc.kept, p.token)
 					mustEqual(t, how+": "+tc.reason, tc.place, placeOf(out))
 					mustBe(t, how+": "+tc.reason, tc.err, out.Err())
+					if want := unpolled[name]; want != "" {
+						mustEqual(t, how+": "+tc.reason, want, out.Message())
+					} else if strings.Contains(out.Message(), "cannot be polled") {
+						t.Errorf("%s: %s: no poll failed, and the message is %q", how, tc.reason, out.Message())
+					}
 				}
 			})
 		}
@@ -537,7 +603,7 @@ func TestSetTokenFails(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p"}
+			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("other", 0)}, {progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p"}
 			o := c.keeping()
 			o.Owner, o.Get = nil, nil
 			set, broken := o.SetToken, true
@@ -554,6 +620,11 @@ func TestSetTokenFails(t *testing.T) {
 			mustEqual(t, tc.reason, place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
 			mustBe(t, tc.reason, errBoom, out.Err())
 			mustEqual(t, tc.reason, "", p.token)
+			if want := "flow: the token of an operation could not be kept with p and is kept in memory: "; !strings.HasPrefix(out.Message(), want) {
+				t.Errorf("%s: the message is %q, and does not begin with %q", tc.reason, out.Message(), want)
+			}
+			mustEqual(t, "a resource whose token is stored is polled with that one", flow.StateInProgress, r.Reconcile(t.Context(), &pool{name: "other", token: "other"}).State())
+			mustEqual(t, "a resource whose token is stored is polled with that one", []string{"apply", "cannot keep", "apply other"}, c.take())
 
 			out = r.Reconcile(t.Context(), p)
 			mustEqual(t, "it is kept in memory, and tried again", place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
@@ -565,7 +636,7 @@ func TestSetTokenFails(t *testing.T) {
 			out = r.Reconcile(t.Context(), p)
 			mustEqual(t, "then it is as if nothing had been", []any{flow.StateReady, ""}, []any{out.State(), p.token})
 			mustEqual(t, "the operation was started once", []string{
-				"apply", "cannot keep", "apply a", "cannot keep", "apply a", `keep "a" for 0`, "apply a", `keep "" for 0`,
+				"apply a", "cannot keep", "apply a", `keep "a" for 0`, "apply a", `keep "" for 0`,
 			}, c.take())
 
 			r.Reconcile(t.Context(), p)
@@ -744,6 +815,22 @@ func TestSkipAndDone(t *testing.T) {
 			},
 			1, false, flow.ErrUnderWay, "error",
 		},
+		"SkipAfterDone": {
+			"a link may leave out what is left to do after the operation", "", nil,
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Skip("tagged already"), nil
+			},
+			1, true, nil, "skip: tagged already",
+		},
+		"ZeroAfterDone": {
+			"the zero Progress is not the operation's Done", "", nil,
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+				_, _ = next(ctx, req)
+				return flow.Progress{}, nil
+			},
+			1, false, flow.ErrNoProgress, "error",
+		},
 		"SkipAndError": {
 			"an error counts, whatever is beside it", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("why"), errBoom },
@@ -839,8 +926,41 @@ func TestTokenIsKeptWhenCanceled(t *testing.T) {
 		}
 		return set(ctx, p, token, generation)
 	}
-	out := flow.New("Pool", o, ext{}).Reconcile(ctx, p)
+	r := flow.New("Pool", o, ext{})
+	out := r.Reconcile(ctx, p)
 	mustEqual(t, "the pass is canceled, the token is not lost", []any{flow.StateCanceled, "a"}, []any{out.State(), p.token})
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	out = r.Reconcile(ctx, p)
+	mustEqual(t, "a canceled poll has not failed", []any{flow.StateCanceled, "context canceled"}, []any{out.State(), out.Message()})
+}
+
+// An operation fails, and then its token cannot be stored: the outcome has both errors.
+func TestTwoErrors(t *testing.T) {
+	c := &cloud{answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, {err: errBoom}}}
+	o := c.keeping()
+	o.SetToken = func(context.Context, *pool, string, int64) error { return errEnded }
+	out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+	mustBe(t, "the operation failed", errBoom, out.Err())
+	mustBe(t, "its token is not stored", errEnded, out.Err())
+	out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+	if out.Err() != errBoom {
+		t.Errorf("one error stays as the operation returned it, and not %T", out.Err())
+	}
+}
+
+// Each error says what went wrong.
+func TestErrorTexts(t *testing.T) {
+	seen := map[string]bool{}
+	for _, err := range []error{
+		flow.ErrNoKey, flow.ErrNoOutcome, flow.ErrForeignOutcome, flow.ErrMisplaced, flow.ErrUnderWay, flow.ErrNotDone, flow.ErrNoProgress,
+		flow.ErrNoToken, flow.ErrNotSeen, flow.ErrForeignRequest, flow.ErrNotReadyInTime, flow.ErrOperationFailed, flow.ErrWrongType, flow.ErrUnknownKind,
+	} {
+		if text := err.Error(); len(text) < len("unknown kind") || seen[text] {
+			t.Errorf("the text %q says too little, or is used twice", text)
+		}
+		seen[err.Error()] = true
+	}
 }
 
 // SetToken may need what a link on Pass put into the context, credentials say.

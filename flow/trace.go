@@ -58,12 +58,12 @@ type Step struct {
 	// means the whole point, with its operation.
 	Point string `json:"point"`
 	Link  string `json:"link,omitempty"`
-	// Verdict is the decision of the step: proceed, block, skip, error or
-	// panic. For operations it may also be wait. For classifications it is how
-	// soon to retry.
+	// Verdict is the decision of the step: proceed, block, skip, ignore, finish,
+	// release, error or panic. For operations it may also be wait. For
+	// classifications it is how soon to retry.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
-	// Message is the text of a block or a skip. Error is the text of an error
+	// Message is the text of a decision that did not proceed. Error is the text of an error
 	// or a panic. A check may return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
@@ -116,9 +116,10 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	default:
 		step.Link = link.Name
 	}
+	now := rec.now() // it may call a function of the user, so it comes before the lock
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.open = append(rec.open, entered{link, len(rec.steps), rec.now()})
+	rec.open = append(rec.open, entered{link, len(rec.steps), now})
 	rec.steps = append(rec.steps, step)
 	return ctx
 }
@@ -126,6 +127,7 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 // Exit implements chain.Observer.
 func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	rec := passOf(ctx).trace
+	now, left := rec.now(), stepOf(exit) // they call functions of users, so they come before the lock
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	i := len(rec.open) - 1
@@ -138,10 +140,16 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	in := rec.open[i]
 	rec.open = slices.Delete(rec.open, i, i+1)
 	s := &rec.steps[in.step]
-	s.Elapsed = rec.now().Sub(in.at)
+	s.Elapsed = max(now.Sub(in.at), 0) // the clock may go back
+	s.Verdict, s.Reason, s.Message, s.Error = left.Verdict, left.Reason, left.Message, left.Error
+	s.Notes = append(s.Notes, left.Notes...)
+}
+
+// stepOf returns what a step shows of an exit.
+func stepOf(exit chain.Exit) (s Step) {
 	s.Verdict, s.Reason = exit.Verdict()
 	if s.Verdict == chain.VerdictProceed {
-		return
+		return s
 	}
 	switch {
 	case exit.Panic != nil:
@@ -156,7 +164,7 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	case checks.Result:
 		s.Message = res.Message()
 	case Progress:
-		if s.Verdict == "skip" {
+		if s.Verdict == chain.VerdictSkip {
 			s.Message = res.Why()
 		}
 		if after := res.get().after; after < 0 {
@@ -167,10 +175,11 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 			s.Notes = append(s.Notes, fmt.Sprint(fault))
 		}
 	case Observation:
-		if s.Verdict == "skip" {
+		if s.Verdict == chain.VerdictSkip {
 			s.Message = res.Skip
 		}
 	}
+	return s
 }
 
 // finish hands the trace of a pass to the Trace of its context and to WithExplanations.
@@ -181,12 +190,13 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	e := Explanation{
 		Name: r.name, Key: key, APIVersion: version, At: p.trace.begun, Since: p.trace.begun,
 		State: out.State().String(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
+		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
 	}
 	p.trace.mu.Unlock()
 	if out.Err() != nil {
 		e.Error = fmt.Sprint(out.Err())
 	}
+	e = e.safe()
 	if out.State() == StateBlocked || out.State() == StateFailed {
 		e.Retry = out.Retry().String()
 	}
@@ -202,6 +212,6 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 		t.mu.Unlock()
 	}
 	if r.opt.keep > 0 {
-		r.keepLast(e)
+		r.keepLast(key, e)
 	}
 }

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestTrace(t *testing.T) {
 	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 	proceed := func(point string) flow.Step { return flow.Step{Point: point, Verdict: "proceed"} }
 	absent := flow.Step{Point: "Get", Verdict: "proceed", Reason: "Absent"}
-	front := []flow.Step{proceed("Owner"), proceed("OwnerCheck")}
+	front := []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck")}
 	broken := func(rule string) flow.Step { return flow.Step{Point: "Classify", Verdict: "slow", Reason: rule} }
 	cases := map[string]struct {
 		reason string
@@ -31,19 +32,19 @@ func TestTrace(t *testing.T) {
 			append(front, absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck"))},
 		"Block": {"a block has its reason and its text", func(_ *cloud, e *ext) {
 			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("first", checks.Proceed(), nil), says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))
-		}, []flow.Step{proceed("Owner"),
+		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "block", Reason: "NotYet", Message: "wait"},
 			{Point: "OwnerCheck", Link: "first", Verdict: "proceed"},
 			{Point: "OwnerCheck", Link: "gate", Verdict: "block", Reason: "NotYet", Message: "wait"}}},
 		"Skip": {"a skip says why", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("not managed by us"), nil), says[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
-		}, []flow.Step{proceed("Owner"),
-			{Point: "OwnerCheck", Verdict: "skip", Message: "not managed by us"},
-			{Point: "OwnerCheck", Link: "ours", Verdict: "skip", Message: "not managed by us"},
+			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("forced by the operator"), nil), says[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
+		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
+			{Point: "OwnerCheck", Verdict: "skip", Message: "forced by the operator"},
+			{Point: "OwnerCheck", Link: "ours", Verdict: "skip", Message: "forced by the operator"},
 			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
 		"ResultAndError": {"of a check that gives a result and an error both are there", func(_ *cloud, e *ext) {
 			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), errBoom))
-		}, []flow.Step{proceed("Owner"),
+		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			{Point: "OwnerCheck", Link: "gate", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			broken("Unknown")}},
@@ -70,7 +71,7 @@ func TestTrace(t *testing.T) {
 		"Notes": {"what links note is there: why an owner was let pass", func(c *cloud, e *ext) {
 			c.owner = byID
 			e.OwnerCheck = chain.New(checks.OwnerReady())
-		}, []flow.Step{proceed("Owner"), proceed("OwnerCheck"),
+		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck"),
 			{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Notes: []string{"owner /fleets/north is known by its ID only"}},
 			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
 		"NegativePoll": {"a negative delay is a mistake that nobody would notice", func(c *cloud, _ *ext) {
@@ -87,6 +88,27 @@ func TestTrace(t *testing.T) {
 		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
 			flow.Step{Point: "Classify", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}},
 			flow.Step{Point: "Classify", Link: "rule", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}})},
+		"NoteAfterNext": {"a note after next is that of the link that made it", func(c *cloud, e *ext) {
+			e.Apply = chain.New(link("noting", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+				p, err := next(ctx, req)
+				chain.Note(ctx, "after next")
+				return p, err
+			}), noting[*request, flow.Progress](c, "Inner"))
+		}, append(front, absent, proceed("PreCheck"), proceed("Apply"),
+			flow.Step{Point: "Apply", Link: "noting", Verdict: "proceed", Notes: []string{"after next"}},
+			flow.Step{Point: "Apply", Link: "noteInner", Verdict: "proceed"}, proceed("PostCheck"))},
+		"GetSkipped": {"a link on Get that answers in its place says why", func(_ *cloud, e *ext) {
+			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+				return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
+			}))
+		}, append(front, flow.Step{Point: "Get", Verdict: "skip", Message: "read a minute ago"},
+			flow.Step{Point: "Get", Link: "cache", Verdict: "skip", Message: "read a minute ago"}, proceed("PostCheck"))},
+		"GetSkippedAndFailed": {"an error counts, and not the reason of the skip beside it", func(_ *cloud, e *ext) {
+			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+				return flow.Observation{Skip: "read a minute ago"}, errBoom
+			}))
+		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
+			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
 		"HostileError": {"an error that panics when it is read ends neither pass nor trace", func(c *cloud, _ *ext) { c.getErr = hostile{} },
 			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: I will not tell)"}, broken("Unknown"))},
 	}
@@ -128,10 +150,54 @@ func TestTraceIsOfThePass(t *testing.T) {
 	r.Reconcile(ctx, &pool{name: "one"})
 	r.Reconcile(ctx, &pool{name: "two"})
 	last, _ := trace.Last()
+	mustEqual(t, "its text has no distance to the present", lines(
+		"Pool two is ready",
+		"  why          Succeeded",
+		"  since        2026-03-01 12:00:00Z",
+		"  last pass    2026-03-01 12:00:00Z",
+		"",
+		"  Owner    proceed",
+		"  Get      proceed  Absent",
+		"  Apply    proceed"), trace.String())
 	mustEqual(t, "the last pass is what is told of", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
 		cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
 	if _, ok := r.Explain("two"); ok {
 		t.Error("what is traced is not kept without WithExplanations")
+	}
+}
+
+// A note outside of every step, of the owner or after the pass, ends nothing.
+func TestNotesOutside(t *testing.T) {
+	o := (&cloud{}).operations()
+	var of context.Context
+	o.Owner = func(ctx context.Context, _ *pool) (checks.Object, error) {
+		of = ctx
+		chain.Note(ctx, "from the cache")
+		return checks.Object{}, nil
+	}
+	ctx, trace := flow.WithTrace(t.Context())
+	flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{})
+	chain.Note(of, "too late")
+	last, _ := trace.Last()
+	mustEqual(t, "the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
+}
+
+// A context of another pass has the state of that pass, and its observers.
+func TestContextOfAnotherPass(t *testing.T) {
+	var of context.Context
+	flow.New("Other", (&cloud{}).operations(), ext{Get: chain.New(link("lend", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		of = ctx
+		return next(ctx, req)
+	}))}, flow.WithExplanations(1)).Reconcile(t.Context(), &pool{})
+	seen := &listening{}
+	out := flow.New("Pool", (&cloud{}).operations(), ext{Get: chain.New(link("borrow", func(_ context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		return next(of, req)
+	}), link("inner", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		return next(ctx, req)
+	}))}, flow.WithObserver(seen), flow.WithObserver(&listening{})).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the pass is not disturbed", ready, cameTo(out))
+	if slices.Contains(seen.calls, "> Get/inner") {
+		t.Error("a link is reported to the observers of a pass that its context does not belong to")
 	}
 }
 
@@ -154,8 +220,8 @@ func TestNestedPasses(t *testing.T) {
 		}
 	}
 	mustEqual(t, "each has its own steps", []string{
-		"Outer", "Pass/lock", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
-		"Inner", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
+		"Outer", "Pass/lock", "EntryCheck/", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
+		"Inner", "EntryCheck/", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
 	}, names)
 }
 
@@ -171,7 +237,19 @@ func TestElapsed(t *testing.T) {
 	for _, s := range last.Steps {
 		got[s.Point] = s.Elapsed.Seconds()
 	}
-	mustEqual(t, "with all that is behind it", map[string]float64{"Pass": 5, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
+	mustEqual(t, "with all that is behind it", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
+
+	o.Apply = func(context.Context, *request) (flow.Progress, error) {
+		clk.advance(-time.Hour)
+		return flow.Done(), nil
+	}
+	flow.New("Pool", o, ext{}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
+	last, _ = trace.Last()
+	for _, s := range last.Steps {
+		if s.Elapsed != 0 {
+			t.Errorf("the clock goes back, and %s takes %s", s.Point, s.Elapsed)
+		}
+	}
 }
 
 // A link that lets the rest run on a goroutine of its own and goes on without it disturbs nobody who reads the trace.
@@ -200,6 +278,7 @@ func TestTraceAndGoroutines(t *testing.T) {
 	close(left)
 	last, _ := trace.Last()
 	want := []flow.Step{
+		{Point: "EntryCheck", Verdict: "proceed"},
 		{Point: "OwnerCheck", Verdict: "proceed"},
 		{Point: "Get", Verdict: "error", Error: "too slow"},
 		{Point: "Get", Link: "impatient", Verdict: "error", Error: "too slow"},

@@ -42,6 +42,38 @@ func (p *passState) Value(key any) any {
 	return p.Context.Value(key)
 }
 
+// passView is the context of a pass inside an observer that returned a context
+// of its own. With it, the inner links find the state of the pass at once,
+// however many contexts are around.
+type passView struct {
+	context.Context
+	p *passState
+}
+
+// Value implements context.Context.
+func (v *passView) Value(key any) any {
+	switch key {
+	case passKey{}:
+		return v.p
+	case run.PassedKey:
+		return &v.p.passed
+	}
+	return v.Context.Value(key)
+}
+
+// view returns ctx, or a passView of it unless ctx is the context of p or a passView.
+func (p *passState) view(ctx context.Context) context.Context {
+	switch c := ctx.(type) {
+	case *passState:
+		return ctx
+	case *passView:
+		if c.p == p {
+			return ctx
+		}
+	}
+	return &passView{ctx, p}
+}
+
 func passOf(ctx context.Context) *passState {
 	p, _ := ctx.Value(passKey{}).(*passState)
 	return p
@@ -91,7 +123,7 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) *passState {
 func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (inner context.Context, on bool) {
 	defer func() {
 		if recover() != nil {
-			inner, on = ctx, false
+			inner = ctx
 		}
 	}()
 	if inner, on = s.Start(ctx, pass.Start{Link: r.link, Resource: resource, KeyOf: r.keyOf, ErrorClass: r.class}); inner == nil {
@@ -102,11 +134,7 @@ func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (
 
 // enabled reports whether an observer is enabled. An observer that panics is not.
 func enabled(ctx context.Context, o chain.Observer) (on bool) {
-	defer func() {
-		if recover() != nil {
-			on = false
-		}
-	}()
+	defer func() { _ = recover() }()
 	return o.Enabled(ctx)
 }
 
@@ -117,7 +145,7 @@ type observers []chain.Observer
 
 // startersOf returns the observers that start passes, bound to the pass; nil for every other observer.
 // It panics if a starter is given twice. Such a starter would start each pass twice and could not tell
-// the two apart.
+// the two apart. It also panics if two observers would write each log line twice.
 func startersOf(all observers, whole *chain.Link) []pass.Starter {
 	starters := make([]pass.Starter, len(all))
 	for i, o := range all {
@@ -126,6 +154,14 @@ func startersOf(all observers, whole *chain.Link) []pass.Starter {
 		}
 		if j := slices.Index(all[:i], o); j >= 0 {
 			panic(fmt.Sprintf("flow: New: %s: observers %d and %d are the same %T: give it once", whole.Name, j+1, i+1, o))
+		}
+		d, ok := o.(pass.Doubler)
+		if !ok {
+			continue
+		}
+		if j := slices.IndexFunc(all[:i], d.Doubles); j >= 0 {
+			panic(fmt.Sprintf("flow: New: %s: observers %d and %d both write the log lines of each pass: leave one of them out, or "+
+				"give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets", whole.Name, j+1, i+1))
 		}
 	}
 	return starters
@@ -155,6 +191,7 @@ func (a observers) enter(ctx context.Context, p *passState, link *chain.Link, gi
 			ctx = enter(ctx, p, &p.on[i], o, link)
 		}
 		*given.at(i) = ctx
+		ctx = p.view(ctx)
 	}
 	return ctx
 }
@@ -203,10 +240,7 @@ func watched[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req,
 	if all == nil {
 		return h
 	}
-	a := make(observers, len(all))
-	for i, o := range all {
-		a[i] = run.Bound(o, link)
-	}
+	a := all.bind(link)
 	whole := pass.Of(link) != 0
 	return func(ctx context.Context, req Req) (Res, error) {
 		p := passOf(ctx)
@@ -222,12 +256,52 @@ func watched[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req,
 	}
 }
 
+// bind returns the observers bound to a link.
+func (a observers) bind(link *chain.Link) observers {
+	bound := make(observers, len(a))
+	for i, o := range a {
+		bound[i] = run.Bound(o, link)
+	}
+	return bound
+}
+
+// inside reports to all observers the links inside a link, such as those of checks.OnOwner. These form a
+// chain of their own.
+type inside struct{ observers }
+
+// insideContext is the context of such a link. It holds the contexts that the observers returned.
+type insideContext struct {
+	context.Context
+	given contexts
+}
+
+// Enabled implements chain.Observer.
+func (o inside) Enabled(ctx context.Context) bool {
+	p := passOf(ctx)
+	return p != nil && len(p.on) == len(o.observers)
+}
+
+// Bind prepares the data of the observers about a link.
+func (o inside) Bind(link *chain.Link) chain.Observer { return inside{o.bind(link)} }
+
+// Enter implements chain.Observer.
+func (o inside) Enter(ctx context.Context, link *chain.Link) context.Context {
+	in := &insideContext{}
+	in.Context = o.enter(ctx, passOf(ctx), link, &in.given)
+	return in
+}
+
+// Exit implements chain.Observer.
+func (o inside) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
+	o.exit(passOf(ctx), link, &ctx.(*insideContext).given, exit)
+}
+
 // watchLinks puts the observers around each link of a chain.
 func watchLinks[Req, Res any](all observers, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if all == nil {
 		return c
 	}
-	return c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return watched(all, l, h) })
+	return onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return watched(all, l, h) }, inside{all})
 }
 
 // watchPoint puts the observers around a whole point.

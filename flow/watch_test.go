@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	engine "github.com/windlass-go/windlass/internal/pass"
 )
 
 // Observers are told of the pass, each point and each link, in order, and of each only what was decided there.
@@ -22,6 +26,7 @@ func TestObserver(t *testing.T) {
 	}{
 		"Ready": {"of a pass that goes through everything", func(*cloud, *ext, *pool) {}, []string{
 			"> pass Pool", "> Pass/notePass",
+			"> point EntryCheck", "> EntryCheck/noteEntryCheck", "< EntryCheck/noteEntryCheck: proceed", "< point EntryCheck: proceed",
 			"> point Owner", "< point Owner: proceed",
 			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: proceed",
 			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed Absent", "< point Get: proceed Absent",
@@ -33,23 +38,23 @@ func TestObserver(t *testing.T) {
 		"Blocked": {"the block is that of the link that said so; a link in front of it let it pass", func(_ *cloud, e *ext, _ *pool) {
 			*e = ext{OwnerCheck: e.OwnerCheck.Append(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))}
 		}, []string{
-			"> pass Pool", "> point Owner", "< point Owner: proceed",
+			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed",
 			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "> OwnerCheck/gate", "< OwnerCheck/gate: block NotYet",
 			"< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: block NotYet",
-			"< pass Pool: blocked NotYet",
+			"< pass Pool: block NotYet",
 		}},
 		"InProgress": {"an operation that goes on", func(c *cloud, e *ext, _ *pool) {
 			*e, c.seen, c.answers = ext{Apply: e.Apply}, flow.Observation{Presence: checks.Present}, []answer{{progress: flow.InProgress("a", 0)}}
 		}, []string{
-			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
+			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
 			"> point Get", "< point Get: proceed Present", "> point PreCheck", "< point PreCheck: proceed",
 			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: wait InProgress",
-			"< pass Pool: in progress InProgress",
+			"< pass Pool: wait InProgress",
 		}},
 		"Failed": {"an error of the operation is none of the link in front of it, and is classified", func(c *cloud, e *ext, _ *pool) {
 			*e, c.getErr = ext{Get: e.Get, Classify: classify.Table{{Name: "boom", Message: classify.Contains("boom"), Retry: classify.Fast}}.Chain()}, errBoom
 		}, []string{
-			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
+			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
 			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed", "< point Get: error",
 			"> point Classify", "> Classify/Table(1 rule)", "< Classify/Table(1 rule): fast boom", "< point Classify: fast boom",
 			"< pass Pool: error Boom",
@@ -57,7 +62,7 @@ func TestObserver(t *testing.T) {
 		"Deleting": {"a deletion", func(_ *cloud, e *ext, p *pool) {
 			*e, p.deleting = ext{DeleteCheck: e.DeleteCheck, Delete: e.Delete}, true
 		}, []string{
-			"> pass Pool", "> point Owner", "< point Owner: proceed", "> point Get", "< point Get: proceed Absent",
+			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point Get", "< point Get: proceed Absent",
 			"> point DeleteCheck", "> DeleteCheck/noteDeleteCheck", "< DeleteCheck/noteDeleteCheck: proceed", "< point DeleteCheck: proceed",
 			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
 			"< pass Pool: gone",
@@ -67,7 +72,7 @@ func TestObserver(t *testing.T) {
 				return flow.Stop(checks.Block("Locked", "")), nil
 			}))}
 		}, []string{
-			"> pass Pool", "> Pass/notePass", "> Pass/lock", "< Pass/lock: block Locked", "< Pass/notePass: proceed", "< pass Pool: blocked Locked",
+			"> pass Pool", "> Pass/notePass", "> Pass/lock", "< Pass/lock: block Locked", "< Pass/notePass: proceed", "< pass Pool: block Locked",
 		}},
 	}
 	for name, tc := range cases {
@@ -95,6 +100,127 @@ func TestObserversNest(t *testing.T) {
 	mustEqual(t, "both are told, the first outside", []string{
 		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
 	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
+}
+
+// starter is an observer that starts passes.
+type starter struct {
+	listening
+	start func(ctx context.Context) (context.Context, bool)
+	last  engine.Start
+}
+
+func (s *starter) Start(ctx context.Context, start engine.Start) (context.Context, bool) {
+	s.last = start
+	return s.start(ctx)
+}
+
+// Start stands for Enabled and for Enter of the pass.
+func TestStarter(t *testing.T) {
+	told := []string{"> Get/noteGet", "< Get/noteGet: proceed Absent", "< pass Pool: ready Succeeded"}
+	cases := map[string]struct {
+		reason string
+		start  func(ctx context.Context) (context.Context, bool)
+		want   []string
+		value  any // in the context of the links
+	}{
+		"On": {"an enabled one sees the pass, and its context is that of the pass", func(ctx context.Context) (context.Context, bool) {
+			return context.WithValue(ctx, spanKey{}, "span"), true
+		}, told, "span"},
+		"Off": {"another one sees nothing, and its context is used all the same", func(ctx context.Context) (context.Context, bool) {
+			return context.WithValue(ctx, spanKey{}, "span"), false
+		}, nil, "span"},
+		"Nil":    {"no context is the one that was given", func(context.Context) (context.Context, bool) { return nil, true }, told, nil},
+		"Panics": {"an observer that panics is not enabled", func(context.Context) (context.Context, bool) { panic("rude") }, nil, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			var value any
+			e := ext{Get: chain.New(noting[*request, flow.Observation](c, "Get"), link("look", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+				value = ctx.Value(spanKey{})
+				return next(ctx, req)
+			}))}
+			s, last := &starter{start: tc.start}, &listening{}
+			r := flow.New("Pool", c.operations(), e, flow.WithObserver(s), flow.WithObserver(last), flow.WithErrors(reader))
+			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(t.Context(), &pool{name: "p"})))
+			got := slices.DeleteFunc(s.take(), func(call string) bool { return !slices.Contains(told, call) && call != "> pass Pool" })
+			mustEqual(t, tc.reason, len(tc.want), len(got))
+			mustEqual(t, tc.reason, tc.want, got, cmpopts.EquateEmpty())
+			mustEqual(t, "the other observer sees the pass", "< pass Pool: ready Succeeded", last.calls[len(last.calls)-1])
+			mustEqual(t, tc.reason, tc.value, value)
+			mustEqual(t, "Start gets the name and the key", []string{"Pool", "p"}, []string{s.last.Link.Name, s.last.Key()})
+			if s.last.ErrorClass == nil || s.last.ErrorClass(errBoom) == "" {
+				t.Error("Start gets no function for the class of an error")
+			}
+		})
+	}
+}
+
+// bare is a starter that cannot be compared.
+type bare struct{ _ []int }
+
+func (b bare) Enabled(context.Context) bool                                      { return true }
+func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context          { return ctx }
+func (b bare) Exit(context.Context, *chain.Link, chain.Exit)                     {}
+func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, bool) { return ctx, true }
+
+// A starter that is given twice would start each pass twice.
+func TestStarterTwice(t *testing.T) {
+	c := &cloud{}
+	s, l := &starter{}, &listening{}
+	with := func(all ...chain.Observer) func() {
+		var opts []flow.Option
+		for _, o := range all {
+			opts = append(opts, flow.WithObserver(o))
+		}
+		return func() { flow.New("Pool", c.operations(), ext{}, opts...) }
+	}
+	mustPanic(t, map[string]setUp{
+		"First": {"the first observer counts", with(s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
+		"Later": {"so do later ones, with others around", with(l, s, l, s), "flow: New: Pool: observers 2 and 4 are the same *flow_test.starter: give it once"},
+	})
+	with(l, l)()              // which only sees all twice
+	with(s, &starter{})()     // which are two
+	with(bare{}, l, bare{})() // of which the engine cannot tell
+}
+
+// Each observer gets back the context that it returned, however many there are.
+func TestManyObservers(t *testing.T) {
+	for n := 1; n <= 10; n++ {
+		var opts []flow.Option
+		wrong, left := 0, 0
+		for i := range n {
+			opts = append(opts, flow.WithObserver(&own{i, &wrong, &left}))
+		}
+		begun := time.Now()
+		out := flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
+		mustEqual(t, "the pass is not disturbed", ready, cameTo(out))
+		mustEqual(t, "each is told of the pass and of all its points, with its own context", []int{8 * n, 0}, []int{left, wrong})
+
+		longest := time.Duration(0)
+		opts = append(opts, flow.WithObserver(exits(func(_ *chain.Link, e chain.Exit) { longest = max(longest, e.Elapsed) })))
+		flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
+		if longest > time.Since(begun) {
+			t.Errorf("a step took %s, longer than the test", longest)
+		}
+	}
+}
+
+// own is an observer that marks the context.
+type own struct {
+	n            int
+	wrong, exits *int
+}
+
+func (*own) Enabled(context.Context) bool { return true }
+func (o *own) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	return context.WithValue(ctx, spanKey{}, o.n)
+}
+func (o *own) Exit(ctx context.Context, _ *chain.Link, _ chain.Exit) {
+	*o.exits++
+	if ctx.Value(spanKey{}) != o.n {
+		*o.wrong++
+	}
 }
 
 type telling struct {
@@ -160,11 +286,19 @@ func TestRudeObservers(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, l := &cloud{}, &listening{}
-			r := flow.New("Pool", c.operations(), c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.WithExplanations(1))
-			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(t.Context(), &pool{name: "p"})))
+			o, seen := c.operations(), any(nil)
+			apply := o.Apply
+			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
+				seen = ctx.Value(spanKey{})
+				return apply(ctx, req)
+			}
+			r := flow.New("Pool", o, c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.WithExplanations(1))
+			ctx := context.WithValue(t.Context(), spanKey{}, "of the caller")
+			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(ctx, &pool{name: "p"})))
+			mustEqual(t, "the operation has the values of the caller's context", any("of the caller"), seen)
 			mustEqual(t, "the others are told all the same", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
 			e, _ := r.Explain("p")
-			mustEqual(t, "and the trace is whole", 12, len(e.Steps))
+			mustEqual(t, "and the trace is whole", 14, len(e.Steps))
 			last := ""
 			if n := len(tc.o.calls); n > 0 {
 				last = tc.o.calls[n-1]

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -25,21 +26,48 @@ func Example() {
 		Key:   func(d *Database) string { return d.Name },
 		Apply: func(context.Context, *flow.Request[*Database]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.Valid(func(d *Database) error { return fmt.Errorf("%s is reserved", d.Name) })),
+		PreCheck: chain.New(checks.ResourceIs("Name", func(d *Database) string { return d.Name + " is reserved" }, checks.WithReason(checks.ReasonSpecInvalid))),
 	}, flow.WithObserver(telemetry))
 
 	lines := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.Level(-otelx.DefaultLinkVerbosity), ReplaceAttr: steady})
 	ctx := logr.NewContext(context.Background(), logr.FromSlogHandler(lines))
 	databases.Reconcile(ctx, &Database{Name: "master"})
 	// Output:
-	// msg=enter reconciler=Database key=master
-	// msg=enter reconciler=Database key=master point=OwnerCheck
-	// msg=proceed reconciler=Database key=master point=OwnerCheck
-	// msg=enter reconciler=Database key=master point=PreCheck
-	// msg=enter reconciler=Database key=master point=PreCheck link=Valid
-	// msg=block reconciler=Database key=master point=PreCheck link=Valid reason=SpecInvalid retry="on change"
-	// msg=block reconciler=Database key=master point=PreCheck reason=SpecInvalid retry="on change"
-	// msg=blocked reconciler=Database key=master reason=SpecInvalid retry="on change"
+	// msg="pass started" reconciler=Database key=master
+	// msg="point started" reconciler=Database key=master point=EntryCheck
+	// msg="point ended" reconciler=Database key=master point=EntryCheck verdict=proceed
+	// msg="point started" reconciler=Database key=master point=OwnerCheck
+	// msg="point ended" reconciler=Database key=master point=OwnerCheck verdict=proceed
+	// msg="point started" reconciler=Database key=master point=PreCheck
+	// msg="link started" reconciler=Database key=master point=PreCheck link=Name
+	// msg="link ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
+	// msg="point ended" reconciler=Database key=master point=PreCheck verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
+	// msg="pass ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
+}
+
+// One option gives each point and each link a span of its own. Any SDK receives them; this recorder is a test's.
+func ExampleWithLinkSpans() {
+	recorder := &otelfake.Recorder{}
+	telemetry := otelx.New(otelx.WithTracerProvider(recorder), otelx.WithLinkSpans())
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key:   func(d *Database) string { return d.Name },
+		Apply: func(context.Context, *flow.Request[*Database]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.ResourceIs("Name", func(*Database) string { return "" })),
+	}, flow.WithObserver(telemetry))
+
+	databases.Reconcile(context.Background(), &Database{Name: "orders"})
+	for _, span := range recorder.Spans {
+		fmt.Printf("%s (in %q): %s\n", span.Name, span.Parent, span.Attributes["windlass.verdict"])
+	}
+	// Output:
+	// reconcile Database (in ""): ready
+	// EntryCheck (in "reconcile Database"): proceed
+	// OwnerCheck (in "reconcile Database"): proceed
+	// PreCheck (in "reconcile Database"): proceed
+	// PreCheck Name (in "PreCheck"): proceed
+	// Apply (in "reconcile Database"): proceed
+	// PostCheck (in "reconcile Database"): proceed
 }
 
 // steady leaves out what is different each time.

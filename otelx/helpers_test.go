@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.opentelemetry.io/otel"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -50,16 +53,20 @@ var operations = flow.Operations[*pool]{
 // extensions are two checks and a link around Apply.
 var extensions = flow.Extensions[*pool]{
 	PreCheck: chain.New(
-		checks.Valid(func(p *pool) error {
+		checks.ResourceIs("Valid", func(p *pool) string {
 			if p.name == "invalid" {
-				return errSecret
+				return "sku is unknown"
 			}
-			return nil
-		}),
-		checks.Check("Quota", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+			return ""
+		}, checks.WithReason(checks.ReasonSpecInvalid)),
+		checks.Check("Quota", func(ctx context.Context, req *checks.Request[*pool]) (checks.Result, error) {
 			switch req.Resource.name {
 			case "panicking":
 				panic(errSecret)
+			case "waiting":
+				chain.Note(ctx, "9 of 9 cores are used")
+				return checks.Block("NoQuota", "no quota is left", checks.WithWaitingFor(
+					checks.Ref{Kind: "Quota", Namespace: "team", Name: "cores"}, checks.Ref{Kind: "Quota", Namespace: "team", Name: "disks"})), nil
 			case "left":
 				return checks.Skip("it is not counted"), nil
 			}
@@ -92,6 +99,35 @@ func (w *world) logger(verbosity int) logr.Logger {
 
 func (w *world) context(t *testing.T, verbosity int) context.Context {
 	return logr.NewContext(t.Context(), w.logger(verbosity))
+}
+
+// unexpected are the reports to the error handler that no test asked for.
+var unexpected []string
+
+// reports returns what the error handler gets during the test.
+func reports(t *testing.T) *[]string {
+	var mu sync.Mutex
+	told := new([]string)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		*told = append(*told, err.Error())
+	}))
+	t.Cleanup(func() { otel.SetErrorHandler(otel.ErrorHandlerFunc(refuse)) })
+	return told
+}
+
+func refuse(err error) { unexpected = append(unexpected, err.Error()) }
+
+// The error handler gets a report only in tests of reports.
+func TestMain(m *testing.M) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(refuse))
+	code := m.Run()
+	if len(unexpected) > 0 {
+		fmt.Println("unexpected reports to the error handler:", unexpected)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 var sameSpans = cmp.Options{cmpopts.IgnoreUnexported(otelfake.Span{}), cmpopts.IgnoreFields(otelfake.Span{}, "Span"),

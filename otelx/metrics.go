@@ -12,23 +12,36 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// metrics holds the instruments. A nil instrument is off.
+// metrics holds the instruments of links, points and passes, and their series.
 type metrics struct {
-	duration  metric.Float64Histogram
-	decisions metric.Int64Counter
+	of [pass.Pass + 1]instruments
 
 	mu     sync.RWMutex
 	series map[seriesKey]*series
+	counts map[seriesKey]int // the number of reasons of a link, by its key without verdict and reason
 }
 
-// seriesKey identifies a series.
-type seriesKey struct{ reconciler, point, link, verdict, reason string }
+// instruments are about links, points or passes. A nil instrument is off.
+type instruments struct {
+	duration metric.Float64Histogram
+	verdicts metric.Int64Counter
+}
+
+// seriesKey identifies a series. whole is 0 for a link.
+type seriesKey struct {
+	whole                                    pass.Whole
+	reconciler, point, link, verdict, reason string
+}
 
 // series holds the options of the measurements of one series.
 type series struct {
 	record []metric.RecordOption
 	add    []metric.AddOption
 }
+
+// mostReasons is the number of reasons that a link, point or pass has in
+// metrics. Each reason is a series of its own, and services can send any code.
+const mostReasons = 100
 
 // mostSeries is the number of series that are kept. The SDK puts all series
 // above 2,000 into one, so keeping more is of no use.
@@ -38,61 +51,88 @@ func newMetrics(meter metric.Meter) *metrics {
 	if _, off := meter.(metricnoop.Meter); off {
 		return nil
 	}
-	m := &metrics{series: map[seriesKey]*series{}}
-	var err error
-	m.duration, err = meter.Float64Histogram(MetricDuration, metric.WithUnit("s"),
-		metric.WithDescription("How long passes, points and links take, with all that is behind them."),
-		metric.WithExplicitBucketBoundaries(.000_01, .000_1, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60))
-	if err != nil {
-		otel.Handle(err)
-		m.duration = nil
+	m := &metrics{series: map[seriesKey]*series{}, counts: map[seriesKey]int{}}
+	m.of = [...]instruments{
+		0:          newInstruments(meter, MetricLinkDuration, MetricLinkVerdicts, "links"),
+		pass.Point: newInstruments(meter, MetricPointDuration, MetricPointVerdicts, "extension points"),
+		pass.Pass:  newInstruments(meter, MetricPassDuration, MetricPassVerdicts, "passes"),
 	}
-	m.decisions, err = meter.Int64Counter(MetricDecisions, metric.WithUnit("{decision}"),
-		metric.WithDescription("How passes, points and links were left."))
-	if err != nil {
-		otel.Handle(err)
-		m.decisions = nil
-	}
-	if m.duration == nil && m.decisions == nil {
+	if m.of == [len(m.of)]instruments{} {
 		return nil
 	}
 	return m
 }
 
-func (m *metrics) enabled(ctx context.Context) bool {
-	return m != nil && (m.duration != nil && m.duration.Enabled(ctx) || m.decisions != nil && m.decisions.Enabled(ctx))
+func newInstruments(meter metric.Meter, duration, verdicts, of string) (i instruments) {
+	var err error
+	i.duration, err = meter.Float64Histogram(duration, metric.WithUnit("s"),
+		metric.WithDescription("The duration of "+of+", including all inner links."),
+		metric.WithExplicitBucketBoundaries(.000_01, .000_1, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60))
+	if err != nil {
+		otel.Handle(err)
+		i.duration = nil
+	}
+	i.verdicts, err = meter.Int64Counter(verdicts, metric.WithUnit("{verdict}"),
+		metric.WithDescription("The verdicts of "+of+"."))
+	if err != nil {
+		otel.Handle(err)
+		i.verdicts = nil
+	}
+	return i
 }
 
-// record measures how a link ended, even if the context is canceled.
-func (m *metrics) record(ctx context.Context, reconciler string, l *left) {
+func (m *metrics) enabled(ctx context.Context) bool {
+	for _, i := range m.of {
+		if i.duration != nil && i.duration.Enabled(ctx) || i.verdicts != nil && i.verdicts.Enabled(ctx) {
+			return true
+		}
+	}
+	return false
+}
+
+// measure records how a link ended, even if the context is canceled.
+func (b *bound) measure(ctx context.Context, p *running, l *left) {
+	defer b.contain()
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	link := ""
-	if pass.Of(l.link) == 0 {
-		link = l.link.Name
+	key := seriesKey{whole: pass.Of(l.link), reconciler: p.reconciler(), point: l.link.Point, verdict: l.verdict, reason: l.reason}
+	if key.whole == 0 {
+		key.link = l.link.Name
 	}
-	s := m.of(seriesKey{reconciler, l.link.Point, link, l.verdict, l.reason})
-	if m.duration != nil {
-		m.duration.Record(ctx, l.Elapsed.Seconds(), s.record...)
+	if l.rule != "" {
+		key.reason = l.rule
 	}
-	if m.decisions != nil {
-		m.decisions.Add(ctx, 1, s.add...)
+	s := b.metrics.seriesOf(key)
+	i := &b.metrics.of[key.whole]
+	if i.duration != nil {
+		i.duration.Record(ctx, l.elapsed.Seconds(), s.record...)
+	}
+	if i.verdicts != nil {
+		i.verdicts.Add(ctx, 1, s.add...)
 	}
 }
 
-func (m *metrics) of(key seriesKey) *series {
+func (m *metrics) seriesOf(key seriesKey) *series {
 	m.mu.RLock()
 	s := m.series[key]
 	m.mu.RUnlock()
 	if s != nil {
 		return s
 	}
-	s = newSeries(key)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.series) < mostSeries {
+	where := key
+	where.verdict, where.reason = "", ""
+	if key.reason != "" && m.counts[where] >= mostReasons {
+		key.reason = OtherReason
+	}
+	if s = m.series[key]; s == nil {
+		s = newSeries(key)
+	}
+	if _, kept := m.series[key]; !kept && len(m.series) < mostSeries {
 		m.series[key] = s
+		m.counts[where]++
 	}
 	return s
 }

@@ -2,7 +2,7 @@ package otelx
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"sync"
 
 	"go.opentelemetry.io/otel"
@@ -21,6 +21,7 @@ type observer struct {
 	tracer  trace.Tracer       // nil: off
 	metrics *metrics           // nil: off
 	class   func(error) string // classifies an error if the reconciler does not
+	report  sync.Once          // reports a panic of the tracer, the meter or the logger
 }
 
 // bound is an observer of one link. It holds everything that is computed from
@@ -33,11 +34,11 @@ type bound struct {
 	spanOptions []trace.SpanStartOption
 	where       []attribute.KeyValue // the point and the link
 	logValues   []any
-	proceeded   sync.Pool // of *proceeded
 }
 
 var (
 	_ chain.Observer = &observer{}
+	_ pass.Doubler   = &observer{}
 	_ pass.Starter   = &bound{}
 )
 
@@ -47,6 +48,10 @@ var (
 // is no observer and costs nothing at run time. If the meter refuses an
 // instrument, New reports the error to the global error handler
 // (otel.SetErrorHandler) and leaves the instrument out.
+//
+// A panic of a tracer, a meter or a logger stays inside the observer. It costs
+// the span, measurement or log line, and nothing else. The observer reports the
+// first one to the global error handler.
 func New(opts ...Option) chain.Observer {
 	if o := newObserver(opts); !o.off() {
 		return o
@@ -80,77 +85,106 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 	if p == nil {
 		return nil
 	}
-	tracer := p.Tracer(scope)
+	tracer := p.Tracer(scope, trace.WithInstrumentationVersion(scopeVersion))
 	if _, off := tracer.(tracenoop.Tracer); off {
 		return nil
 	}
 	return tracer
 }
 
+// metricsOf makes the instruments of a provider. It returns nil if the provider
+// is off.
+func metricsOf(p metric.MeterProvider) *metrics {
+	if p == nil {
+		return nil
+	}
+	return newMetrics(p.Meter(scope, metric.WithInstrumentationVersion(scopeVersion)))
+}
+
+// contain is deferred around every use of a tracer, a meter or a logger. It
+// stops a panic.
+func (o *observer) contain() {
+	if v := recover(); v != nil {
+		o.report.Do(func() { otel.Handle(fmt.Errorf("otelx: a tracer, a meter or a logger panicked: %v", v)) })
+	}
+}
+
 // Enabled implements [chain.Observer]. It reports whether any signal is on for
 // a chain that stands alone.
-func (o *observer) Enabled(ctx context.Context) bool {
-	return !o.quiet && logged(ctx, o.linkVerbosity) ||
-		o.tracer != nil && (o.asks() || trace.SpanFromContext(ctx).IsRecording()) ||
-		o.metrics != nil && o.metrics.enabled(ctx)
+func (o *observer) Enabled(ctx context.Context) (on bool) {
+	defer o.contain()
+	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.quiet && logged(ctx, o.linkVerbosity)
+}
+
+// traced reports whether the links of a chain that stands alone have spans or
+// events.
+func (o *observer) traced(ctx context.Context) bool {
+	return o.tracer != nil && (o.asks() || trace.SpanFromContext(ctx).IsRecording())
+}
+
+// measured reports whether there are metrics.
+func (o *observer) measured(ctx context.Context) (on bool) {
+	if o.metrics == nil {
+		return false
+	}
+	defer o.contain()
+	return o.metrics.enabled(ctx)
+}
+
+// Doubles implements pass.Doubler.
+func (o *observer) Doubles(other chain.Observer) bool {
+	p, ok := other.(*observer)
+	return ok && !o.quiet && !p.quiet
 }
 
 // asks reports whether each point and link asks the sampler.
 func (o *observer) asks() bool { return o.linkSpans && o.ask && o.tracer != nil }
 
-// running is the state of a running pass, kept in its context.
-type running struct {
-	link      *chain.Link
-	span      trace.Span // nil: off
-	recording bool
-	class     func(error) string // classifies an error; nil: observer.class does
-}
-
-// passKey is the context key of a pass. Each observer has its own key, because
-// a reconciler may have several observers.
-type passKey struct{ o *observer }
-
-func (o *observer) passOf(ctx context.Context) *running {
-	p, _ := ctx.Value(passKey{o}).(*running)
-	return p
-}
-
-// reconciler returns the name of the reconciler whose pass it is; empty without
-// a pass.
-func (p *running) reconciler() string {
-	if p == nil {
-		return ""
-	}
-	return p.link.Name
-}
-
 // Start implements pass.Starter.
 func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, bool) {
-	p := running{link: b.link, class: start.ErrorClass}
+	var span trace.Span
 	if b.tracer != nil {
-		ctx, p.span = b.tracer.Start(ctx, b.spanName, b.spanOptions...)
-		p.recording = p.span.IsRecording()
+		ctx, span = b.startSpan(ctx)
 	}
-	logs := !b.quiet && logged(ctx, b.verbosity)
-	if !p.recording && !logs && !b.asks() && !b.metrics.enabled(ctx) {
-		if p.span != nil {
-			p.span.End()
+	recording := span != nil && span.IsRecording()
+	stops := b.logs(ctx)
+	if !recording && !stops && !b.asks() && !b.measured(ctx) {
+		if span != nil {
+			b.endSpan(span)
 		}
 		return ctx, false
 	}
-	return b.begin(ctx, p, start, logs), true
+	return b.begin(ctx, &running{link: b.link, span: span, recording: recording, stops: stops}, start), true
 }
 
 // begin does the work of Start for a pass that is observed. It is a separate
 // function so that an unobserved pass does not pay for it.
-func (b *bound) begin(ctx context.Context, p running, start pass.Start, logs bool) context.Context {
+func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context.Context {
 	if p.recording {
 		b.describe(ctx, p.span, start)
 	}
-	if logs {
+	if p.stops {
 		ctx = b.logStart(ctx, start)
 	}
-	return context.WithValue(ctx, passKey{b.observer}, &p)
+	ctx = b.run(ctx, p)
+	if start.ErrorClass != nil {
+		p.class = start.ErrorClass
+	}
+	p.enter(b.link)
+	return ctx
+}
+
+// run completes p, and returns the context of its links.
+func (b *bound) run(ctx context.Context, p *running) context.Context {
+	p.Context, p.o, p.outer, p.class = ctx, b.observer, runningIn(ctx), b.class
+	p.measured = b.measured(ctx)
+	p.logs[0] = b.logged(ctx, b.linkVerbosity)
+	points := b.logged(ctx, b.pointVerbosity)
+	p.logs[pass.Point], p.logs[pass.Pass] = points, points
+	if p.recording || points || p.logs[0] || p.link == nil && b.traced(ctx) {
+		return p.listen()
+	}
+	return p
 }
 
 // Bind prepares the data about a link while its chain is composed.
@@ -158,7 +192,6 @@ func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
 	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: link.Name}
-	b.proceeded.New = func() any { return b.newProceeded() }
 	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + link.Name
 		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(link.Name))}
@@ -179,7 +212,6 @@ func (o *observer) bind(link *chain.Link) *bound {
 		}
 	}
 	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.where...)}
-	b.where, b.logValues = slices.Clip(b.where), slices.Clip(b.logValues) // callers append to these slices
 	return b
 }
 
@@ -195,68 +227,45 @@ func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) 
 
 // Enter implements [chain.Observer].
 func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	if !b.quiet && logged(ctx, b.verbosity) {
+	p := runningIn(ctx).of(b.observer)
+	if p == nil { // the outermost link of a chain that stands alone
+		p = &running{}
+		ctx = b.run(ctx, p)
+	}
+	if b.shows(p) {
+		p.enter(b.link)
+	}
+	if p.logs[pass.Of(b.link)] {
 		b.logEnter(ctx)
 	}
 	if b.linkSpans && b.tracer != nil && (b.ask || trace.SpanFromContext(ctx).IsRecording()) {
-		inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
-		return &spanContext{inner, span, b.observer, b.link}
+		if inner, span := b.startSpan(ctx); span != nil {
+			return &spanContext{inner, span, b.link, p, runningIn(ctx)}
+		}
 	}
 	return ctx
 }
 
-// spanContext is the context of a link that has its own span. With it, Exit
-// ends the span of this link and this observer, and no other span.
-type spanContext struct {
-	context.Context
-	span trace.Span
-	o    *observer
-	link *chain.Link
-}
-
 // Exit implements [chain.Observer].
 func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
-	logs := !b.quiet && logged(ctx, b.verbosity)
-	if pass.Of(b.link) == pass.Point && !b.linkSpans && b.metrics == nil && !logs {
-		return // a point adds no event to the span of its pass
+	p := runningIn(ctx).of(b.observer)
+	if p == nil {
+		return // Enter was not called
 	}
-	p := b.passOf(ctx)
+	whole := pass.Of(b.link)
+	span := b.spanOf(ctx, p)
+	logs := p.logs[whole] || whole == pass.Pass && p.stops
+	if span == nil && !p.measured && !logs {
+		return
+	}
 	l := b.left(p, exit)
-	if b.tracer != nil {
-		b.exitSpan(ctx, p, &l)
+	if span != nil {
+		b.exitSpan(ctx, p, span, &l)
 	}
-	if b.metrics != nil {
-		b.metrics.record(ctx, p.reconciler(), &l)
+	if p.measured {
+		b.measure(ctx, p, &l)
 	}
 	if logs {
-		b.logExit(ctx, &l)
+		b.logExit(ctx, p, &l, exit.Result)
 	}
-}
-
-// left describes how a link ended.
-type left struct {
-	chain.Exit
-	link            *chain.Link
-	verdict, reason string
-	class           func(error) string
-}
-
-// left returns how the link ended, in pass p or, if p is nil, in a chain that
-// stands alone.
-func (b *bound) left(p *running, exit chain.Exit) left {
-	l := left{Exit: exit, link: b.link, class: b.class}
-	if p != nil && p.class != nil {
-		l.class = p.class
-	}
-	l.verdict, l.reason = exit.Verdict()
-	return l
-}
-
-// metricsOf makes the instruments of a provider. It returns nil if the provider
-// is off.
-func metricsOf(p metric.MeterProvider) *metrics {
-	if p == nil {
-		return nil
-	}
-	return newMetrics(p.Meter(scope))
 }

@@ -54,11 +54,16 @@ func TestPassSpans(t *testing.T) {
 		want   *span
 	}{
 		"fine": {"all went well", reconciled("fine", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, quota, valid, lock)},
-		"invalid": {"a block is no error", reconciled("invalid", "blocked", codes.Unset, "", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.reason": "SpecInvalid", "windlass.retry": "on change"},
-			link("PreCheck", "Valid", "block", "windlass.reason", "SpecInvalid", "windlass.retry", "on change"))},
-		"left": {"a skip neither", reconciled("left", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, link("PreCheck", "Quota", "skip"), valid, lock)},
-		"started": {"an operation that goes on neither", reconciled("started", "in progress", codes.Unset, "", attrs{"windlass.point": "Apply", "windlass.reason": "InProgress"}, quota, valid,
+		"invalid": {"a block is no error", reconciled("invalid", "block", codes.Unset, "", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.reason": "SpecInvalid", "windlass.retry": "on change", "windlass.message": "sku is unknown"},
+			link("PreCheck", "Valid", "block", "windlass.reason", "SpecInvalid", "windlass.retry", "on change", "windlass.message", "sku is unknown"))},
+		"left": {"a skip neither", reconciled("left", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, link("PreCheck", "Quota", "skip", "windlass.message", "it is not counted"), valid, lock)},
+		"started": {"an operation under way is no error either", reconciled("started", "wait", codes.Unset, "", attrs{"windlass.point": "Apply", "windlass.reason": "InProgress", "windlass.message": "the operation is under way in the cloud"}, quota, valid,
 			lock)},
+		"waiting": {"the span and the event say which objects the pass waits for, and what the check noted", reconciled("waiting", "block", codes.Unset, "",
+			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "NoQuota", "windlass.retry": "slow",
+				"windlass.message": "no quota is left", "windlass.waiting_for": `["Quota team/cores","Quota team/disks"]`},
+			link("PreCheck", "Quota", "block", "windlass.reason", "NoQuota", "windlass.retry", "slow", "windlass.message", "no quota is left",
+				"windlass.waiting_for", `["Quota team/cores","Quota team/disks"]`, "windlass.notes", `["9 of 9 cores are used"]`), valid)},
 		"refused": {"the class of an error with a code is the code", reconciled("refused", "error", codes.Error, "NameTaken",
 			attrs{"windlass.point": "Apply", "windlass.reason": "NameTaken", "windlass.retry": "slow", "error.type": "NameTaken"}, quota, valid, lock, exception("NameTaken"))},
 		"broken": {"another has a type, that of the cause", reconciled("broken", "error", codes.Error, "Unknown",
@@ -139,9 +144,10 @@ func TestEventDurations(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		var got []float64
-		for _, e := range w.Spans[0].Events {
+		for _, e := range w.Spans[0].Reread() {
 			got = append(got, e.Seconds)
 		}
 		mustEqual(t, "seconds", want, got)
+		mustEqual(t, "a span may read the options of an event later", w.Spans[0].Events, w.Spans[0].Reread())
 	})
 }

@@ -31,6 +31,7 @@ type options struct {
 	errors                        classify.Errors
 	text                          int // the maximum length of an error text, in bytes; 0: no text
 	attributes                    func(context.Context, any) []attribute.KeyValue
+	repeated                      func(context.Context, any) bool // nil: no pass is
 }
 
 // WithTracerProvider sets the destination of spans. The default is the global
@@ -48,7 +49,8 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *options) 
 func WithoutLogs() Option { return func(o *options) { o.quiet = true } }
 
 // WithLogVerbosity sets the verbosities of the log lines of passes and points,
-// and of links. A negative verbosity panics.
+// and of links. The line of a pass that is blocked or fails stays at verbosity
+// 0. A negative verbosity panics.
 func WithLogVerbosity(points, links int) Option {
 	if points < 0 || links < 0 {
 		panic(fmt.Sprintf("otelx: WithLogVerbosity(%d, %d): give 0 or more", points, links))
@@ -73,7 +75,8 @@ func WithErrors(errs ...classify.Errors) Option {
 }
 
 // WithErrorText puts the texts of errors and panics into spans and log lines,
-// and cuts each off after the given number of bytes. The texts come from
+// and cuts each off after the given number of bytes. The message of a failed
+// pass is such a text. The texts come from
 // services and people, and may hold secrets. A number below 1 panics.
 func WithErrorText(bytes int) Option {
 	if bytes < 1 {
@@ -87,4 +90,15 @@ func WithErrorText(bytes int) Option {
 // the event [EventAttributesPanic]. A nil function adds none.
 func WithPassAttributes(attributes func(ctx context.Context, resource any) []attribute.KeyValue) Option {
 	return func(o *options) { o.attributes = attributes }
+}
+
+// WithRepeated sets the function that recognizes a blocked or failed pass that
+// does not need a line at verbosity 0. An example is a pass that ended like the
+// last pass of its resource. The line of such a pass has the verbosity of
+// passes, and is never an error of the logger. The function gets the context of
+// the pass and its outcome (flow.Outcome). If it panics, the pass is logged at
+// verbosity 0. Without the function, or with nil, every blocked or failed pass
+// is.
+func WithRepeated(repeated func(ctx context.Context, outcome any) bool) Option {
+	return func(o *options) { o.repeated = repeated }
 }

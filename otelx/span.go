@@ -2,196 +2,176 @@ package otelx
 
 import (
 	"context"
-	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// describe adds the attributes of a recorded pass to its span.
-func (o *observer) describe(ctx context.Context, span trace.Span, start pass.Start) {
-	if key := start.Key(); key != "" {
-		span.SetAttributes(AttrKey.String(key))
+// startSpan starts the span of a link, a point or a pass. span is nil if the
+// tracer panics.
+func (b *bound) startSpan(ctx context.Context) (inner context.Context, span trace.Span) {
+	inner = ctx
+	defer b.contain()
+	return b.tracer.Start(ctx, b.spanName, b.spanOptions...)
+}
+
+// endSpan ends a span that records nothing.
+func (b *bound) endSpan(span trace.Span) {
+	defer b.contain()
+	span.End()
+}
+
+// spanContext is the context of a link that has its own span. With it, Exit
+// ends the span of this link and this observer, and no other span.
+type spanContext struct {
+	context.Context
+	span trace.Span
+	link *chain.Link
+	p    *running
+	near *running // answers for runningKey, so that spans that nest do not make the search longer
+}
+
+// Value implements context.Context.
+func (s *spanContext) Value(key any) any {
+	if _, ok := key.(runningKey); ok {
+		return s.near
 	}
-	if o.attributes == nil {
+	return s.Context.Value(key)
+}
+
+// describe adds the attributes of a recorded pass to its span.
+func (b *bound) describe(ctx context.Context, span trace.Span, start pass.Start) {
+	defer b.contain()
+	if key := start.Key(); key != "" {
+		span.SetAttributes(AttrKey.String(safe(key, maxText)))
+	}
+	if b.attributes == nil {
 		return
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			o.exception(span, EventAttributesPanic, &left{Exit: chain.Exit{Panic: v}})
+	attributes, exit := b.attributesOf(ctx, start.Resource)
+	if exit.Panic != nil {
+		b.exception(span, EventAttributesPanic, &left{class: classOf(nil, exit), text: b.textOf(exit)})
+	}
+	span.SetAttributes(attributes...)
+}
+
+// attributesOf calls the function of [WithPassAttributes].
+func (o *observer) attributesOf(ctx context.Context, resource any) (all []attribute.KeyValue, exit chain.Exit) {
+	defer func() { exit.Panic = recover() }()
+	return o.attributes(ctx, resource), exit
+}
+
+// own returns the context of the link's own span; nil: the link has none. It
+// compares no spans: those of the SDK that record nothing are not comparable.
+func (b *bound) own(ctx context.Context, p *running) *spanContext {
+	if own, ok := ctx.(*spanContext); ok && own.p == p && own.link == b.link {
+		return own
+	}
+	return nil
+}
+
+// spanOf returns the span that shows the end of the link; nil: none. It is the
+// link's own span, or that of the pass or of the context.
+func (b *bound) spanOf(ctx context.Context, p *running) trace.Span {
+	if b.tracer == nil {
+		return nil
+	}
+	if own := b.own(ctx, p); own != nil {
+		return own.span
+	}
+	switch {
+	case p.link == b.link:
+		return p.span
+	case b.linkSpans || pass.Of(b.link) != 0: // has its own span, recorded or not, or is a point
+		return nil
+	case p.link != nil:
+		if p.recording {
+			return p.span
 		}
-	}()
-	span.SetAttributes(o.attributes(ctx, start.Resource)...)
+	default:
+		if span := trace.SpanFromContext(ctx); span.IsRecording() {
+			return span
+		}
+	}
+	return nil
 }
 
 // exitSpan ends the span of the link, or adds an event to the span of the pass
 // or of the context.
-func (b *bound) exitSpan(ctx context.Context, p *running, l *left) {
-	if own, ok := ctx.(*spanContext); ok && own.o == b.observer && own.link == b.link {
-		b.end(own.span, l)
-		return
-	}
-	switch {
-	case p != nil && p.link == b.link:
-		if p.span != nil {
-			b.end(p.span, l)
-		}
-	case b.linkSpans || pass.Of(b.link) != 0: // has its own span, recorded or not, or is a point
-	case p != nil:
-		if p.recording {
-			b.event(p.span, l)
-		}
-	default:
-		if span := trace.SpanFromContext(ctx); span.IsRecording() {
-			b.event(span, l)
-		}
+func (b *bound) exitSpan(ctx context.Context, p *running, span trace.Span, l *left) {
+	if p.link == b.link || b.own(ctx, p) != nil {
+		b.finish(span, l)
+	} else {
+		b.event(span, l)
 	}
 }
 
 // event adds the end of a link to a span.
 func (b *bound) event(span trace.Span, l *left) {
-	if l.simple() {
-		e := b.proceeded.Get().(*proceeded)
-		*e.duration = AttrDuration.Float64(l.Elapsed.Seconds())
-		span.AddEvent(EventLink, e.options...)
-		b.proceeded.Put(e)
-		return
-	}
-	all := append(make([]attribute.KeyValue, 0, 7), b.where...)
-	all = append(all, AttrDuration.Float64(l.Elapsed.Seconds()))
+	defer b.contain()
+	all := append(make([]attribute.KeyValue, 0, len(b.where)+2), b.where...)
+	all = append(all, AttrDuration.Float64(l.elapsed.Seconds()))
 	span.AddEvent(EventLink, trace.WithAttributes(l.outcome(all)...))
 }
 
-// simple reports whether the link only proceeded, as most links do.
-func (l *left) simple() bool {
-	return l.verdict == chain.VerdictProceed && l.reason == "" && l.Panic == nil
-}
-
-// proceeded holds the event options for a link that only proceeded. Everything
-// but the duration is known in advance, and the value is reused. That is safe
-// because implementations of spans must read options by trace.NewEventConfig,
-// which copies them.
-type proceeded struct {
-	duration *attribute.KeyValue
-	options  []trace.EventOption
-}
-
-func (b *bound) newProceeded() *proceeded {
-	all := append(b.where, verdictProceed, AttrDuration.Float64(0))
-	return &proceeded{duration: &all[len(all)-1], options: []trace.EventOption{trace.WithAttributes(all...)}}
-}
-
-var verdictProceed = AttrVerdict.String(chain.VerdictProceed)
-
-// end ends the span of a link, point or pass.
-func (b *bound) end(span trace.Span, l *left) {
+// finish ends the span of a link, point or pass, even if something panics
+// before.
+func (b *bound) finish(span trace.Span, l *left) {
+	defer b.contain()
+	defer span.End()
 	if l.simple() {
 		span.SetAttributes(verdictProceed)
 	} else if span.IsRecording() {
-		span.SetAttributes(l.outcome(l.stopped(make([]attribute.KeyValue, 0, 6)))...)
-		if l.failed() {
+		all := make([]attribute.KeyValue, 0, 8)
+		if l.point != "" {
+			all = append(all, AttrPoint.String(l.point))
+		}
+		if l.by != "" {
+			all = append(all, AttrLink.String(l.by))
+		}
+		span.SetAttributes(l.outcome(all)...)
+		if l.failed {
 			span.SetStatus(codes.Error, l.reason)
 			b.exception(span, EventException, l)
 		}
 	}
-	span.End()
 }
+
+var verdictProceed = AttrVerdict.String(chain.VerdictProceed)
 
 // outcome appends the attributes of how the link ended.
 func (l *left) outcome(all []attribute.KeyValue) []attribute.KeyValue {
-	all = append(all, AttrVerdict.String(l.verdict))
-	if l.reason != "" {
-		all = append(all, AttrReason.String(l.reason))
+	if l.simple() {
+		return append(all, verdictProceed)
 	}
-	if retry := l.retry(); retry != "" {
-		all = append(all, AttrRetry.String(retry))
+	add := func(key attribute.Key, value string) {
+		if value != "" {
+			all = append(all, key.String(value))
+		}
 	}
-	if l.failed() {
-		all = append(all, AttrErrorType.String(l.errorType()))
+	add(AttrVerdict, l.verdict)
+	add(AttrReason, l.reason)
+	add(AttrRetry, l.retry)
+	add(AttrMessage, l.message)
+	if len(l.waitingFor) > 0 {
+		all = append(all, AttrWaitingFor.StringSlice(l.waitingFor))
 	}
+	if len(l.notes) > 0 {
+		all = append(all, AttrNotes.StringSlice(l.notes))
+	}
+	add(AttrErrorType, l.class)
 	return all
-}
-
-// stopped appends the point and the link at which a pass stopped, if it did.
-func (l *left) stopped(all []attribute.KeyValue) []attribute.KeyValue {
-	if pass.Of(l.link) != pass.Pass {
-		return all
-	}
-	if at, ok := l.Result.(interface {
-		Point() string
-		Link() string
-	}); ok {
-		if point := at.Point(); point != "" {
-			all = append(all, AttrPoint.String(point))
-		}
-		if link := at.Link(); link != "" {
-			all = append(all, AttrLink.String(link))
-		}
-	}
-	return all
-}
-
-// failed reports whether the link itself failed or panicked. An error that a
-// link only passed on is not its own.
-func (l *left) failed() bool {
-	return l.Panic != nil || l.Err != nil && (l.verdict == chain.VerdictError || l.verdict == chain.VerdictPanic)
-}
-
-// retry returns in a word when to try again, if this link decided it; else it
-// returns "".
-func (l *left) retry() string {
-	if l.verdict == chain.VerdictProceed {
-		return ""
-	}
-	if r, ok := l.Result.(interface{ Retry() classify.Retry }); ok {
-		if retry := r.Retry(); retry != classify.Unset {
-			return retry.String()
-		}
-	}
-	return ""
 }
 
 // exception adds an error, or the value of a panic, to a span.
 func (o *observer) exception(span trace.Span, event string, l *left) {
-	all := []attribute.KeyValue{exceptionType.String(l.errorType())}
-	if o.text > 0 {
-		all = append(all, exceptionMessage.String(o.textOf(l.Err, l.Panic)))
+	all := []attribute.KeyValue{exceptionType.String(l.class)}
+	if l.text != "" {
+		all = append(all, exceptionMessage.String(l.text))
 	}
 	span.AddEvent(event, trace.WithAttributes(all...))
-}
-
-// errorType returns the class of the error, or the Go type of the panic's
-// value.
-func (l *left) errorType() string {
-	if l.Err == nil {
-		return fmt.Sprintf("%T", l.Panic)
-	}
-	return l.class(l.Err)
-}
-
-// textOf returns the text of an error or of a panic, cut off at the length
-// given to [WithErrorText].
-func (o *observer) textOf(err error, panicked any) string {
-	var text string
-	if err != nil {
-		text = fmt.Sprint(err) // survives an Error method that panics
-	} else {
-		text = fmt.Sprint(panicked)
-	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= o.text {
-		return text
-	}
-	cut := o.text
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
 }

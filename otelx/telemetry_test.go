@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -46,16 +45,18 @@ func TestLinkSpans(t *testing.T) {
 	r.Reconcile(t.Context(), &pool{"fine"})
 	mustEqual(t, "points and links are spans of their own, each below the one around it", []string{
 		" > reconcile Pool: ready",
+		"reconcile Pool > EntryCheck: proceed",
 		"reconcile Pool > OwnerCheck: proceed",
 		"reconcile Pool > PreCheck: proceed", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: proceed",
 		"reconcile Pool > Apply: proceed", "Apply > Apply lock: proceed",
 		"reconcile Pool > PostCheck: proceed",
 	}, tree(t, w))
-	mustEqual(t, "a span of a link says which", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.verdict": "proceed"}, w.Spans[3].Attributes)
+	mustEqual(t, "a span of a link says which", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.verdict": "proceed"}, w.Spans[4].Attributes)
 	w.Spans = nil
 	r.Reconcile(t.Context(), &pool{"panicking"})
 	mustEqual(t, "a panic ends the spans of its link, point and pass with a status; the outer link proceeds", []string{
 		" > reconcile Pool: panic, exception",
+		"reconcile Pool > EntryCheck: proceed",
 		"reconcile Pool > OwnerCheck: proceed",
 		"reconcile Pool > PreCheck: panic, exception", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: panic, exception",
 		"reconcile Pool > Classify: slow",
@@ -84,7 +85,7 @@ func TestSampling(t *testing.T) {
 			r.Reconcile(t.Context(), &pool{"fine"})
 			got := tree(t, w)
 			if tc.want == nil {
-				if len(got) != 8 {
+				if len(got) != 9 {
 					t.Errorf("%s: %q", tc.reason, got)
 				}
 				return
@@ -94,7 +95,8 @@ func TestSampling(t *testing.T) {
 	}
 	t.Run("OthersListen", func(t *testing.T) {
 		w := &world{Recorder: otelfake.Recorder{Drop: never}}
-		flow.New("Pool", operations, extensions, flow.WithObserver(w.observer())).Reconcile(t.Context(), &pool{"fine"})
+		about := otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue { t.Error("no span shows attributes"); return nil })
+		flow.New("Pool", operations, extensions, flow.WithObserver(w.observer(about, otelx.WithLinkSpans()))).Reconcile(t.Context(), &pool{"fine"})
 		if len(w.Spans) != 1 || w.Spans[0].Ended != 1 || len(w.Spans[0].Events) > 0 || len(w.Counts) == 0 {
 			t.Errorf("metrics are kept of what no span records: %+v, %v", w.Spans[0], w.Counts)
 		}
@@ -106,7 +108,8 @@ func TestTwoObservers(t *testing.T) {
 	for _, name := range []string{"fine", "panicking"} {
 		a, b, c := &world{}, &world{}, &world{}
 		r := flow.New("Pool", operations, extensions,
-			flow.WithObserver(a.observer(otelx.WithLinkSpans())), flow.WithObserver(b.observer()), flow.WithObserver(c.observer(otelx.WithLinkSpans())))
+			flow.WithObserver(a.observer(otelx.WithLinkSpans())), flow.WithObserver(b.observer(otelx.WithoutLogs())),
+			flow.WithObserver(c.observer(otelx.WithLinkSpans(), otelx.WithoutLogs())))
 		r.Reconcile(t.Context(), &pool{name})
 		if spans, others := len(tree(t, a)), len(tree(t, c)); len(tree(t, b)) != 1 || spans < 6 || others != spans {
 			t.Errorf("%s: %d, %d and %d spans", name, spans, len(b.Spans), others)
@@ -174,41 +177,54 @@ func TestMetrics(t *testing.T) {
 	r.Reconcile(ctx, &pool{"invalid"})
 	cancel()
 	r.Reconcile(ctx, &pool{"canceled"}) // what happens then is measured, too
-	const of, pool = "windlass.decisions {decision} ", "windlass.reconciler=Pool"
-	decisions := map[string]int{}
-	for name, n := range w.Counts {
-		if series, ok := strings.CutPrefix(name, of); ok {
-			decisions[series] = n
+	const pool = "windlass.reconciler=Pool"
+	sums := map[string]float64{}
+	var durations []string
+	for name, sum := range w.Sums {
+		if strings.Contains(name, ".verdicts {verdict} ") {
+			sums[name] = sum
+		} else {
+			durations = append(durations, name)
 		}
 		if strings.Contains(name, "fine") || strings.Contains(name, "invalid") {
 			t.Errorf("a metric names a resource: %s", name)
 		}
 	}
-	mustEqual(t, "what was decided, by point and link", map[string]int{
-		"windlass.reason=Succeeded," + pool + ",windlass.verdict=ready":                                               1,
-		"windlass.reason=SpecInvalid," + pool + ",windlass.verdict=blocked":                                           1,
-		"windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                                             1,
-		"windlass.point=OwnerCheck," + pool + ",windlass.verdict=proceed":                                             3,
-		"windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                                               2,
-		"windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                     1,
-		"windlass.link=Valid,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
-		"windlass.link=Valid,windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block": 1,
-		"windlass.link=Quota,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
-		"windlass.point=Apply," + pool + ",windlass.verdict=proceed":                                                  1,
-		"windlass.link=lock,windlass.point=Apply," + pool + ",windlass.verdict=proceed":                               1,
-		"windlass.point=PostCheck," + pool + ",windlass.verdict=proceed":                                              1,
-		"windlass.point=Classify,windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                     1,
-	}, decisions)
-	durations := slices.DeleteFunc(slices.Sorted(maps.Keys(w.Counts)), func(name string) bool { return strings.HasPrefix(name, of) })
-	mustEqual(t, "how long it took, by point and link", []string{
-		"windlass.duration s windlass.link=Quota,windlass.point=PreCheck," + pool, "windlass.duration s windlass.link=Valid,windlass.point=PreCheck," + pool,
-		"windlass.duration s windlass.link=lock,windlass.point=Apply," + pool, "windlass.duration s windlass.point=Apply," + pool,
-		"windlass.duration s windlass.point=Classify," + pool, "windlass.duration s windlass.point=OwnerCheck," + pool,
-		"windlass.duration s windlass.point=PostCheck," + pool, "windlass.duration s windlass.point=PreCheck," + pool, "windlass.duration s " + pool,
+	const passes, points, links = "windlass.pass.verdicts {verdict} ", "windlass.point.verdicts {verdict} ", "windlass.link.verdicts {verdict} "
+	mustEqual(t, "each instrument counts each pass, point or link once, so that a sum over its labels is their number", map[string]float64{
+		passes + "windlass.reason=Succeeded," + pool + ",windlass.verdict=ready":                                              1,
+		passes + "windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                                            1,
+		passes + "windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                                            1,
+		points + "windlass.point=EntryCheck," + pool + ",windlass.verdict=proceed":                                            3,
+		points + "windlass.point=OwnerCheck," + pool + ",windlass.verdict=proceed":                                            3,
+		points + "windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                                              2,
+		points + "windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                    1,
+		links + "windlass.link=Valid,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		links + "windlass.link=Valid,windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block": 1,
+		links + "windlass.link=Quota,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		points + "windlass.point=Apply," + pool + ",windlass.verdict=proceed":                                                 1,
+		links + "windlass.link=lock,windlass.point=Apply," + pool + ",windlass.verdict=proceed":                               1,
+		points + "windlass.point=PostCheck," + pool + ",windlass.verdict=proceed":                                             1,
+		points + "windlass.point=Classify,windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                    1,
+	}, sums)
+	slices.Sort(durations)
+	mustEqual(t, "durations, by point and link", []string{
+		"windlass.link.duration s windlass.link=Quota,windlass.point=PreCheck," + pool, "windlass.link.duration s windlass.link=Valid,windlass.point=PreCheck," + pool,
+		"windlass.link.duration s windlass.link=lock,windlass.point=Apply," + pool, "windlass.pass.duration s " + pool, "windlass.point.duration s windlass.point=Apply," + pool,
+		"windlass.point.duration s windlass.point=Classify," + pool, "windlass.point.duration s windlass.point=EntryCheck," + pool, "windlass.point.duration s windlass.point=OwnerCheck," + pool,
+		"windlass.point.duration s windlass.point=PostCheck," + pool, "windlass.point.duration s windlass.point=PreCheck," + pool,
 	}, durations)
 }
 
 func TestLogs(t *testing.T) {
+	repeated := func(is bool) otelx.Option {
+		return otelx.WithRepeated(func(ctx context.Context, outcome any) bool {
+			if _, ok := outcome.(flow.Outcome); !ok || logr.FromContextOrDiscard(ctx).GetSink() == nil {
+				t.Errorf("the function gets the outcome and the context of the pass: %v", outcome)
+			}
+			return is
+		})
+	}
 	cases := map[string]struct {
 		reason    string
 		verbosity int
@@ -216,44 +232,90 @@ func TestLogs(t *testing.T) {
 		opts      []otelx.Option
 		want      []string
 	}{
-		"Off": {"a level that is off", 0, "fine", nil, nil},
-		"Points": {"entry and exit of every point, the exit with the verdict", 1, "invalid", nil, []string{
-			"level=1 msg=enter reconciler=Pool key=invalid",
-			"level=1 msg=enter reconciler=Pool key=invalid point=OwnerCheck",
-			"level=1 msg=proceed reconciler=Pool key=invalid point=OwnerCheck",
-			"level=1 msg=enter reconciler=Pool key=invalid point=PreCheck",
-			"level=1 msg=block reconciler=Pool key=invalid point=PreCheck reason=SpecInvalid retry=on change",
-			"level=1 msg=blocked reconciler=Pool key=invalid reason=SpecInvalid retry=on change",
+		"Quiet": {"a pass that becomes ready logs nothing at verbosity 0", 0, "fine", nil, nil},
+		"Wait":  {"neither does a pass with an operation under way", 0, "started", nil, nil},
+		"Block": {"a blocked pass logs one line at verbosity 0, which says where, why and for which objects it waits", 0, "waiting", nil, []string{
+			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
 		}},
-		"Links": {"and of every link at a higher one; a panic is told", 2, "panicking", nil, []string{
-			"level=1 msg=enter reconciler=Pool key=panicking",
-			"level=1 msg=enter reconciler=Pool key=panicking point=OwnerCheck",
-			"level=1 msg=proceed reconciler=Pool key=panicking point=OwnerCheck",
-			"level=1 msg=enter reconciler=Pool key=panicking point=PreCheck",
-			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Valid",
-			"level=2 msg=enter reconciler=Pool key=panicking point=PreCheck link=Quota",
-			"level=2 msg=panic reconciler=Pool key=panicking point=PreCheck link=Quota errorType=*errors.errorString",
-			"level=2 msg=proceed reconciler=Pool key=panicking point=PreCheck link=Valid",
-			"level=1 msg=panic reconciler=Pool key=panicking point=PreCheck errorType=*errors.errorString",
-			"level=1 msg=enter reconciler=Pool key=panicking point=Classify",
-			"level=1 msg=slow reconciler=Pool key=panicking point=Classify reason=Panic retry=slow",
-			"level=1 msg=panic reconciler=Pool key=panicking reason=CheckFailed retry=slow errorType=*errors.errorString",
+		"Failure": {"a failed pass logs one error, with the class in place of the text", 0, "refused", nil, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
 		}},
-		"Levels": {"levels can be set", 0, "invalid", []otelx.Option{otelx.WithLogVerbosity(0, 5)}, []string{
-			"level=0 msg=enter reconciler=Pool key=invalid",
-			"level=0 msg=enter reconciler=Pool key=invalid point=OwnerCheck",
-			"level=0 msg=proceed reconciler=Pool key=invalid point=OwnerCheck",
-			"level=0 msg=enter reconciler=Pool key=invalid point=PreCheck",
-			"level=0 msg=block reconciler=Pool key=invalid point=PreCheck reason=SpecInvalid retry=on change",
-			"level=0 msg=blocked reconciler=Pool key=invalid reason=SpecInvalid retry=on change",
+		"FailureText": {"WithErrorText adds the text and the message", 0, "refused", []otelx.Option{otelx.WithErrorText(100)}, []string{
+			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken",
 		}},
-		"Without": {"log lines can be switched off", 9, "fine", []otelx.Option{otelx.WithoutLogs()}, nil},
+		"Panic": {"a panic is a failure of the check that panicked", 0, "panicking", nil, []string{
+			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
+		}},
+		"Points": {"verbosity 1 adds the start and the end of every pass and point", 1, "waiting", nil, []string{
+			"level=1 msg=pass started reconciler=Pool key=waiting",
+			"level=1 msg=point started reconciler=Pool key=waiting point=EntryCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=EntryCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=waiting point=OwnerCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=OwnerCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=waiting point=PreCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=PreCheck verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks] notes=[9 of 9 cores are used]",
+			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
+		}},
+		"Links": {"verbosity 2 adds every link; an error of a link is no error of its own in the log", 2, "panicking", nil, []string{
+			"level=1 msg=pass started reconciler=Pool key=panicking",
+			"level=1 msg=point started reconciler=Pool key=panicking point=EntryCheck",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=EntryCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=panicking point=OwnerCheck",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=OwnerCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=panicking point=PreCheck",
+			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Valid",
+			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Quota",
+			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic errorType=*errors.errorString",
+			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Valid verdict=proceed",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=PreCheck verdict=panic errorType=*errors.errorString",
+			"level=1 msg=point started reconciler=Pool key=panicking point=Classify",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=Classify verdict=slow reason=Panic retry=slow",
+			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
+		}},
+		"Levels": {"the verbosities can be set", 0, "started", []otelx.Option{otelx.WithLogVerbosity(0, 5)}, []string{
+			"level=0 msg=pass started reconciler=Pool key=started",
+			"level=0 msg=point started reconciler=Pool key=started point=EntryCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=EntryCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=OwnerCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=OwnerCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=PreCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=PreCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=Apply",
+			"level=0 msg=point ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress",
+			"level=0 msg=pass ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress message=the operation is under way in the cloud",
+		}},
+		"Repeated": {"a repeated pass has the verbosity of passes", 0, "waiting", []otelx.Option{repeated(true)}, nil},
+		"RepeatedFailure": {"a repeated failure is no error of the logger, and keeps its text", 0, "refused",
+			[]otelx.Option{repeated(true), otelx.WithErrorText(100), otelx.WithLogVerbosity(0, 1)}, []string{
+				"level=0 msg=pass started reconciler=Pool key=refused",
+				"level=0 msg=point started reconciler=Pool key=refused point=EntryCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=EntryCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=OwnerCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=OwnerCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=PreCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=PreCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=Apply",
+				"level=0 msg=point ended reconciler=Pool key=refused point=Apply verdict=error errorType=NameTaken error=wrapped: code NameTaken",
+				"level=0 msg=point started reconciler=Pool key=refused point=Classify",
+				"level=0 msg=point ended reconciler=Pool key=refused point=Classify verdict=slow reason=Unknown retry=slow message=wrapped: code NameTaken",
+				"level=0 msg=pass ended reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken error=wrapped: code NameTaken",
+			}},
+		"NotRepeated": {"any other pass is logged as without the option", 0, "refused", []otelx.Option{repeated(false)}, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
+		}},
+		"RepeatedPanics": {"a function that panics costs no line", 0, "refused", []otelx.Option{otelx.WithRepeated(func(context.Context, any) bool { panic("no") })}, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
+		}},
+		"Without": {"WithoutLogs alone turns off all lines", 9, "broken", []otelx.Option{otelx.WithoutLogs()}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := &world{}
-			o := otelx.New(append([]otelx.Option{otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)}, tc.opts...)...)
-			flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(w.context(t, tc.verbosity), &pool{tc.pool})
+			opts := append([]otelx.Option{otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)}, tc.opts...)
+			if name == "Without" {
+				opts = []otelx.Option{otelx.WithTracerProvider(&w.Recorder), tc.opts[0]}
+			}
+			flow.New("Pool", operations, extensions, flow.WithObserver(otelx.New(opts...))).Reconcile(w.context(t, tc.verbosity), &pool{tc.pool})
 			mustEqual(t, tc.reason, tc.want, w.lines)
 		})
 	}
@@ -270,7 +332,7 @@ func TestLoggerOfThePass(t *testing.T) {
 	}))}
 	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
 	flow.New("Pool", operations, e, flow.WithObserver(o)).Reconcile(ctx, &pool{"fine"})
-	if len(w.lines) < 3 || w.lines[1] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(w.lines[len(w.lines)-1], "level=1 msg=canceled reconciler=Pool key=fine") {
+	if len(w.lines) < 3 || w.lines[1] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(w.lines[len(w.lines)-1], "level=1 msg=pass ended reconciler=Pool key=fine point=Apply verdict=canceled") {
 		t.Errorf("the lines are\n%s", strings.Join(w.lines, "\n"))
 	}
 }
@@ -286,7 +348,7 @@ func TestErrorText(t *testing.T) {
 		}
 		return b.String() + strings.Join(w.lines, "\n")
 	}
-	for _, name := range []string{"invalid", "broken", "panicking"} {
+	for _, name := range []string{"broken", "panicking"} {
 		if all := run(name); strings.Contains(all, "hunter2") {
 			t.Errorf("%s: the secret is told:\n%s", name, all)
 		}
@@ -294,7 +356,7 @@ func TestErrorText(t *testing.T) {
 	if all := run("broken", otelx.WithErrorText(1000)); strings.Count(all, "hunter2") < 2 {
 		t.Errorf("asked for, it is on the span and in the lines:\n%s", all)
 	}
-	if all := run("panicking", otelx.WithErrorText(35)); !strings.Contains(all, "the password") || strings.Contains(all, "hunter2") {
+	if all := run("panicking", otelx.WithErrorText(35)); !strings.Contains(all, "panic in link Qu... (28 bytes more)") || strings.Contains(all, "hunter2") {
 		t.Errorf("it is cut off:\n%s", all)
 	}
 }
@@ -311,6 +373,9 @@ func TestPassAttributes(t *testing.T) {
 	if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady || w.Spans[0].Attributes["tenant"] != "contoso" {
 		t.Errorf("%s, %v", out, w.Spans[0].Attributes)
 	}
+	if len(w.Spans[0].Events) != 3 {
+		t.Errorf("only links are events of a pass that went well: %v", w.Spans[0].Events)
+	}
 	out := r.Reconcile(t.Context(), &pool{"left"})
 	if out.State() != flow.StateReady || w.Spans[1].Events[0].Name != otelx.EventAttributesPanic || w.Spans[1].Ended != 1 {
 		t.Errorf("a panic of it is an event: %s, %v", out, w.Spans[1].Events)
@@ -319,14 +384,7 @@ func TestPassAttributes(t *testing.T) {
 
 // An instrument that is refused is told of once, and breaks nothing.
 func TestInstrumentsRefused(t *testing.T) {
-	var told []string
-	var mu sync.Mutex
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		told = append(told, err.Error())
-	}))
-	t.Cleanup(func() { otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) })
+	told := reports(t)
 	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Refuse: true}))
 	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))
 	for range 3 {
@@ -334,7 +392,8 @@ func TestInstrumentsRefused(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	mustEqual(t, "each is told of once", []string{"no windlass.duration", "no windlass.decisions"}, told)
+	mustEqual(t, "each is told of once", []string{"no windlass.link.duration", "no windlass.link.verdicts", "no windlass.point.duration",
+		"no windlass.point.verdicts", "no windlass.pass.duration", "no windlass.pass.verdicts"}, *told)
 }
 
 // An SDK that is installed after the observer was made takes effect.
@@ -415,7 +474,8 @@ func TestSpanAndLog(t *testing.T) {
 	}()
 	mustEqual(t, "a span of its own, below what is there or not", []string{" > quota: proceed", " > quota: panic, exception"}, tree(t, w))
 	mustEqual(t, "and lines", []string{
-		"level=2 msg=enter link=audit", "level=2 msg=proceed link=audit", "level=2 msg=enter link=audit", "level=2 msg=panic link=audit errorType=*errors.errorString",
+		"level=2 msg=link started link=audit", "level=2 msg=link ended link=audit verdict=proceed",
+		"level=2 msg=link started link=audit", "level=2 msg=link ended link=audit verdict=panic errorType=*errors.errorString",
 	}, w.lines)
 	off := chain.New(otelx.Span("quota", around, otelx.WithTracerProvider(nil)))
 	if n, err := off.Then(func(context.Context, bool) (int, error) { return 2, errors.ErrUnsupported })(ctx, false); n != 2 || err != errors.ErrUnsupported || off.String() != "quota" {
@@ -428,12 +488,22 @@ func TestSetUpPanics(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"LogVerbosity": {func() { otelx.WithLogVerbosity(-1, 2) }, "otelx: WithLogVerbosity(-1, 2): give 0 or more"},
-		"ErrorText":    {func() { otelx.WithErrorText(0) }, "otelx: WithErrorText(0): give at least 1 byte"},
+		"LogVerbosity":  {func() { otelx.WithLogVerbosity(-1, 2) }, "otelx: WithLogVerbosity(-1, 2): give 0 or more"},
+		"LinkVerbosity": {func() { otelx.WithLogVerbosity(0, -1) }, "otelx: WithLogVerbosity(0, -1): give 0 or more"},
+		"NilHandler": {func() {
+			nothing := func(chain.Handler[int, int]) chain.Handler[int, int] { return nil }
+			chain.New(otelx.Log("audit", nothing)).Then(func(context.Context, int) (int, error) { return 0, nil })
+		}, "chain: Then: link 1 of 1, audit, returned a nil handler"},
+		"ErrorText": {func() { otelx.WithErrorText(0) }, "otelx: WithErrorText(0): give at least 1 byte"},
 		"Twice": {func() {
 			o := flow.WithObserver((&world{}).observer())
-			flow.New("Pool", operations, extensions, flow.WithObserver(nil), o, flow.WithObserver((&world{}).observer()), o)
+			flow.New("Pool", operations, extensions, flow.WithObserver(nil), o, flow.WithObserver((&world{}).observer(otelx.WithoutLogs())), o)
 		}, "flow: New: Pool: observers 1 and 3 are the same *otelx.observer: give it once"},
+		"Lines": {func() {
+			flow.New("Pool", operations, extensions, flow.WithObserver((&world{}).observer(otelx.WithoutLogs())),
+				flow.WithObserver((&world{}).observer()), flow.WithObserver((&world{}).observer()))
+		}, "flow: New: Pool: observers 2 and 3 both write the log lines of each pass: leave one of them out, or give it " +
+			"otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -441,5 +511,5 @@ func TestSetUpPanics(t *testing.T) {
 			tc.do()
 		})
 	}
-	otelx.New(nil) // a nil option is none
+	otelx.New(nil, otelx.WithLogVerbosity(0, 0)) // a nil option is none
 }

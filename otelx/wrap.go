@@ -16,25 +16,19 @@ import (
 // empty name panic.
 func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithoutLogs(), WithMeterProvider(nil)))
-	named := chain.Named(name, link)
-	if o.tracer == nil {
-		return named
-	}
-	b := o.bind(&chain.Link{Name: name})
-	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-		h := link(next)
-		if h == nil {
-			return nil // Then panics and names this link
-		}
+	return wrap(name, link, o, func(b *bound, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
-			inner, span := b.tracer.Start(ctx, b.spanName, b.spanOptions...)
+			inner, span := b.startSpan(ctx)
+			if span == nil {
+				return h(ctx, req)
+			}
 			return run.Call(inner, req, h, func(end run.End[Res]) {
 				if end.Returned && !span.IsRecording() {
-					span.End()
+					b.endSpan(span)
 					return
 				}
-				l := b.left(nil, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
-				b.end(span, &l)
+				l := b.left(&running{class: b.class}, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
+				b.finish(span, &l)
 			})
 		}
 	})
@@ -45,25 +39,31 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 // [New] that are about log lines. A nil link and an empty name panic.
 func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithTracerProvider(nil), WithMeterProvider(nil)))
-	named := chain.Named(name, link)
-	if o.quiet {
-		return named
-	}
-	l := &chain.Link{Name: name}
-	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-		plain := link(next)
-		if plain == nil {
-			return nil
-		}
-		b := o.bind(l)
+	return wrap(name, link, o, func(b *bound, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
-			if !logged(ctx, o.linkVerbosity) {
-				return plain(ctx, req)
+			if !o.logged(ctx, o.linkVerbosity) {
+				return h(ctx, req)
 			}
-			ctx, start := b.Enter(ctx, l), mono.Now()
-			return run.Call(ctx, req, plain, func(end run.End[Res]) {
-				b.Exit(ctx, l, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Elapsed: mono.Now() - start})
+			inner, start := b.Enter(ctx, b.link), mono.Now()
+			return run.Call(inner, req, h, func(end run.End[Res]) {
+				b.Exit(inner, b.link, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Elapsed: mono.Now() - start})
 			})
 		}
+	})
+}
+
+// wrap makes a link of that name, whose handlers are those of link inside
+// around. If o is off, it makes link itself, under that name.
+func wrap[Req, Res any](name string, link chain.Middleware[Req, Res], o *observer, around func(*bound, chain.Handler[Req, Res]) chain.Handler[Req, Res]) chain.Middleware[Req, Res] {
+	named := chain.Named(name, link)
+	if o.off() {
+		return named
+	}
+	b := o.bind(&chain.Link{Name: name})
+	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		if h := link(next); h != nil {
+			return around(b, h)
+		}
+		return nil // Then panics and names this link
 	})
 }

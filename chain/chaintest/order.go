@@ -340,9 +340,25 @@ func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	return "", true
 }
 
+// listed records the links that the chain lists, without those within other links.
+type listed struct{ *Recorder }
+
+func (l listed) Enter(ctx context.Context, link *chain.Link) context.Context {
+	if link.Within != nil {
+		return ctx
+	}
+	return l.Recorder.Enter(ctx, link)
+}
+
+func (l listed) Exit(ctx context.Context, link *chain.Link, e chain.Exit) {
+	if link.Within == nil {
+		l.Recorder.Exit(ctx, link, e)
+	}
+}
+
 // handler composes the chain, observed by rec.
 func (r *runner[Req, Res]) handler(rec *Recorder) chain.Handler[Req, Res] {
-	c := r.c.Observe(rec)
+	c := r.c.Observe(listed{rec})
 	if r.compose == nil {
 		return c.Then(func(context.Context, Req) (res Res, err error) {
 			r.ends.Add(1)

@@ -2,7 +2,6 @@ package chaintest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,11 +18,11 @@ import (
 func TestChecks(t *testing.T) {
 	guards := chain.New(
 		checks.Paused(func(c *Cluster) bool { return c.Nodes == 0 }),
-		checks.Valid(func(c *Cluster) error {
+		checks.ResourceIs("Valid", func(c *Cluster) string {
 			if c.Nodes > 5 {
-				return errors.New("too many nodes")
+				return "too many nodes"
 			}
-			return nil
+			return ""
 		}),
 	)
 	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Cluster] {
@@ -46,7 +45,7 @@ func TestFlow(t *testing.T) {
 		Key:   func(c *Cluster) string { return c.Name },
 		Apply: func(context.Context, *flow.Request[*Cluster]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*Cluster]{
-		PreCheck: chain.New(checks.Valid(func(*Cluster) error { return nil })),
+		PreCheck: chain.New(checks.ResourceIs("Valid", func(*Cluster) string { return "" })),
 	}, flow.WithObserver(&rec))
 	chaintest.Golden(t, "flow", r)
 

@@ -50,8 +50,8 @@
 // # Rules
 //
 // Conforms draws requests from a generator, which need only make ordinary ones. It
-// makes variants of each: without an owner; with an owner that is not found, a
-// typed nil, of another kind, known only by its ID, or in each state of readiness;
+// makes variants of each: without an owner; with an owner that is not set, not found,
+// a typed nil, of another kind, known only by its ID, or in each state of readiness;
 // without a resolver; and with each field of the resource and the owner set to
 // zero. A failure names the broken [Rule] and shows the smallest request:
 //

@@ -31,6 +31,10 @@ func Unknown(ref checks.Ref, value any) checks.Object {
 // NotFound returns an object that does not exist.
 func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
 
+// NotSet returns an owner that no reference names yet. kind is the kind that the
+// reference must name.
+func NotSet(kind string) checks.Object { return checks.Object{Ref: checks.Ref{Kind: kind}} }
+
 // ByID returns an object known only by its ID in the cloud.
 func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
 

@@ -23,6 +23,7 @@ func TestObjects(t *testing.T) {
 		"Stale":    {Reason: "it was", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
 		"Unknown":  {Reason: "nobody said", Request: owned(checkstest.Unknown(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
 		"NotFound": {Reason: "it is not there", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
+		"NotSet":   {Reason: "no reference names it", Request: owned(checkstest.NotSet("Cluster")), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
 		"ByID":     {Reason: "only the cloud knows", Request: owned(checkstest.ByID("/x")), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
 		"Deleting": {Reason: "nobody holds up a deletion", Request: owned(checkstest.NotFound(ref), checkstest.Deleting()), Want: checkstest.Proceeds()},
 	})

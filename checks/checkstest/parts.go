@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/slot"
 )
 
 // parts are the parts of a request whose type is not known.
@@ -44,10 +45,12 @@ func mustPartsOf(req any) parts {
 	return p
 }
 
-// copied returns a shallow copy of a request.
+// copied returns a shallow copy of a request, with slots of its own.
 func copied[R any](req R) R {
 	c := reflect.New(reflect.TypeOf(req).Elem())
 	c.Elem().Set(reflect.ValueOf(req).Elem())
+	values := slot.Of(mustPartsOf(c.Interface()).owner)
+	*values = (*values).Clone()
 	return c.Interface().(R)
 }
 

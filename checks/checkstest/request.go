@@ -25,7 +25,7 @@ func OwnerRequest(parts ...Part) *checks.OwnerRequest {
 type Part func(owner *checks.OwnerRequest, presence *checks.Presence)
 
 // OwnedBy sets the owner: [Ready], [NotReady], [Stale], [Unknown], [NotFound],
-// [ByID] or any other object.
+// [NotSet], [ByID] or any other object.
 func OwnedBy(owner checks.Object) Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Owner = owner }
 }

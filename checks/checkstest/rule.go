@@ -9,9 +9,9 @@ const (
 	// Decides: it returns in time ([WithTimeout]) a Result that is not the zero Result,
 	// or an error. It does not panic.
 	Decides Rule = iota + 1
-	// AnyOwner: it decides whatever the owner is: none, not found, a nil pointer, of
-	// another kind, known only by its ID, being deleted, not ready, ready only for an
-	// older generation, or without a reported state.
+	// AnyOwner: it decides whatever the owner is: none, named by no reference yet, not
+	// found, a nil pointer, of another kind, known only by its ID, being deleted, not
+	// ready, ready only for an older generation, or without a reported state.
 	AnyOwner
 	// NilFields: it decides if the request has no resolver, or if one exported field
 	// of the resource or the owner is zero, at any level. The resource itself is

@@ -1,6 +1,7 @@
 package checkstest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -47,6 +48,7 @@ func variants[R any](given R) []variant[R] {
 		add(AnyOwner, what, func(p parts) { p.owner.Owner = o })
 	}
 	is("with no owner", checks.Object{})
+	is("with an owner that no reference names yet", NotSet(cmp.Or(ref.Kind, "Owner")))
 	is("with an owner that is not found", NotFound(ref))
 	is("with an owner known by its ID only", ByID("/subscriptions/s/owners/owner"))
 	is("with an owner of another kind", Ready(ref, &otherKind{Name: "other"}))

@@ -17,7 +17,8 @@ func TestVariants(t *testing.T) {
 	state := "Succeeded"
 	ref := checks.Ref{Kind: "Cluster", Name: "prod"}
 	none := []string{
-		"with no owner", "with an owner that is not found", "with an owner known by its ID only", "with an owner of another kind",
+		"with no owner", "with an owner that no reference names yet", "with an owner that is not found", "with an owner known by its ID only",
+		"with an owner of another kind",
 	}
 	there := []string{
 		"with an owner that is a nil pointer", "with an owner that does not report its readiness", "with an owner that is not ready",

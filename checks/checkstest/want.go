@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks], [Fails]
-// and [FailsAs] make one. The zero Want fails the test.
+// Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks],
+// [Ignores], [Finishes], [Releases], [Fails] and [FailsAs] make one. The zero Want fails the test.
 type Want struct {
 	verdict, reason string
 	retry           classify.Retry // Unset: any
@@ -34,6 +34,9 @@ const (
 	verdictProceed = "proceed"
 	verdictSkip    = "skip"
 	verdictBlock   = "block"
+	verdictIgnore  = "ignore"
+	verdictFinish  = "finish"
+	verdictRelease = "release"
 	verdictError   = "error"
 )
 
@@ -57,6 +60,15 @@ func Blocks(reason string, opts ...checks.BlockOption) Want {
 	return w
 }
 
+// Ignores expects [checks.Ignore].
+func Ignores() Want { return Want{verdict: verdictIgnore} }
+
+// Finishes expects [checks.Finished] with the reason.
+func Finishes(reason string) Want { return Want{verdict: verdictFinish, reason: reason} }
+
+// Releases expects [checks.Release].
+func Releases() Want { return Want{verdict: verdictRelease} }
+
 // Fails expects an error in which errors.Is finds all of errs; without errs, any
 // error.
 func Fails(errs ...error) Want {
@@ -75,8 +87,8 @@ func FailsAs[E error]() Want {
 	}}}}
 }
 
-// Saying returns a Want that also expects each part in the message of the block,
-// the reason of the skip, or the text of the error.
+// Saying returns a Want that also expects each part in the message of the
+// result, or in the text of the error.
 func (w Want) Saying(parts ...string) Want {
 	w.saying = slices.Concat(w.saying, parts)
 	return w
@@ -129,13 +141,12 @@ func outcomeOf(res checks.Result, err error) outcome {
 		return outcome{Verdict: verdictError, Error: textOf(err)}
 	}
 	o := outcome{Reason: res.Reason(), Message: res.Message(), After: res.After(), WaitingFor: sorted(res.WaitingFor())}
-	switch {
-	case res.Blocked():
-		o.Verdict, o.Retry = verdictBlock, res.Retry().String()
-	case res.Skipped():
-		o.Verdict = verdictSkip
-	case res.Proceeds():
-		o.Verdict = verdictProceed
+	if res.IsZero() {
+		return o
+	}
+	o.Verdict, _ = res.Describe()
+	if res.Blocked() {
+		o.Retry = res.Retry().String()
 	}
 	return o
 }
@@ -145,7 +156,7 @@ func outcomeOf(res checks.Result, err error) outcome {
 func (w Want) whole(got outcome, err error) outcome {
 	want := got
 	want.Verdict = w.verdict
-	if w.verdict == verdictBlock {
+	if w.reason != "" {
 		want.Reason = w.reason
 	}
 	if w.verdict != got.Verdict { // got has nothing to compare the rest with

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,10 +14,12 @@ import (
 )
 
 const (
-	maxBody  = 1 << 20 // how much of a body is read
-	maxText  = 1 << 10 // how much of a body without a message is shown
-	maxInner = 8       // how many nested errors are read
-	maxDepth = 8       // how deep they may be nested
+	maxBody   = 1 << 20 // how much of a body is read
+	firstRead = 4 << 10 // how much of a body the first read asks for
+	maxIdle   = 100     // how many reads of a body in a row may return no byte
+	maxText   = 1 << 10 // how much of a body without a message is shown
+	maxInner  = 8       // how many nested errors are read
+	maxDepth  = 8       // how deep they may be nested
 )
 
 // body holds the parts of an error that the body of a response has.
@@ -54,10 +57,36 @@ func peek(resp *http.Response) []byte {
 		data := body.Bytes()
 		return data[:min(len(data), maxBody)]
 	default:
-		data, err := io.ReadAll(io.LimitReader(body, maxBody))
+		data, err := readStart(resp)
 		resp.Body = &peeked{head: data, unread: data, err: err, rest: body}
 		return data
 	}
+}
+
+// readStart reads up to maxBody bytes of a body. It stops earlier at an error,
+// after maxIdle reads in a row without a byte, and if the context of the request
+// is done. It reads once before it looks at the context, because a small body
+// is often in memory.
+func readStart(resp *http.Response) (data []byte, err error) {
+	data = make([]byte, 0, firstRead)
+	for idle := 0; len(data) < maxBody && idle < maxIdle; idle++ {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+		n, err := resp.Body.Read(data[len(data):min(cap(data), maxBody)])
+		data = data[:len(data)+n]
+		switch {
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return data, err
+		case resp.Request != nil && resp.Request.Context().Err() != nil:
+			return data, nil
+		case n > 0:
+			idle = -1
+		}
+	}
+	return data, nil
 }
 
 // peeked is a body whose start was read. It returns the start once more.

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -175,6 +176,91 @@ func TestReadBodyOfTenMegabytes(t *testing.T) {
 				t.Errorf("closing the body must close it: error %v", err)
 			}
 		})
+	}
+}
+
+// stalled returns a JSON start, and then no byte and no error for ever.
+type stalled struct{ reads int }
+
+func (s *stalled) Read(b []byte) (int, error) {
+	if s.reads++; s.reads == 1 {
+		return copy(b, `{"code":"Conflict","mess`), nil
+	}
+	return 0, nil
+}
+
+// trickle returns one byte a read, without an end. The context of its request
+// ends with the read of this number.
+type trickle struct {
+	reads, cancelAt int
+	cancel          func()
+}
+
+func (r *trickle) Read(b []byte) (int, error) {
+	if r.reads++; r.reads == r.cancelAt {
+		r.cancel()
+	}
+	return copy(b[:1], " "), nil
+}
+
+// A body that never ends costs a bounded number of reads, and no time after the
+// pass has ended.
+func TestReadBodyWithoutEnd(t *testing.T) {
+	t.Run("Stalled", func(t *testing.T) {
+		body := &stalled{}
+		got := readBody(&http.Response{Body: io.NopCloser(body)})
+		if got.code != "Conflict" || body.reads != 1+maxIdle {
+			t.Errorf("the body before it stalls counts: got code %q after %d reads", got.code, body.reads)
+		}
+	})
+	t.Run("Slow", func(t *testing.T) {
+		body := &trickle{}
+		readBody(&http.Response{Body: io.NopCloser(body)})
+		if body.reads != maxBody {
+			t.Errorf("a slow body is read up to the limit: got %d reads, want %d", body.reads, maxBody)
+		}
+	})
+	for name, at := range map[string]int{"CanceledBefore": 0, "Canceled": 20} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			body := &trickle{cancelAt: at, cancel: cancel}
+			if at == 0 {
+				cancel()
+			}
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com", nil)
+			readBody(&http.Response{Body: io.NopCloser(body), Request: req})
+			if want := max(at, 1); body.reads != want {
+				t.Errorf("the context of the request ends the reading: got %d reads, want %d", body.reads, want)
+			}
+		})
+	}
+	t.Run("InMemory", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com", nil)
+		got := readBody(&http.Response{Body: io.NopCloser(strings.NewReader(`{"code":"Conflict","message":"busy"}`)), Request: req})
+		if got.message != "busy" {
+			t.Errorf("a body in memory is read after the pass has ended: got message %q", got.message)
+		}
+	})
+}
+
+// The limit is exact: the last byte of a MiB counts, and the byte after it does
+// not. The last byte ends the message.
+func TestReadBodyAtTheLimit(t *testing.T) {
+	const start, end = `{"x":"`, `","code":"Conflict","message":"busy"`
+	for extra, want := range []codeMessage{{"Conflict", "busy"}, {"Conflict", ""}} {
+		text := start + strings.Repeat("x", maxBody-len(start)-len(end)+extra) + end
+		cached := &http.Response{Body: io.NopCloser(strings.NewReader(text))}
+		if _, err := runtime.Payload(cached); err != nil {
+			t.Fatal(err)
+		}
+		for name, resp := range map[string]*http.Response{"read": {Body: io.NopCloser(strings.NewReader(text))}, "cached": cached} {
+			got := readBody(resp)
+			if diff := cmp.Diff(want, codeMessage{got.code, got.message}); diff != "" {
+				t.Errorf("%s, %d bytes too many (-want +got):\n%s", name, extra, diff)
+			}
+		}
 	}
 }
 

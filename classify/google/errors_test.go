@@ -99,7 +99,12 @@ func TestRead(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	e := &googleapi.Error{Code: 400, Body: `{"error":{"status":"INVALID_ARGUMENT","x":"` + strings.Repeat("x", maxBody) + `"}}`}
+	const start, end = `{"error":{"status":"INVALID_ARGUMENT","x":"`, `"}}`
+	whole := start + strings.Repeat("x", maxBody-len(start)-len(end)) + end
+	if f := classify.NewFailure(&googleapi.Error{Code: 400, Body: whole}, "", noon, Errors()); f.Code != "INVALID_ARGUMENT" {
+		t.Errorf("a body of exactly a MiB is read: got code %q", f.Code)
+	}
+	e := &googleapi.Error{Code: 400, Body: whole + " "}
 	for range 100 {
 		e.Details = append(e.Details, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "R"})
 	}

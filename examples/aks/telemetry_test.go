@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -145,6 +146,9 @@ func protoAttrs(all []*commonpb.KeyValue) attrs {
 	made := attrs{}
 	for _, a := range all {
 		made[a.Key] = a.Value.GetStringValue()
+		for _, v := range a.Value.GetArrayValue().GetValues() {
+			made[a.Key] += v.GetStringValue()
+		}
 	}
 	return made
 }
@@ -159,6 +163,10 @@ func (all jsonAttrs) read() attrs {
 	made := attrs{}
 	for _, a := range all {
 		made[a.Key], _ = a.Value.Value.(string) // as protoAttrs
+		list, _ := a.Value.Value.([]any)
+		for _, v := range list {
+			made[a.Key] += fmt.Sprint(v)
+		}
 	}
 	return made
 }
@@ -312,6 +320,7 @@ func mustHaveEvents(t *testing.T, spans []span) {
 	}
 	blocked := of("OwnerCheck", "OwnerProvisioningState", "block")
 	blocked["windlass.reason"], blocked["windlass.retry"] = "OwnerState", "slow"
+	blocked["windlass.message"], blocked["windlass.waiting_for"] = `owner ManagedCluster demo is in state "Upgrading": it must be Succeeded, Failed or Canceled`, "ManagedCluster demo"
 	if diff := cmp.Diff([]event{{link, blocked}, {link, of("OwnerCheck", "OwnerReady", "proceed")}}, at("02:00", "system")); diff != "" {
 		t.Errorf("a block, and what let it through: -want, +got:\n%s", diff)
 	}
@@ -341,19 +350,23 @@ func mustMeasure(t *testing.T, metrics []metric) {
 		}
 	}
 	slices.Sort(names)
-	if diff := cmp.Diff([]string{"windlass.decisions", "windlass.duration"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"windlass.link.duration", "windlass.link.verdicts", "windlass.pass.duration", "windlass.pass.verdicts",
+		"windlass.point.duration", "windlass.point.verdicts"}, names); diff != "" {
 		t.Fatalf("each metric, once: -want, +got:\n%s", diff)
 	}
 	want := attrs{"windlass.reconciler": "AgentPool", "windlass.point": "PreCheck", "windlass.link": "ReferenceReady(network)"}
 	has := func(m metric, n int64) bool {
 		return slices.ContainsFunc(m.Series, func(s series) bool { return cmp.Equal(want, s.Attrs) && s.N == n })
 	}
-	byName := map[string]metric{metrics[0].Name: metrics[0], metrics[1].Name: metrics[1]}
-	if m := byName["windlass.duration"]; !has(m, 0) {
+	byName := map[string]metric{}
+	for _, m := range metrics {
+		byName[m.Name] = m
+	}
+	if m := byName["windlass.link.duration"]; !has(m, 0) {
 		t.Errorf("how long the check took is not in %v", m)
 	}
 	want["windlass.verdict"], want["windlass.reason"] = "block", "ReferenceNotFound"
-	if m := byName["windlass.decisions"]; !has(m, 1) {
+	if m := byName["windlass.link.verdicts"]; !has(m, 1) {
 		t.Errorf("that the check blocked once is not in %v", m)
 	}
 }
@@ -364,12 +377,13 @@ func TestLogLines(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 	}
 	simtest.InOrder(t, got.Stderr,
-		"at=00:00 msg=enter reconciler=ManagedCluster key=demo\n",
-		"at=02:00 msg=enter reconciler=AgentPool key=system point=OwnerCheck link=OwnerReady\n",
-		"at=02:00 msg=block reconciler=AgentPool key=system point=OwnerCheck link=OwnerProvisioningState reason=OwnerState retry=slow duration=",
-		"at=07:00 msg=error reconciler=AgentPool key=system point=Apply duration=", "errorType=OperationNotAllowed\n",
+		"at=00:00 msg=\"pass started\" reconciler=ManagedCluster key=demo\n",
+		"at=02:00 msg=\"link started\" reconciler=AgentPool key=system point=OwnerCheck link=OwnerReady\n",
+		"at=02:00 msg=\"link ended\" reconciler=AgentPool key=system point=OwnerCheck link=OwnerProvisioningState verdict=block reason=OwnerState retry=slow message=",
+		"at=07:00 msg=\"point ended\" reconciler=AgentPool key=system point=Apply verdict=error duration=", "errorType=OperationNotAllowed\n",
+		"at=07:00 msg=\"pass ended\" reconciler=AgentPool key=system err=OperationNotAllowed point=Apply verdict=error", "errorType=OperationNotAllowed\n",
 		"at=09:30 msg=\"made by a person\" object=\"Subnet apps/batch\"\n",
-		"at=11:22 msg=ready reconciler=AgentPool key=batch reason=Succeeded",
+		"at=11:22 msg=\"pass ended\" reconciler=AgentPool key=batch verdict=ready reason=Succeeded",
 	)
 	blocked := 0
 	for _, p := range story(t) {
@@ -377,17 +391,18 @@ func TestLogLines(t *testing.T) {
 			continue
 		}
 		blocked++
-		line := fmt.Sprintf("at=%s msg=block reconciler=%s key=%s point=%s link=%s reason=%s ", flowtest.Stamp(p.At), p.Resource.Kind, p.Resource.Name,
+		line := fmt.Sprintf("at=%s msg=\"pass ended\" reconciler=%s key=%s point=%s link=%s verdict=block reason=%s ", flowtest.Stamp(p.At), p.Resource.Kind, p.Resource.Name,
 			p.Outcome.Point(), p.Outcome.Link(), p.Outcome.Reason())
 		if strings.Count(got.Stderr, line) != 1 {
 			t.Errorf("want one line with %q", line)
 		}
 	}
-	if n := strings.Count(got.Stderr, "msg=blocked "); n != blocked || n == 0 {
+	if n := len(regexp.MustCompile(`msg="pass ended" .* verdict=block `).FindAllString(got.Stderr, -1)); n != blocked || n == 0 {
 		t.Errorf("%d lines say that a pass was blocked, want %d", n, blocked)
 	}
 	for line := range strings.Lines(got.Stderr) {
-		if strings.Contains(strings.ToLower(line), "succeeded") && !strings.Contains(line, "msg=ready ") {
+		line = regexp.MustCompile(` message="[^\\"]*(\\.[^\\"]*)*"`).ReplaceAllString(line, "") // which may name a state
+		if strings.Contains(strings.ToLower(line), "succeeded") && !strings.Contains(line, "verdict=ready ") {
 			t.Errorf("nothing succeeded but what is ready: %s", line)
 		}
 		if strings.Contains(line, "time=") || strings.Contains(line, "level=") {

@@ -65,7 +65,7 @@ func TestManagedClustersAgentPool(t *testing.T) {
 	alone := subject[*ManagedClustersAgentPool]{resource: agentPool(new("Succeeded"), "1.32"), lone: true}
 	cases["no owner"] = row[*ManagedClustersAgentPool]{
 		reason: "if the owner check is left out, this one does not let it pass", in: alone, want: blocks,
-		with: checks.ReasonOwnerNotFound, retry: classify.OnChange,
+		with: checks.ReasonOwnerNotSet, retry: classify.OnChange,
 	}
 	decide(t, flow.PointPreCheck, ManagedClustersAgentPoolExtensions(), cases)
 }

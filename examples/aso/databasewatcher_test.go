@@ -308,7 +308,7 @@ func TestTarget(t *testing.T) {
 		with  string
 		retry classify.Retry
 	}{
-		"none":          {checks.Object{}, checks.ReasonOwnerNotFound, classify.OnChange},
+		"none":          {checks.Object{}, checks.ReasonOwnerNotSet, classify.OnChange},
 		"not found":     {checks.Object{Ref: somewhere}, checks.ReasonOwnerNotFound, classify.Fast},
 		"a nil pointer": {checks.Object{Ref: somewhere, Value: (*Watcher)(nil)}, checks.ReasonOwnerNotFound, classify.Fast},
 		"another kind":  {checks.Object{Ref: somewhere, Value: &ManagedCluster{}}, checks.ReasonOwnerWrongKind, classify.OnChange},

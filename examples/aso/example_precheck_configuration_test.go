@@ -19,12 +19,12 @@ type GatewayPlan struct {
 // GatewayAdvanced is what can be wrong about a plan.
 type GatewayAdvanced struct{ MinUnits, MaxUnits int }
 
-// validate says what is wrong with the plan, for the person who wrote it.
-func (p *GatewayPlan) validate() error {
+// units returns the objection to the units of the plan, for the person who wrote it.
+func (p *GatewayPlan) units() string {
 	if a := p.Advanced; a != nil && a.MinUnits > a.MaxUnits {
-		return fmt.Errorf("spec.advanced.minUnits is %d and must not be above maxUnits, which is %d", a.MinUnits, a.MaxUnits)
+		return fmt.Sprintf("spec.advanced.minUnits is %d and must not be above maxUnits, which is %d", a.MinUnits, a.MaxUnits)
 	}
-	return nil
+	return ""
 }
 
 // A plan that cannot be right waits for another spec. Nothing else helps, so nothing is tried meanwhile.
@@ -37,7 +37,7 @@ func Example_preCheckConfiguration() {
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*GatewayPlan]{
-		PreCheck: chain.New(checks.Valid((*GatewayPlan).validate)),
+		PreCheck: chain.New(checks.ResourceIs("Units", (*GatewayPlan).units, checks.WithReason(checks.ReasonSpecInvalid))),
 	}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 	reconcile := func(p *GatewayPlan) {
 		out := plans.Reconcile(context.Background(), p)
@@ -56,7 +56,7 @@ func Example_preCheckConfiguration() {
 	plan.Generation, plan.Advanced.MinUnits = 2, 2
 	reconcile(plan)
 	// Output:
-	// blocked at PreCheck by Valid: SpecInvalid: spec.advanced.minUnits is 8 and must not be above maxUnits, which is 4
+	// blocked at PreCheck by Units: SpecInvalid: spec.advanced.minUnits is 8 and must not be above maxUnits, which is 4
 	//   Ready=False SpecInvalid
 	//   Stalled=True SpecInvalid
 	//   severity Error - looked at again on change

@@ -82,6 +82,6 @@ func Example_preCheckOwnerReady() {
 	//   waits for [Namespace shop] and is looked at again fast
 	// PUT orders
 	// ready
-	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: there is no owner, and one is required: name an owner
+	// blocked at OwnerCheck by OwnerReady: OwnerNotSet: there is no owner, and one is required: name an owner
 	//   waits for [] and is looked at again on change
 }

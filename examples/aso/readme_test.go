@@ -54,7 +54,7 @@ type (
 
 // README:
 var pools = flow.Extensions[*AgentPool]{
-	PreCheck: chain.New( // after the GET, before the PUT
+	PreCheck: chain.New( // before the PUT
 		checks.ProvisioningState(func(p *AgentPool) *string { return p.Status.ProvisioningState }),
 		checks.OwnerFits("version", func(p *AgentPool, c *ManagedCluster) string {
 			if p.Spec.Minor > c.Status.Minor {
@@ -69,7 +69,7 @@ var pools = flow.Extensions[*AgentPool]{
 
 // README:
 var databases = flow.Extensions[*Database]{
-	OwnerCheck: chain.New( // before any request
+	OwnerCheck: chain.New( // before the GET
 		checks.OwnerReady(),
 		checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
 	),

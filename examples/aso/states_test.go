@@ -333,7 +333,7 @@ func ownerState[T, W any](goesOn string, aso func(string) decision, resource T, 
 	for name, tc := range map[string]row[T]{
 		"none": {
 			reason: "a child is nothing without its parent", in: subject[T]{resource: resource}, want: blocks,
-			with:  checks.ReasonOwnerNotFound,
+			with:  checks.ReasonOwnerNotSet,
 			retry: classify.OnChange, aso: proceeds,
 			because: "that an owner is missing is a mistake in the spec; ASO does not ask the check then",
 		},

@@ -13,17 +13,16 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// clusterExtensions is what is special about clusters: Azure refuses changes while it works on one. Nobody tells when it
-// has done, so it is looked at every minute meanwhile. A stopped cluster is no less ready than a running one, for its
-// spec does not say that it should run; that its databases need it running is theirs to check.
+// clusterExtensions returns the customisations of clusters. Azure refuses changes while it works on a cluster, and the
+// cluster is not Ready then. Azure sends no event at the end, so the cluster is reconciled every minute meanwhile. A
+// stopped cluster is Ready, because its spec does not ask it to run. The databases check that it runs.
 func clusterExtensions() flow.Extensions[*Cluster] {
-	return flow.Extensions[*Cluster]{
-		PreCheck: chain.New(
-			chain.Named("Settled", checks.ProvisioningState(clusterState, checks.WithAfter(time.Minute), checks.WithDenied(
-				armkusto.StateCreating, armkusto.StateUpdating, armkusto.StateStarting, armkusto.StateStopping, armkusto.StateDeleting))),
-			checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Minute)),
-		),
-	}
+	settled := chain.New(
+		chain.Named("Settled", checks.ProvisioningState(clusterState, checks.WithAfter(time.Minute), checks.WithDenied(
+			armkusto.StateCreating, armkusto.StateUpdating, armkusto.StateStarting, armkusto.StateStopping, armkusto.StateDeleting))),
+		checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Minute)),
+	)
+	return flow.Extensions[*Cluster]{PreCheck: settled, PostCheck: settled}
 }
 
 // clusterState and clusterProvisioningState are the selectors of a cluster's states, for its own checks and for those of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 	"github.com/windlass-go/windlass/flow"
@@ -28,7 +29,8 @@ func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
 		// The cloud refuses changes while it works on a cluster, whoever told it to.
 		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Second))),
 		// The operation is done before the cluster does what the spec says.
-		PostCheck: chain.New(checks.Check("Settled", clusterSettled)),
+		PostCheck: chain.New(checks.ResourceIs("Settled", unsettled, checks.WithReason("NotSettled"),
+			checks.WithRetry(classify.Slow), checks.WithAfter(askAgainIn))),
 		// Databases are deleted before their cluster.
 		DeleteCheck: chain.New(checks.Check("NoDatabases", noDatabases(reader))),
 	}
@@ -50,14 +52,12 @@ func wantedState(c *v1.Cluster) v1.State {
 	return v1.StateRunning
 }
 
-// clusterSettled blocks until the cluster does what it should.
-func clusterSettled(_ context.Context, req *checks.Request[*v1.Cluster]) (checks.Result, error) {
-	c := req.Resource
+// unsettled returns the objection to a cluster that does not do what it should.
+func unsettled(c *v1.Cluster) string {
 	if wanted := wantedState(c); c.Status.State != wanted {
-		return checks.Block("NotSettled", fmt.Sprintf("the cluster is %s: it should be %s", c.Status.State, wanted),
-			checks.WithAfter(askAgainIn)), nil
+		return fmt.Sprintf("the cluster is %s: it should be %s", c.Status.State, wanted)
 	}
-	return checks.Proceed(), nil
+	return ""
 }
 
 // noDatabases blocks the deletion of a cluster while there are databases in it, and waits for them. A stopped cluster is

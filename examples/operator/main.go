@@ -29,7 +29,7 @@ import (
 )
 
 const usage = `Usage: operator [-kubeconfig FILE [-install]] [-timeout D] [-v]
-       operator -run [-kubeconfig FILE] [-install] [-metrics ADDRESS] [-v]
+       operator -run [-kubeconfig FILE] [-install] [-metrics ADDRESS]
 
 Tells the story of a cluster of a database service and of its databases, as an operator reconciles them: databases wait for
 a cluster that is not there, the operator is restarted in the middle of an operation, a person stops the cluster and starts
@@ -45,7 +45,7 @@ was asked of the cloud and of the API server. The story checks itself.
   -run              no story: run the operator, for all namespaces, until it is interrupted. Without -kubeconfig it is in a
                     pod. What it makes in the simulated cloud is gone when it ends.
   -metrics ADDRESS  with -run: where metrics are served, as in :8080 (default: nowhere)
-  -v                log to stderr what controller-runtime and the API server log
+  -v                log to stderr what the operator, controller-runtime and the API server log; -run always does
   -h                this text
 
 Exit codes: 0 all went as told, or the operator was interrupted; 1 it did not; 2 a flag is wrong, or what it names.
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return fail(exitUsage, err)
 	}
-	logs(f.verbose, stderr)
+	logs(f.verbose || f.run, stderr)
 	config, namespace, err := f.cluster()
 	if err != nil {
 		return fail(exitUsage, err)

@@ -26,8 +26,8 @@
 // references, [Service] scripts other calls of links, and [Response] makes the
 // errors of a service.
 //
-// [World.Edit] changes the resource, [World.Change] changes something else, and
-// [World.Restart] ends the process.
+// [World.Edit] changes the resource, [World.EditStatus] changes its status,
+// [World.Change] changes something else, and [World.Restart] ends the process.
 //
 // # The engine
 //
@@ -37,7 +37,10 @@
 // awaited objects (checks.WithWaitingFor), as any engine. Delays are those of
 // [flow.NewBackoff], without jitter. A pass takes no virtual time.
 //
-// [World.Run] ends when the resource is ready or gone, [World.RunUntil] at a
+// The engine stores a final outcome ([flow.Outcome.Final]): only Edit causes
+// another pass then.
+//
+// [World.Run] ends when the resource is ready, finished, ignored or gone, [World.RunUntil] at a
 // time, and [World.RunPasses] after a number of passes. The [Run] has each
 // [Pass] as plain data, a timeline ([Run.String], [Run.Want], [Run.Story]), and
 // the changes of the Ready condition ([Run.Conditions], [Run.WantConditions]),
@@ -51,13 +54,13 @@
 // A World tests these rules in every run, because no script is a reason to break
 // them:
 //
-//   - A blocked pass begins no operation; it may poll the one under way. A block
-//     of PostCheck comes after Apply.
+//   - A pass that a check blocks, finishes or ignores begins no operation; it may
+//     poll the one under way. PostCheck comes after Apply.
 //   - A pass in which Get reports InSync begins no Apply. There is at most one
 //     Apply for a generation once the resource exists.
 //   - A resource that is being deleted is neither applied nor ready.
 //   - An outcome agrees with the requests: ready only with Apply done or Get in
-//     sync, gone only with Delete done, in progress or deleting only if the
+//     sync, gone only with Delete done or a checks.Release, in progress or deleting only if the
 //     operation reports that.
 //   - There is one operation at a time. The flow does not start an operation
 //     that is under way again, and polls it with its latest token. An error ends

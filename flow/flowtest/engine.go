@@ -90,10 +90,17 @@ func (e *Engine) Edit(ref checks.Ref) {
 	e.dueNow(func(r *resource) bool { return r.last.Resource == ref })
 }
 
-// Wake makes those resources due at once that wait for one of refs.
+// EditStatus makes a resource due at once if it waits for a change of its own
+// status ([checks.WithWaitingForSelf]).
+func (e *Engine) EditStatus(ref checks.Ref) {
+	e.dueNow(func(r *resource) bool { return r.last.Resource == ref && r.out.WaitsForSelf() && !r.last.Final })
+}
+
+// Wake makes those resources due at once that wait for one of refs. It does not
+// wake a resource whose last outcome was final ([flow.Outcome.Final]).
 func (e *Engine) Wake(refs ...checks.Ref) {
 	e.dueNow(func(r *resource) bool {
-		return slices.ContainsFunc(r.last.WaitingFor, func(ref checks.Ref) bool { return slices.Contains(refs, ref) })
+		return !r.last.Final && slices.ContainsFunc(r.last.WaitingFor, func(ref checks.Ref) bool { return slices.Contains(refs, ref) })
 	})
 }
 
@@ -168,7 +175,7 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 	now := e.Elapsed()
 	p := Pass{
 		Resource: r.last.Resource, At: now, State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(),
-		Retry: out.Retry(), Rule: out.Rule(), Note: note, WaitingFor: out.WaitingFor(), Requests: requests,
+		Retry: out.Retry(), Rule: out.Rule(), Final: out.Final(), Note: note, WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Requests: requests,
 	}
 	r.due = never
 	if delay, again := out.Again(); again {

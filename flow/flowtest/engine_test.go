@@ -210,7 +210,7 @@ func TestStory(t *testing.T) {
 			answers(ts, "Cluster", "demo", "")
 		}, 3 * time.Second, `
 00:00  Pool a        failed at Apply: Conflict
-                     another operation is under way
+                     another operation; is under way
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 00:01  Pool a        failed at Apply: Conflict  again in 2s (slow, rule Unknown)
@@ -247,13 +247,13 @@ func TestStory(t *testing.T) {
 `},
 		"Crowd": {"ten of a kind are one", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
 00:00  10 Pool       failed at Apply: Conflict
-                     another operation is under way
+                     another operation; is under way
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 `},
 		"CrowdLater": {"again and again", func(ts *things) { many(ts, 10, plain) }, time.Second, `
 00:00  10 Pool  failed at Apply: Conflict
-                another operation is under way
+                another operation; is under way
                 again in 1s (slow, rule Unknown)
 00:01  10 Pool  ready
 `},
@@ -261,10 +261,10 @@ func TestStory(t *testing.T) {
 			many(ts, 20, func(i int) string { return []string{"even", "odd"}[i%2] })
 		}, 0, `
 00:00  10 Pool  failed at Apply: Conflict; even
-                another operation is under way
+                another operation; is under way
                 again in 1s (slow, rule Unknown)
 00:00  10 Pool  failed at Apply: Conflict; odd
-                another operation is under way
+                another operation; is under way
                 again in 1s (slow, rule Unknown)
 `},
 		"Between": {"up to the next event", func(ts *things) {

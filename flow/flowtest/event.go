@@ -9,12 +9,13 @@ import (
 
 // event is something that happens at a time of the run.
 type event struct {
-	at    time.Duration
-	what  string // empty: it has no line in the timeline
-	kind  string // what it is called in messages
-	do    func() // may be nil
-	wakes bool   // whatever is waited for
-	refs  []checks.Ref
+	at     time.Duration
+	what   string // empty: it has no line in the timeline
+	kind   string // what it is called in messages
+	do     func() // may be nil
+	wakes  bool   // the resource is reconciled, whatever it waits for
+	status bool   // the resource is reconciled if it waits for its own status
+	refs   []checks.Ref
 	// happened is said of events that are scripted; those that come with an answer are asked for there.
 	scripted, happened bool
 }
@@ -32,6 +33,14 @@ func (e *event) named() string {
 // line.
 func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Edit", do: change, wakes: true, scripted: true})
+}
+
+// EditStatus calls change at a time of the run. change edits the status of the
+// resource, as another controller does. The resource is reconciled at once if it
+// waits for its own status ([checks.WithWaitingForSelf]); otherwise after its
+// delay. change and what are as in [World.Edit].
+func (w *World[T]) EditStatus(at time.Duration, what string, change func()) {
+	w.events = append(w.events, event{at: at, what: what, kind: "EditStatus", do: change, status: true, scripted: true})
 }
 
 // Change calls change at a time of the run. change alters something else than

@@ -16,12 +16,13 @@ type invariant struct {
 // invariants are listed in doc.go.
 var invariants = []invariant{
 	{"a blocked pass begins nothing", func(p *Pass, r *record, _ bool) string {
-		if p.State != flow.StateBlocked || p.Point == flow.PointPostCheck {
+		stopped := p.State == flow.StateBlocked || p.State == flow.StateIgnored || p.State == flow.StateFinished
+		if !stopped || p.Point == flow.PointPostCheck || p.Point == flow.PointApply {
 			return ""
 		}
 		for _, op := range r.operations {
 			if op.token == "" {
-				return fmt.Sprintf("%s was begun in a pass that was blocked at %s", op.point, p.Point)
+				return fmt.Sprintf("%s was begun in a pass that was %s at %s", op.point, p.State, p.Point)
 			}
 		}
 		return ""
@@ -54,7 +55,9 @@ var invariants = []invariant{
 			return "it is ready, and neither was Apply done nor had Get said that the cloud has what the spec says"
 		case p.State == flow.StateReady && r.apply != uncalled && r.apply != done:
 			return "it is ready, and Apply was not done"
-		case p.State == flow.StateGone && r.remove != done:
+		case p.State == flow.StateFinished && p.Point == flow.PointApply && r.apply != done:
+			return "it is finished, and Apply was not done"
+		case p.State == flow.StateGone && p.Point == "" && r.remove != done: // with a point it was released
 			return "it is gone, and Delete was not done"
 		case p.State == flow.StateInProgress && r.apply != underWay:
 			return "it is in progress, and Apply did not say so"

@@ -30,8 +30,9 @@ type Outcome struct {
 	// Link is the link that ends the pass. If it is empty the operation does, or,
 	// at a point that has only links, one with the name "link".
 	Link string
-	// Block is the result of the link, for [flow.StateBlocked]: it has the reason,
-	// the refs and the delay. The default is a block for the reason "Blocked".
+	// Block is the result of the link, for [flow.StateBlocked],
+	// [flow.StateIgnored] and [flow.StateFinished]: it has the reason, the refs and
+	// the delay. The default has the reason "Blocked" or "Finished".
 	Block checks.Result
 	// Err is the error, for [flow.StateFailed]. The default is an error that says
 	// "failed". A canceled pass has the error of its context.
@@ -52,7 +53,9 @@ type Outcome struct {
 
 // The points at which a pass can end with each state, the default first.
 var endsAt = map[flow.State][]string{
-	flow.StateBlocked:    {flow.PointPreCheck, flow.PointPass, flow.PointOwnerCheck, flow.PointPostCheck, flow.PointDeleteCheck},
+	flow.StateBlocked:    {flow.PointPreCheck, flow.PointPass, flow.PointEntryCheck, flow.PointOwnerCheck, flow.PointPostCheck, flow.PointDeleteCheck},
+	flow.StateIgnored:    {flow.PointEntryCheck, flow.PointPass, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointDeleteCheck},
+	flow.StateFinished:   {flow.PointPreCheck, flow.PointEntryCheck, flow.PointOwnerCheck, flow.PointPostCheck},
 	flow.StateFailed:     everyPoint,
 	flow.StateInProgress: {flow.PointApply},
 	flow.StateDeleting:   {flow.PointDelete},
@@ -60,13 +63,13 @@ var endsAt = map[flow.State][]string{
 }
 
 var everyPoint = []string{
-	flow.PointApply, flow.PointPass, flow.PointOwner, flow.PointOwnerCheck, flow.PointGet,
+	flow.PointApply, flow.PointPass, flow.PointEntryCheck, flow.PointOwner, flow.PointOwnerCheck, flow.PointGet,
 	flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck, flow.PointDelete,
 }
 
 // onlyLinks are the points that have no operation.
 var onlyLinks = []string{
-	flow.PointPass, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck,
+	flow.PointPass, flow.PointEntryCheck, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck,
 }
 
 // ofChecks are those of them whose links are checks.
@@ -76,12 +79,13 @@ var ofChecks = onlyLinks[1:]
 // else it may have. Draw one and make it: AnyOutcome().Draw(t, "outcome").Make(t).
 func AnyOutcome() *rapid.Generator[Outcome] {
 	return rapid.Custom(func(t *rapid.T) Outcome {
-		o := Outcome{State: flow.State(rapid.IntRange(int(flow.StateReady), int(flow.StateCanceled)).Draw(t, "state"))}
+		o := Outcome{State: flow.State(rapid.IntRange(int(flow.StateReady), int(flow.StateFinished)).Draw(t, "state"))}
 		refs := rapid.SliceOfNDistinct(rapid.SampledFrom([]checks.Ref{
 			{Kind: "Cluster", Name: "prod"}, {Group: "net", Kind: "Network", Namespace: "ns", Name: "lan"}, {ID: "/subscriptions/s"},
 		}), 0, 3, func(r checks.Ref) checks.Ref { return r })
 		delay := rapid.SampledFrom([]time.Duration{0, time.Second, 90 * time.Second, time.Hour})
-		retry := rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange})
+		retry := rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange, classify.Never})
+		more := rapid.SampledFrom([][]checks.BlockOption{nil, {checks.WithStatusKept()}, {checks.WithWaitingForSelf()}})
 		text := rapid.SampledFrom([]string{"not yet", "a\nb", "\xff", "é"})
 		if points := endsAt[o.State]; len(points) > 0 {
 			o.Point = rapid.SampledFrom(points).Draw(t, "point")
@@ -93,7 +97,12 @@ func AnyOutcome() *rapid.Generator[Outcome] {
 		switch o.State {
 		case flow.StateBlocked:
 			o.Block = checks.Block(rapid.SampledFrom([]string{"NoQuota", "Paused"}).Draw(t, "reason"), text.Draw(t, "message"),
-				checks.WithRetry(retry.Draw(t, "retry")), checks.WithAfter(delay.Draw(t, "delay")), checks.WithWaitingFor(refs.Draw(t, "refs")...))
+				append(more.Draw(t, "more"), checks.WithRetry(retry.Draw(t, "retry")), checks.WithAfter(delay.Draw(t, "delay")), checks.WithWaitingFor(refs.Draw(t, "refs")...))...)
+		case flow.StateIgnored:
+			o.Block = checks.Ignore(text.Draw(t, "message"),
+				append(more.Draw(t, "more"), checks.WithAfter(delay.Draw(t, "delay")), checks.WithWaitingFor(refs.Draw(t, "refs")...))...)
+		case flow.StateFinished:
+			o.Block = checks.Finished(rapid.SampledFrom([]string{"Complete", "Denied"}).Draw(t, "reason"), text.Draw(t, "message"))
 		case flow.StateFailed:
 			o.Err = errors.New(text.Draw(t, "error"))
 			if rapid.Bool().Draw(t, "classified") {
@@ -120,7 +129,7 @@ func (o Outcome) String() string {
 		text += " by " + o.Link
 	}
 	switch {
-	case o.State == flow.StateBlocked:
+	case o.decided():
 		text += ": " + o.Block.String()
 	case o.Err != nil:
 		text += ": " + fmt.Sprint(o.Err)
@@ -154,7 +163,7 @@ func (o Outcome) Make(t rapid.TB, opts ...flow.Option) flow.Outcome {
 func (o *Outcome) complete() (fault string) {
 	points := endsAt[o.State]
 	switch {
-	case o.State > flow.StateCanceled:
+	case o.State > flow.StateFinished:
 		return "there is no such state"
 	case len(points) == 0 && (o.Point != "" || o.Link != ""):
 		return "it ends at no point, and at no link"
@@ -169,10 +178,10 @@ func (o *Outcome) complete() (fault string) {
 		return "the point Owner has no links"
 	case (o.State == flow.StateInProgress || o.State == flow.StateDeleting) && o.Link != "":
 		return "only an operation can be under way: leave Link empty"
-	case o.State != flow.StateBlocked && !o.Block.IsZero():
-		return "Block is for StateBlocked"
-	case o.State == flow.StateBlocked && !o.Block.IsZero() && !o.Block.Blocked():
-		return "Block does not block: make it by checks.Block"
+	case !o.decided() && !o.Block.IsZero():
+		return "Block is for StateBlocked, StateIgnored and StateFinished"
+	case o.decided() && !o.Block.IsZero() && stateOf(o.Block) != o.State:
+		return "Block is another result: make it by checks.Block, checks.Ignore or checks.Finished"
 	case !failed && o.Err != nil:
 		return "Err is for StateFailed"
 	case !failed && o.classified():
@@ -189,13 +198,38 @@ func (o *Outcome) complete() (fault string) {
 	if o.Link == "" && slices.Contains(onlyLinks, o.Point) {
 		o.Link = "link"
 	}
-	if o.State == flow.StateBlocked && o.Block.IsZero() {
-		o.Block = checks.Block("Blocked", "it is blocked")
+	if o.Block.IsZero() {
+		switch o.State {
+		case flow.StateBlocked:
+			o.Block = checks.Block("Blocked", "it is blocked")
+		case flow.StateIgnored:
+			o.Block = checks.Ignore("it is ignored")
+		case flow.StateFinished:
+			o.Block = checks.Finished("Finished", "it is finished")
+		}
 	}
 	if failed && o.Err == nil {
 		o.Err = errors.New("failed")
 	}
 	return ""
+}
+
+// decided reports whether the result of a check ends the pass.
+func (o *Outcome) decided() bool {
+	return o.State == flow.StateBlocked || o.State == flow.StateIgnored || o.State == flow.StateFinished
+}
+
+// stateOf returns the state of a pass that res ends.
+func stateOf(res checks.Result) flow.State {
+	switch {
+	case res.Blocked():
+		return flow.StateBlocked
+	case res.Ignored():
+		return flow.StateIgnored
+	case res.IsFinished():
+		return flow.StateFinished
+	}
+	return flow.StateUnknown
 }
 
 func (o *Outcome) classified() bool {
@@ -256,11 +290,13 @@ func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
 	case o.Link == "":
 	case o.Point == flow.PointPass:
 		ext.Pass = stops[made](o, func() (flow.Outcome, error) {
-			if o.State == flow.StateBlocked {
+			if o.decided() {
 				return flow.Stop(o.Block), nil
 			}
 			return flow.Outcome{}, fails()
 		})
+	case o.Point == flow.PointEntryCheck:
+		ext.EntryCheck = decides[*checks.Request[made]](o, fails)
 	case o.Point == flow.PointOwnerCheck:
 		ext.OwnerCheck = decides[*checks.OwnerRequest](o, fails)
 	case o.Point == flow.PointGet:
@@ -300,7 +336,7 @@ func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
 func decides[R any](o *Outcome, fails func() error) chain.Chain[R, checks.Result] {
 	return chain.New(checks.Check(o.Link, func(context.Context, R) (checks.Result, error) {
 		switch {
-		case o.State == flow.StateBlocked:
+		case o.decided():
 			return o.Block, nil
 		case len(o.WaitingFor) > 0:
 			return checks.Block("Beside", "beside the error", checks.WithWaitingFor(o.WaitingFor...)), fails()

@@ -67,6 +67,11 @@ func TestOutcome(t *testing.T) {
 			Block: checks.Block("NotYet", "no owner", checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(lan))},
 			told{State: flow.StateBlocked, Point: "OwnerCheck", Link: "OwnerReady", Reason: "NotYet", Message: "no owner", Severity: classify.Error,
 				Retry: classify.OnChange, After: time.Minute, WaitingFor: []checks.Ref{lan}, Generation: 7, Conditions: stalls, Again: true}},
+		"Ignored": {"nothing is written, and nothing asks for another pass", flowtest.Outcome{State: flow.StateIgnored},
+			told{State: flow.StateIgnored, Point: "EntryCheck", Link: "link", Message: "it is ignored"}},
+		"Finished": {"it is Ready for good", flowtest.Outcome{State: flow.StateFinished},
+			told{State: flow.StateFinished, Point: "PreCheck", Link: "link", Reason: "Finished", Message: "it is finished",
+				Conditions: []string{"Ready=True", "Finished=True"}}},
 		"Stopped": {"by a link around the pass", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointPass, Link: "lock"},
 			told{State: flow.StateBlocked, Point: "Pass", Link: "lock", Reason: "Blocked", Message: "it is blocked",
 				Severity: classify.Warning, Retry: classify.Slow, Conditions: waits, Again: true}},
@@ -122,14 +127,14 @@ func TestAnyOutcome(t *testing.T) {
 			t.Fatalf("the error is %v", out.Err())
 		case out.State() == flow.StateFailed && !slices.Equal(out.WaitingFor(), o.WaitingFor):
 			t.Fatalf("it waits for %v, not %v", out.WaitingFor(), o.WaitingFor)
-		case out.State() == flow.StateBlocked && (out.Reason() != o.Block.Reason() || out.After() != o.Block.After() ||
-			!slices.Equal(out.WaitingFor(), o.Block.WaitingFor())):
+		case !o.Block.IsZero() && (out.Reason() != o.Block.Reason() || out.After() != o.Block.After() ||
+			out.KeepsStatus() != (o.Block.KeepsStatus() && !out.Final()) || out.WaitsForSelf() != o.Block.WaitsForSelf() || !slices.Equal(out.WaitingFor(), o.Block.WaitingFor())):
 			t.Fatalf("it is %s after %s, for %v, and not %s", out, out.After(), out.WaitingFor(), o.Block)
-		case out.State() != flow.StateBlocked && out.After() != o.After || out.Generation() != o.Generation && out.State() != flow.StateCanceled:
+		case o.Block.IsZero() && out.After() != o.After || out.Generation() != o.Generation && out.State() != flow.StateCanceled:
 			t.Fatalf("it comes back after %s, for generation %d", out.After(), out.Generation())
 		}
 	})
-	for state := flow.StateReady; state <= flow.StateCanceled; state++ {
+	for state := flow.StateReady; state <= flow.StateFinished; state++ {
 		made := false
 		for p := range seen {
 			made = made || p.state == state
@@ -187,7 +192,8 @@ func TestOutcomeRefuses(t *testing.T) {
 		"OwnerLink":  {"it has none", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointOwner, Link: "l"}, "the point Owner has no links"},
 		"Progress":   {"links are not under way", flowtest.Outcome{State: flow.StateInProgress, Link: "l"}, "only an operation can be under way"},
 		"BlockReady": {"it is not blocked", flowtest.Outcome{State: flow.StateReady, Block: block}, "Block is for StateBlocked"},
-		"Proceed":    {"nor is this", flowtest.Outcome{State: flow.StateBlocked, Block: checks.Proceed()}, "Block does not block"},
+		"Proceed":    {"nor is this", flowtest.Outcome{State: flow.StateBlocked, Block: checks.Proceed()}, "Block is another result"},
+		"Ignore":     {"the state is another", flowtest.Outcome{State: flow.StateFinished, Block: checks.Ignore("")}, "Block is another result"},
 		"ErrBlocked": {"it is no error", flowtest.Outcome{State: flow.StateBlocked, Err: errQuota}, "Err is for StateFailed"},
 		"RuleReady":  {"nothing was classified", flowtest.Outcome{State: flow.StateReady, Rule: "r"}, "Retry, Rule, Reason and Message are for StateFailed"},
 		"RefsAtGet":  {"only checks name refs", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointGet, WaitingFor: []checks.Ref{lan}}, "WaitingFor is for StateFailed at a point with checks"},

@@ -19,15 +19,20 @@ type Pass struct {
 	Reason      string
 	Retry       classify.Retry // how soon a block or an error is to be retried
 	Rule        string         // the rule that classified the error; empty if there was none
-	Note        string         // what [Engine.Add] was given; empty in a World
-	// Ready is the Ready condition of the resource after the pass. A canceled pass
-	// does not change it. It is zero before the first write, and after the
+	// Final reports that no pass follows until the spec changes or the resource is
+	// deleted.
+	Final bool
+	Note  string // what [Engine.Add] was given; empty in a World
+	// Ready is the Ready condition of the resource after the pass. A pass that
+	// keeps the status ([flow.Outcome.KeepsStatus]) does not change it. It is zero before the first write, and after the
 	// resource is gone.
 	Ready flow.Condition
 	// Since is the time at which Ready got its status, which Kubernetes calls the
 	// last transition.
 	Since      time.Duration
 	WaitingFor []checks.Ref
+	// WaitsForSelf reports that a change of the status requeues the resource.
+	WaitsForSelf bool
 	// Again is the delay after which the resource is requeued, if nothing wakes it
 	// before. Zero means that it is not requeued.
 	Again time.Duration
@@ -75,14 +80,23 @@ func (p *Pass) what() string {
 }
 
 func (p *Pass) again() string {
-	if p.Again == 0 {
+	var events []string
+	for _, ref := range p.WaitingFor {
+		events = append(events, ref.String())
+	}
+	if p.WaitsForSelf {
+		events = append(events, "its status")
+	}
+	with := strings.Join(events, ", ")
+	switch {
+	case p.Final || p.Again == 0 && with == "":
 		return ""
+	case with == "":
+		return "again in " + short(p.Again)
+	case p.Again == 0:
+		return "again with " + with
 	}
-	again := "again in " + short(p.Again)
-	for i, ref := range p.WaitingFor {
-		again += []string{" or with ", ", "}[min(i, 1)] + ref.String()
-	}
-	return again
+	return "again in " + short(p.Again) + " or with " + with
 }
 
 // requests returns the requests in brackets. A pass of an Engine alone records none.

@@ -35,8 +35,8 @@ func TestResponse(t *testing.T) {
 			"HTTP 404 Not Found: NotFound",
 		},
 		"Soon": {
-			"a short delay is kept", flowtest.Response(429, "Busy", "m", time.Microsecond),
-			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Microsecond, Transient: true},
+			"a delay below a second counts as a second", flowtest.Response(429, "Busy", "m", time.Microsecond),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Second, Transient: true},
 			"HTTP 429 Too Many Requests: Busy: m",
 		},
 		"Past": {

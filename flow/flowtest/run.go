@@ -19,7 +19,7 @@ const (
 )
 
 // Run lets time pass until all scripted events have happened and a later pass is
-// ready, or until the resource is gone. It fails the test if that takes more than
+// ready, finished or ignored, or until the resource is gone. It fails the test if that takes more than
 // MaxPasses or 30 days.
 func (w *World[T]) Run(t rapid.TB) *Run {
 	t.Helper()
@@ -139,7 +139,13 @@ func (e *runner[T]) over(end ending) bool {
 	state := e.queued.out.State()
 	return state == flow.StateGone ||
 		end.passes != nil && len(e.engine.run.Passes) >= *end.passes ||
-		end.settled && state == flow.StateReady && len(e.engine.events) == 0 && e.latest
+		end.settled && len(e.engine.events) == 0 && (state == flow.StateReady && e.latest || e.ended())
+}
+
+// ended reports whether the last outcome asks for no other pass, and no event has asked for one since.
+func (e *runner[T]) ended() bool {
+	out := e.queued.out
+	return e.queued.due == never && (out.Final() || out.State() == flow.StateIgnored)
 }
 
 func (e *runner[T]) happens(ev *event) {
@@ -152,8 +158,11 @@ func (e *runner[T]) happens(ev *event) {
 	if ev.do != nil {
 		ev.do()
 	}
-	if ev.wakes {
+	switch {
+	case ev.wakes:
 		e.engine.Edit(checks.Ref{})
+	case ev.status:
+		e.engine.EditStatus(checks.Ref{})
 	}
 	e.engine.Wake(ev.refs...)
 }
@@ -165,7 +174,9 @@ func (e *runner[T]) restart() {
 		return
 	}
 	e.latest = false
-	e.engine.Edit(checks.Ref{})
+	if !e.queued.out.Final() { // the engine has stored that
+		e.engine.Edit(checks.Ref{})
+	}
 	e.engine.tell("", "the process restarts")
 	if e.w.Operations.Token == nil || unkept {
 		clear(e.ops)

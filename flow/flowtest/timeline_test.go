@@ -29,7 +29,7 @@ func TestPasses(t *testing.T) {
 	got := w.Run(t)
 
 	waits := flow.Condition{Type: "Ready", Status: "False", Reason: "Waits", Message: "for both", Severity: "Error"}
-	busy := flow.Condition{Type: "Ready", Status: "False", Reason: "Busy", Message: "two\nlines", Severity: "Warning"}
+	busy := flow.Condition{Type: "Ready", Status: "False", Reason: "Busy", Message: "two; lines", Severity: "Warning"}
 	inProgress := flow.Condition{Type: "Ready", Status: "False", Reason: "InProgress", Message: "the operation is under way in the cloud", Severity: "Info"}
 	isReady := flow.Condition{Type: "Ready", Status: "True", Reason: "Succeeded"}
 	hour, later := time.Hour, time.Hour+1500*time.Millisecond
@@ -47,7 +47,7 @@ func TestPasses(t *testing.T) {
 `, got.String())
 	mustEqual(t, "a pass by itself", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
 	mustEqual(t, "one line for each change", `00:00  Ready=False since 00:00 Error Waits: for both
-1:00:00  Ready=False since 00:00 Warning Busy: two lines
+1:00:00  Ready=False since 00:00 Warning Busy: two; lines
 1:00:01.5  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
 1:00:02.5  Ready=True since 1:00:02.5 Succeeded
 `, got.Conditions())

@@ -12,7 +12,7 @@ import (
 // Map, take no lock.
 type Map[K comparable, V any] struct {
 	n     atomic.Int64 // the length of at
-	mu    sync.Mutex   // never held while a user's function runs
+	mu    sync.RWMutex // never held while a user's function runs
 	at    map[K]*list.Element
 	order list.List // of *entry[K, V], oldest first
 }
@@ -30,8 +30,8 @@ func (m *Map[K, V]) Get(key K) (v V, ok bool) {
 	if m.Len() == 0 {
 		return v, false
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
 	e, ok := m.at[key]
 	if !ok {
 		return v, false

@@ -124,15 +124,32 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 		return end
 	}
 	var outermost *chain.Link
-	h := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	h := Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		outermost = l // links are composed from the innermost to the outermost
 		return g.around(l, h)
-	}).Then(end)
+	}, nil).Then(end)
 	if c.Decorated() { // the user's decorations are around the guards, and count as the outermost link
 		return g.around(outermost, h)
 	}
 	return h
 }
+
+// Decorate returns a chain with a decoration that is also around the links inside
+// chain.When. inside observes the links inside other links, such as those of
+// checks.OnOwner. A nil inside is no observer.
+func Decorate[Req, Res any](c chain.Chain[Req, Res], decorate func(*chain.Link, chain.Handler[Req, Res]) chain.Handler[Req, Res], inside chain.Observer) chain.Chain[Req, Res] {
+	return c.Observe(layer{nil, decorate, inside})
+}
+
+// layer carries such a decoration to chain.Observe.
+type layer struct {
+	chain.Observer // nil
+	decorate       any
+	inside         chain.Observer
+}
+
+// Layer returns the decoration and the observer.
+func (l layer) Layer() (decorate any, inside chain.Observer) { return l.decorate, l.inside }
 
 // end is the end of a chain that has none.
 func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {

@@ -21,6 +21,14 @@ type Starter interface {
 	Start(ctx context.Context, start Start) (inner context.Context, enabled bool)
 }
 
+// Doubler is an observer that must not stand beside some other observers in one
+// reconciler.
+type Doubler interface {
+	chain.Observer
+	// Doubles reports whether both observers write the log lines of each pass.
+	Doubles(other chain.Observer) bool
+}
+
 // Start describes a pass to a [Starter].
 type Start struct {
 	// Link stands for the whole pass. Its name is the name of the reconciler.

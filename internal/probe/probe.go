@@ -26,8 +26,10 @@ type Answer struct {
 	Source string // file:line of the user's call that made the link, or empty
 	Tag    any    // facts about the link from the function that made it; nil: none
 	Func   any    // the function that the maker made the link from, for its own use; nil: not given
+	Inside any    // makes the link anew, so that observers see the links inside it, see chain.inside; nil: there are none
 }
 
+// Error reports that the link was composed with a nil next.
 func (a *Answer) Error() string {
 	return "chain: link " + a.Name + " was composed with a nil next handler: compose links with chain.New and Then"
 }

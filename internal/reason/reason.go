@@ -1,7 +1,11 @@
 // Package reason checks and makes reasons of Kubernetes conditions.
 package reason
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/windlass-go/windlass/internal/text"
+)
 
 // Max is the maximum number of characters of a reason.
 const Max = 1024
@@ -22,9 +26,10 @@ func Valid(s string) bool {
 	return true
 }
 
-// Of returns s if it is valid. Otherwise it returns s with "_" for each invalid
-// character, cut to [Max], and with the prefix "Code" if s does not start with
-// a letter. It returns "" for an s without letters and digits.
+// Of returns s if it is valid. Otherwise it returns s without known secrets,
+// with "_" for each invalid character, cut to [Max], and with the prefix "Code"
+// if s does not start with a letter. It returns "" for an s without letters and
+// digits.
 func Of(s string) string {
 	if Valid(s) {
 		return s
@@ -34,7 +39,7 @@ func Of(s string) string {
 			return r
 		}
 		return '_'
-	}, s)
+	}, text.Line(s, 4*Max))
 	if s = cut(s); !strings.ContainsFunc(s, Alphanumeric) {
 		return ""
 	}
@@ -47,10 +52,10 @@ func Of(s string) string {
 	return s
 }
 
-// OfWords returns the words of a text as one word: "RedisIsBusy" for "Redis is
-// busy". It returns "" for a text without letters and digits.
-func OfWords(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !Alphanumeric(r) })
+// OfWords returns the words of a phrase as one word: "RedisIsBusy" for "Redis is
+// busy". It returns "" for a phrase without letters and digits.
+func OfWords(phrase string) string {
+	words := strings.FieldsFunc(text.Line(phrase, 4*Max), func(r rune) bool { return !Alphanumeric(r) })
 	for i, w := range words {
 		words[i] = strings.ToUpper(w[:1]) + w[1:]
 	}

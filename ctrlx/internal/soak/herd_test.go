@@ -44,8 +44,8 @@ func TestHerd(t *testing.T) {
 	writes := cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
 		return strings.HasPrefix(what, "WATCH") || what == "GET discovery" || what == "GET clusters" || what == "GET databases"
 	})
-	toWait := map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n} // the first is the finalizer
-	toGoOn := map[string]int{"PATCH databases/status": n, "POST events": n}
+	toWait := map[string]int{"PATCH databases/status": n, "POST events": n}
+	toGoOn := map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n} // the first is the finalizer
 	got := o.wire.take()
 	if diff := cmp.Diff(toWait, got, writes); diff != "" {
 		t.Errorf("what is asked of the API server to wait: -want, +got:\n%s", diff)

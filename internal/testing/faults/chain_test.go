@@ -43,8 +43,8 @@ var chainFaults = []fault{
 	},
 	{
 		name: "nil-handler-passes", in: "chain",
-		old:  `if h = e.link(h); h == nil {`,
-		new:  `if h = e.link(h); h == nil && false {`,
+		old:  `if h = layers.open(e)(h); h == nil {`,
+		new:  `if h = layers.open(e)(h); h == nil && false {`,
 		test: "chain.TestSetUpPanics/NilHandler", why: "a link that makes no handler fails at the first request, far from the mistake",
 	},
 	{
@@ -154,14 +154,14 @@ var chainFaults = []fault{
 	},
 	{
 		name: "disabled-observer-is-told", in: "chain",
-		old:  `if !c.on[n] {`,
-		new:  `if len(c.on) == 0 {`,
+		old:  `ok && !s.on[n]`,
+		new:  `ok && len(s.on) == 0`,
 		test: "chain.TestLaws/Telemetry", why: "an observer that is switched off gets calls",
 	},
 	{
 		name: "span-does-not-reach-the-link", in: "chain.watch",
-		old:  `return run.Call(ctx, req, h, func(end run.End[Res]) {`,
-		new:  `return run.Call(outer, req, h, func(end run.End[Res]) {`,
+		old:  `inner = &call{ctx, s}`,
+		new:  `inner = &call{outer, s}`,
 		test: "chain.TestLaws/Telemetry", why: "the spans of inner links have the wrong parent",
 	},
 	{
@@ -185,5 +185,47 @@ var chainFaults = []fault{
 		old:  `parts = append(parts, o.links)`,
 		new:  `parts = append(parts, o.links[:max(len(o.links)-1, 0)])`,
 		test: "chain.TestLaws/History", why: "a nested chain loses a check",
+	},
+	{
+		name: "when-drops-links", in: "chain.When",
+		old:  `entries("When", links)`,
+		new:  `entries("When", links[:1])`,
+		test: "chain.TestWhenLaws", why: "the second check for some requests never runs",
+	},
+	{
+		name: "when-hides-its-links", in: "chain.layers.open",
+		old:  `return inside(e.meta, layers[Req, Res]{s.inside, s.inside, s.observers})`,
+		new:  `return e.link`,
+		test: "chain.TestWhenLaws", why: "no observer sees which link within When blocks",
+	},
+	{
+		name: "decorations-around-links-within", in: "chain.Chain.Decorate",
+		old:  `layer[Req, Res]{decorate: decorate}`,
+		new:  `layer[Req, Res]{decorate: decorate, deep: true}`,
+		test: "chain.TestWhenDescribes", why: "a decoration that counts the links of its chain counts wrong",
+	},
+	{
+		name: "disabled-observer-sees-links-within", in: "chain.sameCall.Enabled",
+		old:  `return c.on[w.n]`,
+		new:  `return c.on != nil`,
+		test: "checks.TestObservedInside", why: "an observer is notified although it does not listen",
+	},
+	{
+		name: "raw-link-in-when-counts-as-a-check", in: "internal/linktag.Join",
+		old:  `its.Raw = its.Raw || !ok`,
+		new:  `_ = ok`,
+		test: "checks.TestWhenFacts/Raw", why: "a link that acts around next acts around nothing",
+	},
+	{
+		name: "links-within-when-unguarded", in: "chain.Chain.Observe",
+		old:  `layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true}`,
+		new:  `layer[Req, Res]{decorate.(wrap[Req, Res]), inside, false}`,
+		test: "flow.TestTraceInside/When", why: "no trace shows which link within When blocks",
+	},
+	{
+		name: "links-within-checks-unseen", in: "flow",
+		old:  `inside{all})`,
+		new:  `nil)`,
+		test: "flow.TestTraceInside/OnOwner", why: "no trace shows which owner check blocks",
 	},
 }

@@ -85,8 +85,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "not-ready-said-not-to-be-found", in: "checks",
-		old:  `reason, text = ReasonOwnerNotReady,`,
-		new:  `reason, text = ReasonOwnerNotFound,`,
+		old:  `reason, text = of.notReady,`,
+		new:  `reason, text = of.notFound,`,
 		test: "checks.TestOwnerReady/NotReady", why: "people look for an owner that is there",
 	},
 	{
@@ -100,6 +100,79 @@ var checksFaults = []fault{
 		old:  `gone := r.Owner.Deleting || !r.Owner.Found()`,
 		new:  `gone := false`,
 		test: "checks.TestOwnerReady/DeleteOwnerGone", why: "what is to be deleted waits for an owner that will not come back",
+	},
+	{
+		name: "unset-owner-counts-as-root", in: "checks.Object.none",
+		old:  `o.Ref == Ref{} && !o.Found()`,
+		new:  `!o.named()`,
+		test: "checks.TestOwnerReady/Unset", why: "a resource whose owner reference is set later is created without an owner",
+	},
+	{
+		name: "unset-owner-looked-for", in: "checks.aboutOwner",
+		old: `		case !o.named():
+			return s.noOwner(o), nil
+`,
+		new:  ``,
+		test: "checks.TestOwnerFound/Unset", why: "an owner that no reference names is said not to be found, and looked for again and again",
+	},
+	{
+		name: "unset-owner-looked-into", in: "checks.ownerAs",
+		old: `	case !o.named():
+		return owner, s.noOwner(o)
+`,
+		new:  ``,
+		test: "checks.TestOwnerToLookInto/Unset", why: "an owner that no reference names is said not to be found, and looked for again and again",
+	},
+	{
+		name: "missing-owner-under-another-reason", in: "checks.typed",
+		old:  `res = s.unusable(of.notFound,`,
+		new:  `res = s.blocked(of.notFound,`,
+		test: "checks.TestOwnerToLookInto/KeptNotFound", why: "people change the version of a cluster that does not exist",
+	},
+	{
+		name: "owner-found-needs-readiness", in: "checks.OwnerFound",
+		old:  `"OwnerFound", false,`,
+		new:  `"OwnerFound", true,`,
+		test: "checks.TestOwnerFound/Silent", why: "a check that only needs the owner to exist waits for its readiness",
+	},
+	{
+		name: "reference-of-another-kind-looked-into", in: "checks.ReferenceIs",
+		old:  `if res.IsZero() {`,
+		new:  `if res.IsZero() || o.Found() {`,
+		test: "checks.TestReferenceIs/WrongKind", why: "the objection gets the zero value in place of an object of another type",
+	},
+	{
+		name: "objections-of-one-reference-only", in: "checks.references",
+		old: `				sum.add("", res, err)
+`,
+		new: `				sum.add("", res, err)
+				break
+`,
+		test: "checks.TestReferenceIs/Several", why: "people see one unsuitable object at a time",
+	},
+	{
+		name: "options-added-for-each-reference", in: "checks.references",
+		old:  `	s.block = nil`,
+		new:  `	_ = added`,
+		test: "checks.TestReferenceReady/ManyAwaited", why: "8,000 references and 8,000 awaited objects take 44 seconds", hangs: true,
+	},
+	{
+		name: "options-of-references-lost", in: "checks.references",
+		old:  `added[i].to(res.d)`,
+		new:  `_ = added[i]`,
+		test: "checks.TestReferenceIs/Replaced", why: "nothing wakes the resource when the object of WithWaitingFor changes",
+	},
+	{
+		name: "objection-to-the-resource-overruled", in: "checks.objecting",
+		old:  `case text != "":`,
+		new:  `case false:`,
+		test: "checks.TestResourceIs/One", why: "an objection to the resource has no effect",
+	},
+	{
+		name: "nil-is-no-objection", in: "checks.objecting",
+		old:  `case err != nil:`,
+		new:  `case err != nil && false:`,
+		test: "checks.TestResourceIs/Nil", why: "a bug in the function lets the work through",
 	},
 	{
 		name: "wrong-kind-proceeds", in: "checks",
@@ -185,9 +258,39 @@ var checksFaults = []fault{
 	},
 	{
 		name: "all-forgets-errors-beside-a-block", in: "checks",
-		old:  `case len(g.errs) == 0:`,
+		old:  `case len(g.errs) == 0 || res.Ignored():`,
 		new:  `case len(g.errs) == 0, res.Blocked():`,
 		test: "checks.TestAll/Error", why: "an error is hidden by a block",
+	},
+	{
+		name: "all-blocks-what-is-not-ours", in: "checks",
+		old: `releases
+	blocks
+	finishes
+	ignores`,
+		new: `releases
+	ignores
+	finishes
+	blocks`,
+		test: "checks.TestAll/IgnoreWins", why: "a condition is written to the resource of another controller",
+	},
+	{
+		name: "all-reports-errors-of-what-is-not-ours", in: "checks",
+		old:  `case len(g.errs) == 0 || res.Ignored():`,
+		new:  `case len(g.errs) == 0:`,
+		test: "checks.TestAll/IgnoreWins", why: "an error is written to the resource of another controller",
+	},
+	{
+		name: "finished-is-never-deleted", in: "checks",
+		old:  `if !o.Deleting || !r.is(finishes) {`,
+		new:  `if true {`,
+		test: "flow.TestFinishedIsDeleted/OnlyChecks", why: "a user cannot delete a finished resource",
+	},
+	{
+		name: "slot-of-several-references", in: "checks",
+		old:  `s.slot != nil && n > 1 {`,
+		new:  `s.slot != nil && n > 9 {`,
+		test: "checks.TestWithSlotSeveral", why: "Apply uses one of several objects, whichever came last",
 	},
 	{
 		name: "all-waits-least", in: "checks",
@@ -215,7 +318,7 @@ var checksFaults = []fault{
 	},
 	{
 		name: "on-owner-drops-links", in: "checks",
-		old:  `ask := Compose(c)`,
+		old:  `ask := Compose(watched(c, observers))`,
 		new:  `ask := Compose(chain.New(links[0]))`,
 		test: "checks.TestOnOwner/Block", why: "of several owner checks the first alone is asked",
 	},
@@ -239,8 +342,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "reference-without-a-resolver-proceeds", in: "checks",
-		old:  `err = ErrNoResolver`,
-		new:  `o = Object{Value: ref, Readiness: Readiness{State: Ready}}`,
+		old:  `return Object{}, ErrNoResolver`,
+		new:  `return Object{Value: ref, Readiness: Readiness{State: Ready}}, nil`,
 		test: "checks.TestReferenceReady/NoResolver", why: "references that nobody can look up count as ready",
 	},
 	{
@@ -289,8 +392,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "gate-converted", in: "checks",
-		old:  `		if tag, ok := tagOf(link); ok && tag.Acts {`,
-		new:  `		if tag, ok := tagOf(link); ok && tag.Acts && false {`,
+		old:  `		if tag, _ := tagOf(link); tag.Acts {`,
+		new:  `		if tag, _ := tagOf(link); tag.Acts && false {`,
 		test: "checks.TestConvertPanics/Gate", why: "a gate notes what it began in something that is thrown away, and begins it each time",
 	},
 	{
@@ -315,7 +418,7 @@ var checksFaults = []fault{
 		test: "checks.TestLoop/Request/Wiped", why: "the next check sees a request that was overwritten",
 	},
 	{
-		name: "then-runs-checks", in: "checks.newCheck",
+		name: "then-runs-checks", in: "checks.makeCheck",
 		old:  `o == nil || o.call.Note() == nil`,
 		new:  `o == nil`,
 		test: "checks.TestNotComposed/Request/Check", why: "a chain run by Then proceeds past a link that forgets next",
@@ -373,9 +476,9 @@ var checksFaults = []fault{
 		old: `		if err != nil {
 			return Result{}, err
 		}
-		var sum`,
+		if n`,
 		new: `		_ = err
-		var sum`,
+		if n`,
 		test: "checks.TestReferenceReady/NilOnTheWay", why: "one nil reference drops all other references",
 	},
 	{
@@ -403,12 +506,10 @@ var checksFaults = []fault{
 		test: "checks.TestOnOwner/Block", why: "the condition does not say which owner check blocked",
 	},
 	{
-		name: "group-not-marked", in: "flow",
-		old: `			group = s
-`,
-		new: `			_ = s
-`,
-		test: "flow.TestExplain/InGroup", why: "the table of the pass does not show where it stopped",
+		name: "wrong-step-marked", in: "flow.Explanation.stop",
+		old:  `s.Link == e.Link && (`,
+		new:  `(`,
+		test: "flow.TestExplain/OuterFails", why: "the table of the pass marks a step that did not stop it",
 	},
 	{
 		name: "owner-not-required", in: "checks",
@@ -418,8 +519,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "owner-fits-needs-none", in: "checks",
-		old:  `newCheck(name, linktag.Check{NeedsOwner: true}, func`,
-		new:  `newCheck(name, linktag.Check{}, func`,
+		old:  `NeedsOwner: true, Sets: slot != nil`,
+		new:  `Sets: slot != nil`,
 		test: "flow.TestSetUp/OwnerFits", why: "a check of the owner stands where no owner is ever found",
 	},
 	{
@@ -456,5 +557,59 @@ var checksFaults = []fault{
 		old:  `case slices.Contains(s.refs, ref):`,
 		new:  `case false:`,
 		test: "checks.TestAll/Union", why: "an object is awaited twice",
+	},
+	{
+		name: "unset-slot-read-as-zero", in: "checks.Slot.Get",
+		old:  `if !ok {`,
+		new:  `if ok = ok || is == nil; !ok {`,
+		test: "flow.TestSlot/Unset", why: "Apply acts on a subnet that no check has found",
+	},
+	{
+		name: "second-set-is-lost", in: "internal/slot.Values.Set",
+		old:  `(*at).is = is`,
+		new:  `_ = is`,
+		test: "checks.TestSlot/SetTwice", why: "Apply acts on what an earlier check found",
+	},
+	{
+		name: "converted-checks-set-slots-of-their-own", in: "checks.Convert",
+		old:  `if req.slots == nil {`,
+		new:  `if false {`,
+		test: "checks.TestSlotConvert/Inside", why: "what a check of another version found is lost",
+	},
+	{
+		name: "blocking-owner-handed-over", in: "checks.handing",
+		old:  `if text == "" {`,
+		new:  `if text != "" {`,
+		test: "checks.TestWithSlot/Objection", why: "a link acts on an owner that the check refused",
+	},
+	{
+		name: "remembered-check-sets-a-slot", in: "checks.Cached",
+		old:  `s.must(!tag.Sets,`,
+		new:  `s.must(true,`,
+		test: "checks.TestSlotSetUp/Cached", why: "Apply fails whenever the check is remembered",
+	},
+	{
+		name: "remembered-check-sets-a-slot-on-owner", in: "checks.OnOwner",
+		old:  `tag.Sets = tag.Sets || its.Sets`,
+		new:  `_ = its.Sets`,
+		test: "checks.TestSlotSetUp/Cached", why: "Apply fails whenever the check is remembered",
+	},
+	{
+		name: "slot-of-another-type", in: "checks",
+		old:  `s.must(ok || s.slot == nil,`,
+		new:  `s.must(ok || !ok,`,
+		test: "checks.TestSlotSetUp/Type", why: "the slot stays unset, and every pass fails",
+	},
+	{
+		name: "slots-not-shared-by-copies", in: "flow.Reconciler.request",
+		old:  `*slot.Of(&req.OwnerRequest) = &req.own.slots`,
+		new:  `_ = slot.Of(&req.OwnerRequest)`,
+		test: "flow.TestSlot/CopyForApply", why: "a check after Apply does not see what Apply made",
+	},
+	{
+		name: "kit-copies-share-slots", in: "checks/checkstest.copied",
+		old:  `*values = (*values).Clone()`,
+		new:  `_ = (*values).Clone()`,
+		test: "checks/checkstest.TestCopiesHaveSlotsOfTheirOwn", why: "a correct check that sets a slot is a data race in the kit",
 	},
 }

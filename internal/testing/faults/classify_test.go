@@ -45,8 +45,8 @@ var classifyFaults = []fault{
 	},
 	{
 		name: "retry-after-negative", in: "classify",
-		old:  `return min(max(at.Sub(now), 0), maxAfter)`,
-		new:  `return min(at.Sub(now), maxAfter)`,
+		old:  `if d <= 0 {`,
+		new:  `if d == 0 {`,
 		test: "classify.TestRetryAfter/past", why: "a date in the past gives a negative interval",
 	},
 	{
@@ -62,9 +62,9 @@ var classifyFaults = []fault{
 		test: "classify.TestRetryAfter/own_date", why: "a clock that is off makes the wait wrong",
 	},
 	{
-		name: "body-over-the-limit", in: "classify/azure",
-		old:  `io.ReadAll(io.LimitReader(body, maxBody))`,
-		new:  `io.ReadAll(body)`,
+		name: "body-over-the-limit", in: "classify/azure.readStart",
+		old:  `min(cap(data), maxBody)`,
+		new:  `cap(data)`,
 		test: "classify/azure.TestReadBodyOfTenMegabytes/JSON", why: "an endless body fills the memory",
 	},
 	{
@@ -183,6 +183,16 @@ var classifyFaults = []fault{
 		test: "classify.TestMatcher/contains", why: "a rule matches texts that the service writes for something else",
 	},
 	{
+		name: "texts-compared-at-each-letter", in: "classify",
+		old: `if !strings.Contains(f.Message, text) {`,
+		new: `at := 0
+			for at < len(f.Message) && !strings.HasPrefix(f.Message[at:], text) {
+				at++
+			}
+			if at == len(f.Message) {`,
+		test: "classify.TestContainsIsLinear", why: "a long message of a service takes length times length to read",
+	},
+	{
 		name: "inner-codes-ignored", in: "classify",
 		old:  `len(r.inner) == 0 || slices.ContainsFunc(`,
 		new:  `true || slices.ContainsFunc(`,
@@ -190,7 +200,7 @@ var classifyFaults = []fault{
 	},
 	{
 		name: "contradictory-row-accepted", in: "classify",
-		old:  `if t[j].Retry != r.Retry && err == nil {`,
+		old:  `if (t[j].Retry != r.Retry || t[j].After != r.After) && err == nil {`,
 		new:  `if false {`,
 		test: "classify.TestTableContradicts/same_code", why: "a row that never decides is found only by who prints the table",
 	},
@@ -202,8 +212,8 @@ var classifyFaults = []fault{
 	},
 	{
 		name: "table-of-another-service", in: "classify",
-		old:  `f.service, f.After = s, min`,
-		new:  `f.service, f.After = e.services[0], min`,
+		old:  `f.service, f.After = s, serviceDelay(f.After)`,
+		new:  `f.service, f.After = e.services[0], serviceDelay(f.After)`,
 		test: "classify.TestDefaultCodes", why: "the codes of one service are decided by the table of another",
 	},
 	{
@@ -271,16 +281,10 @@ var classifyFaults = []fault{
 		test: "classify.TestReaders/panics", why: "what a reader wrote before it panicked counts as an answer",
 	},
 	{
-		name: "reader-not-guarded", in: "classify",
-		old: `		if recover() != nil {
-			ok = false
-		}
-	}()
-	return read(f)
+		name: "reader-not-guarded", in: "classify.Failure.readBy",
+		old: `	defer func() { _ = recover() }()
 `,
-		new: `	}()
-	return read(f)
-`,
+		new:  ``,
 		test: "classify.TestReaders/panics", why: "a reader that panics takes the process down",
 	},
 	{
@@ -306,6 +310,30 @@ var classifyFaults = []fault{
 		old:  `t.objects(func() { d.nest(t) })`,
 		new:  `t.text(nil)`,
 		test: "classify/azure.TestRead/details", why: "DeploymentFailed hides its cause",
+	},
+	{
+		name: "body-without-progress-read", in: "classify/azure.readStart",
+		old:  `len(data) < maxBody && idle < maxIdle`,
+		new:  `len(data) < maxBody`,
+		test: "classify/azure.TestReadBodyWithoutEnd/Stalled", hangs: true, why: "a body that returns no bytes and no error stops the worker for good",
+	},
+	{
+		name: "slow-body-counts-as-stalled", in: "classify/azure.readStart",
+		old:  `idle = -1`,
+		new:  ``,
+		test: "classify/azure.TestReadBodyWithoutEnd/Slow", why: "the code of an error is lost if its body comes in small parts",
+	},
+	{
+		name: "body-read-after-the-pass", in: "classify/azure.readStart",
+		old:  `resp.Request.Context().Err() != nil`,
+		new:  `false`,
+		test: "classify/azure.TestReadBodyWithoutEnd/Canceled", why: "a body that trickles keeps the worker after the pass was canceled",
+	},
+	{
+		name: "cached-body-unlimited", in: "classify/azure.peek",
+		old:  `data[:min(len(data), maxBody)]`,
+		new:  `data`,
+		test: "classify/azure.TestReadBodyAtTheLimit", why: "a body of any length is read",
 	},
 	{
 		name: "inner-errors-without-limit", in: "classify/azure",
@@ -386,9 +414,159 @@ var classifyFaults = []fault{
 		test: "classify.TestRetryAfterInMilliseconds", why: "a service that asks for a delay by a header of its own is asked again too soon",
 	},
 	{
+		name: "not-found-in-a-time-out", in: "classify.clearDoubt",
+		old:  `(timedOut(f.Err) || connection(f.Err))`,
+		new:  `false`,
+		test: "classify.TestErrorsSay/missing_and_late", why: "a time-out that wraps a 404 makes a resource absent, and it is created again",
+	},
+	{
 		name: "any-default-canceled", in: "classify",
-		old:  `c.d.canceled = row.name == ruleCanceled`,
-		new:  `c.d.canceled = row.retry == Slow`,
+		old:  `c.d.canceled = c.d.rule == ruleCanceled`,
+		new:  `c.d.canceled = c.d.retry == Slow`,
 		test: "classify.TestDefaultErrors/unknown", why: "an unknown error is not written, as if the program shut down",
+	},
+	{
+		name: "row-for-an-error-matches-any", in: "classify",
+		old:  `matches, readable = within(err, r.is.has)`,
+		new:  `matches, readable = err != nil, true`,
+		test: "classify.TestRowsMatchErrors/same_text", why: "a row for one Go error decides about all",
+	},
+	{
+		name: "row-for-a-type-matches-any", in: "classify",
+		old:  `matches, readable = within(err, r.as.has)`,
+		new:  `matches, readable = err != nil, true`,
+		test: "classify.TestRowsMatchErrors/other", why: "a row for one type of errors decides about all",
+	},
+	{
+		name: "unreadable-error-skips-a-row", in: "classify",
+		old:  `case !readable:`,
+		new:  `case !readable && false:`,
+		test: "classify.TestRowsMatchErrors/panics_in_Is", why: "an error that panics makes a later row decide, which may wait for a change",
+	},
+	{
+		name: "uncomparable-errors-compared", in: "classify",
+		old:  `return m.comparable && m.target == err`,
+		new:  `return m.target == err`,
+		test: "classify.TestTableContradicts/no_comparison", why: "a table with an error that cannot be compared panics at set-up without a reason",
+	},
+	{
+		name: "row-for-an-error-hides-others", in: "classify",
+		old:  `(r.is.target == nil || r.is.equals(o.is.target))`,
+		new:  `true`,
+		test: "classify.TestTableContradicts/other_error", why: "two rows for two errors are a set-up error",
+	},
+	{
+		name: "row-for-a-type-hides-others", in: "classify",
+		old:  `(r.as.isZero() || r.as.typ == o.as.typ)`,
+		new:  `true`,
+		test: "classify.TestTableContradicts/other_type", why: "two rows for two types are a set-up error",
+	},
+	{
+		name: "any-error-type-accepted", in: "classify",
+		old:  `if typ == reflect.TypeFor[error]() {`,
+		new:  `if false {`,
+		test: "classify.TestErrorTypeSetUp", why: "a row of a type decides about every error",
+	},
+	{
+		name: "delay-of-a-row-wins", in: "classify",
+		old:  `c.d.after = max(c.d.after, r.after)`,
+		new:  `if r.after > 0 { c.d.after = r.after }`,
+		test: "classify.TestRowsSetTheDelay/longer", why: "a service that asks for time is asked again too soon",
+	},
+	{
+		name: "delay-of-a-row-ignored", in: "classify",
+		old:  `c.d.after = max(c.d.after, r.after)`,
+		new:  ``,
+		test: "classify.TestRowsSetTheDelay/row", why: "the delay that a row sets has no effect",
+	},
+	{
+		name: "delay-of-a-row-on-change", in: "classify",
+		old:  `case r.After > 0 && r.Retry >= OnChange:`,
+		new:  `case false:`,
+		test: "classify.TestRuleSetUp/no_delay", why: "a delay that has no effect is no set-up error",
+	},
+	{
+		name: "contradicting-delay-accepted", in: "classify",
+		old:  `(t[j].Retry != r.Retry || t[j].After != r.After)`,
+		new:  `t[j].Retry != r.Retry`,
+		test: "classify.TestTableContradicts/other_delay", why: "a delay that never applies is found only in the printed table",
+	},
+	{
+		name: "tiny-delay-of-a-service", in: "classify",
+		old:  `return min(max(d, minAfter), maxAfter)`,
+		new:  `return min(d, maxAfter)`,
+		test: "classify.TestRetryAfterInMilliseconds", why: "a service that asks for a millisecond causes a busy loop",
+	},
+	{
+		name: "delay-of-a-method-unbounded", in: "classify",
+		old:  `f.After = serviceDelay(e.RetryAfter())`,
+		new:  `f.After = e.RetryAfter()`,
+		test: "classify.TestReadersAreBounded", why: "an error sets a delay of years, or a negative one",
+	},
+	{
+		name: "code-unbounded", in: "classify",
+		old:  `cutCode(f.Code)`,
+		new:  `f.Code`,
+		test: "classify.TestCodesAreBounded/huge", why: "a service floods conditions, logs and telemetry with its code",
+	},
+	{
+		name: "code-cut-inside-a-character", in: "classify",
+		old:  `!utf8.RuneStart(code[end]) && end > maxCode-utf8.UTFMax`,
+		new:  `false`,
+		test: "classify.TestCodesAreBounded/two_bytes", why: "a code that is not valid text causes a write of the status in every pass",
+	},
+	{
+		name: "unknown-version-below-a-date", in: "classify.apiVersions.match",
+		old:  `if !ok {`,
+		new:  `if _ = ok; false {`,
+		test: "classify.TestAPIVersions/unknown,_<", why: "a row for old API versions decides about unknown ones",
+	},
+	{
+		name: "odd-suffix-accepted", in: "classify.parseAPIVersion",
+		old:  `return apiVersion{date, strings.ToLower(suffix)}, ok`,
+		new:  `return apiVersion{date, strings.ToLower(suffix)}, true || ok`,
+		test: "classify.TestAPIVersions/unknown,_<", why: "a text that is no version counts as one",
+	},
+	{
+		name: "suffix-without-dots", in: "classify.parseAPIVersion",
+		old:  `r != '-' && r != '.'`,
+		new:  `r != '-'`,
+		test: "classify.TestAPIVersions/suffix", why: "a version such as 2024-05-01-beta.1 counts as unknown",
+	},
+	{
+		name: "suffix-without-hyphens", in: "classify.parseAPIVersion",
+		old:  `r != '-' && r != '.'`,
+		new:  `r != '.'`,
+		test: "classify.TestAPIVersions/odd_suffixes", why: "a version such as 2024-05-01-preview-2 counts as unknown",
+	},
+	{
+		name: "suffix-case-kept", in: "classify.parseAPIVersion",
+		old:  `strings.ToLower(suffix)`,
+		new:  `suffix`,
+		test: "classify.TestAPIVersions/suffix", why: "a version in other letters counts as another version",
+	},
+	{
+		name: "letters-of-other-scripts-in-a-reason", in: "internal/reason.Alphanumeric",
+		old:  `'a' <= r && r <= 'z' ||`,
+		new:  `'a' <= r && r <= 'z' || r > '~' ||`,
+		test: "classify.TestReason/other_letters", why: "the API server refuses the whole status",
+	},
+	{
+		name: "reason-starts-beside-the-letters", in: "internal/reason.letter",
+		old:  `'a' <= c|0x20 && c|0x20 <= 'z'`,
+		new:  `'A' <= c && c <= 'z'`,
+		test: "classify.TestReason/after_Z", why: "the API server refuses the whole status",
+	},
+	{
+		name: "default-printed-as-slow", in: "classify.Table.String",
+		old:  `if r.Name == ruleCanceled {`,
+		new:  `if false {`,
+		test: "classify.TestDefaultTableString", why: "the table says that a canceled pass is reported as a failure",
+	},
+	{
+		name: "exact-body-of-google-not-read", in: "classify/google.statusOf",
+		old:  `if len(body) > maxBody {`,
+		new:  `if len(body) >= maxBody {`,
+		test: "classify/google.TestBounds", why: "the limit of a body is not the one that the package states",
 	},
 }

@@ -37,7 +37,7 @@ type fault struct {
 }
 
 // all lists the faults in the order in which the table shows them. To add one, add it to the list of its package.
-var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, kitFaults, ctrlxFaults)
+var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, kitFaults, ctrlxFaults, textFaults)
 
 var (
 	run    = flag.Bool("faults", false, "apply each fault and run the test that has to notice it")
@@ -275,21 +275,17 @@ func newProgram(t *testing.T, faults []fault) (p program) {
 		}
 		shared = sound
 	}
-	failing := map[string]string{} // by test, why it does not pass with the copies
+	// The copies have names of their own, which a few tests see. Those run once more without copies.
+	out, _ := execute(t, binary, noFault, faults...)
 	for _, f := range faults {
-		wrong, ok := failing[f.test]
-		if !ok {
-			wrong = control(t, binary, f, noFault)
-			failing[f.test] = wrong
-		}
-		// The copies have names of their own, which a few tests see.
-		if wrong != "" {
-			if wrong = control(t, binary, f, ""); wrong != "" {
-				return program{wrong: wrong}
-			}
-		}
 		try := trial{f, binary}
-		if failing[f.test] != "" || !slices.Contains(shared, f) {
+		if !f.passes(out) {
+			if out, err := execute(t, binary, "", f); err != nil || !f.passes(out) {
+				return program{wrong: fmt.Sprintf("%s does not pass: %v\n%s", f.test, err, tail(out))}
+			}
+			try.binary = ""
+		}
+		if !slices.Contains(shared, f) {
 			try.binary = ""
 		}
 		p.trials = append(p.trials, try)
@@ -297,13 +293,10 @@ func newProgram(t *testing.T, faults []fault) (p program) {
 	return p
 }
 
-// control runs the test of a fault without the fault. It returns what is wrong.
-func control(t *testing.T, binary string, f fault, on string) string {
-	out, err := execute(t, binary, &f, on)
-	if _, name, _ := strings.Cut(f.test, "."); err != nil || !strings.Contains(out, "--- PASS: "+name+" (") {
-		return fmt.Sprintf("%s does not pass: %v\n%s", f.test, err, tail(out))
-	}
-	return ""
+// passes reports whether the test of a fault passed, by the output of a run.
+func (f *fault) passes(out string) bool {
+	_, name, _ := strings.Cut(f.test, ".")
+	return strings.Contains(out, "--- PASS: "+name+" (")
 }
 
 // result is what came of a fault.
@@ -333,7 +326,7 @@ func (try trial) run(t *testing.T) (r result) {
 		}
 		defer os.Remove(binary) // not only in the end: they are large
 	}
-	out, err := execute(t, binary, f, f.name)
+	out, err := execute(t, binary, f.name, *f)
 	_, test, _ := f.split()
 	hangs := strings.Contains(out, "panic: test timed out after ") || errors.Is(err, context.DeadlineExceeded)
 	failed := regexp.MustCompile(`(?m)^--- FAIL: ` + test + ` \(`).MatchString(out)
@@ -388,16 +381,21 @@ func build(t *testing.T, folder string, files map[string][]byte) (binary string,
 	return binary, nil
 }
 
-// execute runs the test of a fault, in the folder of its package, as go test does. A fault of the binary is switched on.
-func execute(t *testing.T, binary string, f *fault, on string) (string, error) {
-	folder, _, pattern := f.split()
-	wait := patience
-	if f.hangs {
+// execute runs the tests of faults, in the folder of their package, as go test does. The fault on is switched on in them.
+func execute(t *testing.T, binary, on string, faults ...fault) (string, error) {
+	folder, _, _ := faults[0].split()
+	wait := patience * time.Duration(len(faults))
+	if faults[0].name == on && faults[0].hangs {
 		wait = hanging
+	}
+	var patterns []string
+	for _, f := range faults {
+		_, _, pattern := f.split()
+		patterns = append(patterns, pattern)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), wait+10*time.Second) // more than it gives itself
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.run", pattern, "-test.v", "-test.count=1", "-test.timeout", wait.String())
+	cmd := exec.CommandContext(ctx, binary, "-test.run", strings.Join(patterns, "|"), "-test.v", "-test.count=1", "-test.timeout", wait.String())
 	cmd.Dir = filepath.Join(root, folder)
 	cmd.Env = append(os.Environ(), switchedBy+"="+on)
 	out, err := cmd.CombinedOutput()

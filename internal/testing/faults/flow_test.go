@@ -11,6 +11,9 @@ var flowFaults = append(otherClouds(), []fault{
 	if !s.get(ctx) {
 		return s.stop
 	}
+	if s.inSync {
+		return s.ready(ctx)
+	}
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
@@ -45,9 +48,106 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "applied-though-in-sync", in: "flow",
-		old:  `if !s.inSync && !s.operate(`,
-		new:  `if !s.operate(`,
+		old:  `if s.inSync {`,
+		new:  `if false {`,
 		test: "flow.TestBlockedPostCheckDoesNotApplyAgain", why: "a post check that blocks applies again each time",
+	},
+	{
+		name: "no-entry-check", in: "flow",
+		old: `	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
+		return s.stop
+	}
+`,
+		new:  ``,
+		test: "flow.TestDecided/Ignore", why: "the resource of another controller is reconciled",
+	},
+	{
+		name: "owner-hides-the-entry-check", in: "flow",
+		old: `	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
+		return s.stop
+	}
+	if !s.owner(ctx) {
+		return s.stop
+	}
+`,
+		new: `	if !s.owner(ctx) {
+		return s.stop
+	}
+	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
+		return s.stop
+	}
+`,
+		test: "flow.TestEntryCheckBeforeOwner", why: "an unreadable owner hides that a request was denied",
+	},
+	{
+		name: "ignored-gets-conditions", in: "flow",
+		old:  `keepsStatus: res.KeepsStatus(),`,
+		new:  ``,
+		test: "flow.TestDecided/Ignore", why: "the resource of another controller gets our condition",
+	},
+	{
+		name: "ignored-after-apply", in: "flow",
+		old:  `return point == PointPostCheck`,
+		new:  `return false`,
+		test: "flow.TestMisplaced/IgnoreAfterApply", why: "a resource that was created here is forgotten",
+	},
+	{
+		name: "released-though-not-deleted", in: "flow",
+		old: `		return !s.req.Deleting
+`,
+		new: `		return false
+`,
+		test: "flow.TestMisplaced/ReleaseOfALiving", why: "a resource that no user deletes is forgotten",
+	},
+	{
+		name: "release-keeps-the-token", in: "flow",
+		old: `		return s.released(ctx)
+`,
+		new: `		return false
+`,
+		test: "flow.TestDecidedEndsWhatWasKept", why: "a resource made anew under the name polls the operation of the old one",
+	},
+	{
+		name: "old-operation-finishes-the-new-spec", in: "flow",
+		old:  `s.final = checks.Result{} // of an older spec`,
+		new:  ``,
+		test: "flow.TestFinishedOperation", why: "a new spec is never applied",
+	},
+	{
+		name: "final-times-out", in: "flow",
+		old:  ` || out.Final():`,
+		new:  `:`,
+		test: "flow.TestDecidedEndsWhatWasKept", why: "the reason of a final failure is lost",
+	},
+	{
+		name: "errors-await-nothing", in: "flow",
+		old:  `refs: awaited(f.err),`,
+		new:  ``,
+		test: "flow.TestAwaited/Error", why: "a PUT that needs a missing object waits for the back-off",
+	},
+	{
+		name: "final-though-under-way", in: "flow",
+		old:  `if n.op.token != "" && s.stop.Retry() == classify.Never {`,
+		new:  `if false {`,
+		test: "flow.TestDecidedLimits", why: "an operation under way is never polled again",
+	},
+	{
+		name: "final-but-not-stored", in: "flow",
+		old:  `return d.keepsStatus && !o.Final() ||`,
+		new:  `return d.keepsStatus ||`,
+		test: "flow.TestDecidedLimits", why: "after a restart a final failure is retried",
+	},
+	{
+		name: "time-out-not-written", in: "flow",
+		old:  `o.err, o.keepsStatus = join(ErrNotReadyInTime, o.err), false`,
+		new:  `o.err = join(ErrNotReadyInTime, o.err)`,
+		test: "flow.TestDecidedLimits", why: "a resource whose block is kept quiet never reports that it is late",
+	},
+	{
+		name: "never-while-deleting", in: "flow",
+		old:  `if s.req.Deleting && res.Retry() == classify.Never {`,
+		new:  `if false {`,
+		test: "flow.TestDecided/NeverWhileDeleting", why: "a deletion is given up",
 	},
 	{
 		name: "in-sync-though-absent", in: "flow",
@@ -86,8 +186,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "get-before-owner-only-delete-checks", in: "flow",
-		old:  `!ok || !tag.OwnerOnly {`,
-		new:  `true || !ok || !tag.OwnerOnly {`,
+		old:  `!tag.OwnerOnly {`,
+		new:  `true || !tag.OwnerOnly {`,
 		test: "flow.TestGetBeforeDeleteCheck/OwnerOnly", why: "a deletion asks a stopped owner about the resource, and fails",
 	},
 	{
@@ -140,7 +240,7 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "delete-waits-for-a-change", in: "flow",
-		old:  `if deleting && c.Retry() == classify.OnChange {`,
+		old:  `if deleting && c.Retry() >= classify.OnChange {`,
 		new:  `if deleting && false {`,
 		test: "flow.TestErrorsOnDeleteAreNeverOnChange/Delete", why: "a deletion is given up: nobody is going to change the spec",
 	},
@@ -189,23 +289,21 @@ var flowFaults = append(otherClouds(), []fault{
 		test: "flow.TestConditionsAreStable", why: "the status is written in each pass, which wakes the next",
 	},
 	{
-		name: "stalled-although-retried", in: "flow",
+		name: "stalled-although-retried", in: "flow.Outcome.Conditions",
 		old:  `d.retry == classify.OnChange`,
 		new:  `d.retry >= classify.Slow`,
 		test: "flow.TestOutcomes/FailedSlow", why: "tools give up on what mends itself",
 	},
 	{
 		name: "blocked-is-written-as-ready", in: "flow.Outcome.Conditions",
-		old: `	case StateReady:
-`,
-		new: `	case StateReady, StateBlocked:
-`,
+		old:  `case d.state == StateReady:`,
+		new:  `case d.state == StateReady, d.state == StateBlocked:`,
 		test: "flow.TestOutcomes/BlockedSlow", why: "what was postponed is written as ready",
 	},
 	{
 		name: "canceled-is-written", in: "flow",
-		old:  `case StateGone, StateCanceled, StateUnknown:`,
-		new:  `case StateGone, StateUnknown:`,
+		old:  `return d.keepsStatus && !o.Final() || d.state == StateCanceled`,
+		new:  `return d.keepsStatus && !o.Final()`,
 		test: "flow.TestOutcomes/Canceled", why: "each shutdown makes every resource look broken",
 	},
 	{
@@ -216,17 +314,13 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "on-change-is-for-ever", in: "flow",
-		old: `	case o.State() == StateGone || o.State() == StateCanceled:
-		return 0, false
-	case o.delay`,
-		new: `	case o.State() == StateGone || o.State() == StateCanceled || o.Retry() == classify.OnChange:
-		return 0, false
-	case o.delay`,
+		old:  `return o.Retry() == classify.Never`,
+		new:  `return o.Retry() >= classify.OnChange`,
 		test: "flow.TestOutcomes/BlockedOnChange", why: "fatal means stuck for ever",
 	},
 	{
 		name: "block-described-as-success", in: "flow",
-		old:  `return "block", d.reason`,
+		old:  `return chain.VerdictBlock, d.reason`,
 		new:  `return chain.VerdictProceed, d.reason`,
 		test: "flow.TestObserver/Stopped", why: "a log line says succeeded for a block",
 	},
@@ -266,8 +360,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "count-kept-after-ready", in: "flow",
-		old:  `if (s == StateReady || s == StateGone) && b.failures.Len() > 0 {`,
-		new:  `if s == StateGone && b.failures.Len() > 0 {`,
+		old:  `if (ends && o.State() != StateCanceled || o.State() == StateReady) && b.failures.Len() > 0 {`,
+		new:  `if ends && o.State() != StateCanceled && b.failures.Len() > 0 {`,
 		test: "flow.TestBackoff/AfterReady", why: "the first failure after a year waits as long as the last of the year before",
 	},
 	{
@@ -329,8 +423,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "time-out-over-a-change-of-the-spec", in: "flow",
-		old:  `if w.since.IsZero() || w.generation != generation {`,
-		new:  `if w.since.IsZero() {`,
+		old:  `w.since.IsZero() || w.generation != generation ||`,
+		new:  `w.since.IsZero() ||`,
 		test: "flow.TestReadyWithin/Spec", why: "a spec that was mended is stalled at once",
 	},
 	{
@@ -348,8 +442,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "time-outs-not-forgotten", in: "flow",
-		old:  `return n > manyKeys && now.Sub(w.seen) > keep }`,
-		new:  `return n > manyKeys && now.Sub(w.seen) > 1000*keep }`,
+		old:  `return n > manyKeys && now.Sub(w.seen).Abs() > keep }`,
+		new:  `return n > manyKeys && now.Sub(w.seen).Abs() > 1000*keep }`,
 		test: "flow.TestReadyWithinForgets", why: "memory grows with all keys that ever were",
 	},
 	{
@@ -411,7 +505,7 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "unbounded-text-of-a-poll", in: "flow",
-		old:  `" cannot be polled: " + bounded(o.message)`,
+		old:  `" cannot be polled: " + text.Line(o.message, text.Quote)`,
 		new:  `" cannot be polled: " + o.message`,
 		test: "flow.TestErrorsWhilePolling/Long/Apply", why: "a service fills the status with its error page, and the advice is cut off",
 	},
@@ -489,8 +583,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "since-kept-though-it-moved", in: "flow",
-		old:  `old.Link == e.Link && old.Reason == e.Reason {`,
-		new:  `true {`,
+		old:  `old.Link == e.Link && old.Reason == e.Reason`,
+		new:  `true`,
 		test: "flow.TestSince", why: "a new blocker is said to have been there all along",
 	},
 	{
@@ -528,8 +622,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "second-registration-wins", in: "flow",
-		old:  `if before, ok := r.kinds[folded]; ok && before.kind == kind {`,
-		new:  `if before, ok := r.kinds[folded]; ok && before.kind == kind && false {`,
+		old:  `if before, ok := r.kinds[folded]; ok {`,
+		new:  `if before, ok := r.kinds[folded]; ok && false {`,
 		test: "flow.TestRegisterPanics/Twice", why: "the checks of a kind are replaced, and nobody is told",
 	},
 	{
@@ -628,6 +722,48 @@ var flowFaults = append(otherClouds(), []fault{
 		old:  `if c.Len() > 0 {`,
 		new:  `if c.Len() < 0 {`,
 		test: "flow.TestConvertPanics/Apply", why: "a new version of a kind loses what was around its operations, and nobody is told",
+	},
+	{
+		name: "keys-in-use-swept", in: "flow.Backoff.count",
+		old:  `return n > manyKeys && b.unused(f, now)`,
+		new:  `return n > manyKeys`,
+		test: "flow.TestBackoffSweep/InUse", why: "with many resources the delays do not grow",
+	},
+	{
+		name: "few-keys-swept", in: "flow.Backoff.count",
+		old:  `return n > manyKeys && b.unused(f, now)`,
+		new:  `return n > 1 && b.unused(f, now)`,
+		test: "flow.TestBackoffSweep/Unused", why: "each pass looks for keys to drop",
+	},
+	{
+		name: "keys-never-swept", in: "flow.Backoff.count",
+		old:  `return n > manyKeys && b.unused(f, now)`,
+		new:  `return false`,
+		test: "flow.TestBackoffSweep/Unused", why: "the memory grows with each resource that ever was",
+	},
+	{
+		name: "keys-of-the-future-kept", in: "flow.Backoff.unused",
+		old:  `now.Sub(f.seen).Abs() >`,
+		new:  `now.Sub(f.seen) >`,
+		test: "flow.TestBackoffSweep/YearsBack", why: "after a clock went back by years no key is dropped for years",
+	},
+	{
+		name: "wait-from-the-future", in: "flow.Reconciler.waitsSince",
+		old:  `|| w.since.After(now)`,
+		new:  ``,
+		test: "flow.TestReadyWithin/FarBack", why: "after a clock went back by years a resource has years to become Ready",
+	},
+	{
+		name: "state-since-after-the-pass", in: "flow.Reconciler.keepLast",
+		old:  `same && !old.Since.Round(0).After(e.At)`,
+		new:  `same`,
+		test: "flow.TestSinceIsNotAfterThePass", why: "people read that a state begins in the future",
+	},
+	{
+		name: "negative-elapsed", in: "flow.tracer.Exit",
+		old:  `max(now.Sub(in.at), 0)`,
+		new:  `now.Sub(in.at)`,
+		test: "flow.TestElapsed", why: "a step takes less than no time if the clock goes back",
 	},
 }...)
 

@@ -2,6 +2,12 @@ package faults
 
 var kitFaults = []fault{
 	{
+		name: "kit-forgets-an-owner-that-is-not-set", in: "checks/checkstest",
+		old:  `is("with an owner that no reference names yet", NotSet(cmp.Or(ref.Kind, "Owner")))`,
+		new:  `_ = cmp.Or("", NotSet("").Ref.Kind)`,
+		test: "checks/checkstest.TestVariants/Root", why: "the kit passes a check that panics for an owner that no reference names yet",
+	},
+	{
 		name: "kit-forgets-typed-nil", in: "checks/checkstest",
 		old:  `is("with an owner that is a nil pointer", Ready(ref, reflect.Zero(v.Type()).Interface()))`,
 		new:  `_ = ref`,
@@ -101,8 +107,8 @@ var kitFaults = []fault{
 	},
 	{
 		name: "kit-lets-a-blocked-pass-begin", in: "flow/flowtest",
-		old:  `if p.State != flow.StateBlocked || p.Point == flow.PointPostCheck {`,
-		new:  `if p.State == flow.StateBlocked || p.Point == flow.PointPostCheck {`,
+		old:  `stopped := p.State == flow.StateBlocked || p.State == flow.StateIgnored ||`,
+		new:  `stopped := false &&`,
 		test: "flow/flowtest.TestInvariantsNoticeFaults/AppliedThoughBlocked", why: "a flow that applies what is blocked passes its test",
 	},
 	{
@@ -150,9 +156,15 @@ var kitFaults = []fault{
 		test: "flow/flowtest.TestInvariantsNoticeFaults/BegunAnewAfterAnError", why: "a flow that starts a second operation after a failed poll passes its test",
 	},
 	{
+		name: "kit-wakes-the-finished", in: "flow/flowtest",
+		old:  `r.out.WaitsForSelf() && !r.last.Final`,
+		new:  `true`,
+		test: "flow/flowtest.TestDecided/Denied", why: "a test does not see that a final outcome stays",
+	},
+	{
 		name: "kit-wakes-nobody", in: "flow/flowtest",
-		old:  `return slices.ContainsFunc(r.last.WaitingFor,`,
-		new:  `return slices.ContainsFunc(r.last.WaitingFor[:0],`,
+		old:  `slices.ContainsFunc(r.last.WaitingFor,`,
+		new:  `slices.ContainsFunc(r.last.WaitingFor[:0],`,
 		test: "flow/flowtest.TestEngine/Wake", why: "a resource in virtual time sleeps although its awaited object changed",
 	},
 	{

@@ -12,6 +12,7 @@ import (
 )
 
 // TestDeprecated fails if go fix would not replace a call of an old name by the same call of the name that its comment gives.
+// Where the arguments differ, the comment does not say "old name", and go fix has nothing to replace.
 func TestDeprecated(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*", "*/*"} {
@@ -34,7 +35,8 @@ func TestDeprecated(t *testing.T) {
 			if !ok {
 				continue
 			}
-			_, name, _ := strings.Cut(fn.Doc.Text(), "\nDeprecated: use [")
+			doc := fn.Doc.Text()
+			_, name, named := strings.Cut(doc, "\nDeprecated: use [")
 			name, _, _ = strings.Cut(name, "]")
 			var args []string
 			for _, field := range fn.Type.Params.List {
@@ -49,6 +51,9 @@ func TestDeprecated(t *testing.T) {
 			want, got := name+"("+strings.Join(args, ", ")+")", "more than a call"
 			if r, ok := fn.Body.List[0].(*ast.ReturnStmt); ok {
 				got = types.ExprString(r.Results[0])
+			}
+			if named && !strings.Contains(doc, " is the old name of [") {
+				continue
 			}
 			inline := slices.ContainsFunc(fn.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:fix inline" })
 			if got != want || !inline {

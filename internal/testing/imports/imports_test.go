@@ -23,7 +23,7 @@ func TestImports(t *testing.T) {
 		"classify": {"a reader of errors is made outside", []string{module + "chain"}},
 		"checks":   {"readers come with the request", []string{module + "chain", module + "classify"}},
 		"flow":     {"readers come by option", []string{module + "chain", module + "classify", module + "checks"}},
-		"otelx": {"telemetry needs logr and the API of OpenTelemetry", []string{module + "chain", module + "classify",
+		"otelx": {"telemetry needs logr and the API of OpenTelemetry, and names awaited objects", []string{module + "chain", module + "classify", module + "checks",
 			"github.com/go-logr/logr", "go.opentelemetry.io/otel"}},
 	}
 	for folder, tc := range cases {

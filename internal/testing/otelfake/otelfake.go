@@ -30,9 +30,19 @@ type Recorder struct {
 	// instrument, unit and attributes.
 	Sums   map[string]float64
 	Counts map[string]int
+	// Scope and Version are those of the instrumentation scope.
+	Scope, Version string
+	// Instruments holds the descriptions and bounds of instruments, by name.
+	Instruments map[string]string
 }
 
-func (r *Recorder) Tracer(string, ...trace.TracerOption) trace.Tracer { return &tracer{r: r} }
+func (r *Recorder) Tracer(scope string, opts ...trace.TracerOption) trace.Tracer {
+	config := trace.NewTracerConfig(opts...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Scope, r.Version = scope, config.InstrumentationVersion()
+	return &tracer{r: r}
+}
 
 type tracer struct {
 	tracenoop.Tracer
@@ -62,6 +72,15 @@ type Span struct {
 	Status       codes.Code
 	Description  string
 	Ended        int
+	given        [][]trace.EventOption // those of Events
+}
+
+// Reread returns the events, read from the options that the span has kept.
+func (s *Span) Reread() (events []Event) {
+	for i, opts := range s.given {
+		events = append(events, newEvent(s.Events[i].Name, opts))
+	}
+	return events
 }
 
 // Event is an event of a span.
@@ -84,6 +103,10 @@ func (s *Span) SetAttributes(all ...attribute.KeyValue) {
 func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
+	s.Events, s.given = append(s.Events, newEvent(name, opts)), append(s.given, opts)
+}
+
+func newEvent(name string, opts []trace.EventOption) Event {
 	config := trace.NewEventConfig(opts...)
 	e := Event{Name: name, Attributes: texts(config.Attributes())}
 	for _, kv := range config.Attributes() {
@@ -91,7 +114,7 @@ func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
 			e.Seconds = kv.Value.AsFloat64()
 		}
 	}
-	s.Events = append(s.Events, e)
+	return e
 }
 
 func (s *Span) SetStatus(code codes.Code, description string) {
@@ -124,10 +147,24 @@ type Meters struct {
 	metricnoop.MeterProvider
 	R      *Recorder
 	Refuse bool // return an error for each instrument
+	Counts bool // return an error for each instrument that is not a counter
+	Times  bool // return an error for each instrument that is not a histogram
 	Off    bool // report each instrument as not enabled
+	Panic  bool // panic at each measurement
+	// Scope and Version are those of the instrumentation scope.
+	Scope, Version string
 }
 
-func (m *Meters) Meter(string, ...metric.MeterOption) metric.Meter { return &meter{m: m} }
+// scopes guards the scopes of all Meters, which tests may copy.
+var scopes sync.Mutex
+
+func (m *Meters) Meter(scope string, opts ...metric.MeterOption) metric.Meter {
+	config := metric.NewMeterConfig(opts...)
+	scopes.Lock()
+	defer scopes.Unlock()
+	m.Scope, m.Version = scope, config.InstrumentationVersion()
+	return &meter{m: m}
+}
 
 type meter struct {
 	metricnoop.Meter
@@ -135,16 +172,19 @@ type meter struct {
 }
 
 func (m *meter) Float64Histogram(name string, opts ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
-	if m.m.Refuse {
-		return nil, fmt.Errorf("no %s", name)
+	if m.m.Refuse || m.m.Counts {
+		return metricnoop.Float64Histogram{}, fmt.Errorf("no %s", name)
 	}
+	config := metric.NewFloat64HistogramConfig(opts...)
+	m.m.describe(name, fmt.Sprint(config.Description(), " ", config.ExplicitBucketBoundaries()))
 	return &histogram{name: name + " " + metric.NewFloat64HistogramConfig(opts...).Unit(), m: m.m}, nil
 }
 
 func (m *meter) Int64Counter(name string, opts ...metric.Int64CounterOption) (metric.Int64Counter, error) {
-	if m.m.Refuse {
-		return nil, fmt.Errorf("no %s", name)
+	if m.m.Refuse || m.m.Times {
+		return metricnoop.Int64Counter{}, fmt.Errorf("no %s", name)
 	}
+	m.m.describe(name, metric.NewInt64CounterConfig(opts...).Description())
 	return &counter{name: name + " " + metric.NewInt64CounterConfig(opts...).Unit(), m: m.m}, nil
 }
 
@@ -172,7 +212,22 @@ func (c *counter) Add(ctx context.Context, n int64, opts ...metric.AddOption) {
 	c.m.add(ctx, c.name, float64(n), metric.NewAddConfig(opts).Attributes())
 }
 
+func (m *Meters) describe(name, text string) {
+	if m.R == nil {
+		return
+	}
+	m.R.mu.Lock()
+	defer m.R.mu.Unlock()
+	if m.R.Instruments == nil {
+		m.R.Instruments = map[string]string{}
+	}
+	m.R.Instruments[name] = text
+}
+
 func (m *Meters) add(ctx context.Context, name string, value float64, set attribute.Set) {
+	if m.Panic {
+		panic("the meter is broken")
+	}
 	if ctx.Err() != nil {
 		return // as an SDK may
 	}

@@ -37,11 +37,11 @@ func TestPools(t *testing.T) {
 
 	// README:
 	pools := flow.New("AgentPool", operations, flow.Extensions[*AgentPool]{
-		OwnerCheck: chain.New( // before any request
+		OwnerCheck: chain.New( // before the GET
 			checks.OwnerReady(),
 			checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
 		),
-		PreCheck: chain.New( // after the GET, before the PUT
+		PreCheck: chain.New( // before the PUT
 			checks.ReferenceReady("subnet", func(p *AgentPool) []checks.Ref { return p.Spec.Subnets }),
 		),
 		Classify: classify.Table{{Code: "NodePoolMcVersionIncompatible", Retry: classify.Slow}}.Chain(),

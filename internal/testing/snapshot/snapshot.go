@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/slot"
 	"unsafe"
 )
 
@@ -103,13 +104,14 @@ func placeOf(v reflect.Value) place {
 
 // ignored reports whether correct use of a value changes parts of type t.
 func ignored(t reflect.Type) bool {
-	return t.PkgPath() == "sync" || t.PkgPath() == "sync/atomic" || t == callType
+	return t.PkgPath() == "sync" || t.PkgPath() == "sync/atomic" || t == callType || t == slotsType
 }
 
 var (
 	contextType  = reflect.TypeFor[context.Context]()
 	locationType = reflect.TypeFor[*time.Location]()
 	callType     = reflect.TypeFor[onion.Call]()
+	slotsType    = reflect.TypeFor[*slot.Values]()
 	timeType     = reflect.TypeFor[time.Time]()
 )
 

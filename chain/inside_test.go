@@ -1,0 +1,179 @@
+package chain_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
+)
+
+// group is a link whose links make up a handler of their own, as those of checks.OnOwner do.
+func group(name string, inner ...link) link {
+	open := func(observers []chain.Observer) chain.Middleware[request, string] {
+		c := chain.New(inner...)
+		for _, o := range observers {
+			c = c.Observe(o)
+		}
+		return c.Then
+	}
+	return probe.Named(probe.Answer{Name: name, Inside: open}, open(nil))
+}
+
+// entries is an observer that records the links that it enters. It may be bound to each link.
+type entries struct {
+	off   bool
+	binds bool
+	asked *int
+	seen  *[]string
+	bound string
+}
+
+func newEntries(off, binds bool) *entries {
+	return &entries{off: off, binds: binds, asked: new(int), seen: new([]string)}
+}
+
+func (e *entries) Enabled(context.Context) bool { *e.asked++; return !e.off }
+
+func (e *entries) Bind(l *chain.Link) chain.Observer {
+	if !e.binds {
+		return e
+	}
+	bound := *e
+	bound.bound = "bound to " + l.Name + ": "
+	return &bound
+}
+
+func (e *entries) Enter(ctx context.Context, l *chain.Link) context.Context {
+	text := e.bound + l.Point + "/" + l.Name
+	if l.Within != nil {
+		text += " within " + l.Within.Name
+	}
+	*e.seen = append(*e.seen, text)
+	return ctx
+}
+
+func (*entries) Exit(context.Context, *chain.Link, chain.Exit) {}
+
+// deepObserver stands for a decoration around all links, and for an observer of the links within groups.
+type deepObserver struct {
+	chain.Observer
+	decorated *[]string
+	inside    chain.Observer
+}
+
+func (d deepObserver) Layer() (any, chain.Observer) {
+	return func(l *chain.Link, h handler) handler {
+		return func(ctx context.Context, req request) (string, error) {
+			*d.decorated = append(*d.decorated, l.Name)
+			return h(ctx, req)
+		}
+	}, d.inside
+}
+
+// Observers of a chain see the links within a group, and are asked once a call whether they are enabled.
+func TestObserveInside(t *testing.T) {
+	plain := func(id string) link { return step{id: id, op: pass}.named() }
+	always := func(context.Context, request) bool { return true }
+	unrelated := chain.Named("unrelated", func(next handler) handler {
+		return func(_ context.Context, req request) (string, error) { return next(context.Background(), req) }
+	})
+	cases := map[string]struct {
+		reason    string
+		links     []link
+		observers []*entries
+		want      [][]string
+		asked     []int
+	}{
+		"Group": {
+			"a link within a group has the point of the group", []link{plain("a"), group("g", plain("b"), plain("c"))},
+			[]*entries{newEntries(false, false)}, [][]string{{"P/a", "P/g", "P/b within g", "P/c within g"}}, []int{1},
+		},
+		"Two": {
+			"each observer sees them, and one that is not enabled sees nothing", []link{group("g", plain("b"))},
+			[]*entries{newEntries(false, false), newEntries(true, false), newEntries(false, false)},
+			[][]string{{"P/g", "P/b within g"}, nil, {"P/g", "P/b within g"}}, []int{1, 1, 1},
+		},
+		"Nested": {
+			"groups may be within groups and within When", []link{chain.When(always, group("g", group("h", plain("b"))))},
+			[]*entries{newEntries(false, false)}, [][]string{{"P/When(g)", "P/g within When(g)", "P/h within g", "P/b within h"}}, []int{1},
+		},
+		"Bound": {
+			"an observer is bound to the links within", []link{group("g", plain("b"))},
+			[]*entries{newEntries(false, true)}, [][]string{{"bound to g: P/g", "bound to b: P/b within g"}}, []int{1},
+		},
+		"UnrelatedContext": {
+			"after an unrelated context the observer is asked again for each link", []link{unrelated, group("g", plain("b"))},
+			[]*entries{newEntries(false, false)}, [][]string{{"P/unrelated", "P/g", "P/b within g"}}, []int{3},
+		},
+		"UnrelatedOff": {
+			"its answer counts", []link{unrelated, group("g", plain("b"))},
+			[]*entries{newEntries(true, false)}, [][]string{nil}, []int{1},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := chain.New(tc.links...).At("P")
+			for _, o := range tc.observers {
+				c = c.Observe(o)
+			}
+			play(c.Then(stopped.end()))
+			for i, o := range tc.observers {
+				if diff := cmp.Diff(tc.want[i], *o.seen); diff != "" || *o.asked != tc.asked[i] {
+					t.Errorf("%s: observer %d was asked %d times; -want, +got:\n%s", tc.reason, i, *o.asked, diff)
+				}
+			}
+		})
+	}
+}
+
+// A deep observer decorates the links of the chain and those within When. The observer that it stands for sees the links
+// within groups, and only those.
+func TestDeepObserver(t *testing.T) {
+	always := func(context.Context, request) bool { return true }
+	links := []link{step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named()), group("g", step{id: "c", op: pass}.named())}
+	for name, inside := range map[string]*entries{"Inside": newEntries(false, false), "None": nil} {
+		t.Run(name, func(t *testing.T) {
+			var decorated []string
+			d := deepObserver{decorated: &decorated}
+			if inside != nil {
+				d.inside = inside
+			}
+			play(chain.New(links...).At("P").Observe(d).Then(stopped.end()))
+			slices.Sort(decorated)
+			if diff := cmp.Diff("When(b) a b g", strings.Join(decorated, " ")); diff != "" {
+				t.Errorf("decorated: -want, +got:\n%s", diff)
+			}
+			if inside != nil {
+				if diff := cmp.Diff([]string{"P/c within g"}, *inside.seen); diff != "" {
+					t.Errorf("seen: -want, +got:\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// A name of 200 bytes is shown whole, and a longer one is cut.
+func TestLinkNameIsBounded(t *testing.T) {
+	for n, whole := range map[int]bool{200: true, 201: false} {
+		name := strings.Repeat("x", n)
+		if got := chain.New(chain.Named(name, step{id: "a", op: pass}.named())).String(); (got == name) != whole || len(got) > 200 {
+			t.Errorf("%d bytes are shown as %d", n, len(got))
+		}
+	}
+}
+
+// The first of several links may be nil by mistake, too.
+func TestWhenNilFirst(t *testing.T) {
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "1 of 2") {
+			t.Errorf("the panic does not say which link: %s", got)
+		}
+	}()
+	chain.When(func(context.Context, request) bool { return true }, nil, step{id: "a", op: pass}.named())
+}

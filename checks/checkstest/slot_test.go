@@ -1,0 +1,45 @@
+package checkstest_test
+
+import (
+	"context"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+)
+
+var (
+	asked  = checks.NewSlot[int]("asked")
+	answer = checks.NewSlot[int]("answer")
+)
+
+// doubles is a check that reads one slot and sets another.
+func doubles() checks.Middleware[*Database] {
+	return checks.Check("Doubles", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		n, err := asked.Get(req)
+		if err == nil {
+			answer.Set(req, 2*n)
+		}
+		return checks.Proceed(), err
+	})
+}
+
+// A check that reads and sets slots keeps the rules: a slot is no part of the request.
+func TestCopiesHaveSlotsOfTheirOwn(t *testing.T) {
+	checkstest.Conforms(t, doubles(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+		req := checkstest.Request(&Database{})
+		asked.Set(req, rapid.IntRange(0, 9).Draw(t, "asked"))
+		return req
+	}))
+
+	given := checkstest.Request(&Database{})
+	asked.Set(given, 3)
+	checkstest.Run(t, doubles(), checkstest.Cases[*Database]{
+		"Asked": {Reason: "the slot is set", Want: checkstest.Proceeds(), Request: given},
+	})
+	if n, err := answer.Get(given); err == nil {
+		t.Errorf("the kit called the check with a copy, but the request of the case has the answer %d", n)
+	}
+}

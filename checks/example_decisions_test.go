@@ -1,0 +1,103 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// CertificateRequest asks an issuer for a certificate. A person or a policy approves it.
+type CertificateRequest struct {
+	IssuerGroup      string
+	Approved, Denied bool
+}
+
+func decide(req *CertificateRequest, check checks.Middleware[*CertificateRequest]) {
+	res, err := checks.Compose(chain.New(check))(ctx, &checks.Request[*CertificateRequest]{Resource: req})
+	fmt.Println(res, err)
+}
+
+// Requests for issuers of other groups belong to other controllers.
+func ExampleIgnore() {
+	ours := checks.Check("ours", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
+		if group := req.Resource.IssuerGroup; group != "issuers.example.org" {
+			return checks.Ignore("the issuer is of the group " + group), nil
+		}
+		return checks.Proceed(), nil
+	})
+	decide(&CertificateRequest{IssuerGroup: "cert-manager.io"}, ours)
+	decide(&CertificateRequest{IssuerGroup: "issuers.example.org"}, ours)
+	// Output:
+	// ignore: the issuer is of the group cert-manager.io <nil>
+	// proceed <nil>
+}
+
+// An approver writes a condition into the status of the same request. A denied request has failed for
+// good.
+func ExampleWithWaitingForSelf() {
+	approved := checks.Check("approved", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
+		switch {
+		case req.Resource.Denied:
+			return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
+		case !req.Resource.Approved:
+			return checks.Block("ApprovalPending", "no approver has approved the request", checks.WithWaitingForSelf()), nil
+		}
+		return checks.Proceed(), nil
+	})
+	decide(&CertificateRequest{}, approved)
+	decide(&CertificateRequest{Denied: true}, approved)
+	// Output:
+	// block ApprovalPending: no approver has approved the request [slow, waiting for its own status] <nil>
+	// block Denied: the approver denied the request [never] <nil>
+}
+
+// A backup runs once. When it is complete, nothing is left to do until its spec changes.
+func ExampleFinished() {
+	type Backup struct{ Phase string }
+	complete := checks.Compose(chain.New(
+		checks.Check("complete", func(_ context.Context, req *checks.Request[*Backup]) (checks.Result, error) {
+			if req.Resource.Phase == "completed" {
+				return checks.Finished("Completed", "the backup is complete"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	))
+	fmt.Println(complete(ctx, &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}))
+
+	// A user can delete a finished backup.
+	deletion := &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}
+	deletion.Deleting = true
+	fmt.Println(complete(ctx, deletion))
+	// Output:
+	// finish Completed: the backup is complete <nil>
+	// proceed <nil>
+}
+
+// A user of an object store that is gone needs no deletion: the store took the user with it.
+func ExampleRelease() {
+	type ObjectUser struct{ Name string }
+	storeGone := checks.Compose(chain.New(
+		checks.Check("store", func(_ context.Context, req *checks.Request[*ObjectUser]) (checks.Result, error) {
+			if !req.Owner.Found() {
+				return checks.Release("the object store " + req.Owner.Ref.Name + " is gone"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	))
+	req := &checks.Request[*ObjectUser]{Resource: &ObjectUser{Name: "alice"}}
+	req.Owner.Ref, req.Deleting = checks.Ref{Kind: "ObjectStore", Name: "media"}, true
+	fmt.Println(storeGone(ctx, req))
+	// Output:
+	// release: the object store media is gone <nil>
+}
+
+// A machine pool that another write holds for a moment keeps its conditions.
+func ExampleWithStatusKept() {
+	res := checks.Block("Locked", "a scale operation holds the pool", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
+	fmt.Println(res.Blocked(), res.KeepsStatus())
+	// Output:
+	// true true
+}

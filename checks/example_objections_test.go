@@ -1,0 +1,113 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// A port gets its address from a subnet. The subnet must belong to the network
+// of the port. ReferenceReady waits until the subnet exists in the cloud, and
+// ReferenceIs looks into it.
+func ExampleReferenceIs() {
+	type Port struct{ Network, Subnet string }
+	type Subnet struct{ Network string }
+
+	subnets := func(p *Port) []checks.Ref { return []checks.Ref{{Kind: "Subnet", Name: p.Subnet}} }
+	check := checks.Compose(chain.New(
+		checks.ReferenceReady("subnet", subnets),
+		checks.ReferenceIs("subnet", subnets, func(p *Port, s *Subnet) string {
+			if s.Network != p.Network {
+				return fmt.Sprintf("it belongs to network %s, and the port to network %s", s.Network, p.Network)
+			}
+			return ""
+		}, checks.WithReason("OtherNetwork")),
+	))
+
+	cloud := map[string]*Subnet{"web-a": {Network: "web"}, "db-a": {Network: "db"}}
+	resolver := func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		if s := cloud[ref.Name]; s != nil {
+			return checks.Object{Ref: ref, Value: s, Readiness: checks.Readiness{State: checks.Ready}}, nil
+		}
+		return checks.Object{Ref: ref}, nil
+	}
+	for _, subnet := range []string{"web-b", "db-a", "web-a"} {
+		req := &checks.Request[*Port]{Resource: &Port{Network: "web", Subnet: subnet}}
+		req.Resolver = resolver
+		fmt.Println(check(ctx, req))
+	}
+	// Output:
+	// block ReferenceNotFound: subnet Subnet web-b was not found: waiting until it is created [fast, waiting for Subnet web-b] <nil>
+	// block OtherNetwork: subnet Subnet db-a: it belongs to network db, and the port to network web [slow, waiting for Subnet db-a] <nil>
+	// proceed <nil>
+}
+
+// A certificate request must be approved before an issuer signs it. An approver
+// writes the condition.
+func ExampleResourceIs() {
+	type CertificateRequest struct{ Conditions map[string]bool }
+
+	check := checks.Compose(chain.New(
+		checks.ResourceIs("approved", func(r *CertificateRequest) string {
+			if !r.Conditions["Approved"] {
+				return "no approver has approved the request yet"
+			}
+			return ""
+		}, checks.WithReason("NotApproved")),
+	))
+
+	r := &CertificateRequest{}
+	fmt.Println(check(ctx, &checks.Request[*CertificateRequest]{Resource: r}))
+
+	r.Conditions = map[string]bool{"Approved": true}
+	fmt.Println(check(ctx, &checks.Request[*CertificateRequest]{Resource: r}))
+	// Output:
+	// block NotApproved: no approver has approved the request yet [on change] <nil>
+	// proceed <nil>
+}
+
+// The databases of a PostgreSQL cluster may not take the name of a database that
+// the server itself has. No retry helps until the spec changes.
+func ExampleResourceIs_spec() {
+	type Database struct{ Name string }
+
+	check := checks.Compose(chain.New(
+		checks.ResourceIs("name", func(d *Database) string {
+			switch d.Name {
+			case "postgres", "template0", "template1":
+				return fmt.Sprintf("spec.name is %s, which the server reserves: give another name", d.Name)
+			}
+			return ""
+		}, checks.WithReason(checks.ReasonSpecInvalid)),
+	))
+
+	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "template1"}}))
+	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "orders"}}))
+	// Output:
+	// block SpecInvalid: spec.name is template1, which the server reserves: give another name [on change] <nil>
+	// proceed <nil>
+}
+
+// A controller of machine pools sets the owner reference of each pool in Azure
+// some time after the pool was created. Until then the pool is no root resource.
+// The owner becomes ready after the pool in Azure, so the check must not wait
+// for its readiness.
+func ExampleOwnerFound() {
+	check := checks.Compose(chain.New(checks.OwnerFound()))
+
+	// The reference is not set yet: only the kind of the owner is known.
+	fmt.Println(check(ctx, &checks.OwnerRequest{Owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}}}))
+
+	workers := checks.Ref{Kind: "MachinePool", Name: "workers"}
+	fmt.Println(check(ctx, &checks.OwnerRequest{Owner: checks.Object{Ref: workers}}))
+
+	type MachinePool struct{ Replicas int }
+	notReady := checks.Readiness{State: checks.NotReady, Reason: "WaitingForInfrastructure"}
+	fmt.Println(check(ctx, &checks.OwnerRequest{Owner: checks.Object{Ref: workers, Value: &MachinePool{}, Readiness: notReady}}))
+	// Output:
+	// block OwnerNotSet: the owner reference is not set yet: it must name a MachinePool [on change] <nil>
+	// block OwnerNotFound: owner MachinePool workers was not found: waiting until it is created [fast, waiting for MachinePool workers] <nil>
+	// proceed <nil>
+}

@@ -1,0 +1,38 @@
+package checks
+
+import (
+	"context"
+
+	"github.com/windlass-go/windlass/classify"
+)
+
+// ResourceIs blocks while objection returns a text for people that says why the
+// resource is unsuitable. If it returns "", the check proceeds. Use it for rules
+// of the spec that admission cannot check ([WithReason] with
+// [ReasonSpecInvalid]), and for any other field of the resource. name is the name
+// of the link.
+//
+// A block is retried when the resource changes ([classify.OnChange],
+// [WithRetry]). If objection dereferences nil, the check fails. A nil objection
+// and an empty name panic.
+func ResourceIs[T any](name string, objection func(resource T) string, opts ...Option) Middleware[T] {
+	s := configure(name, opts)
+	s.must(objection != nil, "the function is nil")
+	return objecting(s, ReasonResourceUnsuitable, func(resource T) (string, error) {
+		return require(objection, resource, s.check, `return an objection or "" where a field that may be nil is unset`)
+	})
+}
+
+// objecting makes a check that blocks with an objection to the resource.
+func objecting[T any](s *settings, reason string, objection func(T) (string, error)) Middleware[T] {
+	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
+		text, err := objection(req.Resource)
+		switch {
+		case err != nil:
+			return Result{}, err
+		case text != "":
+			return s.blocked(reason, classify.OnChange, nil, text), nil
+		}
+		return Proceed(), nil
+	})
+}

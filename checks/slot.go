@@ -1,0 +1,123 @@
+package checks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-go/windlass/internal/probe"
+	"github.com/windlass-go/windlass/internal/slot"
+)
+
+// ErrSlotUnset is in the error of [Slot.Get] if the slot has no value in this
+// pass. Test for it with errors.Is. The text names the slot, the place that
+// declares it, and the place that reads it.
+var ErrSlotUnset = errors.New("it is not set in this pass: a check before the reader must run and call Set; " +
+	"a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing")
+
+// PassRequest is a request of a pass: an [*OwnerRequest], a [*Request], or a
+// *flow.Request.
+type PassRequest interface {
+	base() *OwnerRequest // nil: the request is nil
+}
+
+func (r *OwnerRequest) base() *OwnerRequest { return r }
+
+// Slot carries a value of type V through one pass: from the check that found it
+// to later checks, to the links of the pass, and to Apply. So Apply needs no
+// second lookup, and acts on the object that the check saw. Declare a slot once,
+// as a variable of a package:
+//
+//	var subnet = checks.NewSlot[*Subnet]("subnet")
+//
+// A value belongs to the pass that set it. The copies of a request share their
+// values with it, and so do the requests of [OnOwner], [Convert] and
+// flow.Convert. No value is visible in another pass. Two slots are never the
+// same, even if their names are equal. [WithSlot] sets a slot without code.
+//
+// These checks do not run, so they set nothing:
+//
+//   - a check that [Cached] remembers;
+//   - a check that chain.When or an outer [Skip] leaves out;
+//   - the checks before Apply, in a pass that polls an operation under way. Read
+//     the slot only if flow.Request.Token is empty.
+//
+// A request that no flow made, such as one for [Compose] alone, keeps its values
+// as long as it is used. It gets its storage from the first Set, so a copy that
+// was made earlier has values of its own.
+//
+// A request serves one call at a time, so Set and Get need no lock. Make a Slot
+// with [NewSlot]. A nil Slot and the zero Slot hold nothing: Get returns an
+// error, and Set panics.
+type Slot[V any] struct {
+	name, declared string
+}
+
+// NewSlot declares a slot. The name is for messages. An empty name panics.
+func NewSlot[V any](name string) *Slot[V] {
+	declared := probe.Caller()
+	if strings.TrimSpace(name) == "" {
+		panic(fmt.Sprintf("checks: NewSlot: the name of the slot at %s is empty", declared))
+	}
+	return &Slot[V]{name, declared}
+}
+
+// Set sets the value of the slot in the pass of req. A second Set replaces the
+// value. A nil value is a value. A nil req panics.
+func (s *Slot[V]) Set(req PassRequest, value V) {
+	values, err := s.in(req)
+	if err != nil {
+		panic(err.Error())
+	}
+	if *values == nil {
+		*values = &slot.Values{}
+	}
+	(*values).Set(s, value)
+}
+
+// Get returns the value of the slot in the pass of req. If the slot is not set,
+// Get returns the zero V and an error that wraps [ErrSlotUnset]. For a nil req
+// the error wraps [ErrNilRequest].
+func (s *Slot[V]) Get(req PassRequest) (V, error) {
+	var zero V
+	values, err := s.in(req)
+	if err != nil {
+		return zero, err
+	}
+	is, ok := (*values).Get(s)
+	if !ok {
+		return zero, fmt.Errorf("checks: slot %s, declared at %s and read at %s: %w", s.name, s.declared, probe.Caller(), ErrSlotUnset)
+	}
+	value, _ := is.(V) // not ok for the nil of an interface type, which is the zero V
+	return value, nil
+}
+
+// handing returns objection as a function that sets slot to an object without
+// one. A nil slot is none.
+func handing[W any](slot *Slot[W], req *OwnerRequest, objection func(W) string) func(W) string {
+	if slot == nil {
+		return objection
+	}
+	return func(object W) string {
+		text := objection(object)
+		if text == "" {
+			slot.Set(req, object)
+		}
+		return text
+	}
+}
+
+// in returns the field of req that refers to the values of its pass.
+func (s *Slot[V]) in(req PassRequest) (**slot.Values, error) {
+	switch {
+	case s == nil || s.name == "":
+		return nil, fmt.Errorf("checks: the slot used at %s was not declared: make it with checks.NewSlot", probe.Caller())
+	case isNil(req):
+		return nil, fmt.Errorf("checks: slot %s, used at %s: %w", s.name, probe.Caller(), ErrNilRequest)
+	}
+	return &req.base().slots, nil
+}
+
+func init() {
+	slot.Of = func(request any) **slot.Values { return &request.(*OwnerRequest).slots }
+}

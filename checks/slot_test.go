@@ -1,0 +1,289 @@
+package checks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"pgregory.net/rapid"
+)
+
+// Slots of the tests.
+var (
+	region = checks.NewSlot[string]("region")
+	parent = checks.NewSlot[*Cluster]("cluster")
+	cause  = checks.NewSlot[error]("cause")
+)
+
+// sets is a check that sets a slot.
+func sets[R checks.PassRequest, V any](slot *checks.Slot[V], value V) chain.Middleware[R, checks.Result] {
+	return checks.Check("sets", func(_ context.Context, req R) (checks.Result, error) {
+		slot.Set(req, value)
+		return checks.Proceed(), nil
+	})
+}
+
+// reads is a check that blocks with the value of a slot as its message.
+func reads[R checks.PassRequest, V any](slot *checks.Slot[V]) chain.Middleware[R, checks.Result] {
+	return checks.Check("reads", func(_ context.Context, req R) (checks.Result, error) {
+		value, err := slot.Get(req)
+		if err != nil {
+			return checks.Result{}, err
+		}
+		return checks.Block("Read", fmt.Sprintf("%+v", value)), nil
+	})
+}
+
+func TestSlot(t *testing.T) {
+	type in = request
+	copying := raw("copies", func(ctx context.Context, req in, next handler) (checks.Result, error) {
+		c := *req
+		return next(ctx, &c)
+	})
+	cases := map[string]struct {
+		reason string
+		links  []link
+		want   string // the value that reads found; empty: the slot is unset
+	}{
+		"Later":       {"a later check reads the value", []link{sets[in](region, "north"), reads[in](region)}, "north"},
+		"SetTwice":    {"the later value replaces the earlier one", []link{sets[in](region, "north"), sets[in](region, "south"), reads[in](region)}, "south"},
+		"Others":      {"slots do not disturb each other", []link{sets[in](region, "north"), sets[in](parent, nil), sets[in](cause, errTest), reads[in](region)}, "north"},
+		"NilPointer":  {"a nil pointer is a value", []link{sets[in](parent, nil), reads[in](parent)}, "<nil>"},
+		"NilError":    {"the nil of an interface type is a value", []link{sets[in, error](cause, nil), reads[in](cause)}, "<nil>"},
+		"OnOwner":     {"an owner check sets a slot for checks of the resource", []link{checks.OnOwner[*Database](sets[ownerRequest](region, "north")), reads[in](region)}, "north"},
+		"FromOutside": {"an owner check reads the slot that a check of the resource set", []link{sets[in](region, "north"), checks.OnOwner[*Database](reads[ownerRequest](region))}, "north"},
+		"All":         {"each check in All runs", []link{checks.All(sets[in](region, "north"), sets[in](cause, errTest)), reads[in](region)}, "north"},
+		"When":        {"a check for some requests sets a slot for all later checks", []link{chain.When(func(context.Context, in) bool { return true }, sets[in](region, "north")), reads[in](region)}, "north"},
+		"Copy":        {"a copy of the request shares the values", []link{sets[in](cause, errTest), copying, sets[in](region, "north"), copying, reads[in](region)}, "north"},
+		"Cached":      {"a check that is not remembered yet runs", []link{checks.Cached(time.Minute, func(in) int { return 1 }, sets[in](region, "north")), reads[in](region)}, "north"},
+		"Unset":       {"no check set the slot", []link{reads[in](region)}, ""},
+		"Earlier": {"a check that runs later comes too late", []link{raw("reads before", func(ctx context.Context, req in, next handler) (checks.Result, error) {
+			if _, err := region.Get(req); err != nil {
+				return checks.Result{}, err
+			}
+			return next(ctx, req)
+		}), sets[in](region, "north")}, ""},
+		"SameName":    {"another slot of the same name is another slot", []link{sets[in](checks.NewSlot[string]("region"), "north"), reads[in](region)}, ""},
+		"LeftOut":     {"a check that is left out sets nothing", []link{chain.When(func(context.Context, in) bool { return false }, sets[in](region, "north")), reads[in](region)}, ""},
+		"AllSiblings": {"All runs a check although its sibling, which would set the slot, blocks", []link{checks.All(says[in]("blocks", checks.Block("No", "no"), nil), reads[in](region))}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res, err := checks.Compose(chain.New(tc.links...))(t.Context(), &checks.Request[*Database]{})
+			if errors.Is(err, checks.ErrSlotUnset) != (tc.want == "") || err == nil && res.Message() != tc.want {
+				t.Errorf("%s: got %s, %v, want %q", tc.reason, res, err, tc.want)
+			}
+		})
+	}
+}
+
+// Checks of two versions of the API, and the caller, share the slots, whichever sets one first.
+func TestSlotConvert(t *testing.T) {
+	type newer struct{}
+	convert := func(newer) (*Database, error) { return &Database{}, nil }
+	cases := map[string]struct {
+		reason string
+		chain  checks.Chain[newer]
+	}{
+		"Inside": {"a converted check sets the slot", checks.Convert(chain.New(sets[request](region, "north"), reads[request](region)), convert)},
+		"Before": {"a check of the newer version sets the slot", chain.New(sets[*checks.Request[newer]](region, "north")).
+			Extend(checks.Convert(chain.New(reads[request](region)), convert))},
+		"After": {"a check of the newer version reads the slot", checks.Convert(chain.New(sets[request](region, "north")), convert).
+			Append(reads[*checks.Request[newer]](region))},
+		"Innermost": {"a check of the newer version sets the slot inside a converted one", checks.Convert(chain.New(says[request]("other", checks.Proceed(), nil)), convert).
+			Append(sets[*checks.Request[newer]](region, "north"), reads[*checks.Request[newer]](region))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &checks.Request[newer]{}
+			res, err := checks.Compose(tc.chain)(t.Context(), req)
+			if after, unset := region.Get(req); err != nil || res.Message() != "north" || unset != nil || after != "north" {
+				t.Errorf("%s: %s, %v; the caller reads %q, %v", tc.reason, res, err, after, unset)
+			}
+		})
+	}
+}
+
+// A check that Cached remembers sets nothing, and the error of the reader says so.
+func TestSlotCached(t *testing.T) {
+	h := checks.Compose(chain.New(checks.Cached(time.Minute, func(request) int { return 1 }, sets[request](region, "north")), reads[request](region)))
+	if res, err := h(t.Context(), &checks.Request[*Database]{}); err != nil || res.Message() != "north" {
+		t.Fatalf("the first request: %s, %v", res, err)
+	}
+	_, err := h(t.Context(), &checks.Request[*Database]{})
+	if !errors.Is(err, checks.ErrSlotUnset) || !strings.Contains(err.Error(), "a check that Cached remembers") {
+		t.Errorf("the second request: %v", err)
+	}
+}
+
+// The texts name the slot, the place that declares it, and the place that reads it.
+func TestSlotErrors(t *testing.T) {
+	unset := "it is not set in this pass: a check before the reader must run and call Set; a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing"
+	var none *checks.Slot[string]
+	cases := map[string]struct {
+		reason string
+		slot   *checks.Slot[string]
+		req    checks.PassRequest
+		want   string
+		is     error
+	}{
+		"Unset":      {"the slot has no value", region, &checks.OwnerRequest{}, "checks: slot region, declared at checks/slot_test.go:N and read at checks/slot_test.go:N: " + unset, checks.ErrSlotUnset},
+		"Nil":        {"there is no request", region, nil, "checks: slot region, used at checks/slot_test.go:N: the request is nil", checks.ErrNilRequest},
+		"NilOwner":   {"a nil pointer is no request", region, ownerRequest(nil), "checks: slot region, used at checks/slot_test.go:N: the request is nil", checks.ErrNilRequest},
+		"NilRequest": {"a nil pointer is no request", region, request(nil), "checks: slot region, used at checks/slot_test.go:N: the request is nil", checks.ErrNilRequest},
+		"NilSlot":    {"a nil slot holds nothing", none, &checks.OwnerRequest{}, "checks: the slot used at checks/slot_test.go:N was not declared: make it with checks.NewSlot", nil},
+		"ZeroSlot":   {"the zero slot holds nothing", &checks.Slot[string]{}, &checks.OwnerRequest{}, "checks: the slot used at checks/slot_test.go:N was not declared: make it with checks.NewSlot", nil},
+	}
+	line := regexp.MustCompile(`_test\.go:\d+`)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.slot.Get(tc.req)
+			if diff := cmp.Diff(tc.want, line.ReplaceAllString(fmt.Sprint(err), "_test.go:N")); diff != "" || got != "" || tc.is != nil && !errors.Is(err, tc.is) {
+				t.Errorf("%s: %q, -want, +got:\n%s", tc.reason, got, diff)
+			}
+			if tc.is == checks.ErrSlotUnset {
+				return
+			}
+			if text := line.ReplaceAllString(panicOf(func() { tc.slot.Set(tc.req, "") }), "_test.go:N"); text != tc.want {
+				t.Errorf("%s: Set panics with %q", tc.reason, text)
+			}
+		})
+	}
+	declared, read, _ := strings.Cut(fmt.Sprint(func() error { _, err := region.Get(&checks.OwnerRequest{}); return err }()), " and read at ")
+	if place, _, _ := strings.Cut(read, ": "); strings.HasSuffix(declared, place) {
+		t.Errorf("both places are %s", place)
+	}
+}
+
+func TestSlotSetUp(t *testing.T) {
+	fits := func(*Cluster) string { return "" }
+	mustPanic(t, map[string]setUp{
+		"NilSlot": {"no slot can be set", func() { checks.OwnerIs("fits", fits, checks.WithSlot[*Cluster](nil)) },
+			"checks: fits: WithSlot: the slot was not declared: make it with checks.NewSlot"},
+		"Type": {"the check cannot set a slot of another type", func() { checks.OwnerIs("fits", fits, checks.WithSlot(region)) },
+			"checks: fits: WithSlot: the slot is a *checks.Slot[string], and the check is for a *checks_test.Cluster: declare a slot of that type"},
+		"FitsType": {"the check cannot set a slot of another type", func() {
+			checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(region))
+		}, "checks: fits: WithSlot: the slot is a *checks.Slot[string], and the check is for a *checks_test.Cluster: declare a slot of that type"},
+		"Other": {"the check has no owner to set it to", func() { checks.OwnerReady(checks.WithSlot(region)) },
+			"checks: OwnerReady: the option WithSlot is not for this check"},
+		"Cached": {"a remembered check would set nothing", func() {
+			checks.Cached(time.Minute, func(request) int { return 1 }, checks.All(checks.OnOwner[*Database](checks.OwnerIs("fits", fits, checks.WithSlot(parent)))))
+		}, "checks: Cached(All(OnOwner(fits))): the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check"},
+		"CachedFits": {"a remembered check would set nothing", func() {
+			checks.Cached(time.Minute, func(request) int { return 1 }, checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent)))
+		}, "checks: Cached(fits): the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check"},
+	})
+	if text := panicOf(func() { checks.NewSlot[int](" ") }); !strings.HasPrefix(text, "checks: NewSlot: the name of the slot at checks/slot_test.go:") || !strings.HasSuffix(text, " is empty") {
+		t.Errorf("an empty name panics with %q", text)
+	}
+}
+
+func TestWithSlot(t *testing.T) {
+	objects := func(text string) func(*Cluster) string { return func(*Cluster) string { return text } }
+	check := func(text string, opts ...checks.Option) link {
+		return checks.OnOwner[*Database](checks.OwnerIs("fits", objects(text), append(opts, checks.WithSlot(parent))...))
+	}
+	found := &Cluster{}
+	owned := func(o checks.Object) request {
+		return &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Owner: o}}
+	}
+	deleting := owned(checks.Object{Ref: prod, Value: found, Deleting: true})
+	deleting.Deleting = true
+	referring := func(refs ...checks.Ref) link {
+		return checks.ReferenceIs("parent", func(*Database) []checks.Ref { return refs }, func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent))
+	}
+	referringTo := func(value any) request {
+		return &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			return checks.Object{Ref: ref, Value: value}, nil
+		}}}
+	}
+	cases := map[string]struct {
+		reason string
+		link   link
+		req    request
+		set    bool
+	}{
+		"Suitable":    {"the owner without an objection is in the slot", check(""), owned(checks.Object{Ref: prod, Value: found}), true},
+		"Fits":        {"OwnerFits sets it, too", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent)), owned(checks.Object{Ref: prod, Value: found}), true},
+		"Objection":   {"an owner that blocks is not handed over", check("too old"), owned(checks.Object{Ref: prod, Value: found}), false},
+		"WrongKind":   {"the check proceeded without looking at the owner", check("", checks.WithWrongKindAllowed()), owned(checks.Object{Ref: prod, Value: &Database{}}), false},
+		"ByID":        {"the check proceeded without looking at the owner", check("", checks.WithUnknownAllowed()), owned(checks.Object{Ref: arm}), false},
+		"Deleting":    {"the check proceeded without looking at the owner", check(""), deleting, false},
+		"Reference":   {"the object that the resource refers to", referring(lan), referringTo(found), true},
+		"NoReference": {"nothing is referenced", referring(checks.Ref{}), referringTo(found), false},
+		"Missing":     {"there is no owner to hand over", check(""), owned(checks.Object{Ref: prod}), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, err := checks.Compose(chain.New(tc.link))(t.Context(), tc.req); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := parent.Get(tc.req); tc.set != (got == found) || tc.set != (err == nil) {
+				t.Errorf("%s: %p, %v", tc.reason, got, err)
+			}
+		})
+	}
+}
+
+// A slot holds one object, so a check of several references cannot fill it.
+func TestWithSlotSeveral(t *testing.T) {
+	two := checks.ReferenceIs("parent", func(*Database) []checks.Ref { return []checks.Ref{lan, {}, prod} },
+		func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent))
+	_, err := checks.Compose(chain.New(two))(t.Context(), &checks.Request[*Database]{})
+	const want = "ReferenceIs(parent): the resource refers to 2 objects, and the slot of WithSlot holds one: make a check for each reference"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Slots of one request behave as one map, whichever copy of the request is used.
+func TestSlotModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slots := make([]*checks.Slot[int], 4)
+		for i := range slots {
+			slots[i] = checks.NewSlot[int](fmt.Sprint("slot", i))
+		}
+		first := &checks.OwnerRequest{}
+		start := checks.NewSlot[bool]("start")
+		start.Set(first, true) // from now on copies share
+		copies, model, other := []*checks.OwnerRequest{first}, map[int]int{}, &checks.OwnerRequest{}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			req := rapid.SampledFrom(copies).Draw(t, "request")
+			i := rapid.IntRange(0, len(slots)-1).Draw(t, "slot")
+			switch rapid.SampledFrom([]string{"copy", "set", "get"}).Draw(t, "step") {
+			case "copy":
+				c := *req
+				copies = append(copies, &c)
+			case "set":
+				model[i] = rapid.Int().Draw(t, "value")
+				slots[i].Set(req, model[i])
+			}
+			got, err := slots[i].Get(req)
+			if want, ok := model[i]; got != want || ok != (err == nil) {
+				t.Fatalf("slot %d is %d, %v, want %d, %v", i, got, err, want, ok)
+			}
+			if _, err := slots[i].Get(other); !errors.Is(err, checks.ErrSlotUnset) {
+				t.Fatalf("another request has the value: %v", err)
+			}
+		}
+	})
+}
+
+func TestSlotAllocations(t *testing.T) {
+	req := &checks.Request[*Database]{}
+	check := checks.Compose(chain.New(sets[request](parent, &Cluster{})))
+	if n := testing.AllocsPerRun(100, func() {
+		_, _ = check(ctx, req)
+		_, _ = parent.Get(req)
+	}); n != 0 {
+		t.Errorf("setting a pointer again and reading it: %v allocations, want none", n)
+	}
+}

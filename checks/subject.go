@@ -1,0 +1,104 @@
+package checks
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// subject holds the reasons of the blocks about an owner or a reference.
+type subject struct {
+	article                                        string
+	notFound, byID, wrongKind, unknown, unsuitable string
+	silent, notReady, stale, deleting              string
+}
+
+var (
+	ofOwner = subject{
+		article: "an owner", notFound: ReasonOwnerNotFound, byID: ReasonOwnerByID, wrongKind: ReasonOwnerWrongKind,
+		unknown: ReasonOwnerStateUnknown, unsuitable: ReasonOwnerUnsuitable,
+		silent: ReasonOwnerUnknown, notReady: ReasonOwnerNotReady, stale: ReasonOwnerStale, deleting: ReasonOwnerDeleting,
+	}
+	ofReference = subject{
+		article: "an object", notFound: ReasonReferenceNotFound, byID: ReasonReferenceByID, wrongKind: ReasonReferenceWrongKind,
+		unknown: ReasonReferenceUnknown, unsuitable: ReasonReferenceUnsuitable,
+		silent: ReasonReferenceNotReady, notReady: ReasonReferenceNotReady, stale: ReasonReferenceNotReady, deleting: ReasonReferenceNotReady,
+	}
+)
+
+const notFound = " was not found: waiting until it is created"
+
+// typed returns the object o that ref names as a W. If the object cannot be
+// used, res is the result of the check, or else the zero Result. In a message,
+// before precedes the name of the object.
+func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result) {
+	value, ok := o.Value.(W)
+	res = Proceed()
+	switch found := o.Found(); {
+	case found && ok:
+		return value, Result{}
+	case found && s.wrongKindProceeds:
+		chain.Note(ctx, sentence(before, ref, " is of another kind"))
+	case found:
+		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " is a ", reflect.TypeOf(o.Value).String(),
+			", and ", s.check, " is for a ", reflect.TypeFor[W]().String(), ": name ", of.article, " of that kind")
+	case !ref.ByIDOnly():
+		res = s.unusable(of.notFound, classify.Fast, ref, before, notFound)
+	case s.unknownProceeds:
+		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
+	default:
+		res = s.unusable(of.byID, classify.Slow, ref, before, " is known by its ID only, and ", s.check, " has to look into it")
+	}
+	return value, res
+}
+
+// suits returns the result of a check that asks for an objection to the object
+// that ref names.
+func suits[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, value W, objection func(W) string) Result {
+	text, reported := reads(ctx, objection, value)
+	switch {
+	case reported && text == "":
+	case reported:
+		return s.blocked(of.unsuitable, classify.Slow, ref, before, ": ", text)
+	case s.unknownProceeds:
+		chain.Note(ctx, sentence("not reported by "+before, ref))
+	default:
+		return s.blocked(of.unknown, classify.Slow, ref, before, " has not reported what ", s.check, " asks for yet")
+	}
+	return Proceed()
+}
+
+// readiness decides about the object o that ref names, which is not ready.
+func (s *settings) readiness(ctx context.Context, of *subject, before string, ref *Ref, o *Object) Result {
+	r, found := &o.Readiness, o.Found()
+	reason, text := of.silent, " has not reported yet whether it is ready"
+	switch {
+	case !found && !ref.ByIDOnly():
+		return s.blocked(of.notFound, classify.Fast, ref, before, notFound)
+	case !found && s.idBlocks:
+		return s.blocked(of.byID, classify.Slow, ref, before, " is known by its ID only, so it cannot be looked up")
+	case !found:
+		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
+		return Proceed()
+	case o.Deleting:
+		return s.blocked(of.deleting, classify.Fast, ref, before, " is being deleted")
+	case r.State == Ready:
+		var observed, now [20]byte // on the stack, so that only the message is allocated
+		return s.blocked(of.stale, classify.Fast, ref, before, " was ready for generation ",
+			string(strconv.AppendInt(observed[:0], r.Observed, 10)), " of its spec, which is at ", string(strconv.AppendInt(now[:0], r.Generation, 10)), " now")
+	case r.State == NotReady:
+		reason, text = of.notReady, " is not ready"
+	}
+	return s.blocked(reason, classify.Fast, ref, before, text, colon(r.Reason), r.Reason, colon(r.Message), r.Message)
+}
+
+// colon returns the separator before a text.
+func colon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": "
+}

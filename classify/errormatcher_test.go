@@ -1,0 +1,197 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/chain"
+)
+
+var errNoQuota = errors.New("no quota")
+
+// quotaError is an error that has a type.
+type quotaError struct{ zone string }
+
+func (e *quotaError) Error() string { return "no quota in " + e.zone }
+
+// listError panics if it is compared with another listError.
+type listError []string
+
+func (listError) Error() string { return "list" }
+
+// likeError equals an error by its Is method, and produces a quotaError by its
+// As method.
+type likeError struct{ is error }
+
+func (likeError) Error() string          { return "like" }
+func (e likeError) Is(target error) bool { return e.is == target }
+
+func (e likeError) As(target any) bool {
+	t, ok := target.(**quotaError)
+	if ok {
+		*t = &quotaError{"a"}
+	}
+	return ok
+}
+
+func TestRowsMatchErrors(t *testing.T) {
+	table := Table{
+		{Name: "both", Is: errNoQuota, As: ErrorType[*quotaError](), Retry: OnChange},
+		{Name: "is", Is: errNoQuota, Retry: VerySlow},
+		{Name: "as and message", As: ErrorType[*quotaError](), Message: Contains("in b"), Retry: Fast},
+		{Name: "as", As: ErrorType[*quotaError](), Retry: VerySlow},
+		{Name: "interface", As: ErrorType[net.Error](), Retry: Fast},
+		{Name: "list", Is: listError{"a"}, Retry: Fast},
+		{Name: "text", Message: Contains("missing"), Retry: OnChange},
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   string // the rule
+	}{
+		"is":             {"the error itself", errNoQuota, "is"},
+		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "is"},
+		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "both"},
+		"same text":      {"another error with the same text does not match", errors.New("no quota"), "Unknown"},
+		"as":             {"the type itself", &quotaError{"a"}, "as"},
+		"as, wrapped":    {"an error that wraps one of the type", fmt.Errorf("create: %w", &quotaError{"a"}), "as"},
+		"as, method":     {"an error with an As method", likeError{}, "as"},
+		"interface":      {"the type may be an interface", &net.OpError{Op: "dial", Err: errNoQuota}, "is"},
+		"interface only": {"the type may be an interface", &net.OpError{Op: "dial", Err: errors.New("x")}, "interface"},
+		"message too":    {"all conditions of a row have to hold", &quotaError{"b"}, "as and message"},
+		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
+		"causes":         {"each cause of a joined error is compared by itself", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "is"},
+		"one of causes":  {"the slowest cause wins", errors.Join(fs.ErrNotExist, errNoQuota), "is"},
+		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
+		"panic":          {"the value of a panic is not an answer", &chain.PanicError{Value: errNoQuota}, "Panic"},
+		"endless":        {"NewFailure replaces an error without an end", &loop{}, "Unknown"},
+		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(both)"},
+		"panics in As":   {"nor if its other method panics", fmt.Errorf("a: %w", panics("As")), "Unreadable(as)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := classifyBy(t, NewFailure(tc.err, "", noon), table.Link())
+			unreadable := strings.HasPrefix(tc.want, "Unreadable")
+			if c.Rule() != tc.want || (c.Fault() != nil) != unreadable || unreadable && c.Retry() != Slow {
+				t.Errorf("%s: got %v, fault %v", tc.reason, c, c.Fault())
+			}
+		})
+	}
+}
+
+// A link outside of Compose gets the error of a literal as it is.
+func TestRowsMatchErrorsOfLiterals(t *testing.T) {
+	link := Table{{Name: "is", Is: errNoQuota, Retry: Fast}, {Name: "as", As: ErrorType[*quotaError](), Retry: Fast}}.Link()(decide)
+	for want, err := range map[string]error{
+		"slow, rule Unreadable(is)": shared(25, &loop{}), "fast, rule is": joinOf{errNoQuota, &loop{}}, "fast, rule as": &wrapper{&quotaError{}}, "slow, rule Unknown": nil,
+	} {
+		c, _ := link(t.Context(), &Failure{Err: err})
+		if got, _, _ := strings.Cut(c.String(), ":"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// A row can set the delay. The longer delay of the row and the service applies.
+func TestRowsSetTheDelay(t *testing.T) {
+	table := Table{
+		{Name: "quota", Is: errNoQuota, Retry: VerySlow, After: 10 * time.Minute},
+		{Name: "busy", Code: "Conflict", Retry: Fast, After: 30 * time.Second},
+		{Name: "none", Code: "NotFound", Retry: Fast},
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   time.Duration
+	}{
+		"row":      {"the service asks for no delay", errNoQuota, 10 * time.Minute},
+		"shorter":  {"the service asks for a shorter delay", respErr("Conflict", 409, "", "Retry-After", "15"), 30 * time.Second},
+		"longer":   {"the service asks for a longer delay", respErr("Conflict", 409, "", "Retry-After", "45"), 45 * time.Second},
+		"no delay": {"the row sets no delay", respErr("NotFound", 404, "", "Retry-After", "45"), 45 * time.Second},
+		"joined":   {"the longest delay of all causes applies", errors.Join(respErr("NotFound", 404, "", "Retry-After", "700"), errNoQuota), 700 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if c := classifyBy(t, newFailure(tc.err, "", noon), table.Link()); c.After() != tc.want {
+				t.Errorf("%s: got %v", tc.reason, c)
+			}
+		})
+	}
+}
+
+// The table of a service has such rows, too.
+func TestServiceRowsMatchErrors(t *testing.T) {
+	e := NewErrors("x", func(*Failure) bool { return true }, Table{{Is: errNoQuota, Retry: Fast, After: time.Minute}})
+	c := classifyBy(t, NewFailure(fmt.Errorf("a: %w", errNoQuota), "", noon, e))
+	want := facts{Fast, time.Minute, "", "the error has no text", `error "no quota"`, false}
+	if diff := cmp.Diff(want, factsOf(c)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := c.Reason(); got != "ErrorNoQuota" {
+		t.Errorf("got reason %s", got)
+	}
+}
+
+// A row without a name is named after the error, and the table prints it.
+func TestErrorRowsArePrinted(t *testing.T) {
+	table := Table{
+		{Is: errNoQuota, Retry: Fast},
+		{As: ErrorType[*quotaError](), Retry: Slow, After: 90 * time.Second},
+		{Code: "Conflict", Message: Contains("busy"), Is: listError{"a"}, As: ErrorType[net.Error](), Retry: Slow},
+		{Is: panics("Error"), Status: 400, Retry: Slow},
+		{Is: errors.New("a\n\x1b[31mb"), Retry: Slow},
+		{Is: errNoQuota, Status: 400, Retry: Fast},
+		{As: ErrorType[*quotaError](), Code: "A", Retry: Slow, After: 90 * time.Second},
+		{Is: listError{"a"}, As: ErrorType[net.Error](), Code: "Conflict", Message: Contains("busy"), Retry: Slow},
+		{Is: errors.New("no quota"), Retry: Slow},
+		{As: ErrorType[quotaTwin](), Retry: Slow},
+	}
+	own, _ := printed(table)
+	want := []string{
+		`1 - - - (error "no quota") - fast`,
+		`2 - - - (error of type *classify.quotaError) - slow after 1m30s`,
+		`3 - Conflict - contains "busy" (error "list") (error of type net.Error) - slow`,
+		`4 - - 400 (error "%!v(PANIC=Error method: no Error)") - slow`,
+		`5 - - - (error "a\n\x1b[31mb") - slow`,
+		`6 - - 400 (error "no quota") - fast never reached, see row 1`,
+		`7 - A - (error of type *classify.quotaError) - slow after 1m30s never reached, see row 2`,
+		`8 - Conflict - contains "busy" (error "list") (error of type net.Error) - slow`,
+		`9 - - - (error "no quota") - slow`,
+		`10 - - - (error of type classify.quotaTwin) - slow`,
+	}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var names []string
+	for _, r := range table[:4] {
+		names = append(names, r.String())
+	}
+	wantNames := []string{
+		`error "no quota"`, `error of type *classify.quotaError`,
+		`Conflict, message contains "busy", error "list", error of type net.Error`, `HTTP 400, error "%!v(PANIC=Error method: no Error)"`,
+	}
+	if diff := cmp.Diff(wantNames, names); diff != "" {
+		t.Errorf("the names (-want +got):\n%s", diff)
+	}
+	if got := []string{ErrorType[*quotaError]().String(), TypeMatcher{}.String()}; !slices.Equal(got, []string{"error of type *classify.quotaError", "any"}) {
+		t.Errorf("the conditions are %q", got)
+	}
+	table.Link()
+}
+
+// quotaTwin is the same interface as net.Error, under another name.
+type quotaTwin interface{ net.Error }
+
+func TestErrorTypeSetUp(t *testing.T) {
+	if got, want := panicText(func() { ErrorType[error]() }), "classify: ErrorType: the type is error and would match any error"; got != want {
+		t.Errorf("got panic %q, want %q", got, want)
+	}
+}

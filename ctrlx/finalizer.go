@@ -1,0 +1,67 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Finalizer is the finalizer that keeps an object until it is deleted in the cloud. [WithFinalizer] replaces it.
+const Finalizer = "windlass-go.github.io/finalizer"
+
+// finalizing adds the links that write the finalizer when a deletion gets something to delete: before Apply, and when Get
+// reports that the cloud matches the spec. They are the outermost links, so that no link makes anything before them.
+func (r *Reconciler[T]) finalizing(ext flow.Extensions[T], gets bool) flow.Extensions[T] {
+	const name = "Finalizer"
+	ext.Apply = ext.Apply.Prepend(chain.Named(name, chain.Before[*flow.Request[T], flow.Progress](
+		func(ctx context.Context, req *flow.Request[T]) error { return r.finalized(ctx, req.Resource) })))
+	if gets {
+		ext.Get = ext.Get.Prepend(chain.Named(name, inSync(r.finalized)))
+	}
+	return ext
+}
+
+// inSync makes a link that calls do when Get reports that the cloud matches the spec, so that the pass leaves Apply out.
+func inSync[T any](do func(ctx context.Context, obj T) error) flow.GetMiddleware[T] {
+	return chain.After(func(ctx context.Context, req *flow.Request[T], seen flow.Observation) error {
+		if req.Deleting || !seen.InSync || seen.Presence != checks.Present {
+			return nil
+		}
+		return do(ctx, req.Resource)
+	})
+}
+
+// finalizerError ends a pass that could not write the finalizer. [Reconciler.Reconcile] returns err.
+type finalizerError struct{ err error }
+
+func (e *finalizerError) Error() string { return e.err.Error() }
+func (e *finalizerError) Unwrap() error { return e.err }
+
+// finalized makes sure that obj has the finalizer. The write is refused if the object was changed since it was read, for
+// example if a user deletes it.
+func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
+	if !r.finalizes || controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		return nil
+	}
+	at := obj.DeepCopyObject().(T)
+	controllerutil.AddFinalizer(at, r.opt.finalizer)
+	if err := r.patchMetadata(ctx, obj, at, client.MergeFromWithOptions(obj, client.MergeFromWithOptimisticLock{})); err != nil {
+		return &finalizerError{fmt.Errorf("ctrlx: %s: the finalizer: %w", r.name, err)}
+	}
+	return nil
+}
+
+// removeFinalizer removes the finalizer, and reports whether the object had it.
+func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) (removed bool, err error) {
+	base := obj.DeepCopyObject().(T)
+	if !r.finalizes || !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
+		return false, nil
+	}
+	return true, r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
+}

@@ -1,0 +1,209 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// lines holds the log lines of passes, up to a verbosity, without durations.
+type lines []string
+
+func (l *lines) context(ctx context.Context, verbosity int) context.Context {
+	duration := regexp.MustCompile(` "duration"=[-0-9.e]+`)
+	return logr.NewContext(ctx, funcr.New(func(_, args string) {
+		*l = append(*l, strings.ReplaceAll(duration.ReplaceAllString(args, ""), `"`, ""))
+	}, funcr.Options{Verbosity: verbosity}))
+}
+
+// took returns the lines since the last call.
+func (l *lines) took() []string {
+	all := []string(*l)
+	*l = nil
+	return all
+}
+
+func mustLog(t *testing.T, reason string, want, got []string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -want, +got:\n%s", reason, diff)
+	}
+}
+
+// Without an option, a failed pass logs one error, and a blocked pass one line when the block is new.
+func TestTelemetry(t *testing.T) {
+	const quota = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left"
+	const disks = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Disks verdict=block reason=NoQuota retry=slow message=no quota is left"
+	const failed = "msg=pass ended error=%s reconciler=App key=default/a uid point=PreCheck link=Quota verdict=error reason=CheckFailed retry=slow message=%s errorType=*errors.errorString"
+	broken := fmt.Sprintf(failed, "the cloud is broken", "check Quota failed: the cloud is broken")
+	long := strings.Repeat("long ", 400)
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		passes []string // what the check Quota does
+		want   []string
+	}{
+		"Fails":  {"each failed pass logs one error, with the link, the reason and the class", nil, []string{"fail", "fail"}, []string{broken, broken}},
+		"Blocks": {"a block is logged once, however often its objects wake it", nil, []string{"block", "block", "block"}, []string{quota}},
+		"Moves":  {"the same reason of another link is a new block", nil, []string{"block", "disks", "disks", "block"}, []string{quota, disks, quota}},
+		"Again":  {"a block after a pass that proceeded is new", nil, []string{"block", "proceed", "block"}, []string{quota, quota}},
+		"Kept":   {"a block that leaves the status as it is, is logged once as well", nil, []string{"keep", "keep"}, []string{quota}},
+		"Quiet":  {"a pass that becomes ready logs nothing", nil, []string{"proceed", "proceed"}, nil},
+		"Off":    {"WithoutTelemetry logs nothing", []ctrlx.Option{ctrlx.WithoutTelemetry()}, []string{"fail", "block"}, nil},
+		"Options": {"WithTelemetry changes the defaults", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithErrorText(9)), ctrlx.WithTelemetry(otelx.WithRepeated(nil))},
+			[]string{"block", "block"}, []string{quota, quota}},
+		"WithoutLogs": {"and can turn log lines off alone", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithoutLogs())}, []string{"fail"}, nil},
+		"Own": {"the user's own observer replaces it", []ctrlx.Option{ctrlx.WithoutTelemetry(), ctrlx.WithFlow(flow.WithObserver(otelx.New()))},
+			[]string{"block", "block"}, []string{quota, quota}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			var does string
+			check := func(name, blocks string) checks.Middleware[*App] {
+				return checks.Check(name, func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+					switch does {
+					case blocks:
+						return checks.Block("NoQuota", "no quota is left"), nil
+					case "keep":
+						return checks.Block("NoQuota", "no quota is left", checks.WithStatusKept()), nil
+					case "fail":
+						return checks.Result{}, errBroken
+					case "long":
+						return checks.Result{}, errors.New(long)
+					}
+					return checks.Proceed(), nil
+				})
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check("Quota", "block"), check("Disks", "disks"))}, tc.opts...))
+			var log lines
+			for _, does = range tc.passes {
+				d.passIn(log.context(t.Context(), 0))
+			}
+			mustLog(t, tc.reason, tc.want, log.took())
+			if does = "long"; name != "Fails" {
+				return
+			}
+			d.passIn(log.context(t.Context(), 0))
+			if got := strings.Join(log.took(), "\n"); strings.Count(got, "long ") > 2*1000/len("long ") {
+				t.Errorf("the text of an error is bounded: %d bytes", len(got))
+			}
+		})
+	}
+}
+
+// A repeated block is still logged at verbosity 1.
+func TestTelemetryRepeated(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+		return checks.Block("NoQuota", "no quota is left"), nil
+	}))}))
+	var log lines
+	d.pass()
+	d.passIn(log.context(t.Context(), 1))
+	if got := strings.Join(log.took(), "\n"); !strings.Contains(got, "level=1 msg=pass ended") || strings.Contains(got, "level=0") {
+		t.Errorf("the line has verbosity 1:\n%s", got)
+	}
+}
+
+// A pass that is read again, or whose error controller-runtime logs, is no error of the log.
+func TestTelemetryReturned(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "s", errors.New("it was changed"))
+	d := newDesk(t, anApp(AppSpec{}))
+	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, conflict }
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	var log lines
+	d.passIn(log.context(t.Context(), 0))
+	mustLog(t, "a conflict logs nothing at verbosity 0", nil, log.took())
+
+	fresh := anApp(AppSpec{})
+	fresh.Finalizers = nil
+	d = newDesk(t, fresh)
+	d.manager.client = readOnly{d.api}
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fresh)})
+	if !apierrors.IsForbidden(err) {
+		t.Fatalf("Reconcile returns the error: %v", err)
+	}
+	mustLog(t, "controller-runtime logs the error of a refused finalizer", nil, log.took())
+}
+
+// readOnly is a client that may not write objects.
+type readOnly struct{ client.Client }
+
+func (readOnly) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+}
+
+// Guards log as New does. A block that the condition Ready shows is not logged again, even after a restart.
+func TestTelemetryOfGuards(t *testing.T) {
+	const blocked = "level=0 msg=pass ended reconciler=Database key=default/d database point=PreCheck link=OwnerReady verdict=block reason=OwnerNotReady"
+	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+	off := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()}, ctrlx.WithoutTelemetry())
+	var log lines
+	check := func(e *existing) []string {
+		d := e.read()
+		if ok, _, err := e.guards.Check(log.context(t.Context(), 0), d); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return log.took()
+	}
+	if got := check(e); len(got) != 1 || !strings.HasPrefix(got[0], blocked) {
+		t.Errorf("a new block is logged: %q", got)
+	}
+	mustLog(t, "the same block is not", nil, check(e))
+	mustLog(t, "WithoutTelemetry logs nothing", nil, check(off))
+	if _, err := e.guards.Done(log.context(t.Context(), 0), e.read(), errBroken); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.took(); len(got) != 1 || !strings.HasPrefix(got[0], "msg=pass ended error=the cloud is broken reconciler=Database") {
+		t.Errorf("the error of the caller's work is logged once: %q", got)
+	}
+}
+
+// Two observers would write each line twice.
+func TestTelemetrySetUp(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		want   string
+	}{
+		"Both": {"they contradict each other", []ctrlx.Option{ctrlx.WithTelemetry(), ctrlx.WithoutTelemetry()},
+			"Database: WithTelemetry and WithoutTelemetry are both given: leave one of them out"},
+		"Twice": {"each line would be written twice", []ctrlx.Option{ctrlx.WithFlow(flow.WithObserver(otelx.New()))},
+			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
+	}
+	for name, tc := range cases {
+		for maker, do := range map[string]func(){
+			"New":       func() { ctrlx.New("Database", databases{Apply: put}, extensions{}, tc.opts...) },
+			"NewGuards": func() { ctrlx.NewGuards[*testv1.Database]("Database", newDesk(t).api, readyOwner(), tc.opts...) },
+		} {
+			t.Run(name+"/"+maker, func(t *testing.T) {
+				defer func() {
+					if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+						t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
+					}
+				}()
+				do()
+			})
+		}
+	}
+}

@@ -1,0 +1,356 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// verdicts holds the fields of an outcome that an engine reads.
+type verdicts struct {
+	State        flow.State
+	Point, Link  string
+	Reason       string
+	Message      string
+	Conditions   string
+	Again        time.Duration // 0: no pass follows
+	KeepsStatus  bool
+	Final        bool
+	WaitsForSelf bool
+	WaitingFor   []checks.Ref
+}
+
+func verdictsOf(out flow.Outcome) verdicts {
+	v := verdicts{
+		State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
+		KeepsStatus: out.KeepsStatus(), Final: out.Final(), WaitsForSelf: out.WaitsForSelf(), WaitingFor: out.WaitingFor(),
+	}
+	for _, c := range out.Conditions() {
+		v.Conditions += fmt.Sprintf("%s=%s ", c.Type, c.Status)
+	}
+	v.Again, _ = out.Again()
+	return v
+}
+
+// Each decision that ends a pass without an error or a plain block.
+func TestDecided(t *testing.T) {
+	on := func(point string, res checks.Result) ext {
+		c := chain.New(says[*checks.Request[*pool]]("decides", res, nil))
+		switch point {
+		case flow.PointEntryCheck:
+			return ext{EntryCheck: c}
+		case flow.PointOwnerCheck:
+			return ext{OwnerCheck: chain.New(says[*checks.OwnerRequest]("decides", res, nil))}
+		case flow.PointPreCheck:
+			return ext{PreCheck: c}
+		case flow.PointPostCheck:
+			return ext{PostCheck: c}
+		}
+		return ext{DeleteCheck: c}
+	}
+	const complete = "the backup is complete"
+	cases := map[string]struct {
+		reason   string
+		point    string
+		res      checks.Result
+		deleting bool
+		calls    []string
+		want     verdicts
+	}{
+		"Ignore": {
+			reason: "the resource of another controller gets no call and no condition",
+			point:  flow.PointEntryCheck, res: checks.Ignore("the issuer is of another group"),
+			want: verdicts{State: flow.StateIgnored, Message: "the issuer is of another group", KeepsStatus: true},
+		},
+		"IgnoreForNow": {
+			reason: "an instance that may become responsible waits for an object, and asks again",
+			point:  flow.PointOwnerCheck, res: checks.Ignore("the cluster is a replica", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute)),
+			calls: []string{"owner"},
+			want: verdicts{State: flow.StateIgnored, Message: "the cluster is a replica", Again: time.Minute, KeepsStatus: true,
+				WaitingFor: []checks.Ref{fleet}},
+		},
+		"IgnoreWithRetry": {
+			reason: "a retry counts as for a block",
+			point:  flow.PointPreCheck, res: checks.Ignore("not yet", checks.WithRetry(classify.Fast)),
+			calls: []string{"owner", "get"},
+			want:  verdicts{State: flow.StateIgnored, Message: "not yet", Again: time.Second, KeepsStatus: true},
+		},
+		"IgnoreDeletion": {
+			reason: "the deletion is left to the other controller",
+			point:  flow.PointDeleteCheck, res: checks.Ignore("another instance deletes it"), deleting: true,
+			calls: []string{"owner", "get"},
+			want:  verdicts{State: flow.StateIgnored, Message: "another instance deletes it", KeepsStatus: true},
+		},
+		"Finished": {
+			reason: "a finished resource is Ready for good",
+			point:  flow.PointPreCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get"},
+			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
+		},
+		"FinishedAtPostCheck": {
+			reason: "the status after Apply may show that the work is complete",
+			point:  flow.PointPostCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get", "apply"},
+			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
+		},
+		"FailedForGood": {
+			reason: "a denied request is not retried",
+			point:  flow.PointEntryCheck, res: checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)),
+			want: verdicts{State: flow.StateBlocked, Reason: "Denied", Message: "the approver denied the request",
+				Conditions: "Ready=False Stalled=True Finished=True ", Final: true},
+		},
+		"NeverWhileDeleting": {
+			reason: "no user changes the spec of a resource that is being deleted, so it is retried at the resync",
+			point:  flow.PointDeleteCheck, res: checks.Block("InUse", "still in use", checks.WithRetry(classify.Never)), deleting: true,
+			calls: []string{"owner", "get"},
+			want: verdicts{State: flow.StateBlocked, Reason: "InUse", Message: "still in use", Conditions: "Ready=False Stalled=True ",
+				Again: time.Hour},
+		},
+		"Release": {
+			reason: "a retained resource is let go without DELETE",
+			point:  flow.PointDeleteCheck, res: checks.Release("the reclaim policy is retain"), deleting: true,
+			calls: []string{"owner", "get"},
+			want:  verdicts{State: flow.StateGone, Message: "the reclaim policy is retain"},
+		},
+		"ReleaseAtEntry": {
+			reason: "an owner that is gone took the resource with it, and nothing else can be read",
+			point:  flow.PointEntryCheck, res: checks.Release("the cluster is gone"), deleting: true,
+			want: verdicts{State: flow.StateGone, Message: "the cluster is gone"},
+		},
+		"StatusKept": {
+			reason: "a block for moments leaves the conditions as they are, and comes back",
+			point:  flow.PointPreCheck, res: checks.Block("Locked", "another write runs", checks.WithStatusKept(), checks.WithRetry(classify.Fast)),
+			calls: []string{"owner", "get"},
+			want:  verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "another write runs", Again: time.Second, KeepsStatus: true},
+		},
+		"WaitsForSelf": {
+			reason: "an approver writes the status of the same resource",
+			point:  flow.PointPreCheck, res: checks.Block("ApprovalPending", "not approved", checks.WithWaitingForSelf()),
+			calls: []string{"owner", "get"},
+			want: verdicts{State: flow.StateBlocked, Reason: "ApprovalPending", Message: "not approved", Again: time.Second, WaitsForSelf: true,
+				Conditions: "Ready=False Reconciling=True "},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			out := flow.New("Pool", c.operations(), on(tc.point, tc.res), flow.WithBackoff(plain())).
+				Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
+			tc.want.Point, tc.want.Link = tc.point, "decides"
+			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			mustEqual(t, "no decision is an error", nil, out.Err())
+		})
+	}
+}
+
+// A result that a point does not take is an error that names the link and the point.
+func TestMisplaced(t *testing.T) {
+	raw := func(res checks.Result) checks.Chain[*pool] {
+		return chain.New(link("raw", func(context.Context, *checks.Request[*pool], checks.Handler[*pool]) (checks.Result, error) {
+			return res, nil
+		}))
+	}
+	cases := map[string]struct {
+		reason   string
+		ext      ext
+		deleting bool
+		want     string
+	}{
+		"IgnoreAfterApply": {"the resource is applied, so it is ours", ext{PostCheck: raw(checks.Ignore("not mine"))}, false, "flow: ignore at PostCheck: "},
+		"ReleaseOfALiving": {"no user deletes it", ext{PreCheck: raw(checks.Release("retained"))}, false, "flow: release at PreCheck: "},
+		"FinishDeletion":   {"the resource would never be deleted", ext{DeleteCheck: raw(checks.Finished("Complete", ""))}, true, "flow: finish at DeleteCheck: "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			out := flow.New("Pool", c.operations(), tc.ext).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+			if !errors.Is(out.Err(), flow.ErrMisplaced) || out.State() != flow.StateFailed || out.Link() != "raw" {
+				t.Errorf("%s: %v", tc.reason, out)
+			}
+			mustEqual(t, tc.reason, tc.want+flow.ErrMisplaced.Error(), out.Err().Error())
+		})
+	}
+}
+
+// A user can delete a finished resource, and the checks inside Finished are asked.
+func TestFinishedIsDeleted(t *testing.T) {
+	for name, inner := range map[string][]checks.Middleware[*pool]{
+		"OnlyChecks": nil,
+		"WithARawLink": {link("raw", func(ctx context.Context, req *checks.Request[*pool], next checks.Handler[*pool]) (checks.Result, error) {
+			return next(ctx, req)
+		})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			e := ext{EntryCheck: chain.New(append(inner,
+				says[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil),
+				says[*checks.Request[*pool]]("mine", checks.Ignore("not mine"), nil))...)}
+			r := flow.New("Pool", c.operations(), e)
+			mustEqual(t, "it is finished", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
+			out := r.Reconcile(t.Context(), &pool{deleting: true})
+			mustEqual(t, "the inner check decides about the deletion", "ignored at EntryCheck by mine", out.String()[:len("ignored at EntryCheck by mine")])
+			mustEqual(t, "nothing is called", []string(nil), c.take())
+		})
+	}
+}
+
+// An operation that is finished guards Ready with PostCheck, and does not outlive its spec.
+func TestFinishedOperation(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "42 objects")}, {progress: flow.Finished("Complete", "42 objects")}}}
+	wait := true
+	r := flow.New("Pool", c.operations(), ext{PostCheck: chain.New(checks.Check("copied", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+		if wait {
+			return checks.Block("NotCopied", "the copy is missing"), nil
+		}
+		return checks.Proceed(), nil
+	}))})
+	mustEqual(t, "PostCheck guards it", "NotCopied", r.Reconcile(t.Context(), &pool{}).Reason())
+	wait = false
+	mustEqual(t, "then it is finished", verdicts{
+		State: flow.StateFinished, Point: flow.PointApply, Reason: "Complete", Message: "42 objects", Conditions: "Ready=True Finished=True ", Final: true,
+	}, verdictsOf(r.Reconcile(t.Context(), &pool{})))
+
+	c = &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Finished("Complete", "old")}}}
+	r = flow.New("Pool", c.operations(), ext{})
+	r.Reconcile(t.Context(), &pool{generation: 1})
+	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
+	mustEqual(t, "an operation for an older spec finishes nothing", flow.StateReady, r.Reconcile(t.Context(), &pool{generation: 2}).State())
+
+	link := ext{Apply: chain.New(link("early", func(context.Context, *request, flow.Handler[*pool]) (flow.Progress, error) {
+		return flow.Finished("Complete", ""), nil
+	}))}
+	out := flow.New("Pool", (&cloud{}).operations(), link).Reconcile(t.Context(), &pool{})
+	if !errors.Is(out.Err(), flow.ErrNotDone) {
+		t.Errorf("a link cannot finish in place of the operation: %v", out)
+	}
+}
+
+// Awaited objects of operations and errors are those of the outcome, each once.
+func TestAwaited(t *testing.T) {
+	subnet := checks.Ref{Kind: "Subnet", Name: "s"}
+	cases := map[string]struct {
+		reason string
+		answer answer
+		want   []checks.Ref
+	}{
+		"InProgress": {"an operation waits for children", answer{progress: flow.InProgress("a", time.Second, fleet, subnet)}, []checks.Ref{fleet, subnet}},
+		"Error":      {"a PUT answers that an object is missing", answer{err: flow.WaitFor(errBoom, subnet)}, []checks.Ref{subnet}},
+		"Joined": {"a tree of errors names objects more than once",
+			answer{err: fmt.Errorf("put: %w", errors.Join(flow.WaitFor(errBoom, subnet, checks.Ref{}), flow.WaitFor(flow.WaitFor(errBoom, fleet), subnet)))},
+			[]checks.Ref{subnet, fleet}},
+		"Failed":  {"an operation that ended without success", answer{err: flow.WaitFor(flow.Failed(errBoom), subnet)}, []checks.Ref{subnet}},
+		"Literal": {"an error without a cause", answer{err: &flow.WaitError{Refs: []checks.Ref{subnet}}}, []checks.Ref{subnet}},
+		"None":    {"most errors name nothing", answer{err: errBoom}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{tc.answer}}
+			out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason, tc.want, out.WaitingFor())
+		})
+	}
+	mustEqual(t, "no error waits for nothing", nil, flow.WaitFor(nil, subnet))
+	c := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, subnet)}}}
+	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
+	if !errors.Is(out.Err(), errBoom) || out.Message() != errBoom.Error() {
+		t.Errorf("the cause stays: %v", out)
+	}
+}
+
+// A rule can fail an operation for good, or keep the status.
+func TestRulesThatDecide(t *testing.T) {
+	rules := classify.Table{
+		{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never},
+		{Name: "busy", Message: classify.Contains("busy"), Retry: classify.Fast, KeepStatus: true},
+	}.Chain()
+	fail := func(text string, deleting bool) verdicts {
+		c := &cloud{answers: []answer{{err: errors.New(text)}}}
+		v := verdictsOf(flow.New("Pool", c.operations(), ext{Classify: rules}, flow.WithBackoff(plain())).Reconcile(t.Context(), &pool{deleting: deleting}))
+		v.Message = ""
+		return v
+	}
+	mustEqual(t, "the operation has failed for good", verdicts{
+		State: flow.StateFailed, Point: flow.PointApply, Reason: "Quota", Conditions: "Ready=False Stalled=True Finished=True ", Final: true,
+	}, fail("no quota", false))
+	mustEqual(t, "a deletion never fails for good", verdicts{
+		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Quota", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
+	}, fail("no quota", true))
+	mustEqual(t, "the conditions stay as they are", verdicts{
+		State: flow.StateFailed, Point: flow.PointApply, Reason: "Busy", Again: time.Second, KeepsStatus: true,
+	}, fail("busy", false))
+}
+
+// Cases in which the flow overrides Never and WithStatusKept.
+func TestDecidedLimits(t *testing.T) {
+	rules := classify.Table{{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never}}.Chain()
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: errors.New("no quota")}, {progress: flow.Done()}}}
+	r := flow.New("Pool", c.operations(), ext{Classify: rules})
+	r.Reconcile(t.Context(), &pool{})
+	out := r.Reconcile(t.Context(), &pool{})
+	mustEqual(t, "an operation under way is polled again, whatever the error of a poll", []any{classify.OnChange, false}, []any{out.Retry(), out.Final()})
+	mustEqual(t, "it is polled", flow.StateReady, r.Reconcile(t.Context(), &pool{}).State())
+
+	kept := func(retry classify.Retry) ext {
+		return ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(retry), checks.WithStatusKept()), nil))}
+	}
+	out = flow.New("Pool", (&cloud{}).operations(), kept(classify.Never)).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "a final outcome is written, because the conditions store it", []any{false, 3}, []any{out.KeepsStatus(), len(out.Conditions())})
+
+	now := time.Unix(1, 0)
+	r = flow.New("Pool", (&cloud{}).operations(), kept(classify.Slow), flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
+	r.Reconcile(t.Context(), &pool{})
+	now = now.Add(time.Hour)
+	out = r.Reconcile(t.Context(), &pool{})
+	mustEqual(t, "a time-out is written", []any{flow.ReasonTimeout, 2}, []any{out.Reason(), len(out.Conditions())})
+}
+
+// A released or finished resource keeps no token, no count and no time-out.
+func TestDecidedEndsWhatWasKept(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+	release := false
+	r := flow.New("Pool", c.keeping(), ext{EntryCheck: chain.New(checks.Check("gone", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+		if release && req.Deleting {
+			return checks.Release("the fleet is gone"), nil
+		}
+		return checks.Proceed(), nil
+	}))})
+	p := &pool{}
+	r.Reconcile(t.Context(), p)
+	mustEqual(t, "an operation is under way", "a", p.token)
+	release, p.deleting = true, true
+	mustEqual(t, "it is let go", flow.StateGone, r.Reconcile(t.Context(), p).State())
+	mustEqual(t, "with its token", "", p.token)
+
+	c = &cloud{}
+	o := c.keeping()
+	o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
+	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(says[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
+	mustEqual(t, "a token that cannot be removed fails the pass", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
+	mustBe(t, "a token that cannot be removed fails the pass", errBoom, out.Err())
+
+	never := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil))}
+	now := time.Unix(1, 0)
+	r = flow.New("Pool", (&cloud{}).operations(), never, flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
+	r.Reconcile(t.Context(), &pool{})
+	now = now.Add(time.Hour)
+	mustEqual(t, "a final outcome does not time out", "Denied", r.Reconcile(t.Context(), &pool{}).Reason())
+}
+
+// The owner of a resource that an entry check stops is not read.
+func TestEntryCheckBeforeOwner(t *testing.T) {
+	c := &cloud{ownerErr: errBoom}
+	r := flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil))})
+	mustEqual(t, "an unreadable owner does not hide the decision", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
+
+	defer func() {
+		mustEqual(t, "a check of the owner cannot run before the owner is read",
+			any("flow: New: Pool: OnOwner(OwnerReady) at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck"), recover())
+	}()
+	flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))})
+}

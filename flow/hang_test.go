@@ -1,0 +1,121 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// hanging is a function of the user that hangs in one of its calls.
+type hanging struct {
+	left             atomic.Int64 // the calls until the one that hangs
+	entered, release chan struct{}
+}
+
+func (h *hanging) call() {
+	if h.left.Add(-1) == 0 {
+		close(h.entered)
+		<-h.release
+	}
+}
+
+// A function of the user that hangs stops its own pass only. The flow holds no lock while it calls one, so passes of other
+// resources end. If the flow held one, this test would not end.
+func TestHangingFunctionStopsOneResource(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		hang   func(h *hanging, o *ops)
+	}{
+		"Key": {"of the tokens in memory, the counters, the waits and the explanations", func(h *hanging, o *ops) {
+			key := o.Key
+			o.Key = func(p *pool) string { only(h, p); return key(p) }
+		}},
+		"Generation": {"of the spec", func(h *hanging, o *ops) { o.Generation = func(p *pool) int64 { only(h, p); return 0 } }},
+		"APIVersion": {"of the resource", func(h *hanging, o *ops) { o.APIVersion = func(p *pool) string { only(h, p); return "" } }},
+		"Deleting":   {"of the resource", func(h *hanging, o *ops) { o.Deleting = func(p *pool) bool { only(h, p); return false } }},
+		"Owner": {"of the resource", func(h *hanging, o *ops) {
+			o.Owner = func(_ context.Context, p *pool) (checks.Object, error) { only(h, p); return checks.Object{}, nil }
+		}},
+		"Apply": {"of the resource", func(h *hanging, o *ops) {
+			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
+				only(h, req.Resource)
+				return flow.InProgress("a", 0), nil
+			}
+		}},
+		"Clock": {"of all resources", func(*hanging, *ops) {}},
+	}
+	for name, tc := range cases {
+		for n := int64(1); n <= 8; n++ {
+			t.Run(fmt.Sprint(name, "/", n), func(t *testing.T) {
+				h := &hanging{entered: make(chan struct{}), release: make(chan struct{})}
+				o := ops{
+					Key: func(p *pool) string { return p.name },
+					Apply: func(context.Context, *request) (flow.Progress, error) {
+						return flow.InProgress("a", 0), nil
+					},
+				}
+				now := func() time.Time { return time.Time{} }
+				if name == "Clock" {
+					now = func() time.Time { h.call(); return time.Time{} }
+				}
+				tc.hang(h, &o)
+				r := flow.New("Pool", o, ext{}, flow.WithClock(now), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now))),
+					flow.WithExplanations(5), flow.WithReadyTimeout(time.Hour))
+				stuck, other := &pool{name: "stuck"}, &pool{name: "other"}
+				r.Reconcile(t.Context(), stuck) // its token is in memory now
+
+				h.left.Store(n)
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					r.Reconcile(context.Background(), stuck)
+				}()
+				select {
+				case <-h.entered:
+				case <-ended: // a pass makes fewer calls
+				}
+				for range 2 {
+					mustEqual(t, tc.reason, flow.StateInProgress, r.Reconcile(t.Context(), other).State())
+				}
+				if _, ok := r.Explain("other"); !ok {
+					t.Error("no pass of the other resource is kept")
+				}
+				close(h.release)
+				<-ended
+			})
+		}
+	}
+}
+
+// only hangs for the resource named stuck.
+func only(h *hanging, p *pool) {
+	if p.name == "stuck" {
+		h.call()
+	}
+}
+
+// notingError is an error whose text makes a note.
+type notingError struct{ ctx context.Context }
+
+func (e notingError) Error() string {
+	chain.Note(e.ctx, "read")
+	return "boom"
+}
+
+// The trace holds no lock while it reads an error. If it held one, this test would not end.
+func TestTraceReadsErrorsWithoutLock(t *testing.T) {
+	c := &cloud{}
+	o := c.operations()
+	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) { return flow.Progress{}, notingError{ctx} }
+	ctx, trace := flow.WithTrace(t.Context())
+	flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{name: "p"})
+	if e, ok := trace.Last(); !ok || e.Error != "boom" {
+		t.Errorf("the trace has the error %q", e.Error)
+	}
+}

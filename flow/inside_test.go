@@ -1,0 +1,95 @@
+package flow_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// The trace has a step for each link within another link, with a verdict of its own. A pass that no observer sees ends
+// at the same link.
+func TestTraceInside(t *testing.T) {
+	type ofPool = *checks.Request[*pool]
+	type ofOwner = *checks.OwnerRequest
+	yes, no := says[ofPool]("yes", checks.Proceed(), nil), says[ofPool]("no", checks.Block("No", "wait"), nil)
+	ownerYes, ownerNo := says[ofOwner]("owner yes", checks.Proceed(), nil), says[ofOwner]("owner no", checks.Block("No", "wait"), nil)
+	always := func(context.Context, ofPool) bool { return true }
+	never := func(context.Context, ofPool) bool { return false }
+	key := func(ofPool) int { return 1 }
+	step := func(link, verdict string) flow.Step {
+		s := flow.Step{Point: "PreCheck", Link: link, Verdict: verdict}
+		if verdict == "block" {
+			s.Reason, s.Message = "No", "wait"
+		}
+		return s
+	}
+	cases := map[string]struct {
+		reason string
+		links  []checks.Middleware[*pool]
+		want   []flow.Step
+		link   string // the link where the pass stopped
+	}{
+		"OnOwner": {"each owner check has a step", []checks.Middleware[*pool]{checks.OnOwner[*pool](ownerYes, ownerNo)},
+			[]flow.Step{step("OnOwner(owner yes, owner no)", "block"), step("owner yes", "proceed"), step("owner no", "block")}, "owner no"},
+		"All": {"each check has a step, also after a block", []checks.Middleware[*pool]{checks.All(no, yes)},
+			[]flow.Step{step("All(no, yes)", "block"), step("no", "block"), step("yes", "proceed")}, "All(no, yes)"},
+		"When": {"the link within When decides, and When passes its decision on", []checks.Middleware[*pool]{chain.When(always, yes, no, yes)},
+			[]flow.Step{step("When(yes, no, yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
+		"WhenAround": {"links within When pass the decision of a later link on", []checks.Middleware[*pool]{chain.When(always, yes), no},
+			[]flow.Step{step("When(yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
+		"WhenNot": {"links that are left out have no step", []checks.Middleware[*pool]{chain.When(never, no), yes},
+			[]flow.Step{step("When(no)", "proceed"), step("yes", "proceed")}, ""},
+		"Cached": {"a check that runs has a step", []checks.Middleware[*pool]{checks.Cached(time.Hour, key, yes), no},
+			[]flow.Step{step("Cached(yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
+		"Nested": {"links have steps at any depth", []checks.Middleware[*pool]{chain.Named("some", chain.When(always, checks.All(checks.OnOwner[*pool](ownerYes), checks.Cached(time.Hour, key, no))))},
+			[]flow.Step{step("some", "proceed"), step("All(OnOwner(owner yes), Cached(no))", "block"),
+				step("OnOwner(owner yes)", "proceed"), step("owner yes", "proceed"), step("Cached(no)", "block"), step("no", "block")}, "All(OnOwner(owner yes), Cached(no))"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := &listening{}
+			r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}, flow.WithObserver(&listening{off: true}), flow.WithObserver(o))
+			ctx, trace := flow.WithTrace(t.Context())
+			out := r.Reconcile(ctx, &pool{})
+			last, _ := trace.Last()
+			var steps []flow.Step
+			for _, s := range last.Steps {
+				if s.Point == "PreCheck" && s.Link != "" {
+					steps = append(steps, s)
+				}
+			}
+			mustEqual(t, tc.reason, tc.want, steps, noElapsed)
+			mustEqual(t, "the link where the pass stopped", tc.link, out.Link())
+
+			unseen := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, "without a trace", tc.link, unseen.Link())
+		})
+	}
+}
+
+// An observer that panics within a check of checks gets no more calls, and the pass does not change.
+func TestPanicInside(t *testing.T) {
+	r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(checks.All(checks.Paused(func(*pool) bool { return false })))},
+		flow.WithObserver(failing{}))
+	if out := r.Reconcile(t.Context(), &pool{}); out.State() != flow.StateReady {
+		t.Errorf("%s, %v", out, out.Err())
+	}
+}
+
+// failing is an observer that panics when it sees a link within another link.
+type failing struct{}
+
+func (failing) Enabled(context.Context) bool { return true }
+
+func (failing) Enter(ctx context.Context, link *chain.Link) context.Context {
+	if link.Within != nil {
+		panic("the observer fails")
+	}
+	return ctx
+}
+
+func (failing) Exit(context.Context, *chain.Link, chain.Exit) {}

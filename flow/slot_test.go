@@ -1,0 +1,137 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// subnetID is the slot of the tests.
+var subnetID = checks.NewSlot[string]("subnet ID")
+
+// finds is a check that sets the slot.
+func finds[R checks.PassRequest](_ context.Context, req R) (checks.Result, error) {
+	subnetID.Set(req, "s-1")
+	return checks.Proceed(), nil
+}
+
+// needs is a check that fails if the slot is unset.
+func needs[R checks.PassRequest](_ context.Context, req R) (checks.Result, error) {
+	_, err := subnetID.Get(req)
+	return checks.Proceed(), err
+}
+
+// applies is an operation that fails if the slot is unset.
+func applies(_ context.Context, req *request) (flow.Progress, error) {
+	_, err := subnetID.Get(req)
+	return flow.Done(), err
+}
+
+func TestSlot(t *testing.T) {
+	type ofPool = *checks.Request[*pool]
+	found := chain.New(checks.Check("finds", finds[ofPool]))
+	needed := chain.New(checks.Check("needs", needs[ofPool]))
+	copies := around1("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		c := *req
+		return next(ctx, &c)
+	})
+	get := func(_ context.Context, req *request) (flow.Observation, error) {
+		subnetID.Set(req, "s-1")
+		return flow.Observation{Presence: checks.Present}, nil
+	}
+	creates := func(_ context.Context, req *request) (flow.Progress, error) {
+		subnetID.Set(req, "s-1")
+		return flow.Done(), nil
+	}
+	cases := map[string]struct {
+		reason string
+		set    func(*ops, *ext, *pool)
+		unset  bool
+	}{
+		"OwnerCheck": {"Apply reads what an owner check found", func(o *ops, e *ext, _ *pool) {
+			e.OwnerCheck, o.Apply = chain.New(checks.Check("finds", finds[*checks.OwnerRequest])), applies
+		}, false},
+		"PreCheck":     {"Apply reads what a check found", func(o *ops, e *ext, _ *pool) { e.PreCheck, o.Apply = found, applies }, false},
+		"Get":          {"Apply reads what Get found", func(o *ops, _ *ext, _ *pool) { o.Get, o.Apply = get, applies }, false},
+		"GetToCheck":   {"a check reads what Get found", func(o *ops, e *ext, _ *pool) { o.Get, e.PreCheck = get, needed }, false},
+		"Apply":        {"a check after Apply reads what Apply made", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = creates, needed }, false},
+		"CopyForApply": {"a copy of the request shares the values that Apply sets", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PostCheck = creates, copies, needed }, false},
+		"CopyAndCheck": {"Apply reads from a copy of the request", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PreCheck = applies, copies, found }, false},
+		"Link": {"a link around Apply reads the slot", func(_ *ops, e *ext, _ *pool) {
+			e.PreCheck = found
+			e.Apply = chain.New(chain.Before[*request, flow.Progress](func(_ context.Context, req *request) error { _, err := subnetID.Get(req); return err }))
+		}, false},
+		"Delete": {"Delete reads what a delete check found", func(o *ops, e *ext, p *pool) { p.deleting, e.DeleteCheck, o.Delete = true, found, applies }, false},
+		"Convert": {"Apply reads what a check of another version found", func(o *ops, e *ext, _ *pool) {
+			*e = flow.Convert(ext{PreCheck: found}, func(p *pool) (*pool, error) { c := *p; return &c, nil })
+			o.Apply = applies
+		}, false},
+		"Unset":   {"no check set the slot", func(o *ops, _ *ext, _ *pool) { o.Apply = applies }, true},
+		"TooLate": {"PostCheck runs after Apply", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = applies, found }, true},
+		"Skipped": {"an outer link skipped the check", func(o *ops, e *ext, _ *pool) {
+			o.Apply, e.PreCheck = applies, found.Prepend(says[ofPool]("skips", checks.Skip("on request"), nil))
+		}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o, e, p := (&cloud{}).operations(), ext{}, &pool{}
+			tc.set(&o, &e, p)
+			out := flow.New("Pool", o, e).Reconcile(t.Context(), p)
+			if got := errors.Is(out.Err(), checks.ErrSlotUnset); got != tc.unset || !got && out.Err() != nil {
+				t.Errorf("%s: %s, %v", tc.reason, out, out.Err())
+			}
+		})
+	}
+}
+
+// No value is visible in the next pass, and a poll runs no check before Apply.
+func TestSlotIsOfThePass(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("token", 0)}, {progress: flow.Done()}}}
+	o, read := c.keeping(), []error(nil)
+	operate := o.Apply
+	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
+		_, err := subnetID.Get(req)
+		read = append(read, err)
+		return operate(ctx, req)
+	}
+	finding := true
+	r := flow.New("Pool", o, ext{PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*pool]) bool { return finding },
+		checks.Check("finds", finds[*checks.Request[*pool]])))})
+	p := &pool{}
+	r.Reconcile(t.Context(), p) // starts
+	r.Reconcile(t.Context(), p) // polls
+	r.Reconcile(t.Context(), p) // applies again
+	finding = false
+	r.Reconcile(t.Context(), p) // applies without the check
+	var unset []bool
+	for _, err := range read {
+		unset = append(unset, errors.Is(err, checks.ErrSlotUnset))
+	}
+	mustEqual(t, "only a pass whose check found the subnet has it", []bool{false, true, false, true}, unset)
+}
+
+// The operations of an engine and the extensions of a kind share the slots, although each has its own type of resource.
+func TestSlotOfRegistry(t *testing.T) {
+	o := (&cloud{}).things()
+	made := checks.NewSlot[string]("made")
+	o.Apply = func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+		made.Set(req, "m-1")
+		_, err := subnetID.Get(req)
+		return flow.Done(), err
+	}
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", ext{
+		PreCheck: chain.New(checks.Check("finds", finds[*checks.Request[*pool]])),
+		PostCheck: chain.New(checks.Check("needs", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+			_, err := made.Get(req)
+			return checks.Proceed(), err
+		})),
+	})
+	if out := must(registry.For("Pool", o)).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
+		t.Errorf("%s, %v", out, out.Err())
+	}
+}

@@ -1,0 +1,45 @@
+package imports
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDocumented fails if an exported function, or an exported method of an exported type, has no comment.
+func TestDocumented(t *testing.T) {
+	for _, pattern := range []string{"chain", "checks", "classify", "flow", "otelx", "ctrlx", "*/azure", "*/aws", "*/google", "*/grpc", "internal/*", "*/*test"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "..", pattern, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files in %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			fset := token.NewFileSet()
+			parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && exported(fn) && fn.Doc.Text() == "" {
+					t.Errorf("%s: %s has no comment", fset.Position(fn.Pos()), fn.Name.Name)
+				}
+			}
+		}
+	}
+}
+
+// exported reports whether a function, and the type of its receiver, have exported names.
+func exported(fn *ast.FuncDecl) bool {
+	if !fn.Name.IsExported() || fn.Recv == nil {
+		return fn.Name.IsExported()
+	}
+	receiver := strings.TrimLeft(types.ExprString(fn.Recv.List[0].Type), "*") // perhaps with type parameters
+	return token.IsExported(receiver)
+}

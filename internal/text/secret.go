@@ -1,0 +1,287 @@
+package text
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"unicode"
+)
+
+// Redacted replaces a secret.
+const Redacted = "REDACTED"
+
+// span is the part of a text between two positions.
+type span struct{ from, to int }
+
+func (p span) empty() bool { return p.from >= p.to }
+
+// secretAt returns the secret that the sign at position at of s introduces. The
+// sign has size bytes. The span is empty if there is no secret. These are
+// secrets:
+//
+//   - The value of a key such as sig, X-Amz-Signature, access_token,
+//     client_secret, password or AccountKey. The key stands before "=" or
+//     "%3D", as in a query or a connection string. In JSON it stands before
+//     ":" and a quote.
+//   - The value of a query parameter code or key.
+//   - The value of a header such as Authorization or Api-Key.
+//   - The credentials after "Bearer" or "Basic".
+//   - The password of a URL: https://user:password@host.
+//
+// In case of doubt a value is a secret.
+func secretAt(s string, at, size int) span {
+	end := at + size
+	switch s[at] {
+	case ':':
+		switch {
+		case strings.HasPrefix(s[end:], "//"):
+			return password(s, end+2)
+		case !strings.HasPrefix(s[end:], "/"):
+			return valueOf(s, keyBefore(s, at), end, false)
+		}
+	case '=':
+		return valueOf(s, keyBefore(s, at), end, true)
+	case '%':
+		if strings.HasPrefix(s[end:], "3D") || strings.HasPrefix(s[end:], "3d") {
+			return valueOf(s, keyBefore(s, at), end+2, true)
+		}
+	default: // white space
+		return credentials(s, at, end)
+	}
+	return span{}
+}
+
+// key says in which texts the value of a key is a secret.
+type key uint8
+
+const (
+	public   key = iota
+	inQuery      // as the parameter of a query
+	assigned     // also after "=", or in JSON
+	header       // also after ":"
+)
+
+// The keys whose values are secrets: in small letters, and without "-" and "_".
+var (
+	wholeKeys = map[string]key{
+		"code": inQuery, "key": inQuery,
+		"sig": assigned, "token": assigned, "secret": assigned, "pwd": assigned, "assertion": assigned,
+	}
+	keyEndings = []struct {
+		text string
+		key  key
+	}{
+		{"authorization", header}, {"apikey", header}, {"subscriptionkey", header}, {"securitytoken", header},
+		{"signature", assigned}, {"credential", assigned}, {"password", assigned}, {"passwd", assigned}, {"passphrase", assigned},
+		{"clientsecret", assigned}, {"appsecret", assigned}, {"secretkey", assigned}, {"accesskey", assigned}, {"accountkey", assigned},
+		{"sharedkey", assigned}, {"privatekey", assigned}, {"accesstoken", assigned}, {"refreshtoken", assigned}, {"idtoken", assigned},
+		{"sessiontoken", assigned}, {"clientassertion", assigned},
+	}
+	lastLetters = func() (letters uint32) {
+		for text := range wholeKeys {
+			letters |= 1 << (text[len(text)-1] & 31)
+		}
+		for _, e := range keyEndings {
+			letters |= 1 << (e.text[len(e.text)-1] & 31)
+		}
+		return letters
+	}()
+)
+
+// maxKey is the number of bytes that a key is read from. Longer keys are
+// compared by their ends.
+const maxKey = 32
+
+// keyBefore returns what is known of the key that ends before position at.
+func keyBefore(s string, at int) key {
+	s = strings.TrimRightFunc(s[:at], unicode.IsSpace)
+	s = strings.TrimRight(s, `\"'`)
+	if s == "" || lastLetters>>(s[len(s)-1]&31)&1 == 0 {
+		return public
+	}
+	start := len(s)
+	for start > 0 && len(s)-start < maxKey && wordByte(s[start-1]) {
+		start--
+	}
+	query := false
+	if start > 0 {
+		switch before, word := s[start-1], s[start:]; {
+		case before == '?' || before == '&' || before == '#':
+			query = true
+		case before == '%' && len(word) > 2: // an escaped character
+			query = strings.Contains("3F 3f 26 23", word[:2])
+			start += 2
+		case before == '\\' && strings.HasPrefix(word, "u0026"): // "&" in JSON
+			query = true
+			start += 5
+		}
+	}
+	var room [maxKey]byte
+	name := room[:0]
+	for i := start; i < len(s); i++ {
+		if c := s[i]; c != '-' && c != '_' {
+			name = append(name, lower(c))
+		}
+	}
+	k := wholeKeys[string(name)]
+	for i := range keyEndings {
+		if e := &keyEndings[i]; len(name) >= len(e.text) && string(name[len(name)-len(e.text):]) == e.text {
+			k = e.key
+			break
+		}
+	}
+	if k == inQuery && !query {
+		return public
+	}
+	return k
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// valueOf returns the value of a key, which begins at from or after white
+// space. equals reports that "=" stands before it, not ":".
+func valueOf(s string, k key, from int, equals bool) span {
+	if k == public {
+		return span{}
+	}
+	from = skipSpace(s, from)
+	rest := s[from:]
+	quote := strings.TrimPrefix(rest, `\`)
+	escaped := len(quote) < len(rest)
+	switch {
+	case strings.HasPrefix(quote, `"`), strings.HasPrefix(quote, `'`):
+		from += len(rest) - len(quote) + 1
+		return span{from, closing(s, from, quote[0], escaped)}
+	case !equals && strings.HasPrefix(rest, "["): // a header, or a map of Go
+		return span{from + 1, closing(s, from+1, ']', false)}
+	case !equals && k != header:
+		return span{}
+	case k == header && strings.HasPrefix(rest, Redacted):
+		return span{from, from + len(Redacted)}
+	}
+	to := endOfValue(s, from)
+	if k == header && to > from { // the value may have two words: Authorization: Basic ...
+		if second := skipSpace(s, to); second > to {
+			if end := endOfValue(s, second); end > second {
+				to = end
+			}
+		}
+	}
+	return span{from, to}
+}
+
+// closing returns the position of the quote that ends the value at from, or the
+// end of s.
+func closing(s string, from int, quote byte, escaped bool) int {
+	for i := from; i < len(s); i++ {
+		switch {
+		case s[i] == quote && escaped && i > from && s[i-1] == '\\':
+			return i - 1
+		case s[i] == quote:
+			return i
+		case s[i] == '\\' && !escaped:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// endOfValue returns the end of the value without quotes at from.
+func endOfValue(s string, from int) int {
+	n := strings.IndexFunc(s[from:], func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("&;\"'<>`", r)
+	})
+	if n < 0 {
+		n = len(s) - from
+	}
+	return from + len(strings.TrimRight(s[from:from+n], `.,:)]}\`))
+}
+
+func skipSpace(s string, from int) int {
+	return len(s) - len(strings.TrimLeftFunc(s[from:], unicode.IsSpace))
+}
+
+// credentials returns what follows "Bearer" or "Basic" before the white space
+// at position at.
+func credentials(s string, at, end int) span {
+	const bearer, basic = "bearer", "basic"
+	if at < len(basic) || s[at-1]|0x20 != 'r' && s[at-1]|0x20 != 'c' {
+		return span{}
+	}
+	is := func(word string) bool {
+		from := at - len(word)
+		return from >= 0 && strings.EqualFold(s[from:at], word) && (from == 0 || !wordByte(s[from-1]))
+	}
+	isBearer := is(bearer)
+	if !isBearer && !is(basic) {
+		return span{}
+	}
+	from := skipSpace(s, end)
+	to := from
+	for to < len(s) && (wordByte(s[to]) || strings.IndexByte("._~+/=", s[to]) >= 0) {
+		to++
+	}
+	value := strings.TrimRight(s[from:to], ".")
+	if value == "" || isBearer && commonWord(value) || !isBearer && !isUserinfo(value) {
+		return span{}
+	}
+	return span{from, from + len(value)}
+}
+
+// commonWord reports whether a word, or the beginning of one, follows "Bearer"
+// in ordinary texts and in the challenges of servers.
+func commonWord(word string) bool {
+	for _, common := range [...]string{"tokens", "authentication", "authorization", "realm=", "error=", "scope=", "authorization_uri="} {
+		if strings.HasPrefix(common, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUserinfo reports whether value is "user:password" in Base64. "Basic" is
+// often an ordinary word.
+func isUserinfo(value string) bool {
+	const most = 88
+	if len(value) > most {
+		return true
+	}
+	var decoded [most]byte
+	n, _ := base64.RawStdEncoding.Decode(decoded[:], []byte(strings.TrimRight(value, "=")))
+	return bytes.IndexByte(decoded[:n], ':') >= 0
+}
+
+// maxUserinfo is the number of bytes in which the end of a password is looked
+// for.
+const maxUserinfo = 1024
+
+// password returns the password of the URL whose authority begins at from.
+func password(s string, from int) span {
+	rest := s[from:min(len(s), from+maxUserinfo)]
+	if n := strings.IndexAny(rest, " \t\r\n\"'<>`"); n >= 0 {
+		rest = rest[:n]
+	}
+	user, rest, found := strings.Cut(rest, ":")
+	if !found || strings.ContainsAny(user, "/?#@[") {
+		return span{}
+	}
+	authority := rest
+	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
+		authority = rest[:n]
+	}
+	n := strings.LastIndexByte(authority, '@')
+	if n < 0 && strings.Trim(authority, "0123456789") != "" { // not a port: a password that is not escaped
+		n = strings.LastIndexByte(rest, '@')
+	}
+	from += len(user) + 1
+	return span{from, from + n}
+}

@@ -1,0 +1,249 @@
+// Package text makes foreign text safe to show: the text of a service or an
+// error, the value of a panic, the name of an object.
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The usual limits of [Line], in bytes.
+const (
+	Word    = 100   // a state or a reason that a message quotes
+	Name    = 200   // the name of a link, a rule or a reconciler
+	Object  = 1000  // the name of an object, or its ID in a cloud
+	Quote   = 2000  // the text of an error that a message quotes
+	Message = 32768 // a message; a metav1.Condition takes no longer one
+)
+
+// Line returns s as one line of valid UTF-8 with at most limit bytes. If
+// nothing needs a change, it returns s and allocates nothing.
+//
+//   - A secret becomes REDACTED, see [secretAt].
+//   - White space with a line break becomes "; ", and white space with a tab
+//     one space. After a sign such as ":" both become a space, and at the ends
+//     of s nothing. Any other space becomes a plain one.
+//   - An invalid byte becomes U+FFFD.
+//   - A character that is not visible becomes an escape such as \x1b or \u202e.
+//     Examples are control characters, characters that change the direction of
+//     text, and characters without width.
+//   - A text that is too long is cut between two characters. It then ends with
+//     a mark such as "... (12,345 bytes more)" if the limit has room for it.
+//
+// Line reads no more of a long text than it needs. Line of a line changes
+// nothing.
+func Line(s string, limit int) string {
+	mark := markOf(s)
+	body := s[:len(s)-len(mark)]
+	room := limit - markSize(len(s))
+	if room < 0 {
+		room = limit
+	}
+	w := writer{in: body, limit: limit, room: room}
+	w.write()
+	switch {
+	case w.size+len(mark) > limit:
+		line := w.first(w.cutOut)
+		if mark = markFor(len(s) - w.cutIn); len(line)+len(mark) <= limit {
+			line += mark
+		}
+		return line
+	case w.done == 0:
+		return s
+	}
+	return w.first(w.size) + mark
+}
+
+// writer writes a line. The input before at is read: in[:done] was written to
+// out, and in[done:at] needs no change.
+type writer struct {
+	in            string
+	out           []byte
+	at, done      int
+	size          int // of the line so far
+	limit, room   int // of the whole line, and of the line without a mark
+	cutIn, cutOut int // the last place for a cut, in the input and in the line
+}
+
+// write reads the input to its end, or until the line is too long.
+func (w *writer) write() {
+	var secret span
+	stop := len(w.in)
+	for w.size <= w.limit {
+		switch {
+		case w.at < stop:
+		case secret.empty():
+			return
+		default:
+			if w.in[secret.from:secret.to] == Redacted {
+				w.keep(secret.to) // as a whole: no cut is inside it
+			} else {
+				w.replace(secret.to, Redacted)
+			}
+			secret, stop = span{}, len(w.in)
+			continue
+		}
+		if w.isPlain(w.at) {
+			w.plain(stop)
+			continue
+		}
+		c := w.in[w.at]
+		r, size := utf8.DecodeRuneInString(w.in[w.at:])
+		if secret.empty() && (kinds[c] == sign || unicode.IsSpace(r)) {
+			if secret = secretAt(w.in, w.at, size); !secret.empty() {
+				stop = secret.from
+			}
+		}
+		switch {
+		case kinds[c] == sign:
+			w.keep(w.at + 1)
+		case r == utf8.RuneError && size == 1:
+			w.replace(w.at+size, string(utf8.RuneError))
+		case visible(r):
+			w.keep(w.at + size)
+		case !unicode.IsSpace(r):
+			w.replace(w.at+size, escape(r))
+		case unicode.Is(unicode.Zs, r):
+			w.replace(w.at+size, " ")
+		default:
+			w.whiteSpace(stop)
+		}
+	}
+}
+
+// whiteSpace replaces white space that begins with a line break or a tab.
+func (w *writer) whiteSpace(stop int) {
+	run := w.in[w.at:stop]
+	run = run[:len(run)-len(strings.TrimLeftFunc(run, unicode.IsSpace))]
+	with := " "
+	switch to := w.at + len(run); {
+	case w.size == 0, to == len(w.in):
+		with = ""
+	case strings.ContainsAny(run, "\n\v\f\r\u0085\u2028\u2029") && strings.IndexByte(" ;,:={[(", w.in[w.at-1]) < 0:
+		with = "; "
+	}
+	w.replace(w.at+len(run), with)
+}
+
+// isPlain reports whether the byte at position at is kept without a second
+// look. A space needs one only after a word that ends like Bearer or Basic.
+func (w *writer) isPlain(at int) bool {
+	c := w.in[at]
+	return kinds[c] == plain || c == ' ' && (at == 0 || w.in[at-1]|0x20 != 'r' && w.in[at-1]|0x20 != 'c')
+}
+
+// plain keeps the plain bytes up to stop. It ends soon after the limit.
+func (w *writer) plain(stop int) {
+	stop = min(stop, w.at+w.limit-w.size+1)
+	to := w.at + 1
+	for to < stop && w.isPlain(to) {
+		to++
+	}
+	if fits := w.room - w.size; fits >= 0 {
+		fits = min(fits, to-w.at)
+		w.cutIn, w.cutOut = w.at+fits, w.size+fits
+	}
+	w.size += to - w.at
+	w.at = to
+}
+
+// keep keeps the input up to to. No cut is inside it.
+func (w *writer) keep(to int) { w.moved(to, to-w.at) }
+
+// replace writes text in place of the input up to to.
+func (w *writer) replace(to int, text string) {
+	w.out = append(append(w.out, w.in[w.done:w.at]...), text...)
+	w.done = to
+	w.moved(to, len(text))
+}
+
+func (w *writer) moved(to, written int) {
+	w.at = to
+	if w.size += written; w.size <= w.room {
+		w.cutIn, w.cutOut = w.at, w.size
+	}
+}
+
+// first returns the first n bytes of the line.
+func (w *writer) first(n int) string {
+	if n <= len(w.out) {
+		return string(w.out[:n])
+	}
+	rest := w.in[w.done : w.done+n-len(w.out)]
+	return string(w.out) + rest
+}
+
+// kind says how a byte is handled.
+type kind uint8
+
+const (
+	plain kind = iota // keep it
+	sign              // look for a secret
+	other
+)
+
+var kinds = func() (kinds [256]kind) {
+	for c := range kinds {
+		switch {
+		case c == ':' || c == '=' || c == '%' || c == ' ':
+			kinds[c] = sign
+		case c < ' ' || c >= 0x7f:
+			kinds[c] = other
+		}
+	}
+	return kinds
+}()
+
+// visible reports whether a reader sees r, and sees where it is.
+func visible(r rune) bool {
+	return unicode.IsPrint(r) && (r < 0x300 || !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+}
+
+func escape(r rune) string {
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// The mark of a cut is markStart, a number, markEnd.
+const markStart, markEnd = "... (", " bytes more)"
+
+func markFor(n int) string { return markStart + Thousands(n) + markEnd }
+
+// markSize returns the size of the mark for n.
+func markSize(n int) int {
+	digits := 1
+	for ; n > 9; n /= 10 {
+		digits++
+	}
+	return len(markStart) + digits + (digits-1)/3 + len(markEnd)
+}
+
+// markOf returns the mark at the end of s; empty: there is none.
+func markOf(s string) string {
+	number, found := strings.CutSuffix(s, markEnd)
+	if !found {
+		return ""
+	}
+	start := strings.TrimRight(number, "0123456789,")
+	if len(start) == len(number) || !strings.HasSuffix(start, markStart) {
+		return ""
+	}
+	return s[len(start)-len(markStart):]
+}
+
+// Thousands formats a number that is not negative, for instance as "31,990".
+func Thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// mutant is one small change of a package. The instrumented text has all of
+// them: before and after stand around the original text, and the number of the
+// mutant replaces each %d in them.
+type mutant struct {
+	id       int
+	file     *source
+	in       string // the declaration, as "chain.Chain.Then"
+	from, to int    // offsets of the changed text in the file
+	text     string // what replaces the changed text, for people
+
+	before, after string
+	op            int    // offset of the operator that a comma replaces, or 0
+	opLen         int    //
+	jumps         bool   // may make a function lack a return statement
+	was, is       string // the changed line before and after, for people
+}
+
+// source is a file of the package.
+type source struct {
+	path string
+	text string
+	ast  *ast.File
+	tok  *token.File
+}
+
+func (s *source) offset(p token.Pos) int { return s.tok.Offset(p) }
+
+// slice returns the text of a node.
+func (s *source) slice(n ast.Node) string { return s.text[s.offset(n.Pos()):s.offset(n.End())] }
+
+// load reads and type-checks a package without its tests. dir is its folder.
+func load(dir string) (*packages.Package, []*source, error) {
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, ".")
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(pkgs) != 1 {
+		return nil, nil, fmt.Errorf("%s has %d packages", dir, len(pkgs))
+	}
+	p := pkgs[0]
+	if len(p.Errors) > 0 {
+		return nil, nil, p.Errors[0]
+	}
+	var files []*source
+	for i, f := range p.Syntax {
+		text, err := os.ReadFile(p.CompiledGoFiles[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, &source{p.CompiledGoFiles[i], string(text), f, p.Fset.File(f.FileStart)})
+	}
+	return p, files, nil
+}
+
+// describe sets the changed line as people and the list of equivalent mutants
+// see it. Of a change of several lines it shows the first and the last one.
+func (m *mutant) describe() {
+	text := m.file.text
+	start := strings.LastIndexByte(text[:m.from], '\n') + 1
+	end := len(text)
+	if i := strings.IndexByte(text[m.to:], '\n'); i >= 0 {
+		end = m.to + i
+	}
+	old, rest, several := strings.Cut(text[m.from:m.to], "\n")
+	if several {
+		old += " … " + rest[strings.LastIndexByte(rest, '\n')+1:]
+	}
+	squash := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	m.was = squash(text[start:m.from] + old + text[m.to:end])
+	m.is = squash(text[start:m.from] + m.text + text[m.to:end])
+	if m.is == "" {
+		m.is = "(removed)"
+	}
+}
+
+// line returns the line of the changed text.
+func (m *mutant) line() int { return 1 + strings.Count(m.file.text[:m.from], "\n") }
+
+// key identifies the mutant in the list of equivalent ones, whatever its line.
+func (m *mutant) key() string { return m.in + "\n- " + m.was + "\n+ " + m.is }
