@@ -70,8 +70,8 @@ func Skip(why string) Result {
 	return Result{d: &decision{verdict: skips, message: why}}
 }
 
-// Ignore ends the pass without a trace on the resource, because the resource belongs to another
-// controller, or to another instance of this one. The engine writes no finalizer, no condition and no
+// Ignore ends the pass and leaves the resource untouched, because it belongs to another controller, or
+// to another instance of this one. The engine writes no finalizer, no condition and no
 // event, and calls neither Apply nor Delete. The trace shows why.
 //
 // The resource is reconciled again when it changes. [WithWaitingFor] adds awaited objects, and

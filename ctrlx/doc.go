@@ -26,49 +26,52 @@
 //   - the annotation with the token of an operation under way;
 //   - an event when the verdict changes, not for each attempt.
 //
-// The status of an object is never written to another object that was made under its name. A pass sees the writes of the last
-// pass: until the cache has them, the object is read live. If the definition does not allow a status, the condition says so
-// (StatusInvalid).
+// The status of an object is never written to another object that was made under its name. A pass sees the writes of
+// the last pass: until the cache has them, the object is read live. If the definition does not allow a status, the
+// condition says so (StatusInvalid).
 //
 // # Objects of other controllers
 //
-// Give flow.Extensions.EntryCheck the check that ignores an object, because a pass over an object in sync leaves PreCheck out.
-// A pass that ends with [checks.Ignore] writes nothing at all: no finalizer, no condition, no event. While a user deletes the
-// object, it neither calls Delete nor removes a finalizer. An event of an awaited object, a change of the object, or the
-// delay of the check causes the next pass. A link on Pass and a post-read hook run before EntryCheck, so also for these
-// objects. A block with [checks.WithStatusKept] writes nothing to the object either.
+// Give flow.Extensions.EntryCheck the check that ignores an object, because a pass over an object in sync leaves
+// PreCheck out. A pass that ends with [checks.Ignore] writes nothing at all: no finalizer, no condition, no event.
+// While a user deletes the object, it neither calls Delete nor removes a finalizer. An event of an awaited object, a
+// change of the object, or the delay of the check causes the next pass. A link on Pass and a post-read hook run
+// before EntryCheck, so also for these objects. A block with [checks.WithStatusKept] writes nothing to the object
+// either.
 //
 // # Finished objects
 //
-// An object whose condition Finished is True for its present generation is not reconciled: no pass, no call of the cloud, no
-// write and no requeue, also after a restart. A pass that ends with [flow.Outcome.Final] writes that condition. These start
-// passes again:
+// An object whose condition Finished is True for its present generation is not reconciled: no pass, no call of the
+// cloud, no write and no requeue, also after a restart. A pass that ends with [flow.Outcome.Final] writes that
+// condition. These start passes again:
 //
 //   - a change of the spec, for example to suspend the object. The next pass then removes Finished, or writes it again;
 //   - a deletion;
 //   - a person who removes the condition from the status, and then changes an annotation. The annotation alone does
 //     nothing.
 //
-// [checks.Release] lets a deleted object go: the finalizer is removed without a Delete, and the event Released says why.
+// [checks.Release] lets a deleted object go: the finalizer is removed without a Delete, and the event Released says
+// why.
 //
 // # Waiting
 //
-// Owners and references are read through [checks.Resolver], from the cache. What a pass reads there it waits for, if it
-// is blocked: when the object changes in anything that a check can see of it, its waiters are woken at once, and nobody
-// else. Nobody polls: a resource whose refs are all watched comes back by itself only at the resync. No wake-up is
-// lost, since each object is registered before it is read, and compared with what was read when it changes;
-// internal/index has the argument. Kinds are watched when they are first read, or named by checks.WithWaitingFor, in
-// the version that the scheme prefers. One whose definition is not installed yet is watched from then on. Resources
-// that wait for each other in a circle say so in their condition, with the path. Objects that an operation or an error awaits
-// ([flow.InProgress], [flow.WaitFor]) wake the resource like those of a check; its delay stays.
+// [checks.Resolver] reads owners and references from the cache. A blocked pass waits for every object that it read.
+// If one of them changes in a field that a check can see, its waiters are woken at once, and no other object is. No
+// object polls: a resource whose awaited objects are all watched is requeued at the resync only. No wake-up is lost,
+// because a pass registers each object before it reads it, and an event is compared with the object as it was read;
+// internal/index has the argument. A kind is watched when a pass first reads it, or when checks.WithWaitingFor names
+// it, in the version that the scheme prefers. A kind whose definition is not installed is watched once it is
+// installed. Resources that wait for each other in a circle have the path in their condition. The objects that an
+// operation or an error awaits ([flow.InProgress], [flow.WaitFor]) wake the resource like those of a check, and its
+// delay stays.
 //
-// A resource that waits for itself ([checks.WithWaitingForSelf], or a Ref to it) is woken when another writer changes its
-// status. Its own writes do not wake it, and it is no circle.
+// A resource that waits for itself ([checks.WithWaitingForSelf], or a Ref to it) is woken when another writer changes
+// its status. Its own writes do not wake it, and it is no circle.
 //
-// A watch may be broken without anybody noticing, and after an outage of the API server it takes up to a minute until
-// it is there again; the cache is as old as its watch. So each object that is waited for is read live every three
-// minutes ([WithPollInterval]), once for all of its waiters and twenty in a second at most, and whoever has not seen
-// what is read is woken, and sees that. After an outage that is noticed so, all are read.
+// A watch may be broken without an error. After an outage of the API server it may take a minute to return, and the
+// cache is as old as its watch. So each awaited object is read live every three minutes ([WithPollInterval]), once
+// for all of its waiters and at most twenty times a second. Waiters that have not seen this version are woken and
+// read it. After an outage that a live read finds, all awaited objects are read live.
 //
 // A thousand resources of one owner that becomes ready go on as fast as the
 // controller has workers. [WithWakeLimit] spares the cloud that.
@@ -78,8 +81,8 @@
 //
 // # Hooks
 //
-// [Reconciler.WithPostReadHook] and its four siblings add functions at five places of a pass. They are links like all others,
-// so that [Reconciler.Flow] lists them and observers see them:
+// [Reconciler.WithPostReadHook] and its four siblings add functions at five places of a pass. They are links like all
+// others, so that [Reconciler.Flow] lists them and observers see them:
 //
 //	post-read        Pass, behind all other links there; also while deleting
 //	pre-reconcile    PreCheck, the last link; around Get, if it reports that the cloud matches the spec
@@ -91,23 +94,23 @@
 //
 // # Errors
 //
-// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is tried again when the
-// object changes, and at the resync. Errors of the Kubernetes API are read by [Errors], after the readers that
-// flow.WithErrors is given: the reason of the condition is the reason of the API server, a conflict is Fast and makes no
-// event, a delay that the API server asks for is followed. [ErrorCodes] is the table.
-// Rules on Classify come before all that and may say otherwise. An error that joins several with a retriable or a
-// terminal one among them is classified as one error; of others that are joined the one that waits longest decides.
+// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is tried again
+// when the object changes, and at the resync. Errors of the Kubernetes API are read by [Errors], after the readers
+// that flow.WithErrors is given: the reason of the condition is the reason of the API server, a conflict is Fast and
+// makes no event, a delay that the API server asks for is followed. [ErrorCodes] is the table. Rules on Classify come
+// before all that and may say otherwise. An error that joins several with a retriable or a terminal one among them is
+// classified as one error; of others that are joined the one that waits longest decides.
 //
 // # Telemetry
 //
 // Each reconciler has an observer of package otelx. It uses the logger of the controller and the global OpenTelemetry
 // providers, which may be set later. [WithTelemetry] sets its options, and [WithoutTelemetry] leaves it out.
 //
-// A failed pass logs one error, with the point, the link, the reason, the class and up to 1000 bytes of the error's text.
-// These passes log no error: a conflict, after which the object is read again, and a pass whose error Reconcile returns,
-// because controller-runtime logs that error. A blocked pass logs one line at verbosity 0 if the object was not blocked by
-// the same link for the same reason before, and else at verbosity 1. So a thousand objects that wait log a thousand lines
-// once. After a restart, each blocked object logs its line again.
+// A failed pass logs one error, with the point, the link, the reason, the class and up to 1000 bytes of the error's
+// text. These passes log no error: a conflict, after which the object is read again, and a pass whose error Reconcile
+// returns, because controller-runtime logs that error. A blocked pass logs one line at verbosity 0 if the object was
+// not blocked by the same link for the same reason before, and else at verbosity 1. So a thousand objects that wait
+// log a thousand lines once. After a restart, each blocked object logs its line again.
 //
 // A second observer that writes log lines makes New panic. Replace flow.WithObserver(otelx.New(...)) in [WithFlow] by
 // WithTelemetry(...).
@@ -123,22 +126,24 @@
 //
 // # What objects say of themselves
 //
-// [RequeueConfiguration], [RetryConfiguration], [TimeoutConfiguration] and [SuspendConfiguration] are looked for once, in [New]: on
-// the type itself, and else on its field Spec. A duration that is zero or negative is one that is not given.
+// [RequeueConfiguration], [RetryConfiguration], [TimeoutConfiguration] and [SuspendConfiguration] are looked for
+// once, in [New]: on the type itself, and else on its field Spec. A duration that is zero or negative is one that is
+// not given.
 //
-// The clock of a time-out begins with the first pass that applied the object and did not find it ready: an operation goes
-// on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation changes, or an
-// annotation, or the generation of what was read as its owner or as a reference (where there is none, as in a Secret, anything
-// of it). When the time is over the object is said to have failed (Timeout, Stalled), but for retriable errors, which still are worked on (Timeout,
-// Reconciling); passes go on as before. What blocks in front of Apply keeps its own reason. The clock is kept in the
-// condition [ConditionProcessing], so that it outlives a restart.
+// The clock of a time-out begins with the first pass that applied the object and did not find it ready: an operation
+// goes on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation
+// changes, or an annotation, or the generation of what was read as its owner or as a reference (where there is none,
+// as in a Secret, anything of it). When the time is over the object is said to have failed (Timeout, Stalled), but
+// for retriable errors, which still are worked on (Timeout, Reconciling); passes go on as before. What blocks in
+// front of Apply keeps its own reason. The clock is kept in the condition [ConditionProcessing], so that it outlives
+// a restart.
 //
 // A suspended object is blocked on Pass: only links of the user on Pass run. Its deletion continues.
 //
 // # Another cluster, another identity
 //
-// With [WithTargetClient] or [WithImpersonation] operations, checks and hooks get from [ClientFromContext] a client that belongs
-// to the resource: of the cluster that it is deployed to, or with the rights of whom it names.
+// With [WithTargetClient] or [WithImpersonation] operations, checks and hooks get from [ClientFromContext] a client
+// that belongs to the resource: of the cluster that it is deployed to, or with the rights of whom it names.
 //
 // # What the manager needs
 //
@@ -156,7 +161,7 @@
 //
 // # What asks for a pass
 //
-// These cause a pass over an object that is not finished: a change of its spec, an annotation or the owner references; a
-// deletion; a finalizer that another writer removes; a change of an awaited object; the delay of the last outcome. Labels do
-// not, and the status does only if the object waits for itself.
+// These cause a pass over an object that is not finished: a change of its spec, an annotation or the owner
+// references; a deletion; a finalizer that another writer removes; a change of an awaited object; the delay of the
+// last outcome. Labels do not, and the status does only if the object waits for itself.
 package ctrlx

@@ -126,11 +126,11 @@ func TestConvertPanics(t *testing.T) {
 	}
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
 	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
-	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones"
+	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"
 	cases := map[string]setUp{}
 	for point, e := range alone("X") {
 		cases["Twice"+point] = setUp{"the links of every point would run twice", func() { e.Extend(e) },
-			"flow: Extend: at " + point + " links of (noteX) stand in (noteX) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones"}
+			"flow: Extend: at " + point + " links of (noteX) stand in (noteX) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"}
 		if !strings.HasSuffix(point, "Check") || point == "OwnerCheck" {
 			continue
 		}

@@ -102,7 +102,7 @@ func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 // joined returns the chain a with the links of b inside its own.
 func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if a.Overlaps(b) {
-		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: extensions are not extended by themselves, nor by what was made of the same ones", point, b, a))
+		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: do not extend extensions by themselves, or by extensions with the same links", point, b, a))
 	}
 	undecorated("Extend", point, b)
 	return a.Extend(b)

@@ -24,7 +24,7 @@ var (
 	// Ignore is for the checks before Apply and Delete. Release is for
 	// DeleteCheck, and for EntryCheck while a user deletes the resource.
 	// Finished is for every point but DeleteCheck.
-	ErrMisplaced = errors.New("the result is not one for this point")
+	ErrMisplaced = errors.New("this point does not take the result: Ignore is for checks before Apply and Delete, Release for a deletion, and Finished for a resource that no user deletes")
 	// ErrForeignOutcome: a link on Pass returned the outcome of another pass.
 	ErrForeignOutcome = errors.New("the outcome is not one of this pass: return what next returned, or an error, or flow.Stop")
 )

@@ -21,7 +21,7 @@ func TestProgress(t *testing.T) {
 		want   says
 	}{
 		"Done":       {"what is done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
-		"InProgress": {"what goes on has one, and when to ask again", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
+		"InProgress": {"an operation under way has a token and a delay", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
 		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
 		"Finished":   {"what is finished is done", flow.Finished("Denied", "the region is closed"), says{Done: true, Verdict: "finish Denied"}},
 		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{Verdict: "wait InProgress"}},

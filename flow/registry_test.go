@@ -638,14 +638,14 @@ func BenchmarkFor(b *testing.B) {
 	}
 }
 
-// What was registered for a kind is found with its type, and only with that.
+// The extensions of a kind are found with their registered type only.
 func TestExtensionsOf(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.Paused(func(*pool) bool { return true }))})
 	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
 	got, err := flow.ExtensionsOf[*pool](&registry, "Pool")
 	mustBe(t, "it is registered", nil, err)
-	mustEqual(t, "it is what was registered", 1, got.PreCheck.Len())
+	mustEqual(t, "the registered extensions", 1, got.PreCheck.Len())
 
 	cases := map[string]struct {
 		reason string

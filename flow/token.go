@@ -141,8 +141,8 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Han
 }
 
 // linksReturned records an operation that a link runs in place of the
-// operation, and the end of it. p and err are what the links around the
-// operation returned.
+// operation, and the end of it. The links around the operation returned p and
+// err.
 func (n *note) linksReturned(p Progress, err error) {
 	switch {
 	case err == nil && (n.op.token == "" || n.linkOnly()):

@@ -181,7 +181,7 @@ func TestStarterTwice(t *testing.T) {
 	})
 	with(l, l)()              // which only sees all twice
 	with(s, &starter{})()     // which are two
-	with(bare{}, l, bare{})() // of which the engine cannot tell
+	with(bare{}, l, bare{})() // values that cannot be compared, so flow.New accepts both
 }
 
 // Each observer gets back the context that it returned, however many there are.

@@ -26,9 +26,9 @@ func scaleSetVMs(set *ScaleSet, guard checks.OwnerMiddleware) *flow.Reconciler[*
 	}, flow.Extensions[*ScaleSetVM]{OwnerCheck: chain.New(guard)})
 }
 
-// Machines of a scale set, guarded by the states that are bad, or by those that are good. The difference is what
-// happens in a state that neither list names: WithDenied lets it pass, WithAllowed does not. Neither takes a state that
-// is not reported for a good one, but for checks.WithUnknownAllowed.
+// Machines of a scale set, guarded by the states that are bad, or by those that are good. They differ in a
+// state that neither list names: with WithDenied the check proceeds, with WithAllowed it blocks. Both block if no state is
+// reported, unless checks.WithUnknownAllowed is given.
 func Example_vmssInstances() {
 	set := &ScaleSet{}
 	state := func(s *ScaleSet) *string { return s.State }

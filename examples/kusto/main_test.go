@@ -187,7 +187,7 @@ func TestGeneration(t *testing.T) {
 
 func TestUntold(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t, "-untold"),
-		"14:00  Cluster demo         * a person stops it; nobody is told",
+		"14:00  Cluster demo         * a person stops it; the engine is not told",
 		"14:00  100 Database          failed at Get: BadRequest",
 		"Cannot fetch databases while resource is in state 'Stopping'.",
 		"15:00  Cluster demo          blocked at PostCheck by Settled",

@@ -33,7 +33,7 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 			}
 		}
 	}
-	heard := "; nobody is told"
+	heard := "; the engine is not told"
 	if told {
 		heard = "; the engine is told"
 	}
@@ -46,9 +46,9 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 				s.engine.Edit(d.Ref())
 			}
 		}},
-		{16 * time.Minute, name, "Azure has stopped it; nobody is told", azure(armkusto.StateStopped)},
+		{16 * time.Minute, name, "Azure has stopped it; the engine is not told", azure(armkusto.StateStopped)},
 		{24 * time.Minute, name, "a person starts it" + heard, person(armkusto.StateStarting)},
-		{27 * time.Minute, name, "Azure has started it; nobody is told", azure(armkusto.StateRunning)},
+		{27 * time.Minute, name, "Azure has started it; the engine is not told", azure(armkusto.StateRunning)},
 	}
 }
 

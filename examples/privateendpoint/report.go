@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// status is what the conditions of an endpoint were from a time on.
+// status holds the conditions of an endpoint from one time on.
 type status struct {
 	from       time.Duration
 	conditions []flow.Condition

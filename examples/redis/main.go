@@ -3,7 +3,7 @@
 //
 // Read conflicts.go first: its two tables of one row each are what to copy. caches.go, firewallrules.go,
 // patchschedules.go and linkedservers.go are how each kind is read from Azure and written to it. All else is around that:
-// script.go is what Azure refuses and what people do, simulation.go sets up a run, and report.go compares two.
+// script.go holds Azure's refusals and the actions of people, simulation.go sets up a run, and report.go compares two.
 package main
 
 import (

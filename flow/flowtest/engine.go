@@ -44,7 +44,7 @@ type Engine struct {
 // occurrence is something that happens at a time of the run.
 type occurrence struct {
 	at           time.Duration
-	object, what string // a line of the timeline; there is none if what is empty
+	object, what string // a line of the timeline; no line if the text is empty
 	do           func() // may be nil
 }
 
@@ -64,7 +64,7 @@ func (e *Engine) Elapsed() time.Duration { return time.Duration(e.at.Load()) }
 
 func (e *Engine) set(at time.Duration) { e.at.Store(int64(at)) }
 
-// Run returns what has happened so far. It grows as the run goes on.
+// Run returns the passes and events so far. It grows during the run.
 func (e *Engine) Run() *Run { return &e.run }
 
 // At calls do at a time of the run, or at once if that time is over. The
@@ -122,8 +122,8 @@ func (e *Engine) Last() []Pass {
 	return last
 }
 
-// RunUntil lets time pass until done returns true, or until end. What is due
-// at end still happens. Events come before passes of the same time. A run may
+// RunUntil lets time pass until done returns true, or until end. Passes and
+// events that are due at end still happen. Events come before passes of the same time. A run may
 // be continued by another call.
 func (e *Engine) RunUntil(ctx context.Context, end time.Duration, done func() bool) *Run {
 	for !done() {

@@ -17,7 +17,7 @@ func TestWake(t *testing.T) {
 		if req.Owner.Readiness.State == checks.Ready {
 			return checks.Proceed(), nil
 		}
-		return checks.Block("NotReady", "it does not say for what it waits", checks.WithAfter(time.Minute)), nil
+		return checks.Block("NotReady", "the block names no awaited object", checks.WithAfter(time.Minute)), nil
 	}))
 	cases := map[string]struct {
 		reason string

@@ -78,7 +78,7 @@ func (r *Run) last(n int) string {
 	return table(rows)
 }
 
-// table prints rows with what they have in front of the details aligned.
+// table prints rows with aligned columns before the details.
 func table(rows []row) string {
 	var ats, objects int
 	for _, l := range rows {

@@ -54,7 +54,7 @@ func TestWakes(t *testing.T) {
 			}
 			return blocks("Never")
 		}, nil, []time.Duration{1, 3, 8}},
-		"State": {"and one of which the cloud reports another state", func(time.Duration) checks.Result { return checks.Proceed() },
+		"State": {"the cloud reports another state of this operation", func(time.Duration) checks.Result { return checks.Proceed() },
 			func(now time.Duration) string {
 				if now < 2*time.Minute {
 					return "Running"

@@ -219,7 +219,7 @@ func TestAnchors(t *testing.T) {
 		"String":    {"white space in a string does", "p", `"a b"`, "0 times"},
 		"Part":      {"a part of a name is another name", "p", "retur", "0 times"},
 		"Twice":     {"a text that stands twice needs a name", "p", "return 0", `2 times, and must have it once; the package has it in ["p.f (a.go)" "p.T.f (b.go)"]`},
-		"Method":    {"a method has its type in front of its name", "p.T.f", "return 0", "return 0"},
+		"Method":    {"the name of a method begins with its type", "p.T.f", "return 0", "return 0"},
 		"Function":  {"a function is no method of the same name", "p.f", "int", "int"},
 		"Elsewhere": {"what stands in another function is not found", "p.T.h", "return 0", "0 times"},
 		"Variable":  {"variables and types are named as well", "p.b", "0", "0"},

@@ -81,7 +81,7 @@ var chainFaults = []fault{
 		name: "deadline-without-a-name", in: "chain",
 		old:  `err = &DeadlineError{Link: name, After: d, Err: err}`,
 		new:  `_ = name`,
-		test: "chain.TestDeadline/OutOfTime", why: "nobody knows whose time ran out",
+		test: "chain.TestDeadline/OutOfTime", why: "the error does not name the deadline that ended",
 	},
 	{
 		name: "deadline-blamed-for-others", in: "chain",
@@ -132,7 +132,7 @@ var chainFaults = []fault{
 		name: "edit-takes-one-of-two", in: "chain",
 		old:  `if found != 1 {`,
 		new:  `if found == 0 {`,
-		test: "chain.TestEdit/Double", why: "of two links of one name the last is edited, and nobody is told",
+		test: "chain.TestEdit/Double", why: "of two links with one name the last is edited without an error",
 	},
 	{
 		name: "when-inverted", in: "chain",

@@ -233,7 +233,7 @@ var checksFaults = []fault{
 		name: "selector-panics-are-unknown", in: "checks",
 		old:  `if v != nil { // nil`,
 		new:  `if false { // nil`,
-		test: "checks.TestSelectorsPanic/Index", why: "a fault in a selector looks like a state that nobody reported",
+		test: "checks.TestSelectorsPanic/Index", why: "a fault in a selector looks like a state that is not reported",
 	},
 	{
 		name: "rejected-as-pending", in: "checks",
@@ -344,7 +344,7 @@ var checksFaults = []fault{
 		name: "reference-without-a-resolver-proceeds", in: "checks",
 		old:  `return Object{}, ErrNoResolver`,
 		new:  `return Object{Value: ref, Readiness: Readiness{State: Ready}}, nil`,
-		test: "checks.TestReferenceReady/NoResolver", why: "references that nobody can look up count as ready",
+		test: "checks.TestReferenceReady/NoResolver", why: "references without a resolver count as ready",
 	},
 	{
 		name: "block-waits-for-nothing", in: "checks",
