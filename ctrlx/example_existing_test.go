@@ -26,8 +26,6 @@ type DatabaseReconciler struct {
 	guards *ctrlx.Guards[*v1.Database]
 }
 
-// README existing:
-
 func newDatabaseReconciler(c client.Client) *DatabaseReconciler {
 	return &DatabaseReconciler{Client: c, guards: ctrlx.NewGuards("Database", c, chain.New(
 		checks.OnOwner[*v1.Database](checks.OwnerReady()), // the owner that the controlling owner reference names
@@ -35,6 +33,8 @@ func newDatabaseReconciler(c client.Client) *DatabaseReconciler {
 		checks.Paused(func(d *v1.Database) bool { return d.Annotations["example.com/paused"] == "true" }),
 	), ctrlx.WithReadiness(configMap, ctrlx.Exists))}
 }
+
+// README:
 
 func (r *DatabaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	db := &v1.Database{}
@@ -47,7 +47,7 @@ func (r *DatabaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	return r.guards.Done(ctx, db, r.deploy(ctx, db)) // conditions, and the requeue after an error
 }
 
-// :README existing
+// :README
 
 var configMap = schema.GroupKind{Kind: "ConfigMap"}
 

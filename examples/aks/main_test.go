@@ -220,25 +220,29 @@ func TestHelp(t *testing.T) {
 		"ManagedCluster", "AgentPool", "Subnet")
 }
 
-// The README shows what the program prints.
-func TestREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+// TestPages fails if a page shows output that the program does not print.
+func TestPages(t *testing.T) {
+	var pages string
+	for _, page := range []string{"../../README.md", "../../docs/tested.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages += string(text)
 	}
 	printed := program.MustShow(t) + program.MustShow(t, "-explain", "batch", "-at", "8m")
 	shown := 0
-	for i, part := range strings.Split(string(readme), "```") {
-		// Every second part is a block; those of other things say so in their first line.
-		if i%2 == 0 || !strings.HasPrefix(part, "\n") || strings.HasPrefix(part, "\ngo run") {
+	for i, part := range strings.Split(pages, "```") {
+		// Every second part is a block. A block of anything else has a language, or begins with a command.
+		if i%2 == 0 || !strings.HasPrefix(part, "\n") || strings.HasPrefix(part, "\ngo ") {
 			continue
 		}
 		shown++
 		if !strings.Contains(printed, strings.TrimLeft(part, "\n")) {
-			t.Errorf("the README shows what is not printed:\n%s", part)
+			t.Errorf("a page shows output that the program does not print:\n%s", part)
 		}
 	}
 	if shown != 3 {
-		t.Errorf("the README shows %d outputs, want 3", shown)
+		t.Errorf("the pages show %d outputs, want 3", shown)
 	}
 }

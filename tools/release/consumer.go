@@ -21,9 +21,9 @@ import (
 // every package of its module.
 const programs = "tools/release/testdata/consumers/"
 
-// readmePrograms hold the code that the README shows. They join the consumer of
-// the root.
-var readmePrograms = []string{"internal/testing/readme/programs_test.go", "internal/testing/readme/kits_test.go"}
+// readmeProgram is the folder of the program that the README shows. The program
+// joins the consumer of the root.
+const readmeProgram = "examples/first/"
 
 // checkConsumers publishes a copy of the repository to a module proxy on disk,
 // and builds and tests a consumer of each module, outside of the repository and
@@ -106,15 +106,13 @@ func (m *module) consumerFiles() (map[string][]byte, error) {
 	folder := programs + m.dir + "/"
 	if m.dir == "." {
 		folder = programs + "root/"
-		for _, f := range readmePrograms {
-			if slices.Contains(m.files, f) {
-				files["readme/"+path.Base(f)] = f
-			}
-		}
 	}
 	for _, f := range m.repo.files {
 		if name, ok := strings.CutPrefix(f, folder); ok {
 			files[name] = f
+		}
+		if name, ok := strings.CutPrefix(f, readmeProgram); ok && m.dir == "." {
+			files["readme/"+name] = f
 		}
 	}
 	read := map[string][]byte{}

@@ -1,0 +1,3 @@
+// Package howto holds the code that the pages in docs/howto show. Each page has
+// a file of examples here.
+package howto

@@ -1,0 +1,71 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	fenced = regexp.MustCompile("(?s)```.*?```")
+	link   = regexp.MustCompile(`\]\(([^)]+)\)`)
+)
+
+// linksOf returns the files that a page links to, as paths relative to root.
+func linksOf(p page) (all []string) {
+	for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
+		target, _, _ := strings.Cut(m[1], "#")
+		if target != "" && !strings.Contains(target, "://") {
+			all = append(all, filepath.ToSlash(filepath.Join(filepath.Dir(p.path), target)))
+		}
+	}
+	return all
+}
+
+// TestLinks fails if a page links to a file that does not exist.
+func TestLinks(t *testing.T) {
+	checked := 0
+	for _, p := range allPages(t) {
+		for _, target := range linksOf(p) {
+			checked++
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
+				t.Errorf("%s links to %s, which does not exist", p.path, target)
+			}
+		}
+	}
+	if checked < 60 {
+		t.Errorf("only %d links were found", checked)
+	}
+}
+
+// TestIndex fails if a page of docs is missing in docs/README.md.
+func TestIndex(t *testing.T) {
+	const index = "docs/README.md"
+	linked := map[string]bool{index: true}
+	for _, target := range linksOf(readPage(t, index)) {
+		linked[target] = true
+	}
+	for _, p := range allPages(t) {
+		if strings.HasPrefix(p.path, "docs/") && !linked[p.path] {
+			t.Errorf("%s has no link to %s", index, p.path)
+		}
+	}
+}
+
+// TestLength fails if a page is too long to be read at once.
+func TestLength(t *testing.T) {
+	for _, p := range allPages(t) {
+		limit := 0
+		switch {
+		case p.path == "README.md":
+			limit = 200
+		case strings.HasPrefix(p.path, "docs/howto/"):
+			limit = 60
+		}
+		if n := strings.Count(p.text, "\n"); limit > 0 && n > limit {
+			t.Errorf("%s has %d lines, and at most %d are allowed", p.path, n, limit)
+		}
+	}
+}

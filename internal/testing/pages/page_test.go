@@ -1,0 +1,91 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// root is the folder of the repository.
+var root = filepath.Join("..", "..", "..")
+
+// page is a Markdown file of the repository. Its path is relative to root.
+type page struct {
+	path, text string
+	blocks     []block
+}
+
+// block is a fenced block of a page.
+type block struct {
+	line     int    // the line of the opening fence, from 1
+	source   string // of the comment in the line before the fence: "path" or "path#region"; may be empty
+	language string
+	text     string // ends with a newline
+}
+
+// allPages reads the pages that users read first.
+func allPages(t *testing.T) []page {
+	t.Helper()
+	var all []page
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "docs/howto/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no pages match %s: %v", pattern, err)
+		}
+		for _, file := range found {
+			path, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, readPage(t, filepath.ToSlash(path)))
+		}
+	}
+	return all
+}
+
+func readPage(t *testing.T, path string) page {
+	t.Helper()
+	p := page{path: path, text: readFile(t, path)}
+	p.blocks = blocksOf(t, p)
+	return p
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var comment = regexp.MustCompile(`^<!-- ([^ ]+) -->$`)
+
+// blocksOf finds the fenced blocks of a page.
+func blocksOf(t *testing.T, p page) (all []block) {
+	t.Helper()
+	var open *block
+	before := ""
+	for i, line := range strings.Split(p.text, "\n") {
+		fence, isFence := strings.CutPrefix(line, "```")
+		switch {
+		case open == nil && isFence:
+			open = &block{line: i + 1, language: fence}
+			if m := comment.FindStringSubmatch(before); m != nil {
+				open.source = m[1]
+			}
+		case open != nil && isFence:
+			all = append(all, *open)
+			open = nil
+		case open != nil:
+			open.text += line + "\n"
+		}
+		before = line
+	}
+	if open != nil {
+		t.Fatalf("%s:%d: the block has no end", p.path, open.line)
+	}
+	return all
+}

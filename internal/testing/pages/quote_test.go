@@ -1,0 +1,107 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestQuotes fails if a page shows Go code that no file of the repository has.
+//
+// The line before each block of Go names the source of the block:
+//
+//	<!-- examples/first/main.go -->            the whole file
+//	<!-- examples/first/main_test.go#test -->  the lines from "// test:" to "// :test"
+//
+// A block of text may name the source, too. It then shows the expected output
+// of the example function of that name. The blocks of the tutorial are files of
+// their own, see TestTutorial.
+func TestQuotes(t *testing.T) {
+	quotes := 0
+	for _, p := range allPages(t) {
+		if p.path == "docs/tutorial.md" {
+			continue
+		}
+		for _, b := range p.blocks {
+			if b.source == "" && b.language != "go" {
+				continue
+			}
+			quotes++
+			path, region, _ := strings.Cut(b.source, "#")
+			if path == "" {
+				t.Errorf("%s:%d: the line before the block does not name the file that has this code: <!-- path#region -->", p.path, b.line)
+				continue
+			}
+			want, err := quoted(readFile(t, path), region, b.language)
+			if err != nil {
+				t.Errorf("%s:%d: %s: %v", p.path, b.line, path, err)
+			} else if diff := cmp.Diff(want, b.text); diff != "" {
+				t.Errorf("%s:%d differs from %s: -file, +page:\n%s", p.path, b.line, b.source, diff)
+			}
+		}
+	}
+	if quotes < 5 {
+		t.Errorf("only %d blocks are quotes", quotes)
+	}
+}
+
+// quoted returns a region of a file, or the output of an example.
+func quoted(text, region, language string) (string, error) {
+	begin, end := "// "+region+":\n", "// :"+region+"\n"
+	switch {
+	case region == "":
+		return text, nil
+	case language == "text":
+		begin, end = "// Output:\n", "\n}\n"
+		_, after, found := strings.Cut(text, "\nfunc "+region+"() {\n")
+		if !found {
+			return "", fmt.Errorf("there is no function %s", region)
+		}
+		text = after
+	}
+	_, text, found := strings.Cut(text, begin)
+	text, _, ended := strings.Cut(text, end)
+	if !found || !ended {
+		return "", fmt.Errorf("the marks %q and %q are missing", begin, end)
+	}
+	text = strings.Trim(text, "\n")
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 && strings.TrimSpace(text[i:]) == "" {
+		text = text[:i] // the indentation of the end mark
+	}
+	indent := text[:len(text)-len(strings.TrimLeft(text, "\t"))]
+	var b strings.Builder
+	for line := range strings.Lines(text + "\n") {
+		line = strings.TrimPrefix(line, indent)
+		if language == "text" {
+			line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
+		}
+		b.WriteString(line)
+	}
+	return b.String(), nil
+}
+
+func TestQuoted(t *testing.T) {
+	const file = "package p\n\n// whole:\n\nvar a = 1\n\n// :whole\n\nfunc f() {\n\t// part:\n\tif a == 1 {\n\t\tg()\n\t}\n\t// :part\n}\n" +
+		"\nfunc Example() {\n\tf()\n\t// Output:\n\t// one\n\t//   two\n}\n"
+	cases := map[string]struct {
+		reason, region, language, want string
+		fails                          bool
+	}{
+		"File":      {reason: "no region is the whole file", language: "go", want: file},
+		"Region":    {reason: "empty lines around the code are no part of it", region: "whole", language: "go", want: "var a = 1\n"},
+		"Indented":  {reason: "the code of a function moves to the left", region: "part", language: "go", want: "if a == 1 {\n\tg()\n}\n"},
+		"Output":    {reason: "the output of an example loses its comment marks", region: "Example", language: "text", want: "one\n  two\n"},
+		"NoRegion":  {reason: "a region must exist", region: "other", language: "go", fails: true},
+		"NoExample": {reason: "an example must exist", region: "ExampleB", language: "text", fails: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := quoted(file, tc.region, tc.language)
+			if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.fails {
+				t.Errorf("%s: error %v, -want, +got:\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+}
