@@ -21,6 +21,7 @@ type page struct {
 type block struct {
 	line     int    // the line of the opening fence, from 1
 	source   string // of the comment in the line before the fence: "path" or "path#region"; may be empty
+	lead     string // the last line with text before the fence
 	language string
 	text     string // ends with a newline
 }
@@ -67,12 +68,12 @@ var comment = regexp.MustCompile(`^<!-- ([^ ]+) -->$`)
 func blocksOf(t *testing.T, p page) (all []block) {
 	t.Helper()
 	var open *block
-	before := ""
+	before, lead := "", ""
 	for i, line := range strings.Split(p.text, "\n") {
 		fence, isFence := strings.CutPrefix(line, "```")
 		switch {
 		case open == nil && isFence:
-			open = &block{line: i + 1, language: fence}
+			open = &block{line: i + 1, language: fence, lead: lead}
 			if m := comment.FindStringSubmatch(before); m != nil {
 				open.source = m[1]
 			}
@@ -83,6 +84,9 @@ func blocksOf(t *testing.T, p page) (all []block) {
 			open.text += line + "\n"
 		}
 		before = line
+		if line != "" {
+			lead = line
+		}
 	}
 	if open != nil {
 		t.Fatalf("%s:%d: the block has no end", p.path, open.line)

@@ -21,7 +21,7 @@ import (
 func TestQuotes(t *testing.T) {
 	quotes := 0
 	for _, p := range allPages(t) {
-		if p.path == "docs/tutorial.md" {
+		if p.path == tutorial {
 			continue
 		}
 		for _, b := range p.blocks {

@@ -1,0 +1,165 @@
+package pages
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const tutorial = "docs/tutorial.md"
+
+// TestTutorial follows the tutorial in an empty folder, from the first block to
+// the last, and without a network.
+//
+// A block after a line that ends with "`path`:" is a file. A block of the
+// console has commands, each after "$ ", and the output of the last one. The
+// test takes the modules of the repository for those that the tutorial gets. It
+// compiles the operator, and does not run it. It leaves out kubectl.
+func TestTutorial(t *testing.T) {
+	if runtime.GOARCH == "386" {
+		t.Skip("compiling controller-runtime once more takes minutes; another run of this test covers it")
+	}
+	if testing.Short() {
+		t.Skip("compiles controller-runtime")
+	}
+	f := follower{folder: filepath.Join(t.TempDir(), "databases")}
+	named := regexp.MustCompile("`([a-z0-9/_.]+)`:$")
+	var done []string
+	for _, b := range readPage(t, tutorial).blocks {
+		switch name := named.FindStringSubmatch(b.lead); {
+		case b.language == "console":
+			commands, want := f.split(b.text)
+			for i, command := range commands {
+				got := f.run(t, command)
+				done = append(done, command)
+				if i == len(commands)-1 && want != "" {
+					if diff := cmp.Diff(linesOf(want), linesOf(got)); diff != "" {
+						t.Fatalf("%s:%d: %s: -page, +output:\n%s", tutorial, b.line, command, diff)
+					}
+				}
+			}
+		case name != nil:
+			f.write(t, name[1], b.text)
+		default:
+			t.Fatalf("%s:%d: the block is neither a command nor a file", tutorial, b.line)
+		}
+	}
+	for _, command := range []string{"go run .", "go test .", "go run ./operator"} {
+		if !slices.Contains(done, command) {
+			t.Errorf("the tutorial does not have the command %s", command)
+		}
+	}
+}
+
+// follower does what the tutorial says.
+type follower struct {
+	folder string
+}
+
+// split returns the commands of a console block, and the output below them.
+func (f *follower) split(text string) (commands []string, output string) {
+	var lines strings.Builder
+	for line := range strings.Lines(text) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			commands = append(commands, strings.TrimSpace(command))
+		} else {
+			lines.WriteString(line)
+		}
+	}
+	return commands, lines.String()
+}
+
+func (f *follower) write(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join(f.folder, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a command of the tutorial and returns its output.
+func (f *follower) run(t *testing.T, command string) string {
+	t.Helper()
+	args := strings.Fields(command)
+	switch {
+	case strings.HasPrefix(command, "mkdir databases"):
+		if err := os.Mkdir(f.folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	case strings.HasPrefix(command, "go get "):
+		f.get(t, strings.TrimSuffix(args[2], "@latest"))
+	case strings.HasPrefix(command, "go run sigs.k8s.io/controller-tools/"):
+		_, version, _ := strings.Cut(args[2], "@")
+		if !strings.Contains(readFile(t, "tools/controller-gen/go.mod"), "sigs.k8s.io/controller-tools "+version+" ") {
+			t.Fatalf("tools/controller-gen does not have the version of %s", args[2])
+		}
+		tool := filepath.Join(t.TempDir(), "controller-gen")
+		execute(t, filepath.Join(root, "tools", "controller-gen"), "go", "build", "-o", tool, "sigs.k8s.io/controller-tools/cmd/controller-gen")
+		return execute(t, f.folder, tool, args[3:]...)
+	case command == "go run ./operator":
+		return execute(t, f.folder, "go", "vet", "./...")
+	case strings.HasPrefix(command, "kubectl "):
+	default:
+		return execute(t, f.folder, args[0], args[1:]...)
+	}
+	return ""
+}
+
+// get adds a module of the repository to the tutorial's module, as if it was
+// published.
+func (f *follower) get(t *testing.T, path string) {
+	t.Helper()
+	const base = "github.com/windlass-go/windlass"
+	dir, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(path, base))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, f.folder, "go", "mod", "edit", "-require", path+"@v0.0.0", "-replace", path+"="+dir)
+	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(filepath.Join(f.folder, "go.sum"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.Write(sums)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// execute runs a program in a folder, without a network and without the
+// workspace of the repository.
+func execute(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// steady replaces times and durations, which differ in each run.
+func steady(output string) string {
+	output = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`).ReplaceAllString(output, "TIME")
+	output = regexp.MustCompile(`\b[0-9hm.]*[0-9](ms|µs|s)\b( ago)?`).ReplaceAllString(output, "DURATION")
+	output = regexp.MustCompile(`\(cached\)`).ReplaceAllString(output, "DURATION")
+	return output
+}
+
+// linesOf returns the lines of an output as they are in each run.
+func linesOf(output string) []string {
+	return strings.Split(strings.TrimSpace(steady(output)), "\n")
+}
