@@ -1,0 +1,125 @@
+package style
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+//style:quote
+func TestCheck(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   []string // the rules that are broken, in order
+	}{
+		"Plain":           {"a plain sentence passes", "Found reports whether the object exists.", nil},
+		"Headless":        {"a clause stands for the awaited object", "A pass waits for what is missing.", []string{"name the noun"}},
+		"HeadlessStart":   {"the same at the start", "It is small. What has no conditions is not ready.", []string{"name the noun"}},
+		"Question":        {"a question may begin so", "What is a link?", nil},
+		"OfWhich":         {"the noun is far away", "an object of which the cache has a copy", []string{"name the noun"}},
+		"Nobody":          {"the actor has a name", "Nobody calls it twice.", []string{"name the actor"}},
+		"Tells":           {"a function reports", "IsDone tells whether the operation ended.", []string{"verb first"}},
+		"Behind":          {"order in a chain is outer and inner", "the links behind it", []string{"outer and inner"}},
+		"GoesOn":          {"a verdict has one term", "then the work goes on", []string{"one term"}},
+		"ComesBack":       {"a pass is requeued", "the pass comes back later", []string{"one term"}},
+		"Metaphor":        {"a term of the field exists", "the herd of waiters", []string{"no metaphors"}},
+		"TwoRules":        {"each rule is reported", "Nobody waits for what is missing.", []string{"name the noun", "name the actor"}},
+		"Wrapped":         {"a line break is a space", "the links\nbehind it", []string{"outer and inner"}},
+		"Quotation":       {"another system's words", `ASO says "nobody knows", with one cause.`, nil},
+		"Code":            {"a name in code", "call `goes on` twice", nil},
+		"IndentedCode":    {"code in a comment", "It is called so:\n\n\tx := behind(what is it)\n", nil},
+		"Blockquote":      {"a quotation in a page", "> nobody knows\n", nil},
+		"Link":            {"an address", "see [the page](docs/behind/nobody.md)", nil},
+		"Table":           {"each cell is a text", "| a cell | behind it |", []string{"outer and inner"}},
+		"LongSentence":    {"41 words", strings.Repeat("word ", MaxWords) + "end.", []string{"a sentence has 41 words, at most 40 are allowed"}},
+		"AllowedLength":   {"40 words", strings.Repeat("word ", MaxWords-1) + "end.", nil},
+		"TwoSentences":    {"each has its own length", strings.Repeat("word ", 30) + "end. " + strings.Repeat("word ", 30) + "end.", nil},
+		"List":            {"an item is a sentence", "- " + strings.Repeat("word ", 30) + "\n- " + strings.Repeat("word ", 30), nil},
+		"SentenceOfSigns": {"signs are no words", strings.Repeat("- ", 60) + "end", nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range Check(c.text) {
+				rule, _, _ := strings.Cut(p, ": ")
+				got = append(got, rule)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: rules (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		name   string
+		banned bool
+	}{
+		"Plain":    {"a standard term", "observedGeneration", false},
+		"Word":     {"the whole name", "behind", true},
+		"Part":     {"a part of the name", "errToldTwice", true},
+		"First":    {"the first part", "SeatOf", true},
+		"Snake":    {"parts between underscores", "Test_desk_x", true},
+		"InWord":   {"no part of its own", "deskew", false},
+		"Foretold": {"no part of its own", "foretold", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := CheckName(c.name); (got != "") != c.banned {
+				t.Errorf("%s: CheckName(%q) = %q", c.reason, c.name, got)
+			}
+		})
+	}
+}
+
+//style:quote
+func TestGo(t *testing.T) {
+	const source = `package p
+
+// Nobody calls it.
+func f(told int) {
+	a := "the links behind it"
+	//style:quote
+	b := "the links behind it"
+	c := "behind" // two words at most: a key
+	d := "nobody knows it" //style:quote
+	// The message is a quotation:
+	//style:quote
+	g(a, b, c,
+		"nobody knows it")
+	type desk struct { seat int ` + "`json:\"nobody knows this\"`" + ` }
+}
+
+//style:quote
+var quotation = []string{
+	"nobody knows it",
+}
+`
+	problems, err := Go([]byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, p := range problems {
+		got = append(got, p.Line)
+	}
+	if diff := cmp.Diff([]int{3, 4, 5, 14, 14}, got); diff != "" {
+		t.Errorf("lines of problems (-want +got):\n%s\n%+v", diff, problems)
+	}
+}
+
+//style:quote
+func TestMarkdown(t *testing.T) {
+	const page = "# Title\n\nNobody calls\nit.\n\n```go\nx := nobody(knows, it)\n```\n\nThe links behind it.\n"
+	var got []int
+	for _, p := range Markdown(page) {
+		got = append(got, p.Line)
+	}
+	if diff := cmp.Diff([]int{3, 10}, got); diff != "" {
+		t.Errorf("lines of problems (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,63 @@
+package style
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exceptions are folders whose texts are not rewritten yet.
+var exceptions = []string{"ctrlx", "examples/operator"}
+
+// TestTree checks every Go file and every page of all modules.
+func TestTree(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			if slices.Contains(exceptions, name) || slices.Contains([]string{".git", "bin", "testdata", "vendor"}, d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		markdown, goFile := strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".go")
+		if !markdown && !goFile {
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		problems := Markdown(string(text))
+		if goFile {
+			if problems, err = Go(text); err != nil {
+				return err
+			}
+		}
+		for _, p := range problems {
+			t.Errorf("%s:%d: %s", name, p.Line, p.Text)
+		}
+		if problem := CheckName(strings.TrimSuffix(strings.TrimSuffix(d.Name(), ".go"), ".md")); problem != "" {
+			t.Errorf("%s: %s", name, problem)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 100 {
+		t.Fatalf("only %d files were found", files)
+	}
+}
