@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,6 +25,19 @@ type block struct {
 	lead     string // the last line with text before the fence
 	language string
 	text     string // ends with a newline
+}
+
+var update = flag.Bool("update", false, "write the code and the outputs into the pages, instead of a comparison")
+
+// show replaces the text of a block of a page.
+func (p *page) show(t *testing.T, b block, text string) {
+	t.Helper()
+	lines := strings.SplitAfter(p.text, "\n")
+	before, after := strings.Join(lines[:b.line], ""), strings.Join(lines[b.line:], "")
+	p.text = before + text + strings.TrimPrefix(after, b.text)
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(p.path)), []byte(p.text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // allPages reads the pages that users read first.
