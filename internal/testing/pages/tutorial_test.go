@@ -18,7 +18,7 @@ import (
 const tutorial = "docs/tutorial.md"
 
 // TestTutorial follows the tutorial in an empty folder, from the first block to
-// the last, and without a network.
+// the last.
 //
 // A block after a line that ends with "`path`:" is a file. A block of the
 // console has commands, each after "$ ", and the output of the last one. The
@@ -172,13 +172,13 @@ func (f *follower) get(t *testing.T, path string) {
 	}
 }
 
-// execute runs a program in a folder, without a network and without the
-// workspace of the repository.
+// execute runs a program in a folder, without the workspace of the repository.
+// It needs no network if the module cache has the modules of the repository.
 func execute(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local")
+	cmd.Env = append(os.Environ(), "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
