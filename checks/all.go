@@ -10,28 +10,28 @@ import (
 )
 
 // All makes one check from several checks. It runs all of them, even after one
-// blocks, so that a person sees every blocker at once. The results are
-// combined:
+// blocks, so that a person sees every blocker at once. The first rule that
+// applies gives the result:
 //
-//   - If any check ignores the resource, so does All, also if another fails: an
+//   - If any check returns [Ignore], so does All, even if another fails: an
 //     error would be written to a resource of another controller.
 //   - If any check fails, All fails. errors.Is and errors.As find the error of
-//     each check. The text includes the messages of the checks that block, and
-//     is bounded.
+//     each check. The text includes the messages of the blocks, up to a bound.
 //   - If any check returns [Finished], so does All.
-//   - If any check blocks, All blocks. The block has the messages, up to a
-//     bound, and all awaited objects. It takes its reason from the first block
-//     with the longest [WithRetry]. Its delay is the longest [WithAfter]. It
-//     keeps the status if all blocks do.
-//   - If any check returns [Release], so does All. Else, if any skips, All
-//     skips.
+//   - If any check blocks, All blocks, with all messages up to a bound and all
+//     awaited objects. The reason comes from the first block with the longest
+//     [WithRetry], and the delay is the longest [WithAfter]. The block keeps
+//     the status if all blocks do.
+//   - If any check returns [Release], so does All.
+//   - If any check skips, All skips.
 //
-// The checks run one after the other. All runs a check even if the one before it
-// blocks, so a check that reads a [Slot] of another one stands after All.
+// A check that reads a [Slot] of a check in All must come after All, because
+// the checks in All run even if an earlier one blocks.
 //
-// [Check] must make each link, because a raw link could act around next. It
-// makes all checks of this package except [Gate]. Any other link panics with
-// its name, and so does a call without links.
+// [Check] must make each link, as it makes all checks of this package except
+// [Gate]. chain.Named, chain.When and chain.Deadline of such a link are
+// accepted, too. Any other link panics with its name, and so does a call
+// without links.
 func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result] {
 	if len(links) == 0 {
 		panic("checks: All: there are no links")
@@ -67,22 +67,22 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Chain[R, Result], linktag.Check) {
 	tag, ok := tagOf(link)
 	if !ok || tag.Acts || tag.Raw {
-		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself", by, nameOf(link)))
+		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: put it into the chain itself", by, nameOf(link)))
 	}
 	return chain.New(link), tag
 }
 
-// gathered collects the results of several checks. It returns a single block as
-// it is.
+// gathered collects the results of several checks. It returns a single block
+// unchanged.
 type gathered struct {
-	name  string    // the check that gave first
+	name  string    // the check that returned first
 	first *decision // the first decision with the greatest verdict
 	all   *union    // the combination of all blocks; nil if there is at most one
 	errs  []error
 }
 
 // add adds the result of the check called name. name is empty if the texts of
-// the check already name their subject.
+// the check already name their object.
 func (g *gathered) add(name string, res Result, err error) {
 	switch {
 	case err != nil && name == "":
@@ -143,8 +143,7 @@ func (u *union) add(name string, d *decision) {
 	u.texts.add(name, d.message)
 }
 
-// joinedError holds the errors of several checks. errors.Is and errors.As find
-// each of them.
+// joinedError holds the errors of several checks, for errors.Is and errors.As.
 type joinedError struct {
 	errs []error
 	text string

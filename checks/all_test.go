@@ -19,23 +19,23 @@ func TestAll(t *testing.T) {
 	var (
 		a, b = checks.Ref{Name: "a"}, checks.Ref{Name: "b"}
 
-		pass    = says[request]("pass", checks.Proceed(), nil)
-		fast    = says[request]("fast", checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), nil)
-		slow    = says[request]("slow", checks.Block("Slow", "two", checks.WithAfter(time.Second), checks.WithWaitingFor(b, a)), nil)
-		slower  = says[request]("slower", checks.Block("Slower", "three"), nil)
-		skip    = says[request]("skip", checks.Skip("why"), nil)
-		ignore  = says[request]("ignore", checks.Ignore("not mine"), nil)
-		done    = says[request]("done", checks.Finished("Denied", "by a person"), nil)
-		release = says[request]("release", checks.Release("retained"), nil)
-		quiet   = says[request]("quiet", checks.Block("Quiet", "four", checks.WithStatusKept()), nil)
-		self    = says[request]("self", checks.Block("Self", "five", checks.WithWaitingForSelf()), nil)
-		fail    = says[request]("fail", checks.Block("Beside", "beside the error"), errTest)
-		other   = says[request]("other", checks.Result{}, errOther)
-		zero    = says[request]("zero", checks.Result{}, nil)
+		pass    = returns[request]("pass", checks.Proceed(), nil)
+		fast    = returns[request]("fast", checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), nil)
+		slow    = returns[request]("slow", checks.Block("Slow", "two", checks.WithAfter(time.Second), checks.WithWaitingFor(b, a)), nil)
+		slower  = returns[request]("slower", checks.Block("Slower", "three"), nil)
+		skip    = returns[request]("skip", checks.Skip("why"), nil)
+		ignore  = returns[request]("ignore", checks.Ignore("not mine"), nil)
+		done    = returns[request]("done", checks.Finished("Denied", "by a person"), nil)
+		release = returns[request]("release", checks.Release("retained"), nil)
+		kept    = returns[request]("kept", checks.Block("Kept", "four", checks.WithStatusKept()), nil)
+		self    = returns[request]("self", checks.Block("Self", "five", checks.WithWaitingForSelf()), nil)
+		fail    = returns[request]("fail", checks.Block("WithError", "with an error"), errTest)
+		other   = returns[request]("other", checks.Result{}, errOther)
+		zero    = returns[request]("zero", checks.Result{}, nil)
 		panicky = checks.Check("panicky", func(context.Context, request) (checks.Result, error) { panic(errTest) })
 	)
 	ten := strings.Repeat("slower: three; ", 9) + "slower: three"
-	long := func(n int) link { return says[request]("long", checks.Block("Long", strings.Repeat("x", n)), nil) }
+	long := func(n int) link { return returns[request]("long", checks.Block("Long", strings.Repeat("x", n)), nil) }
 	cases := map[string]struct {
 		reason string
 		links  []link
@@ -43,34 +43,34 @@ func TestAll(t *testing.T) {
 		err    string
 		is     []error
 	}{
-		"Pass":  {"all let the work go on", []link{pass, pass}, checks.Proceed(), "", nil},
-		"One":   {"one block alone is as it would be without All", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "", nil},
-		"Union": {"of several the longest wait wins, all is said and each ref waited for once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
-		"Order": {"whatever their order is", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)), "", nil},
-		"First": {"of two that wait as long the first gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"Pass":  {"all checks proceed", []link{pass, pass}, checks.Proceed(), "", nil},
+		"One":   {"a single block is returned unchanged", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "", nil},
+		"Union": {"the longest retry gives the reason, with all messages and each awaited object once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"Order": {"the order of the checks does not change the reason", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)), "", nil},
+		"First": {"the first of two equal retries gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
 
-		"Skip":        {"a skip is one if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
-		"SkipBlocked": {"a block is stronger, in both orders", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
+		"Skip":        {"All skips if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
+		"SkipBlocked": {"a block wins over a skip", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
 
-		"IgnoreWins":    {"nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
-		"FinishedWins":  {"a denied request waits for nothing", []link{slower, done, skip}, checks.Finished("Denied", "by a person"), "", nil},
-		"FinishedError": {"an error does not finish a resource for good", []link{done, fail}, checks.Result{}, "fail: the test says so", []error{errTest}},
-		"BlockRelease":  {"a block keeps the resource", []link{release, slower}, checks.Block("Slower", "three"), "", nil},
-		"Release":       {"a skip does not matter to a release", []link{skip, release}, checks.Release("retained"), "", nil},
-		"KeepsStatus":   {"a block that writes the status is shown", []link{quiet, slower}, checks.Block("Quiet", "quiet: four; slower: three"), "", nil},
-		"KeepsBoth":     {"blocks that keep the status keep it together", []link{quiet, quiet}, checks.Block("Quiet", "quiet: four; quiet: four", checks.WithStatusKept()), "", nil},
-		"Self":          {"each block may wait for the resource itself", []link{slower, self}, checks.Block("Slower", "slower: three; self: five", checks.WithWaitingForSelf()), "", nil},
-		"SelfFirst":     {"whatever their order is", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
+		"IgnoreWins":    {"Ignore wins, so that nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
+		"FinishedWins":  {"Finished wins over a block", []link{slower, done, skip}, checks.Finished("Denied", "by a person"), "", nil},
+		"FinishedError": {"an error wins over Finished", []link{done, fail}, checks.Result{}, "fail: a test error", []error{errTest}},
+		"BlockRelease":  {"a block wins over a release", []link{release, slower}, checks.Block("Slower", "three"), "", nil},
+		"Release":       {"a release wins over a skip", []link{skip, release}, checks.Release("retained"), "", nil},
+		"KeepsStatus":   {"one block that writes the status makes All write it", []link{kept, slower}, checks.Block("Kept", "kept: four; slower: three"), "", nil},
+		"KeepsBoth":     {"All keeps the status if each block does", []link{kept, kept}, checks.Block("Kept", "kept: four; kept: four", checks.WithStatusKept()), "", nil},
+		"Self":          {"All waits for the resource itself if one block does", []link{slower, self}, checks.Block("Slower", "slower: three; self: five", checks.WithWaitingForSelf()), "", nil},
+		"SelfFirst":     {"All waits for the resource itself if the first block does", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
 
-		"Ten":     {"ten messages are complete", slices.Repeat([]link{slower}, 10), checks.Block("Slower", ten), "", nil},
-		"Eleven":  {"the message counts further blocks", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
-		"Longest": {"a message of 1,000 bytes is complete", []link{slower, long(994)}, checks.Block("Slower", "slower: three; long: "+strings.Repeat("x", 994)), "", nil},
+		"Ten":     {"ten messages are kept", slices.Repeat([]link{slower}, 10), checks.Block("Slower", ten), "", nil},
+		"Eleven":  {"the message counts the blocks after the tenth", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
+		"Longest": {"a message of 1,000 bytes is kept", []link{slower, long(994)}, checks.Block("Slower", "slower: three; long: "+strings.Repeat("x", 994)), "", nil},
 		"TooLong": {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
 
-		"Error":  {"an error wins, what blocks besides is in the text and in the trace", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: the test says so; and blocked: slower: three; fast: one", []error{errTest}},
-		"Errors": {"all errors are kept, and no proceed beside them", []link{fail, pass, other, skip}, checks.Result{}, "fail: the test says so; other: another error", []error{errTest, errOther}},
-		"Zero":   {"no decision is an error, and the others are asked all the same", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
-		"Panic":  {"so is a panic", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: the test says so; and blocked: three", []error{errTest}},
+		"Error":  {"an error wins, and its text includes the blocks", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: a test error; and blocked: slower: three; fast: one", []error{errTest}},
+		"Errors": {"errors.Is finds each error, and All does not proceed", []link{fail, pass, other, skip}, checks.Result{}, "fail: a test error; other: another error", []error{errTest, errOther}},
+		"Zero":   {"the zero Result is an error, and the other checks run", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
+		"Panic":  {"a panic is an error, and the other checks run", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: a test error; and blocked: three", []error{errTest}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,31 +105,33 @@ func TestAll(t *testing.T) {
 
 var errOther = errors.New("another error")
 
-// TestAllAsksAll proves that every check is asked once, in order, whatever those before it said, and next once.
+// TestAllAsksAll proves that every check is ran once, in order, whatever those
+// before it said, and next once.
 func TestAllAsksAll(t *testing.T) {
-	var asked []string
-	asks := func(name string, res checks.Result, err error) link {
+	var ran []string
+	records := func(name string, res checks.Result, err error) link {
 		return checks.Check(name, func(context.Context, request) (checks.Result, error) {
-			asked = append(asked, name)
+			ran = append(ran, name)
 			return res, err
 		})
 	}
-	behind := asks("behind", checks.Proceed(), nil)
+	inner := records("inner", checks.Proceed(), nil)
 	block := checks.Block("A", "a")
-	_, _ = checks.Compose(chain.New(checks.All(asks("a", block, nil), asks("b", checks.Skip("why"), nil), asks("c", checks.Result{}, errTest), asks("d", checks.Proceed(), nil)), behind))(t.Context(), ofDatabase(nil))
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, asked); diff != "" {
-		t.Errorf("a block: asked: -want, +got:\n%s", diff)
+	_, _ = checks.Compose(chain.New(checks.All(records("a", block, nil), records("b", checks.Skip("why"), nil), records("c", checks.Result{}, errTest), records("d", checks.Proceed(), nil)), inner))(t.Context(), ofDatabase(nil))
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, ran); diff != "" {
+		t.Errorf("with a block these checks ran: -want, +got:\n%s", diff)
 	}
-	asked = nil
-	_, _ = checks.Compose(chain.New(checks.All(asks("a", checks.Proceed(), nil), asks("b", checks.Proceed(), nil)), behind))(t.Context(), ofDatabase(nil))
-	if diff := cmp.Diff([]string{"a", "b", "behind"}, asked); diff != "" {
-		t.Errorf("no block: asked: -want, +got:\n%s", diff)
+	ran = nil
+	_, _ = checks.Compose(chain.New(checks.All(records("a", checks.Proceed(), nil), records("b", checks.Proceed(), nil)), inner))(t.Context(), ofDatabase(nil))
+	if diff := cmp.Diff([]string{"a", "b", "inner"}, ran); diff != "" {
+		t.Errorf("without a block these checks ran: -want, +got:\n%s", diff)
 	}
 }
 
-// TestAllTakes tells which links may be in All, and is named after.
+// TestAllTakes lists the links that All accepts, and the name that it makes of
+// theirs.
 func TestAllTakes(t *testing.T) {
-	a := says[request]("a", checks.Proceed(), nil)
+	a := returns[request]("a", checks.Proceed(), nil)
 	links := []link{
 		a,
 		chain.Named("renamed", chain.Named("twice", a)),
@@ -144,60 +146,60 @@ func TestAllTakes(t *testing.T) {
 	if diff := cmp.Diff(want, nameOf(all)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-	mustAnswer(t, "all of them let the work go on", passes(), all, ofDatabase(nil))
+	mustAnswer(t, "all proceed", proceeding(), all, ofDatabase(nil))
 
 	names := []string{nameOf(all)}
 	owners := checks.All(checks.OwnerReady(), checks.OwnerIs("fits", func(*Cluster) string { return "" }))
 	names = append(names, nameOf(owners))
 	if diff := cmp.Diff([]string{want, "All(OwnerReady, fits)"}, names); diff != "" {
-		t.Errorf("of owner checks: -want, +got:\n%s", diff)
+		t.Errorf("owner checks: -want, +got:\n%s", diff)
 	}
 }
 
-// The slice of links that All was given is the caller's.
+// All copies the slice of links.
 func TestAllCopies(t *testing.T) {
-	links := []link{says[request]("a", checks.Proceed(), nil)}
+	links := []link{returns[request]("a", checks.Proceed(), nil)}
 	all := checks.All(links...)
-	links[0] = says[request]("b", checks.Block("B", "b"), nil)
-	mustAnswer(t, "a change of it changes nothing", passes(), all, ofDatabase(nil))
+	links[0] = returns[request]("b", checks.Block("B", "b"), nil)
+	mustAnswer(t, "a later change of the slice changes nothing", proceeding(), all, ofDatabase(nil))
 }
 
-const rawRefused = " is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself"
+const rawRefused = " is not made by checks.Check: put it into the chain itself"
 
 func TestAllSetUp(t *testing.T) {
-	a := says[request]("a", checks.Proceed(), nil)
+	a := returns[request]("a", checks.Proceed(), nil)
 	unnamed := func(next handler) handler { return next }
 	mustPanic(t, map[string]setUp{
-		"None": {"to ask nothing is a mistake", func() { checks.All[request]() }, "checks: All: there are no links"},
-		"Nil":  {"a nil link is named by its place", func() { checks.All(a, nil, a) }, "checks: All: link 2 of 3 is nil"},
-		"Raw":  {"a raw link may act around next", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
-		"Gate": {"a gate starts something, which must not happen if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
+		"None": {"All needs a check", func() { checks.All[request]() }, "checks: All: there are no links"},
+		"Nil":  {"the panic names the index of a nil link", func() { checks.All(a, nil, a) }, "checks: All: link 2 of 3 is nil"},
+		"Raw":  {"All refuses a raw link", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
+		"Gate": {"All refuses a gate, which must not act if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
 		"GateRenamed": {
-			"whatever name it goes by", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) },
+			"All refuses a renamed gate", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) },
 			"checks: All: link harmless" + rawRefused,
 		},
 		"GateOnOwner": {
-			"nor inside of OnOwner", func() {
+			"All refuses a gate inside OnOwner", func() {
 				checks.All(checks.OnOwner[*Database](checks.Gate("backup", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })))
 			},
 			"checks: All: link OnOwner(Gate(backup))" + rawRefused,
 		},
-		"Request": {"no chain of checks has such requests", func() { checks.All(says[string]("a", checks.Proceed(), nil)) }, "checks: Check: the request of \"a\" is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
+		"Request": {"a check needs a request of this package", func() { checks.All(returns[string]("a", checks.Proceed(), nil)) }, "checks: Check: the request of \"a\" is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
 	})
 }
 
-// TestAllTakesDerived: a link that either asks a check or leaves it out is a check itself.
+// All accepts a link that a generic link made from a check.
 func TestAllTakesDerived(t *testing.T) {
 	blocked := checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
 		return checks.Block("Quota", "no room"), nil
 	})
-	asked := true
-	sometimes := chain.When(func(context.Context, *checks.OwnerRequest) bool { return asked }, blocked)
+	ran := true
+	sometimes := chain.When(func(context.Context, *checks.OwnerRequest) bool { return ran }, blocked)
 	handle := checks.Compose(chain.New(checks.All(chain.Named("quota", chain.Deadline(time.Hour, sometimes)))))
-	for _, asked = range []bool{true, false} {
+	for _, ran = range []bool{true, false} {
 		res, err := handle(t.Context(), &checks.OwnerRequest{})
-		if err != nil || res.Blocked() != asked {
-			t.Errorf("asked %t: got %v, %v", asked, res, err)
+		if err != nil || res.Blocked() != ran {
+			t.Errorf("ran %t: got %v, %v", ran, res, err)
 		}
 	}
 }

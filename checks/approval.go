@@ -12,27 +12,26 @@ import (
 type Approval struct {
 	Name string // the name of the thing to approve, for the message
 	// Status is the cloud's word for the state ([Vocabulary]). Azure's words
-	// are Approved, Pending, Rejected and Disconnected, in any case. An empty
-	// Status is not reported.
+	// are Approved, Pending, Rejected and Disconnected, in any case. Empty
+	// means not reported.
 	Status string
-	// Description is the text that the person or the cloud added. It may be
-	// empty.
+	// Description is the text that the person or the cloud added, if any.
 	Description string
 }
 
 // approvals lists the reason, message and retry of each status that is not
-// approved. The most severe comes first: if several are open, the first in this
-// order gives the reason and the retry.
+// approved, the most severe first. The most severe status of a list gives the
+// reason and the retry.
 var approvals = [...]struct {
 	reason, text string
 	retry        classify.Retry
 	words        func(*Vocabulary) []string
 }{
 	{ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange, (*Vocabulary).rejected},
-	{ReasonApprovalDisconnected, " was disconnected: a person has to connect it anew", classify.OnChange, (*Vocabulary).disconnected},
+	{ReasonApprovalDisconnected, " was disconnected: a person has to connect it again", classify.OnChange, (*Vocabulary).disconnected},
 	notReported: {ReasonApprovalAbsent, " has no approval status yet", classify.Slow, func(*Vocabulary) []string { return empty }},
 	{ReasonApprovalPending, " must be approved by a person", classify.Slow, (*Vocabulary).pending},
-	unknownStatus: {ReasonApprovalUnknown, " has an approval status that is not known: ", classify.Slow, nil},
+	unknownStatus: {ReasonApprovalUnknown, " has the unknown approval status \"", classify.Slow, nil},
 }
 
 var empty = []string{""}
@@ -58,20 +57,20 @@ func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Appro
 	s := configure("ApprovalPending", opts, "WithMinimum", "WithUnknownAllowed")
 	s.must(list != nil && approval != nil, "a function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
-		all, reported := reads(ctx, list, req.Resource)
+		all, reported := optional(ctx, list, req.Resource)
 		if !reported && (req.Presence != Absent || req.Applied) && !s.unknownProceeds {
 			return s.blocked(ReasonApprovalAbsent, classify.Slow, nil, "the list of approvals is not reported yet"), nil
 		}
 		approved, open := req.Vocabulary.approved(), unapproved{worst: len(approvals)}
 		for i := range all {
 			var a Approval // set by the function below: another copy takes longer than the check
-			ok, _ := reads(ctx, func(c C) bool { a = approval(c); return says(approved, a.Status, false) }, all[i])
+			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(approved, a.Status, false) }, all[i])
 			if !ok {
 				open.add(req.Vocabulary, a, i+1, len(all))
 			}
 		}
 		if n := len(all); n < s.number {
-			open.note(notReported, fmt.Sprintf("%d of at least %d are there to be approved", n, s.number))
+			open.note(notReported, fmt.Sprintf("approvals found: %d, required: at least %d", n, s.number))
 		}
 		if open.worst == len(approvals) {
 			return Proceed(), nil
@@ -91,18 +90,18 @@ func (u *unapproved) add(words *Vocabulary, a Approval, i, n int) {
 	if a.Name == "" {
 		a.Name = fmt.Sprintf("connection %d of %d", i, n)
 	}
-	place, status := 0, ""
-	for place < unknownStatus && !says(approvals[place].words(words), a.Status, false) {
+	place, status, end := 0, "", ""
+	for place < unknownStatus && !listed(approvals[place].words(words), a.Status, false) {
 		place++
 	}
 	if place == unknownStatus {
-		status = printable(a.Status)
+		status, end = printable(a.Status), `": it must be approved`
 	}
 	var left, right string
 	if a.Description != "" {
 		left, right = " (", ")"
 	}
-	u.note(place, a.Name, approvals[place].text, status, left, a.Description, right)
+	u.note(place, a.Name, approvals[place].text, status, end, left, a.Description, right)
 }
 
 func (u *unapproved) note(place int, texts ...string) {

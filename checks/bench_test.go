@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// five are five prebuilt checks, two about the owner and three about the resource, as one function.
+// five runs five prebuilt checks: two of the owner and three of the resource.
 func five() func(ctx context.Context, req request) (checks.Result, error) {
 	owner := checks.Compose(chain.New(
 		checks.OwnerReady(),
@@ -36,8 +36,8 @@ var networks = []checks.Ref{lan}
 
 func (*DatabaseStatus) networks() []checks.Ref { return networks }
 
-// fiveByHand are the same five conditions as nested closures, as one writes them without this package: with no guards, no
-// names, no text that names the object, and no list of all that is missing.
+// fiveByHand has the same five conditions as nested closures, without guards,
+// names, messages that name the object, and lists of all missing objects.
 func fiveByHand() handler {
 	condition := func(holds func(context.Context, request) string) link {
 		return func(next handler) handler {
@@ -76,7 +76,7 @@ func fiveByHand() handler {
 		condition(func(_ context.Context, req request) string {
 			c, ok := req.Owner.Value.(*Cluster)
 			if !ok || c == nil || c.Status == nil {
-				return "its state is not known"
+				return "its state is unknown"
 			}
 			return settled(c.Status.ProvisioningState)
 		}),
@@ -120,7 +120,7 @@ func fiveByHand() handler {
 	return h
 }
 
-// passing is a request that all five let pass.
+// passing returns a request for which all five proceed.
 func passing() request {
 	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &succeeded, Connections: []Connection{{"office", "Approved"}}}})
 	req.Owner = checks.Object{Ref: prod, Value: &Cluster{Status: &ClusterStatus{ProvisioningState: &succeeded}}, Readiness: checks.Readiness{State: checks.Ready, Generation: 1, Observed: 1}}
@@ -155,7 +155,8 @@ func BenchmarkFive(b *testing.B) {
 	})
 }
 
-// ratioOfFive is how many times as long the five checks take as the same by hand.
+// ratioOfFive returns the time of the five checks divided by that of
+// fiveByHand.
 func ratioOfFive() float64 {
 	req, h, byHand := passing(), five(), fiveByHand()
 	repeat := func(h func(context.Context, request) (checks.Result, error)) func() {
@@ -170,19 +171,20 @@ func ratioOfFive() float64 {
 	return ratio.Of(repeat(h), repeat(byHand), ratio.Options{})
 }
 
-// TestFiveRatio has a bound that is loose, since machines are busy; the benchmark shows the figure.
+// TestFiveRatio has a loose bound, because machines are busy. The benchmark
+// shows the figure.
 func TestFiveRatio(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector slows the two down differently")
 	}
 	const bound = 4
 	var r float64
-	for range 3 { // a disturbance that lasts is not a slow check
+	for range 3 { // a busy machine may disturb one measurement
 		if r = ratioOfFive(); r <= bound {
 			return
 		}
 	}
-	t.Errorf("five checks take %.2f times as long as the same by hand, want at most %d", r, bound)
+	t.Errorf("five checks take %.2f times as long as nested closures, want at most %d", r, bound)
 }
 
 func BenchmarkBlock(b *testing.B) {
@@ -244,31 +246,31 @@ func TestAllocations(t *testing.T) {
 		reason string
 		link   link
 		req    in
-		want   string // the reason that it blocks with; empty: it proceeds
+		want   string // the reason of the block; empty: the check proceeds
 		max    float64
 	}{
-		"OwnerReady":             {"what lets pass costs nothing", on(checks.OwnerReady()), passing(), "", 0},
-		"OwnerProvisioningState": {"what lets pass costs nothing", on(checks.OwnerProvisioningState(state)), passing(), "", 0},
-		"OwnerIs":                {"what lets pass costs nothing", on(checks.OwnerIs("fits", func(*Cluster) string { return "" })), passing(), "", 0},
-		"OwnerFits":              {"what lets pass costs nothing", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), passing(), "", 0},
-		"ProvisioningState":      {"what lets pass costs nothing", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), passing(), "", 0},
-		"LiveState":              {"what lets pass costs nothing", live("Succeeded"), passing(), "", 0},
-		"ReferenceReady":         {"what lets pass costs nothing", reference, passing(), "", 0},
+		"OwnerReady":             {"a check that proceeds allocates nothing", on(checks.OwnerReady()), passing(), "", 0},
+		"OwnerProvisioningState": {"a check that proceeds allocates nothing", on(checks.OwnerProvisioningState(state)), passing(), "", 0},
+		"OwnerIs":                {"a check that proceeds allocates nothing", on(checks.OwnerIs("fits", func(*Cluster) string { return "" })), passing(), "", 0},
+		"OwnerFits":              {"a check that proceeds allocates nothing", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), passing(), "", 0},
+		"ProvisioningState":      {"a check that proceeds allocates nothing", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), passing(), "", 0},
+		"LiveState":              {"a check that proceeds allocates nothing", live("Succeeded"), passing(), "", 0},
+		"ReferenceReady":         {"a check that proceeds allocates nothing", reference, passing(), "", 0},
 		"ReferenceIs":            {"a check that proceeds allocates nothing", suitable, passing(), "", 0},
 		"ResourceIs":             {"a check that proceeds allocates nothing", checks.ResourceIs("fine", func(*Database) string { return "" }), passing(), "", 0},
 		"OwnerFound":             {"a check that proceeds allocates nothing", on(checks.OwnerFound()), passing(), "", 0},
-		"ApprovalPending":        {"what lets pass costs nothing", approvals, passing(), "", 0},
-		"Valid":                  {"what lets pass costs nothing", checks.Valid(func(*Database) error { return nil }), passing(), "", 0},
-		"Paused":                 {"what lets pass costs nothing", checks.Paused(func(d *Database) bool { return d.Paused }), passing(), "", 0},
+		"ApprovalPending":        {"a check that proceeds allocates nothing", approvals, passing(), "", 0},
+		"Valid":                  {"a check that proceeds allocates nothing", checks.Valid(func(*Database) error { return nil }), passing(), "", 0},
+		"Paused":                 {"a check that proceeds allocates nothing", checks.Paused(func(d *Database) bool { return d.Paused }), passing(), "", 0},
 		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
-		"All":                    {"what lets pass costs nothing", checks.All(reference, approvals), passing(), "", 0},
+		"All":                    {"a check that proceeds allocates nothing", checks.All(reference, approvals), passing(), "", 0},
 
-		"Vocabulary":         {"the words of another cloud cost nothing either", live("READY"), other, "", 0},
-		"VocabularyApproval": {"nor do those of approvals", approvals, other, "", 0},
+		"Vocabulary":         {"another Vocabulary allocates nothing", live("READY"), other, "", 0},
+		"VocabularyApproval": {"another Vocabulary of approvals allocates nothing", approvals, other, "", 0},
 
 		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
 		"OwnerReady/NotReady": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}), "OwnerNotReady", 3},
-		"OwnerReady/Unknown":  {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "nothing said"}), "OwnerReadinessUnknown", 3},
+		"OwnerReady/Unknown":  {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "no state"}), "OwnerReadinessUnknown", 3},
 		"OwnerReady/Stale":    {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 3},
 		"OwnerReady/Deleting": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 3},
 		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.WithByIDBlocked())), byID, "OwnerKnownByIDOnly", 3},
@@ -282,32 +284,32 @@ func TestAllocations(t *testing.T) {
 
 		"OwnerIs/Objection":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
 		"OwnerIs/WrongKind":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
-		"OwnerFits/Objection":   {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
-		"OwnerFits/NotFound":    {"a block is itself and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
-		"State":                 {"a block is itself and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
-		"State/Unknown":         {"a block is itself and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
-		"LiveState/State":       {"a block is itself and its text", live("Upgrading"), passing(), "ResourceState", 2},
-		"LiveState/Unknown":     {"a block is itself and its text", live(""), passing(), "ResourceStateUnknown", 2},
-		"Reference/NotFound":    {"a block is itself and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
-		"Reference/NotReady":    {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
-		"Reference/Unknown":     {"a block is itself and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
-		"Reference/Stale":       {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
-		"Reference/Deleting":    {"a block is itself and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
+		"OwnerFits/Objection":   {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
+		"OwnerFits/NotFound":    {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
+		"State":                 {"a block is a decision and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
+		"State/Unknown":         {"a block is a decision and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
+		"LiveState/State":       {"a block is a decision and its text", live("Upgrading"), passing(), "ResourceState", 2},
+		"LiveState/Unknown":     {"a block is a decision and its text", live(""), passing(), "ResourceStateUnknown", 2},
+		"Reference/NotFound":    {"a block is a decision and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
+		"Reference/NotReady":    {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
+		"Reference/Unknown":     {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
+		"Reference/Stale":       {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
+		"Reference/Deleting":    {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
 		"ReferenceIs/Missing":   {"a block is a decision and its text", suitable, resolves(checks.Object{}), "ReferenceNotFound", 2},
 		"ReferenceIs/WrongKind": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: 1}), "ReferenceWrongKind", 2},
 		"ReferenceIs/Objection": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: &Cluster{Version: 99}}), "ReferenceUnsuitable", 2},
 		"ResourceIs/Objection":  {"a block is a decision and its text", checks.ResourceIs("fine", func(*Database) string { return "no" }), passing(), "ResourceUnsuitable", 2},
-		"Approval/Pending":      {"a block is itself and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
-		"Approval/Rejected":     {"a block is itself and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
-		"Approval/Gone":         {"a block is itself and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
-		"Approval/Absent":       {"a block is itself and its text", approvals, connection(""), "ApprovalAbsent", 2},
-		"Approval/Unknown":      {"a block is itself and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
-		"Valid/Invalid":         {"a block is itself and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
-		"Paused/Paused":         {"a block is itself and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
-		"Options":               {"what the options add is in the same allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
-		"Replaced":              {"so is another reason", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
-		"All/OneBlock":          {"one block alone is handed through All as it is", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
-		"Own": {"a block of one's own", checks.Check("own", func(context.Context, request) (checks.Result, error) {
+		"Approval/Pending":      {"a block is a decision and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
+		"Approval/Rejected":     {"a block is a decision and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
+		"Approval/Gone":         {"a block is a decision and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
+		"Approval/Absent":       {"a block is a decision and its text", approvals, connection(""), "ApprovalAbsent", 2},
+		"Approval/Unknown":      {"a block is a decision and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
+		"Valid/Invalid":         {"a block is a decision and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
+		"Paused/Paused":         {"a block is a decision and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
+		"Options":               {"the options need no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
+		"Replaced":              {"another reason needs no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
+		"All/OneBlock":          {"All returns a single block unchanged", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
+		"Own": {"a block of a user's check", checks.Check("own", func(context.Context, request) (checks.Result, error) {
 			return checks.Block("NotYet", "wait", checks.WithWaitingFor()), nil
 		}), passing(), "NotYet", 2},
 	}
@@ -327,7 +329,7 @@ func TestAllocations(t *testing.T) {
 	t.Run("Five", func(t *testing.T) {
 		h, req := five(), passing()
 		if n := testing.AllocsPerRun(100, func() { _, _ = h(ctx, req) }); n != 0 {
-			t.Errorf("five checks that let pass: %v allocations, want none", n)
+			t.Errorf("five checks that proceed: %v allocations, want none", n)
 		}
 	})
 	t.Run("FiveOnOwner", func(t *testing.T) {

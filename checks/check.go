@@ -10,16 +10,17 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// Check makes a link from a function that decides. The function never sees next, so it cannot
-// forget it. The inner links run only after [Proceed]. An error means that the check could not
-// decide. If a block is returned with an error, the trace shows its reason. The result is otherwise
-// ignored.
+// Check makes a link from a function that decides. The inner links run only
+// after [Proceed]. An error means that the check could not decide. A result
+// returned with an error is ignored, but the trace shows the reason of a block.
 //
-// R is *Request[T] or *OwnerRequest, inferred from decide. Any other type panics. decide must not
-// change the request, and must be safe for concurrent use. A nil decide and an empty name panic.
+// R is *Request[T] or *OwnerRequest, inferred from decide. decide must not
+// change the request, and must be safe for concurrent use. These panic: a nil
+// decide, an empty name, and any other R.
 //
-// The link refuses a request that no [Compose] opened, with [ErrNotComposed]. So a chain that is
-// run in another way does not proceed past a link that forgets next.
+// The link returns [ErrNotComposed] for a request that no [Compose] opened. So
+// a chain that is run in another way does not proceed past a link that forgets
+// next.
 func Check[R any](name string, decide func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
 	if decide == nil {
 		panic(fmt.Sprintf("checks: Check: the function of %q is nil", name))
@@ -27,12 +28,12 @@ func Check[R any](name string, decide func(ctx context.Context, req R) (Result, 
 	return newCheck(name, linktag.Check{}, decide)
 }
 
-// Gate makes a link from a function that acts and then waits. act starts the work that is missing
-// and blocks until the work is done. A Gate is a [Check] with a side effect. A chain lists it as
-// "Gate(name)".
+// Gate makes a link from a function that acts and then waits. act starts the
+// missing work and blocks until the work is done. A Gate is a [Check] with a
+// side effect. A chain lists it as "Gate(name)".
 //
-// [All] and [Cached] refuse a Gate: All could run it too often, and Cached too rarely. A nil act
-// and an empty name panic.
+// [All] and [Cached] refuse a Gate: All could run it too often, and Cached too
+// rarely. A nil act and an empty name panic.
 func Gate[R any](name string, act func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
 	if act == nil {
 		panic(fmt.Sprintf("checks: Gate: the function of %q is nil", name))
@@ -48,15 +49,15 @@ func newCheck[R any](name string, tag linktag.Check, decide func(context.Context
 	return makeCheck(name, tag, decide, nil)
 }
 
-// newGroup makes a link of other checks. open makes its function, with observers
-// around each of these checks.
+// newGroup makes a link of other checks. open makes its function, with
+// observers around each of these checks.
 func newGroup[R any](name string, tag linktag.Check, open func(observers []chain.Observer) func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
 	return makeCheck(name, tag, open(nil), func(observers []chain.Observer) chain.Middleware[R, Result] {
 		return makeCheck(name, tag, open(observers), nil)
 	})
 }
 
-// watched returns a chain with observers around each of its links.
+// watched returns c with observers around each of its links.
 func watched[R any](c chain.Chain[R, Result], observers []chain.Observer) chain.Chain[R, Result] {
 	for _, o := range observers {
 		c = c.Observe(o)
@@ -65,8 +66,8 @@ func watched[R any](c chain.Chain[R, Result], observers []chain.Observer) chain.
 }
 
 // makeCheck makes a link from a function that never sees next. inside makes the
-// link anew, with observers around the checks that it consists of. It is nil if
-// the link is one check.
+// link again, with observers around the checks inside it. It is nil for a
+// single check.
 func makeCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error), inside any) chain.Middleware[R, Result] {
 	source := probe.Caller()
 	if strings.TrimSpace(name) == "" {
@@ -88,8 +89,8 @@ func makeCheck[R any](name string, tag linktag.Check, decide func(context.Contex
 	})
 }
 
-// tagOf returns the tag of a link made by [Check] or [Gate], whatever its name. ok is false for any
-// other link.
+// tagOf returns the tag of a link made by [Check] or [Gate]. ok is false for
+// any other link.
 func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
 	if link == nil {
 		return linktag.Check{}, false

@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// TestCheckAndGate runs both in front of a link that notes that it was entered.
+// TestCheckAndGate calls each before an inner link that records its calls.
 func TestCheckAndGate(t *testing.T) {
 	block, skip := checks.Block("A", "a"), checks.Skip("why")
 	cases := map[string]struct {
@@ -20,15 +20,15 @@ func TestCheckAndGate(t *testing.T) {
 		err     error
 		want    checks.Result
 		wantErr error
-		goesOn  bool
+		entered bool
 	}{
-		"Proceed":      {"after proceed the links behind it run", checks.Proceed(), nil, checks.Proceed(), nil, true},
-		"Block":        {"after a block they do not", block, nil, block, nil, false},
-		"Skip":         {"after a skip they do not either, and the work goes on", skip, nil, skip, nil, false},
-		"Error":        {"after an error they do not", checks.Result{}, errTest, checks.Result{}, errTest, false},
-		"ProceedError": {"an error wins over what is said beside it, and no proceed is left", checks.Proceed(), errTest, checks.Result{}, errTest, false},
-		"BlockError":   {"whatever that is", block, errTest, block, errTest, false},
-		"Zero":         {"no decision is an error", checks.Result{}, nil, checks.Result{}, checks.ErrNoDecision, false},
+		"Proceed":      {"after a proceed the inner links run", checks.Proceed(), nil, checks.Proceed(), nil, true},
+		"Block":        {"after a block no inner link runs", block, nil, block, nil, false},
+		"Skip":         {"after a skip no inner link runs", skip, nil, skip, nil, false},
+		"Error":        {"after an error no inner link runs", checks.Result{}, errTest, checks.Result{}, errTest, false},
+		"ProceedError": {"no proceed is returned with an error", checks.Proceed(), errTest, checks.Result{}, errTest, false},
+		"BlockError":   {"a block is returned with the error", block, errTest, block, errTest, false},
+		"Zero":         {"the zero Result is an error", checks.Result{}, nil, checks.Result{}, checks.ErrNoDecision, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,19 +42,19 @@ func TestCheckAndGate(t *testing.T) {
 			}
 			for name, link := range map[string]link{"check": checks.Check("check", decide), "Gate(gate)": checks.Gate("gate", decide)} {
 				entered := false
-				c := chain.New(link, raw("behind", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+				c := chain.New(link, raw("inner", func(ctx context.Context, req request, next handler) (checks.Result, error) {
 					entered = true
 					return next(ctx, req)
 				}))
-				if diff := cmp.Diff(name+" -> behind", c.String()); diff != "" {
+				if diff := cmp.Diff(name+" -> inner", c.String()); diff != "" {
 					t.Errorf("listed as: -want, +got:\n%s", diff)
 				}
 				res, err := checks.Compose(c)(context.WithValue(t.Context(), key{}, "value"), req)
 				if diff := cmp.Diff(tc.want, res); diff != "" || !errors.Is(err, tc.wantErr) {
 					t.Errorf("%s: %s: error %v, want %v, result -want, +got:\n%s", tc.reason, name, err, tc.wantErr, diff)
 				}
-				if entered != tc.goesOn {
-					t.Errorf("%s: %s: the link behind ran: %t, want %t", tc.reason, name, entered, tc.goesOn)
+				if entered != tc.entered {
+					t.Errorf("%s: %s: the inner link ran: %t, want %t", tc.reason, name, entered, tc.entered)
 				}
 				if by := decidedBy(req); by == "" && !res.Proceeds() || by != "" && by != name {
 					t.Errorf("%s: decided by %q, want %q", tc.reason, by, name)
@@ -67,13 +67,13 @@ func TestCheckAndGate(t *testing.T) {
 func TestCheckSetUp(t *testing.T) {
 	var none func(context.Context, request) (checks.Result, error)
 	mustPanic(t, map[string]setUp{
-		"CheckNil":  {"a function is needed", func() { checks.Check("a", none) }, `checks: Check: the function of "a" is nil`},
-		"GateNil":   {"for both", func() { checks.Gate("a", none) }, `checks: Gate: the function of "a" is nil`},
-		"GateEmpty": {"a name is needed", func() { checks.Gate("", proceeds) }, "checks: Gate: the name is empty"},
-		"GateBlank": {"one that can be seen", func() { checks.Gate(" ", proceeds) }, "checks: Gate: the name is empty"},
+		"CheckNil":  {"Check requires a function", func() { checks.Check("a", none) }, `checks: Check: the function of "a" is nil`},
+		"GateNil":   {"Gate requires a function", func() { checks.Gate("a", none) }, `checks: Gate: the function of "a" is nil`},
+		"GateEmpty": {"Gate requires a name", func() { checks.Gate("", proceeds) }, "checks: Gate: the name is empty"},
+		"GateBlank": {"white space is no name", func() { checks.Gate(" ", proceeds) }, "checks: Gate: the name is empty"},
 	})
 
-	// Where there is no name, only the place can say which link it is.
+	// Without a name the panic names the place of the link.
 	for name, make := range map[string]func(){
 		"Check":     func() { checks.Check(" ", proceeds) },
 		"OwnerIs":   func() { checks.OwnerIs(" ", func(*Deep) string { return "" }) },

@@ -12,38 +12,41 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Errors that [Compose] returns for faults of a link. Test for them with errors.Is. The text names
-// the link.
+// Errors that [Compose] returns for faults of a link. Test for them with
+// errors.Is. The text names the link.
 var (
 	// ErrNoDecision: a link returned the zero Result and no error.
 	ErrNoDecision = errors.New("the zero Result is no decision: return checks.Proceed, Skip or Block")
-	// ErrEndNotReached: a link returned Proceed, but the inner links did not proceed in its last
-	// call of next, or it did not call next.
-	ErrEndNotReached = errors.New("it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip")
-	// ErrNilRequest: a link called next with a nil request, or the chain was called with one.
+	// ErrEndNotReached: a link returned Proceed, but it did not call next, or
+	// the inner links did not proceed in its last call of next.
+	ErrEndNotReached = errors.New("it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip")
+	// ErrNilRequest: a link called next with a nil request, or the chain was
+	// called with one.
 	ErrNilRequest = errors.New("the request is nil")
 	// ErrForeignRequest: a link called next with a request that it made itself.
-	ErrForeignRequest = errors.New("the request is not the one that this call began with: hand on that request, or a copy of it")
-	// ErrNotComposed: a link made by [Check] or [Gate] was called with a request that no Compose
-	// opened.
+	ErrForeignRequest = errors.New("the request is not the one that this call began with: call next with the request that the link received, or with a copy of it")
+	// ErrNotComposed: a link made by [Check] or [Gate] received a request that
+	// no Compose opened.
 	ErrNotComposed = errors.New("the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then")
 )
 
-// Compose makes a handler from a chain of checks. Run a chain in this way only, because Compose
-// fails closed. Its handler returns [Proceed] only if all links ran and the end of the chain was
-// reached in this call. It returns [Skip] if a link did.
+// Compose makes a handler from a chain of checks. Run a chain in this way only,
+// because Compose fails closed. Its handler returns [Proceed] only if all links
+// ran and the end of the chain was reached in this call. It returns [Skip] if a
+// link did. R is *Request[T] or *OwnerRequest; any other type panics.
 //
 // These faults are errors that name the link:
 //
 //   - A link returns the zero Result.
-//   - A link returns Proceed, but it did not call next in this call, or the inner links did not
-//     proceed. A link that remembers an earlier verdict is such a link.
+//   - A link returns Proceed, but the inner links did not proceed, or it did
+//     not call next in this call. A link that repeats an earlier Proceed is
+//     such a link.
 //   - A link calls next with a nil request, or with one that it made itself.
-//   - A link panics. The error is a [*chain.PanicError]. Outer links get it as an error, so that
-//     their work after next is done.
+//   - A link panics. The error is a [*chain.PanicError]. Outer links receive it
+//     as an error, so that their work after next is done.
 //
-// No result with an error proceeds. After a call, [OwnerRequest.DecidedBy] returns the link that
-// decided. R is *Request[T] or *OwnerRequest; any other type panics.
+// No result with an error proceeds. After a call, [OwnerRequest.DecidedBy]
+// returns the link that decided.
 func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 	of := requestOf[R]("Compose: the request of the chain " + c.String())
 	if c.Len() == 0 { // without links there is no fault to detect
@@ -87,7 +90,7 @@ func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 		}()
 		res, err = inner(ctx, req)
 		if res.d != proceed { // no error comes with proceed
-			run.SetPassed(ctx, false) // no link around the chain passed this on yet
+			run.SetPassed(ctx, false) // no outer link has passed this result on yet
 		}
 		return res, err
 	}
@@ -101,8 +104,8 @@ type request[R any] interface {
 
 func (*OwnerRequest) owner(req *OwnerRequest) *OwnerRequest { return req }
 
-// The type is spelled out. With an alias in a method of Request, the compiler of Go 1.26 deadlocks in
-// packages that import this one.
+// The type is spelled out. With an alias in a method of Request, the compiler
+// of Go 1.26 deadlocks in packages that import this one.
 func (*Request[T]) owner(req *Request[T]) *OwnerRequest {
 	if req == nil {
 		return nil
@@ -120,13 +123,13 @@ func requestOf[R any](what string) request[R] {
 	return of
 }
 
-// vet refuses a result of link at that is not a decision, or that proceeds
+// vet refuses a result of link at that is no decision, or that proceeds
 // although the inner links did not.
 func vet[R any](_ context.Context, _ R, n *onion.Note, at *chain.Link, res Result, err error) (_ Result, what any, _ error) {
 	switch {
 	case err == nil && res.d == nil:
 		err = noDecision(at)
-	case err == nil && res.d.verdict == proceeds: // and not reached, see Proceed of the guard
+	case err == nil && res.d.verdict == proceeds: // and the end was not reached: the guard accepts any other proceed itself
 		res, err = Result{}, fmt.Errorf("checks: link %s: %w", at.Name, ErrEndNotReached)
 	case err != nil && res.Proceeds():
 		res = Result{}
@@ -143,9 +146,10 @@ func decidedBy(at *chain.Link, res Result) *chain.Link {
 	return at
 }
 
-// onlyChecks returns the functions of a chain in which [Check] or [Gate] made each link. Such a
-// chain runs in one loop, because none of its links can forget next or replace the request. ok is
-// false if the chain has any other link, or a decoration.
+// onlyChecks returns the functions of a chain in which [Check] or [Gate] made
+// each link. Such a chain runs in one loop, because none of its links can
+// forget next or replace the request. ok is false if the chain has any other
+// link, or a decoration.
 func onlyChecks[R any](c chain.Chain[R, Result]) (checks []func(context.Context, R) (Result, error), ok bool) {
 	if c.Decorated() {
 		return nil, false
@@ -207,25 +211,26 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 	}
 }
 
-// passes reports whether r is a [Finished] that proceeds, because a user deletes the resource.
+// passes reports whether r is a [Finished] that proceeds, because a user
+// deletes the resource.
 func (r Result) passes(ctx context.Context, o *OwnerRequest) bool {
 	if !o.Deleting || !r.is(finishes) {
 		return false
 	}
-	chain.Note(ctx, "finished, and the resource is being deleted")
+	chain.Note(ctx, "Finished proceeds, because the resource is being deleted")
 	return true
 }
 
 var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)
 
-// DecidedBy returns the link that decided the last call of a handler of [Compose] with this request,
-// also if it decided by an error. It is nil if all links proceeded. If a check in [OnOwner] blocked,
-// DecidedBy returns the link of that check.
+// DecidedBy returns the link that decided the last call of a handler of
+// [Compose] with this request, by a result or by an error. It is nil if all
+// links proceeded. Within [OnOwner] it is the link of the owner check.
 func (r *OwnerRequest) DecidedBy() *chain.Link { return r.call.By() }
 
 func noDecision(l *chain.Link) error { return fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision) }
 
-// notComposed returns the error of a check that was called with a request that no Compose opened.
+// notComposed returns the error of a check whose request no Compose opened.
 func notComposed(name string, isNil bool) error {
 	if isNil {
 		return fmt.Errorf("checks: link %s: %w", name, ErrNilRequest)
@@ -233,8 +238,8 @@ func notComposed(name string, isNil bool) error {
 	return fmt.Errorf("checks: link %s: %w", name, ErrNotComposed)
 }
 
-// stray returns the error for a request that lost its note on the way to link l. A nil l means the
-// end of the chain.
+// stray returns the error for a request that lost its note on the way to link
+// l. A nil l means the end of the chain.
 func stray(l *chain.Link, isNil bool) error {
 	cause, to := ErrForeignRequest, "the end of the chain"
 	if isNil {
@@ -243,5 +248,5 @@ func stray(l *chain.Link, isNil bool) error {
 	if l != nil && l != onion.End {
 		to = "link " + l.Name
 	}
-	return fmt.Errorf("checks: the request handed on to %s: %w", to, cause)
+	return fmt.Errorf("checks: the request passed on to %s: %w", to, cause)
 }

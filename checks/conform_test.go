@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every check of this package, with every option that changes what it decides, keeps the rules that checkstest holds checks to.
+// Every check of this package keeps the rules of checkstest, with every option
+// that changes its decision.
 
 func TestOwnerChecksConform(t *testing.T) {
 	clusterState := func(c *Cluster) *string { return c.Status.ProvisioningState }
@@ -25,19 +26,19 @@ func TestOwnerChecksConform(t *testing.T) {
 	}
 	ready := checks.OwnerReady()
 	links := map[string]checks.OwnerMiddleware{
-		"OwnerReady":                               ready,
-		"OwnerReady/ByIDBlocks":                    checks.OwnerReady(checks.WithByIDBlocked()),
-		"OwnerReady/Reason":                        checks.OwnerReady(checks.WithReason("NotYet"), checks.WithAfter(time.Minute)),
-		"OwnerFound":                               checks.OwnerFound(),
-		"OwnerFound/RequiredOwner":                 checks.OwnerFound(checks.WithRequiredOwner(), checks.WithByIDBlocked()),
-		"OwnerProvisioningState":                   checks.OwnerProvisioningState(clusterState),
-		"OwnerProvisioningState/UnknownProceeds":   checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
-		"OwnerProvisioningState/WrongKindProceeds": checks.OwnerProvisioningState(clusterState, checks.WithWrongKindAllowed()),
-		"OwnerProvisioningState/Deny":              checks.OwnerProvisioningState(clusterState, checks.WithDenied("Deleting"), checks.WithExactStates()),
-		"OwnerIs":                                  checks.OwnerIs("OwnerIs", tooOld),
-		"OwnerIs/UnknownProceeds":                  checks.OwnerIs("OwnerIs", tooOld, checks.WithUnknownAllowed()),
-		"OwnerIs/WrongKindProceeds":                checks.OwnerIs("OwnerIs", tooOld, checks.WithWrongKindAllowed()),
-		"All":                                      checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
+		"OwnerReady":                              ready,
+		"OwnerReady/ByIDBlocked":                  checks.OwnerReady(checks.WithByIDBlocked()),
+		"OwnerReady/Reason":                       checks.OwnerReady(checks.WithReason("NotYet"), checks.WithAfter(time.Minute)),
+		"OwnerFound":                              checks.OwnerFound(),
+		"OwnerFound/RequiredOwner":                checks.OwnerFound(checks.WithRequiredOwner(), checks.WithByIDBlocked()),
+		"OwnerProvisioningState":                  checks.OwnerProvisioningState(clusterState),
+		"OwnerProvisioningState/UnknownAllowed":   checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
+		"OwnerProvisioningState/WrongKindAllowed": checks.OwnerProvisioningState(clusterState, checks.WithWrongKindAllowed()),
+		"OwnerProvisioningState/Denied":           checks.OwnerProvisioningState(clusterState, checks.WithDenied("Deleting"), checks.WithExactStates()),
+		"OwnerIs":                                 checks.OwnerIs("OwnerIs", tooOld),
+		"OwnerIs/UnknownAllowed":                  checks.OwnerIs("OwnerIs", tooOld, checks.WithUnknownAllowed()),
+		"OwnerIs/WrongKindAllowed":                checks.OwnerIs("OwnerIs", tooOld, checks.WithWrongKindAllowed()),
+		"All":                                     checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
 		"Check": checks.Check("Check", func(_ context.Context, r ownerRequest) (checks.Result, error) {
 			if c, ok := r.Owner.Value.(*Cluster); !ok || c == nil || c.Version > 12 {
 				return checks.Skip("why not"), nil
@@ -78,9 +79,9 @@ func TestChecksConform(t *testing.T) {
 	}
 	owner := checks.OnOwner[*Database](checks.OwnerReady(), checks.OwnerIs("Known", func(c *Cluster) string { return "" }))
 	links := map[string]link{
-		"ProvisioningState":                 checks.ProvisioningState(state),
-		"ProvisioningState/UnknownProceeds": checks.ProvisioningState(state, checks.WithUnknownAllowed()),
-		"ProvisioningState/Deny":            checks.ProvisioningState(state, checks.WithDenied("Deleting"), checks.WithExactStates()),
+		"ProvisioningState":                checks.ProvisioningState(state),
+		"ProvisioningState/UnknownAllowed": checks.ProvisioningState(state, checks.WithUnknownAllowed()),
+		"ProvisioningState/Denied":         checks.ProvisioningState(state, checks.WithDenied("Deleting"), checks.WithExactStates()),
 		"LiveState": checks.LiveState(func(ctx context.Context, r request) (string, error) {
 			if r.Resource.Status == nil {
 				return "", errTest
@@ -88,28 +89,28 @@ func TestChecksConform(t *testing.T) {
 			return known(state(r.Resource)), ctx.Err()
 		}),
 		"ReferenceReady": network,
-		"ReferenceReady/ByIDBlocks": checks.ReferenceReady("network", func(d *Database) []checks.Ref {
+		"ReferenceReady/ByIDBlocked": checks.ReferenceReady("network", func(d *Database) []checks.Ref {
 			if d.Version > 12 {
 				return []checks.Ref{d.Network, {ID: "/x"}}
 			}
 			return []checks.Ref{d.Network}
 		}, checks.WithByIDBlocked()),
-		"ApprovalPending":           checks.ApprovalPending(connections, approval),
-		"ApprovalPending/AtLeast":   checks.ApprovalPending(connections, approval, checks.WithMinimum(2)),
-		"OwnerFits":                 checks.OwnerFits("OwnerFits", ahead),
-		"OwnerFits/UnknownProceeds": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
-		"OnOwner":                   owner,
-		"ReferenceIs":               checks.ReferenceIs("network", networkOf, sameVersion),
-		"ReferenceIs/Allowed":       checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
+		"ApprovalPending":          checks.ApprovalPending(connections, approval),
+		"ApprovalPending/Minimum":  checks.ApprovalPending(connections, approval, checks.WithMinimum(2)),
+		"OwnerFits":                checks.OwnerFits("OwnerFits", ahead),
+		"OwnerFits/UnknownAllowed": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
+		"OnOwner":                  owner,
+		"ReferenceIs":              checks.ReferenceIs("network", networkOf, sameVersion),
+		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
 		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {
 			if d.Version < 12 || *d.Status.ProvisioningState == "Deleting" {
-				return "versions before 12 are not offered any more"
+				return "version 12 is the oldest"
 			}
 			return ""
 		}),
 		"Valid": checks.Valid(func(d *Database) error {
 			if d.Version < 12 {
-				return errors.New("versions before 12 are not offered any more")
+				return errors.New("version 12 is the oldest")
 			}
 			return nil
 		}),
@@ -120,8 +121,8 @@ func TestChecksConform(t *testing.T) {
 			if r.Resource.Paused {
 				return checks.Proceed(), nil
 			}
-			r.Resource.Paused = true // it has begun
-			return checks.Block("Begun", "it has begun"), nil
+			r.Resource.Paused = true // the record of the started work
+			return checks.Block("Begun", "the work has begun"), nil
 		}),
 		"OnOwner/Gate": checks.OnOwner[*Database](checks.Gate("Begin", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })),
 	}
@@ -132,7 +133,7 @@ func TestChecksConform(t *testing.T) {
 	}
 	t.Run("Chain", func(t *testing.T) {
 		guards := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["ResourceIs"], owner, network, links["ApprovalPending"], links["OwnerFits"],
-			links["ProvisioningState/UnknownProceeds"])
+			links["ProvisioningState/UnknownAllowed"])
 		checkstest.Laws(t, guards, requests())
 		checkstest.Order(t, guards, requests(), "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
 			"ApprovalPending", "OwnerFits", "ProvisioningState")
@@ -147,7 +148,7 @@ func TestChecksConform(t *testing.T) {
 	})
 }
 
-// keyOf makes of a database what tells apart all that Cached may remember about it.
+// keyOf returns a key with all fields that the cached check reads.
 func keyOf(d *Database) Database {
 	if d.Status == nil {
 		return Database{}
@@ -162,8 +163,8 @@ func known(s *string) string {
 	return *s
 }
 
-// Half of the requests pass nearly every check, so that a test does not depend
-// on the luck of its draws.
+// Half of the requests satisfy nearly every check, so that each inner link
+// runs.
 func ownerRequests() *rapid.Generator[ownerRequest] {
 	of := func(cluster func(*rapid.T) *Cluster) *rapid.Generator[ownerRequest] {
 		return rapid.Custom(func(t *rapid.T) ownerRequest {
@@ -184,7 +185,7 @@ func cluster(t *rapid.T) *Cluster {
 	}
 }
 
-// Half of the requests pass nearly every check.
+// Half of the requests satisfy nearly every check.
 func requests() *rapid.Generator[request] {
 	return rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) request {

@@ -11,45 +11,46 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// ErrNoConversion is in a [ConversionError] if the conversion returned nil and no error. Test for
-// it with errors.Is.
-var ErrNoConversion = errors.New("the conversion gave nil: give the converted resource, or an error")
+// ErrNoConversion is in a [ConversionError] if the conversion returned nil and
+// no error. Test for it with errors.Is.
+var ErrNoConversion = errors.New("the conversion returned nil: return the converted resource, or an error")
 
-// ConversionError reports that [Convert] could not convert a resource. Test for it with errors.As.
-// Unwrap returns the cause, which is a [*chain.PanicError] for a panic.
+// ConversionError reports that [Convert] could not convert a resource. Test for
+// it with errors.As. Unwrap returns the cause, which is a [*chain.PanicError]
+// for a panic.
 type ConversionError struct {
 	// Kind is the kind of the resource. It is empty if the request has no Kind.
 	Kind string
-	// From and To name the types, for instance "*v2.Database". From is "nothing" if the resource is
-	// a nil interface.
+	// From and To name the types, for instance "*v2.Database". From is
+	// "nothing" if the resource is a nil interface.
 	From, To string
 	Err      error
 }
 
-// Error returns both types and the cause, and the kind first if it is known.
+// Error returns the kind if it is known, both types and the cause.
 func (e *ConversionError) Error() string {
 	kind := ""
 	if e.Kind != "" {
 		kind = e.Kind + ": "
 	}
-	return fmt.Sprintf("%scannot make %s of %s: %v", kind, e.To, e.From, e.Err)
+	return fmt.Sprintf("%scannot convert %s to %s: %v", kind, e.From, e.To, e.Err)
 }
 
 // Unwrap returns the cause.
 func (e *ConversionError) Unwrap() error { return e.Err }
 
-// Convert makes a chain of checks for one type, usually a version of an API, accept requests for
-// another type. It keeps the names of the links.
+// Convert makes a chain of checks for one type accept requests for another
+// type, usually another version of an API. It keeps the names of the links.
 //
-// Each link of c calls convert when it runs, with the resource as it is then. The inner links
-// receive the unconverted resource. If a link of c changes the request, the inner links see the
-// change. Changes to a converted resource are lost, so checks must not make any. A [Gate] may
-// change the resource to record the work that it started. Without that record it would start the
-// work again in each pass. So Convert refuses gates: write them for the new type.
+// Each link of c calls convert when it runs. The inner links receive the
+// unconverted resource. If a link of c changes the request, the inner links see
+// the change. Changes to a converted resource are lost, so checks must not make
+// any. Convert refuses a [Gate], because the gate would lose its record of
+// started work and start it in each pass. Write gates for the new type.
 //
-// If convert returns an error or nil, or panics, the check fails with a [*ConversionError]. A nil
-// convert and a gate panic when Convert is called. So does a chain with decorations or observers,
-// because they would be lost.
+// If convert returns an error or nil, or panics, the check fails with a
+// [*ConversionError]. These panic when Convert is called: a nil convert, a
+// gate, and a chain with decorations or observers, which would be lost.
 func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[From] {
 	if convert == nil {
 		panic(fmt.Sprintf("checks: Convert: the function for the chain %s is nil", c))
@@ -59,7 +60,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
 		if tag, _ := tagOf(link); tag.Acts {
-			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: leave it out, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
+			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
 		}
 		return func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {
@@ -94,7 +95,8 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	})
 }
 
-// converted calls convert, and returns an error if convert panics or returns nil.
+// converted calls convert, and returns an error if convert panics or returns
+// nil.
 func converted[From, To any](from From, convert func(From) (To, error)) (to To, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -107,7 +109,7 @@ func converted[From, To any](from From, convert func(From) (To, error)) (to To, 
 	return to, err
 }
 
-// typeOf returns the name of the type of the value in v, or "nothing" for a nil interface.
+// typeOf returns the name of the type of v, or "nothing" for a nil interface.
 func typeOf(v any) string {
 	if v == nil {
 		return "nothing"

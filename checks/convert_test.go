@@ -15,16 +15,16 @@ import (
 // newer is a later version of Database.
 type newer struct {
 	spec *Database
-	fail error
+	err  error
 }
 
-func (n *newer) older() (*Database, error) { return n.spec, n.fail }
+func (n *newer) older() (*Database, error) { return n.spec, n.err }
 
-// A converted chain keeps every law that the chain kept, whatever its links do.
+// A converted chain keeps every law that the chain keeps.
 func TestConvertKeepsLaws(t *testing.T) {
 	converted := windlass[request]()
 	converted.compose = func(links ...link) func(context.Context, request) (checks.Result, string, error) {
-		for i, l := range links { // gates would be refused, so they come as raw links
+		for i, l := range links { // Convert refuses gates, so they become raw links
 			links[i] = chain.Named(nameOf(l), func(next handler) handler { return l(next) })
 		}
 		h := checks.Compose(checks.Convert(chain.New(links...), (*newer).older))
@@ -63,10 +63,10 @@ func TestConvert(t *testing.T) {
 		return checks.Proceed(), nil
 	}))
 	if got := c.String(); got != "sees -> Valid -> newer" {
-		t.Errorf("the names stay: %s", got)
+		t.Errorf("Convert changed the names: %s", got)
 	}
 	if diff := cmp.Diff(old.Links(), c.Links()[:2]); diff != "" {
-		t.Errorf("and so do the sources: -want, +got:\n%s", diff)
+		t.Errorf("Convert changed the links: -want, +got:\n%s", diff)
 	}
 
 	var req *checks.Request[*newer]
@@ -81,7 +81,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("all proceed: %v, %v", res, err)
 	}
 	if diff := cmp.Diff([]string{"older Database prod n", "newer Database changed n"}, log); diff != "" {
-		t.Errorf("each link sees its own type, and what links in front of it changed besides: -want, +got:\n%s", diff)
+		t.Errorf("each link must see its own type and the changes of outer links: -want, +got:\n%s", diff)
 	}
 	res, err = ask(&Database{Version: 2})
 	if err != nil || res.Reason() != checks.ReasonResourceUnsuitable || decidedBy(req) != "Valid" {
@@ -89,11 +89,11 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// A version converted from one that was converted itself, and a link that makes a request of its own out of the one it was
-// given: both find their way back.
+// A chain can be converted twice, and its links may build a request from the
+// one that they received.
 func TestConvertTwice(t *testing.T) {
 	var log []string
-	made := raw("made", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+	rebuilds := raw("rebuilds", func(ctx context.Context, req request, next handler) (checks.Result, error) {
 		log = append(log, "oldest "+req.Resource.Network.Name)
 		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Presence: req.Presence})
 	})
@@ -104,7 +104,7 @@ func TestConvertTwice(t *testing.T) {
 		})
 	}
 	type newest struct{ n *newer }
-	middle := checks.Convert(chain.New(made), (*newer).older).Append(seen("middle"))
+	middle := checks.Convert(chain.New(rebuilds), (*newer).older).Append(seen("middle"))
 	c := checks.Convert(middle, func(n *newest) (*newer, error) { return n.n, nil }).Append(
 		checks.Check("newest", func(_ context.Context, req *checks.Request[*newest]) (checks.Result, error) {
 			log = append(log, "newest "+req.Resource.n.spec.Network.Name)
@@ -117,7 +117,7 @@ func TestConvertTwice(t *testing.T) {
 			t.Fatal(res, err)
 		}
 		if diff := cmp.Diff([]string{"oldest n", "middle n", "newest n"}, log); diff != "" {
-			t.Errorf("each link sees its own type: -want, +got:\n%s", diff)
+			t.Errorf("each link must see its own type: -want, +got:\n%s", diff)
 		}
 	}
 }
@@ -131,18 +131,18 @@ func (watching) Exit(context.Context, *chain.Link, chain.Exit)            {}
 
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
-	const cannot = "Database: cannot make *checks_test.Database of *checks_test.newer: "
+	const cannot = "Database: cannot convert *checks_test.newer to *checks_test.Database: "
 	cases := map[string]struct {
 		reason  string
 		convert func(*newer) (*Database, error)
 		is      error
 		text    string
 	}{
-		"Error": {"what is wrong with the object is told", func(*newer) (*Database, error) { return nil, errTest }, errTest, "the test says so"},
-		"Both":  {"an error counts, whatever is beside it", func(*newer) (*Database, error) { return &Database{}, errTest }, errTest, "the test says so"},
-		"Nil": {"checks would take nil for a resource of which nothing is known, and let it pass",
-			func(*newer) (*Database, error) { return nil, nil }, checks.ErrNoConversion, "the conversion gave nil: give the converted resource, or an error"},
-		"Panic": {"a panic is an error", func(*newer) (*Database, error) { panic(errTest) }, errTest, "panic: the test says so"},
+		"Error": {"errors.Is finds the error of convert", func(*newer) (*Database, error) { return nil, errTest }, errTest, "a test error"},
+		"Both":  {"an error wins over a resource", func(*newer) (*Database, error) { return &Database{}, errTest }, errTest, "a test error"},
+		"Nil": {"checks could proceed for a nil resource",
+			func(*newer) (*Database, error) { return nil, nil }, checks.ErrNoConversion, "the conversion returned nil: return the converted resource, or an error"},
+		"Panic": {"a panic is an error", func(*newer) (*Database, error) { panic(errTest) }, errTest, "panic: a test error"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -164,15 +164,15 @@ func TestConvertFails(t *testing.T) {
 	t.Run("NoInterface", func(t *testing.T) {
 		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(error) string { return "" })), func(*newer) (error, error) { return nil, nil })
 		_, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{})
-		if !errors.Is(err, checks.ErrNoConversion) || err.Error() != "cannot make error of *checks_test.newer: "+checks.ErrNoConversion.Error() {
-			t.Errorf("a nil interface is nil, too, and a kind that nobody gave is not named: %v", err)
+		if !errors.Is(err, checks.ErrNoConversion) || err.Error() != "cannot convert *checks_test.newer to error: "+checks.ErrNoConversion.Error() {
+			t.Errorf("a nil interface is nil, and an empty Kind is not named: %v", err)
 		}
 	})
 	t.Run("Nothing", func(t *testing.T) {
 		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(int) string { return "" })), func(any) (int, error) { return 0, errTest })
 		_, err := checks.Compose(c)(t.Context(), &checks.Request[any]{})
-		if err == nil || err.Error() != "cannot make int of nothing: the test says so" {
-			t.Errorf("a resource that is a nil interface has no type: %v", err)
+		if err == nil || err.Error() != "cannot convert nothing to int: a test error" {
+			t.Errorf("the resource is a nil interface without a type: %v", err)
 		}
 	})
 	t.Run("NilMap", noConversion[map[string]int])
@@ -182,22 +182,22 @@ func TestConvertFails(t *testing.T) {
 	t.Run("NilRequest", func(t *testing.T) {
 		h := checks.Convert(c, (*newer).older).Then(func(context.Context, *checks.Request[*newer]) (checks.Result, error) { return checks.Proceed(), nil })
 		if res, err := h(t.Context(), nil); !errors.Is(err, checks.ErrNilRequest) || !res.IsZero() {
-			t.Errorf("a nil request is refused without Compose, too: %v, %v", res, err)
+			t.Errorf("without Compose a nil request must be refused: %v, %v", res, err)
 		}
 	})
 	t.Run("Values", func(t *testing.T) {
 		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(n int) string { return "" })), func(string) (int, error) { return 0, nil })
 		if res, err := checks.Compose(c)(t.Context(), &checks.Request[string]{}); err != nil || !res.Proceeds() {
-			t.Errorf("zero is a value: %v, %v", res, err)
+			t.Errorf("zero is not nil: %v, %v", res, err)
 		}
 	})
 }
 
-// noConversion converts to the nil of a type.
+// noConversion converts to a nil To.
 func noConversion[To any](t *testing.T) {
 	c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(To) string { return "" })), func(*newer) (to To, err error) { return to, nil })
 	if res, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{}); !errors.Is(err, checks.ErrNoConversion) {
-		t.Errorf("nil is no resource: %v, %v", res, err)
+		t.Errorf("nil must be refused: %v, %v", res, err)
 	}
 }
 
@@ -205,10 +205,10 @@ func TestConvertPanics(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	gate := checks.Gate("start", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
 	mustPanic(t, map[string]setUp{
-		"Gate": {"what a gate notes in a converted resource is lost, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
-			"checks: Convert: other may act on the resource, and its changes to a converted resource are lost: leave it out, and write it for *checks_test.newer"},
-		"Decorated": {"a decoration may be what keeps work from getting through", func() { checks.Convert(c.Observe(watching{}), (*newer).older) },
+		"Gate": {"a gate loses its record in a converted resource, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
+			"checks: Convert: other may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for *checks_test.newer"},
+		"Decorated": {"Convert would lose a decoration that blocks work", func() { checks.Convert(c.Observe(watching{}), (*newer).older) },
 			"checks: Convert: the chain Valid has decorations or observers, which would be lost: put them around the converted chain"},
-		"Nil": {"there is nothing to convert by", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
+		"Nil": {"convert is required", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
 	})
 }

@@ -25,11 +25,11 @@ func TestValid(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"Valid":   {"a spec that keeps the rule lets the work go on", rule, &Database{Version: 1}, nil, passes()},
-		"Invalid": {"only a change of the spec helps against one that does not", rule, &Database{}, nil, blocks("SpecInvalid", classify.OnChange, "the version is missing")},
-		"Options": {"reason and wait can be replaced", rule, &Database{}, []checks.Option{checks.WithReason("NoVersion"), checks.WithRetry(classify.VerySlow)}, blocks("NoVersion", classify.VerySlow, "the version is missing")},
-		"NoText":  {"an error that says nothing blocks all the same", func(*Database) error { return errors.New("") }, nil, nil, blocks("SpecInvalid", classify.OnChange, "SpecInvalid")},
-		"Panic":   {"a rule is no selector: a nil pointer in it is a fault, and lets nothing through", rule, nil, nil, fails("panic in link Valid: runtime error: invalid memory address or nil pointer dereference")},
+		"Valid":   {"a spec that keeps the rule proceeds", rule, &Database{Version: 1}, nil, proceeding()},
+		"Invalid": {"a spec that breaks the rule waits for a change", rule, &Database{}, nil, blocks("SpecInvalid", classify.OnChange, "the version is missing")},
+		"Options": {"options replace the reason and the retry", rule, &Database{}, []checks.Option{checks.WithReason("NoVersion"), checks.WithRetry(classify.VerySlow)}, blocks("NoVersion", classify.VerySlow, "the version is missing")},
+		"NoText":  {"an error without a text blocks", func(*Database) error { return errors.New("") }, nil, nil, blocks("SpecInvalid", classify.OnChange, "SpecInvalid")},
+		"Panic":   {"a nil dereference in a rule is an error", rule, nil, nil, fails("panic in link Valid: runtime error: invalid memory address or nil pointer dereference")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -40,12 +40,13 @@ func TestValid(t *testing.T) {
 
 func TestValidSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
-		"Nil":     {"a rule is needed", func() { checks.Valid[*Database](nil) }, "checks: Valid: the function is nil"},
-		"AtLeast": {"there is nothing to count", func() { checks.Valid(func(*Database) error { return nil }, checks.WithMinimum(1)) }, "checks: Valid: the option WithMinimum is not for this check"},
+		"Nil":     {"the rule is required", func() { checks.Valid[*Database](nil) }, "checks: Valid: the function is nil"},
+		"AtLeast": {"WithMinimum is for approvals", func() { checks.Valid(func(*Database) error { return nil }, checks.WithMinimum(1)) }, "checks: Valid: the option WithMinimum is not for this check"},
 	})
 }
 
-// Each old name is told from its new name by a check that the option changes, or by the panic of a check that refuses it.
+// Each old name must change the answers of checks, or the panics of checks that
+// refuse it, as its new name does.
 func TestDeprecated(t *testing.T) {
 	type options = []checks.Option
 	clock := func() time.Time { return time.Time{} }
@@ -66,7 +67,8 @@ func TestDeprecated(t *testing.T) {
 		"WrongKindProceeds": {checks.WrongKindProceeds(), checks.WithWrongKindAllowed()},
 	}
 	state := func(o options) checks.Middleware[*Deep] { return checks.ProvisioningState(deepState, o...) }
-	// What each check answers, or the panic that refuses the option.
+	// answers returns the answer of each check, or the panic that refuses the
+	// option.
 	answers := func(o checks.Option) (all []string) {
 		var opts options
 		if o != nil {
@@ -104,7 +106,7 @@ func TestDeprecated(t *testing.T) {
 				all = append(all, a.Result.String())
 			},
 			func() {
-				cached := checks.Cached(time.Hour, func(req request) int { return req.Resource.Version }, says[request]("a", checks.Proceed(), nil), opts...)
+				cached := checks.Cached(time.Hour, func(req request) int { return req.Resource.Version }, returns[request]("a", checks.Proceed(), nil), opts...)
 				for _, version := range []int{1, 2, 1} {
 					a, _ := ask(t, cached, ofDatabase(&Database{Version: version}))
 					all = append(all, strings.Join(a.Notes, "; "))
@@ -121,10 +123,10 @@ func TestDeprecated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := answers(tc.new)
 			if cmp.Equal(want, answers(nil)) {
-				t.Error("no check tells the option from none")
+				t.Error("the option changes no answer")
 			}
 			if diff := cmp.Diff(want, answers(tc.old)); diff != "" {
-				t.Errorf("the old name does something else: -want, +got:\n%s", diff)
+				t.Errorf("the old name differs from the new one: -want, +got:\n%s", diff)
 			}
 		})
 	}

@@ -1,6 +1,6 @@
-// Package checks holds the checks that a reconciler runs before it works on a resource. A check
-// decides, for instance, whether the owner is ready or whether a person has approved. Each check is
-// one link of a chain and one line of code:
+// Package checks decides whether a reconciler may work on a resource now. Is
+// the owner ready? Has a person approved? Each check is one link of a chain and
+// one line of code:
 //
 //	guards := chain.New(
 //		checks.OnOwner[*Database](checks.OwnerReady()),
@@ -8,123 +8,137 @@
 //		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Spec.Network} }),
 //	)
 //
-// # Two kinds of checks
+// The flow runs these chains at its extension points. [Compose] runs one
+// anywhere else.
 //
-// The type of the request separates the two kinds:
+// # Which check to use
 //
-//   - An owner check is an [OwnerMiddleware]. It receives an [OwnerRequest], which holds the owner
-//     and nothing of the resource. So it can run before the first call to the cloud.
-//   - A check of the resource is a [Middleware]. It receives a [Request], which holds the resource
-//     and its owner.
+// The work waits until:
 //
-// An owner check that uses the resource does not compile. [OnOwner] puts owner checks into a chain
-// of resource checks.
+//   - the owner is ready: [OwnerReady]
+//   - the owner exists, ready or not: [OwnerFound]
+//   - a field of the owner has a certain state: [OwnerProvisioningState]
+//   - the owner meets your rule: [OwnerIs], or [OwnerFits] if the rule compares
+//     the owner with the resource
+//   - the resource is in a certain state: [ProvisioningState], or [LiveState]
+//     if the check has to read the state from the cloud
+//   - the objects that the resource refers to are ready: [ReferenceReady]
+//   - these objects meet your rule: [ReferenceIs]
+//   - the resource meets your rule: [ResourceIs]
+//   - a person has approved: [ApprovalPending]
+//   - the resource is not paused: [Paused]
+//   - anything else is true: [Check], or [Gate] for a function that starts work
+//     and waits for it
 //
-// # Results
+// The request separates two kinds of checks. An owner check is an
+// [OwnerMiddleware]. It receives an [OwnerRequest], which holds the owner and
+// nothing of the resource, so it can run before the first call to the cloud. A
+// check of the resource is a [Middleware]. It receives a [Request], which holds
+// the resource and its owner. An owner check that uses the resource does not
+// compile. [OnOwner] puts owner checks into a chain of resource checks.
 //
-// A check returns one of these results:
+// [All] runs several checks and reports every blocker. [Cached] remembers that
+// an expensive check proceeded. [Convert] reuses a chain written for one
+// version of an API for another version.
 //
-//	Proceed    the next check runs, and then the work
-//	Skip       the work runs without the inner checks
-//	Block      the work has to wait
-//	Ignore     the resource belongs to another controller: nothing is written
-//	Finished   the work is complete until the spec changes
-//	Release    a resource that a user deletes goes without a deletion in the cloud
+// # The meaning of each result
+//
+//   - [Proceed]: the next check runs, and after the last one the work.
+//   - [Skip]: the work runs without the inner checks.
+//   - [Block]: the work has to wait.
+//   - [Ignore]: the resource belongs to another controller. Nothing is written.
+//   - [Finished]: the work is complete until the spec changes.
+//   - [Release]: a resource that a user deletes is released without a deletion
+//     in the cloud.
+//   - An error: the check could not decide. The flow classifies it and retries.
 //
 // A block is not an error. It states:
 //
-//   - why: a reason for machines and a message for people
-//   - how soon to retry ([WithRetry], [WithAfter]); [classify.Never] is a final failure
+//   - a reason for machines and a message for people
+//   - how soon to retry ([WithRetry], [WithAfter]); [classify.Never] is a final
+//     failure
 //   - the awaited objects ([WithWaitingFor], [WithWaitingForSelf])
 //   - whether the conditions stay as they are ([WithStatusKept])
 //
-// An error means that the check could not decide. A negative delay is ignored, and the trace shows
-// it.
+// # Writing a check
 //
-// # The prebuilt checks
+// [Check] makes a link from a function that decides. The function never sees
+// next, so it cannot forget it:
 //
-//	OwnerReady               the owner is ready for its own generation
-//	OwnerFound               the owner exists
-//	OwnerProvisioningState   the owner is in a state that allows work: any field, an allow or a deny set
-//	OwnerIs, OwnerFits       the user's function has no objection to the owner, alone or with the resource
-//	ProvisioningState        the resource itself is in a state that allows work, as last seen
-//	LiveState                the same, but the check reads the state from the cloud
-//	ReferenceReady           all objects that the resource refers to are found and ready
-//	ReferenceIs              the user's function has no objection to any of these objects
-//	ResourceIs               the user's function has no objection to the resource, for instance to its spec
-//	ApprovalPending          a person has approved
-//	Paused                   no person has paused the resource
+//	quota := checks.Check("quota", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+//		free, err := quotas.Free(ctx, req.Resource.Spec.Region)
+//		if err != nil {
+//			return checks.Result{}, err
+//		}
+//		if free < req.Resource.Spec.Cores {
+//			return checks.Block("QuotaExceeded", fmt.Sprintf("%d cores are free; raise the quota", free)), nil
+//		}
+//		return checks.Proceed(), nil
+//	})
 //
-// Unknown is never treated as ready. An owner that is not found, a state that is not reported, and
-// stale readiness block, each with its own reason. Each option that relaxes this names the case it
-// allows, as [WithUnknownAllowed] does. The trace shows each pass that proceeded because of such an
-// option.
+// Write a raw link, a func(next) Handler, only if the decision depends on the
+// inner checks. It must call next with the request that it received, or with a
+// copy of it. Package checkstest tests your checks: it runs your cases, and it
+// tries the rules that every check must keep.
 //
-// OwnerReady, OwnerFound and ReferenceReady proceed in two cases in which the answer can never be
-// determined: a resource without an owner ([WithRequiredOwner]), and an object known only by its cloud
-// ID ([WithByIDBlocked]). An owner that no reference names yet is no such case: it blocks
-// ([ReasonOwnerNotSet]).
+// # Unknown is never treated as ready
+//
+// An owner that is not found, a state that is not reported, and stale readiness
+// block, each with its own reason. Each option that relaxes this names the case
+// it allows, as [WithUnknownAllowed] does. The trace shows each pass that
+// proceeded because of such an option.
+//
+// OwnerReady, OwnerFound and ReferenceReady proceed in two cases that no retry
+// can decide: a resource without an owner ([WithRequiredOwner] blocks), and an
+// object known only by its cloud ID ([WithByIDBlocked] blocks). An owner that
+// no reference names yet blocks ([ReasonOwnerNotSet]).
 //
 // # States of the resource
 //
-// The [Presence] in the [Request] says whether the resource is in the cloud: unknown, absent or
-// present. Before Apply, ProvisioningState and LiveState decide by a reported state, whatever the
-// presence is. If no state is reported:
+// [Presence] says whether the resource is in the cloud: unknown, absent or
+// present. Before Apply, ProvisioningState and LiveState decide by a reported
+// state, whatever the presence is. If no state is reported:
 //
 //	absent             proceed: no operation can be under way
 //	present, unknown   block
 //
-// Once Apply has succeeded ([OwnerRequest.Applied]), a check guards Ready. An absent resource then
-// always blocks, because it is missing. Without [WithAllowed] and [WithDenied] only a final good state
-// proceeds, so that a failed resource does not become Ready.
+// Once Apply has succeeded ([OwnerRequest.Applied]), a check guards Ready. An
+// absent resource then always blocks, because it is missing. Without
+// [WithAllowed] and [WithDenied] only a final good state proceeds, so that a
+// failed resource does not become Ready.
 //
-// The words for states and approvals are Azure's unless the kind has a [Vocabulary].
+// The words for states and approvals are Azure's unless the kind has a
+// [Vocabulary].
 //
 // # Nil pointers
 //
-// A selector of a state may dereference nil. The state is then not reported. The trace shows where,
-// so that a bug in the selector is visible.
+// These functions may dereference nil: selectors of a state, the functions of
+// ApprovalPending, and objections to an owner or a reference. The field is then
+// not reported. The trace shows where, so that a bug in the function is
+// visible.
 //
-// A function that returns a list of references or a boolean must not dereference nil, nor must the
-// objection of ResourceIs. The check fails, because one nil would hide the other references.
-// [OptionalRefs] takes references that may be nil.
-//
-// If the list function of ApprovalPending dereferences nil, the approvals are not reported.
+// A function that returns references or a boolean must not dereference nil, nor
+// must the objection of ResourceIs. The check fails, because one nil would hide
+// the other references. [OptionalRefs] takes references that may be nil.
 //
 // # Handing over what a check found
 //
-// A [Slot] carries a value from a check to later checks and to Apply, within one
-// pass. Apply then needs no second lookup, and acts on the object that the check
-// approved:
+// A [Slot] carries a value from a check to later checks and to Apply, within
+// one pass. Apply then needs no second lookup, and acts on the object that the
+// check approved:
 //
 //	var subnet = checks.NewSlot[*Subnet]("subnet") // once, as a variable of the package
 //
 //	subnet.Set(req, s)          // in the check
 //	s, err := subnet.Get(req)   // in a later check, a link, or Apply
 //
-// [WithSlot] sets a slot to the owner that OwnerIs or OwnerFits found suitable.
-// Reading a slot that is not set is an error ([ErrSlotUnset]). A pass that polls
-// an operation under way skips the checks before Apply, so a slot may be unset
-// when the request has a Token. A check that [Cached] remembers sets nothing.
-//
-// # Writing a check
-//
-// [Check] makes a link from a function that decides and never sees next. [Gate] makes a link from a
-// function that acts and then waits. [All] runs several checks and reports every blocker. [Cached]
-// remembers that a check proceeded. Observers see each check within these, and within OnOwner.
-//
-// Write a raw link, a func(next) Handler, only if the decision depends on the inner checks. A raw
-// link must call next with the request that it received.
-//
-// Package checkstest tests your checks. It runs your own cases, and it tests the rules that every
-// check has to keep.
-//
-// [Convert] reuses a chain written for one version of an API for another version.
+// [WithSlot] sets a slot to the object that OwnerIs, OwnerFits or ReferenceIs
+// found suitable. Reading a slot that is not set is an error ([ErrSlotUnset]).
+// [Slot] lists the checks that do not run and so set nothing.
 //
 // # Running a chain
 //
-// [Compose] makes a handler from a chain. It fails closed: a link that forgets next, the zero
-// Result and a panic are errors that name the link. No result with an error proceeds. Links made by
-// Check and Gate refuse a request that no Compose opened. So a chain of checks that Then runs fails
-// ([ErrNotComposed]).
+// [Compose] fails closed. A link that forgets next, the zero Result and a panic
+// are errors that name the link. No result with an error proceeds. Links made
+// by Check and Gate refuse a request that no Compose opened ([ErrNotComposed]).
 package checks

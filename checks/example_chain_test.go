@@ -11,7 +11,7 @@ import (
 // Cluster is the owner of databases.
 type Cluster struct {
 	Version int
-	Status  *ClusterStatus // nil until the cloud has answered
+	Status  *ClusterStatus // nil until the first GET
 }
 
 type ClusterStatus struct {
@@ -21,7 +21,7 @@ type ClusterStatus struct {
 // Database is the resource that is reconciled.
 type Database struct {
 	Version int
-	Network checks.Ref // what it refers to
+	Network checks.Ref // the network that it refers to
 	Paused  bool
 	Status  *DatabaseStatus
 }
@@ -36,7 +36,8 @@ type Connection struct {
 	Name, Status string
 }
 
-// A chain of checks is made once, and asked in each pass before the work is done.
+// A program composes its chain of checks once, and calls it in each pass before
+// the work.
 func Example() {
 	guards := chain.New(
 		checks.OnOwner[*Database](checks.OwnerReady()),
@@ -44,7 +45,7 @@ func Example() {
 		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
 		checks.Check("version", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 			if req.Resource.Version < 12 {
-				return checks.Block("VersionTooOld", "versions before 12 are not offered any more"), nil
+				return checks.Block("VersionTooOld", "version 12 is the oldest: raise spec.version"), nil
 			}
 			return checks.Proceed(), nil
 		}),
@@ -52,7 +53,7 @@ func Example() {
 	decide := checks.Compose(guards)
 	fmt.Println(guards)
 
-	// One pass. What the engine knows of the owner and of other objects comes with the request.
+	// One pass. The engine puts the owner and the resolver into the request.
 	req := &checks.Request[*Database]{
 		OwnerRequest: checks.OwnerRequest{
 			Owner: checks.Object{
@@ -61,26 +62,26 @@ func Example() {
 				Readiness: checks.Readiness{State: checks.Ready},
 			},
 			Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-				return checks.Object{Ref: ref}, nil // looked for and not there
+				return checks.Object{Ref: ref}, nil // it does not exist
 			},
 		},
 		Resource: &Database{Network: checks.Ref{Kind: "Network", Name: "lan"}},
-		Presence: checks.Absent, // looked for and not there
+		Presence: checks.Absent, // a GET did not find the database
 	}
 	res, err := decide(context.Background(), req)
-	fmt.Println("goes on:    ", res.Proceeds(), err)
-	fmt.Println("stopped by: ", req.DecidedBy())
+	fmt.Println("proceeds:   ", res.Proceeds(), err)
+	fmt.Println("decided by: ", req.DecidedBy())
 	fmt.Println("reason:     ", res.Reason())
 	fmt.Println("message:    ", res.Message())
 	fmt.Println("waiting for:", res.WaitingFor())
-	fmt.Println("try again:  ", res.Retry())
+	fmt.Println("retry:      ", res.Retry())
 
 	// Output:
 	// OnOwner(OwnerReady) -> ProvisioningState -> ReferenceReady(network) -> version
-	// goes on:     false <nil>
-	// stopped by:  ReferenceReady(network)
+	// proceeds:    false <nil>
+	// decided by:  ReferenceReady(network)
 	// reason:      ReferenceNotFound
 	// message:     network Network lan was not found: waiting until it is created
 	// waiting for: [Network lan]
-	// try again:   fast
+	// retry:       fast
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// CertificateRequest asks an issuer for a certificate. A person or a policy approves it.
+// CertificateRequest asks an issuer for a certificate. An approver approves or
+// denies it.
 type CertificateRequest struct {
 	IssuerGroup      string
 	Approved, Denied bool
@@ -20,7 +21,7 @@ func decide(req *CertificateRequest, check checks.Middleware[*CertificateRequest
 	fmt.Println(res, err)
 }
 
-// Requests for issuers of other groups belong to other controllers.
+// Certificate requests for issuers of other groups belong to other controllers.
 func ExampleIgnore() {
 	ours := checks.Check("ours", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
 		if group := req.Resource.IssuerGroup; group != "issuers.example.org" {
@@ -35,8 +36,8 @@ func ExampleIgnore() {
 	// proceed <nil>
 }
 
-// An approver writes a condition into the status of the same request. A denied request has failed for
-// good.
+// An approver writes a condition into the status of the certificate request. A
+// denied request is a final failure.
 func ExampleWithWaitingForSelf() {
 	approved := checks.Check("approved", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
 		switch {
@@ -54,7 +55,8 @@ func ExampleWithWaitingForSelf() {
 	// block Denied: the approver denied the request [never] <nil>
 }
 
-// A backup runs once. When it is complete, nothing is left to do until its spec changes.
+// A backup runs once. A complete backup needs no more work until its spec
+// changes.
 func ExampleFinished() {
 	type Backup struct{ Phase string }
 	complete := checks.Compose(chain.New(
@@ -76,13 +78,14 @@ func ExampleFinished() {
 	// proceed <nil>
 }
 
-// A user of an object store that is gone needs no deletion: the store took the user with it.
+// The deletion of an object store also deletes its users. So a user without a
+// store needs no deletion in the cloud.
 func ExampleRelease() {
 	type ObjectUser struct{ Name string }
 	storeGone := checks.Compose(chain.New(
 		checks.Check("store", func(_ context.Context, req *checks.Request[*ObjectUser]) (checks.Result, error) {
 			if !req.Owner.Found() {
-				return checks.Release("the object store " + req.Owner.Ref.Name + " is gone"), nil
+				return checks.Release("the object store " + req.Owner.Ref.Name + " does not exist"), nil
 			}
 			return checks.Proceed(), nil
 		}),
@@ -91,12 +94,13 @@ func ExampleRelease() {
 	req.Owner.Ref, req.Deleting = checks.Ref{Kind: "ObjectStore", Name: "media"}, true
 	fmt.Println(storeGone(ctx, req))
 	// Output:
-	// release: the object store media is gone <nil>
+	// release: the object store media does not exist <nil>
 }
 
-// A machine pool that another write holds for a moment keeps its conditions.
+// Another operation locks a machine pool for a moment. The pool keeps its
+// conditions.
 func ExampleWithStatusKept() {
-	res := checks.Block("Locked", "a scale operation holds the pool", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
+	res := checks.Block("Locked", "a scale operation locks the pool; it ends by itself", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
 	fmt.Println(res.Blocked(), res.KeepsStatus())
 	// Output:
 	// true true

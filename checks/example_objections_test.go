@@ -9,8 +9,8 @@ import (
 )
 
 // A port gets its address from a subnet. The subnet must belong to the network
-// of the port. ReferenceReady waits until the subnet exists in the cloud, and
-// ReferenceIs looks into it.
+// of the port. ReferenceReady waits until the subnet is ready in the cloud, and
+// ReferenceIs compares the networks.
 func ExampleReferenceIs() {
 	type Port struct{ Network, Subnet string }
 	type Subnet struct{ Network string }
@@ -20,7 +20,7 @@ func ExampleReferenceIs() {
 		checks.ReferenceReady("subnet", subnets),
 		checks.ReferenceIs("subnet", subnets, func(p *Port, s *Subnet) string {
 			if s.Network != p.Network {
-				return fmt.Sprintf("it belongs to network %s, and the port to network %s", s.Network, p.Network)
+				return fmt.Sprintf("it belongs to network %s; name a subnet of network %s", s.Network, p.Network)
 			}
 			return ""
 		}, checks.WithReason("OtherNetwork")),
@@ -40,7 +40,7 @@ func ExampleReferenceIs() {
 	}
 	// Output:
 	// block ReferenceNotFound: subnet Subnet web-b was not found: waiting until it is created [fast, waiting for Subnet web-b] <nil>
-	// block OtherNetwork: subnet Subnet db-a: it belongs to network db, and the port to network web [slow, waiting for Subnet db-a] <nil>
+	// block OtherNetwork: subnet Subnet db-a: it belongs to network db; name a subnet of network web [slow, waiting for Subnet db-a] <nil>
 	// proceed <nil>
 }
 
@@ -52,7 +52,7 @@ func ExampleResourceIs() {
 	check := checks.Compose(chain.New(
 		checks.ResourceIs("approved", func(r *CertificateRequest) string {
 			if !r.Conditions["Approved"] {
-				return "no approver has approved the request yet"
+				return "an approver must approve the request"
 			}
 			return ""
 		}, checks.WithReason("NotApproved")),
@@ -64,12 +64,12 @@ func ExampleResourceIs() {
 	r.Conditions = map[string]bool{"Approved": true}
 	fmt.Println(check(ctx, &checks.Request[*CertificateRequest]{Resource: r}))
 	// Output:
-	// block NotApproved: no approver has approved the request yet [on change] <nil>
+	// block NotApproved: an approver must approve the request [on change] <nil>
 	// proceed <nil>
 }
 
-// The databases of a PostgreSQL cluster may not take the name of a database that
-// the server itself has. No retry helps until the spec changes.
+// A database of a PostgreSQL cluster must not have the name of a database that
+// the server reserves. The check is retried when the spec changes.
 func ExampleResourceIs_spec() {
 	type Database struct{ Name string }
 
@@ -77,7 +77,7 @@ func ExampleResourceIs_spec() {
 		checks.ResourceIs("name", func(d *Database) string {
 			switch d.Name {
 			case "postgres", "template0", "template1":
-				return fmt.Sprintf("spec.name is %s, which the server reserves: give another name", d.Name)
+				return fmt.Sprintf("spec.name is %s, which the server reserves: choose another name", d.Name)
 			}
 			return ""
 		}, checks.WithReason(checks.ReasonSpecInvalid)),
@@ -86,14 +86,13 @@ func ExampleResourceIs_spec() {
 	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "template1"}}))
 	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "orders"}}))
 	// Output:
-	// block SpecInvalid: spec.name is template1, which the server reserves: give another name [on change] <nil>
+	// block SpecInvalid: spec.name is template1, which the server reserves: choose another name [on change] <nil>
 	// proceed <nil>
 }
 
-// A controller of machine pools sets the owner reference of each pool in Azure
-// some time after the pool was created. Until then the pool is no root resource.
-// The owner becomes ready after the pool in Azure, so the check must not wait
-// for its readiness.
+// A controller of machine pools creates a pool in Azure and sets its owner
+// reference later. Until then the check blocks. The owner becomes ready after
+// the pool in Azure, so the check must not wait for its readiness.
 func ExampleOwnerFound() {
 	check := checks.Compose(chain.New(checks.OwnerFound()))
 
@@ -107,7 +106,7 @@ func ExampleOwnerFound() {
 	notReady := checks.Readiness{State: checks.NotReady, Reason: "WaitingForInfrastructure"}
 	fmt.Println(check(ctx, &checks.OwnerRequest{Owner: checks.Object{Ref: workers, Value: &MachinePool{}, Readiness: notReady}}))
 	// Output:
-	// block OwnerNotSet: the owner reference is not set yet: it must name a MachinePool [on change] <nil>
+	// block OwnerNotSet: the owner reference is not set yet: it must name an object of kind MachinePool [on change] <nil>
 	// block OwnerNotFound: owner MachinePool workers was not found: waiting until it is created [fast, waiting for MachinePool workers] <nil>
 	// proceed <nil>
 }

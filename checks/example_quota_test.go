@@ -12,19 +12,19 @@ import (
 
 // Quotas is the part of the service's client that the check needs.
 type Quotas interface {
-	// Usage returns how many cores a region has in use, and how many it may use.
+	// Usage returns the used cores of a region and their limit.
 	Usage(ctx context.Context, region string) (used, limit int, err error)
 }
 
-// MachinePool is reconciled.
+// MachinePool is the resource that is reconciled.
 type MachinePool struct {
 	Region string
-	Cores  int // wanted
-	Has    int // in the cloud, as the last GET reported it
+	Cores  int // the wanted cores
+	Has    int // the cores in the cloud, from the last GET
 }
 
-// WithinQuota blocks a pool that needs more cores than its quota has left. A pool that needs no more cores than it has
-// proceeds without a request.
+// WithinQuota blocks a pool that needs more cores than the quota has free. A
+// pool that needs no more cores proceeds without a call of the service.
 func WithinQuota(quotas Quotas) checks.Middleware[*MachinePool] {
 	return checks.Check("WithinQuota", func(ctx context.Context, req *checks.Request[*MachinePool]) (checks.Result, error) {
 		pool := req.Resource
@@ -37,7 +37,7 @@ func WithinQuota(quotas Quotas) checks.Middleware[*MachinePool] {
 			return checks.Result{}, fmt.Errorf("reading the quota of %s: %w", pool.Region, err)
 		}
 		if free := limit - used; more > free {
-			why := fmt.Sprintf("%d more cores are needed in %s, and %d of %d are free: raise the quota or ask for fewer",
+			why := fmt.Sprintf("the pool needs %d more cores in %s, but %d of %d are free: raise the quota or lower spec.cores",
 				more, pool.Region, free, limit)
 			return checks.Block("QuotaExceeded", why, checks.WithAfter(10*time.Minute)), nil
 		}
@@ -45,7 +45,7 @@ func WithinQuota(quotas Quotas) checks.Middleware[*MachinePool] {
 	})
 }
 
-// fakeQuotas stands for the service in tests.
+// fakeQuotas is a fake of the service.
 type fakeQuotas struct {
 	used, limit int
 	err         error
@@ -55,8 +55,9 @@ func (q *fakeQuotas) Usage(context.Context, string) (used, limit int, err error)
 	return q.used, q.limit, q.err
 }
 
-// A check asks a service through an interface with the one method that it needs. A test gives it a fake. An error says that
-// the check could not find out: it is no block.
+// A check calls a service through an interface with the one method that it
+// needs, so a test can use a fake. An error means that the check could not
+// decide. It is not a block.
 func ExampleCheck_quota() {
 	quotas := &fakeQuotas{used: 92, limit: 100}
 	check := checks.Compose(chain.New(WithinQuota(quotas)))
@@ -74,7 +75,7 @@ func ExampleCheck_quota() {
 	_, err := check(context.Background(), &checks.Request[*MachinePool]{Resource: &MachinePool{Region: "westeurope", Cores: 24, Has: 16}})
 	fmt.Println(errors.Is(err, quotas.err))
 	// Output:
-	// block QuotaExceeded: 16 more cores are needed in westeurope, and 8 of 100 are free: raise the quota or ask for fewer [slow, in 10m0s] <nil>
+	// block QuotaExceeded: the pool needs 16 more cores in westeurope, but 8 of 100 are free: raise the quota or lower spec.cores [slow, in 10m0s] <nil>
 	// proceed <nil>
 	// proceed <nil>
 	// true

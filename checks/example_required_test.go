@@ -8,10 +8,10 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// A resource without an owner is a root resource, and proceeds.
-// WithRequiredOwner is for a kind that always has an owner: there, no owner is
-// a mistake in the spec. A ready owner proceeds in both.
-func ExampleOwnerReady_required() {
+// A resource without an owner is a root resource, and proceeds. Use
+// WithRequiredOwner for a kind that always has an owner: a resource without one
+// is then a mistake in the spec, and blocks.
+func ExampleWithRequiredOwner() {
 	check := checks.Compose(chain.New(checks.OwnerReady()))
 	required := checks.Compose(chain.New(checks.OwnerReady(checks.WithRequiredOwner())))
 
@@ -27,7 +27,7 @@ func ExampleOwnerReady_required() {
 	}
 	// Output:
 	// proceed <nil>
-	// block OwnerNotSet: there is no owner, and one is required: name an owner [on change] <nil>
+	// block OwnerNotSet: the resource has no owner and needs one: set its owner reference [on change] <nil>
 	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
 	// block OwnerNotFound: owner Topic orders was not found: waiting until it is created [fast, waiting for Topic orders] <nil>
 	// block OwnerNotReady: owner Topic orders is not ready: Creating [fast, waiting for Topic orders] <nil>

@@ -12,11 +12,11 @@ import (
 // Gateway refers to a network.
 type Gateway struct{ Network checks.Ref }
 
-// errForbidden is an error of the API that the resolver asks.
+// errForbidden is an error of the API that the resolver calls.
 var errForbidden = errors.New("networks: get: forbidden")
 
-// findNetwork finds references. It has three answers: the object, an Object without a Value for one that does not exist, and an
-// error if it could not find out.
+// findNetwork is a Resolver. It returns the object, or an Object without a
+// Value if the object does not exist, or an error if it could not find out.
 func findNetwork(_ context.Context, ref checks.Ref) (checks.Object, error) {
 	switch ref.Name {
 	case "secret":
@@ -27,8 +27,9 @@ func findNetwork(_ context.Context, ref checks.Ref) (checks.Object, error) {
 	return checks.Object{Ref: ref}, nil
 }
 
-// A reference that does not exist blocks, and the resource waits for it. An error of the resolver is an error of the check:
-// a retry asks again, and the resource waits for nothing.
+// If the referenced object does not exist, the check blocks and waits for it.
+// An error of the resolver is an error of the check. The flow retries it and
+// waits for no object.
 func ExampleReferenceReady_error() {
 	check := checks.Compose(chain.New(
 		checks.ReferenceReady("network", func(g *Gateway) []checks.Ref { return []checks.Ref{g.Network} }),

@@ -7,16 +7,16 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// owningCluster carries the cluster that a check approved to later links.
+// owningCluster carries the approved cluster to later links.
 var owningCluster = checks.NewSlot[*Cluster]("owning cluster")
 
-// The check hands the cluster that it approved over to later links, which need
-// no type assertion and no second check. A cluster that blocks is not handed
-// over.
+// The check sets the slot to the cluster that it approved. Later links need no
+// type assertion and no second check. A cluster with an objection is not in the
+// slot.
 func ExampleWithSlot() {
 	check := checks.Compose(chain.New(checks.OwnerIs("ClusterUpgraded", func(c *Cluster) string {
-		if c.Status.ProvisioningState == &upgrading {
-			return "it is being upgraded"
+		if *c.Status.ProvisioningState == "Upgrading" {
+			return "it is being upgraded; wait until the upgrade ends"
 		}
 		return ""
 	}, checks.WithSlot(owningCluster))))

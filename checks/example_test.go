@@ -20,12 +20,13 @@ var (
 	lan  = checks.Ref{Kind: "Network", Name: "lan"}
 )
 
-// ofCluster is a request about what c owns; c is ready.
+// ofCluster returns a request of an owner check for the owner c, which is
+// ready.
 func ofCluster(c *Cluster) *checks.OwnerRequest {
 	return &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: c, Readiness: checks.Readiness{State: checks.Ready}}}
 }
 
-// ofDatabase is a request about d, which is there in the cloud and belongs to a cluster.
+// ofDatabase returns a request for d, which is in the cloud and has an owner.
 func ofDatabase(d *Database) *checks.Request[*Database] {
 	return &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{}), Resource: d, Presence: checks.Present}
 }
@@ -37,7 +38,7 @@ func ExampleOwnerReady() {
 	req.Owner.Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
 	fmt.Println(check(ctx, req))
 
-	// Ready, but before its spec was changed.
+	// The owner was ready before its spec changed.
 	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 3, Generation: 4}
 	fmt.Println(check(ctx, req))
 
@@ -45,7 +46,7 @@ func ExampleOwnerReady() {
 	fmt.Println(check(ctx, req))
 	// Output:
 	// block OwnerNotReady: owner Cluster prod is not ready: Creating [fast, waiting for Cluster prod] <nil>
-	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec, which is at 4 now [fast, waiting for Cluster prod] <nil>
+	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4 [fast, waiting for Cluster prod] <nil>
 	// proceed <nil>
 }
 
@@ -56,7 +57,7 @@ func ExampleOwnerProvisioningState() {
 
 	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
 
-	// Nobody has reported a status: the selector meets a nil pointer, and need not ask.
+	// The cluster has not reported a status. The selector may dereference nil.
 	fmt.Println(check(ctx, ofCluster(&Cluster{})))
 
 	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &succeeded}})))
@@ -66,8 +67,8 @@ func ExampleOwnerProvisioningState() {
 	// proceed <nil>
 }
 
-// Any field will do, and any set of states: here all but one let the work go on.
-func ExampleOwnerProvisioningState_deny() {
+// WithDenied names the states that block. All other states proceed.
+func ExampleWithDenied() {
 	check := checks.Compose(chain.New(checks.OwnerProvisioningState(
 		func(c *Cluster) *string { return c.Status.ProvisioningState },
 		checks.WithDenied("Deleting"), checks.WithUnknownAllowed(),
@@ -86,7 +87,7 @@ func ExampleOwnerIs() {
 	check := checks.Compose(chain.New(
 		checks.OwnerIs("supported", func(c *Cluster) string {
 			if c.Version < 12 {
-				return fmt.Sprintf("version %d is not supported any more: upgrade it to 12", c.Version)
+				return fmt.Sprintf("version %d is not supported: upgrade it to 12", c.Version)
 			}
 			return ""
 		}),
@@ -95,7 +96,7 @@ func ExampleOwnerIs() {
 	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 11})))
 	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 12})))
 	// Output:
-	// block OwnerUnsuitable: owner Cluster prod: version 11 is not supported any more: upgrade it to 12 [slow, waiting for Cluster prod] <nil>
+	// block OwnerUnsuitable: owner Cluster prod: version 11 is not supported: upgrade it to 12 [slow, waiting for Cluster prod] <nil>
 	// proceed <nil>
 }
 
@@ -103,7 +104,7 @@ func ExampleOwnerFits() {
 	check := checks.Compose(chain.New(
 		checks.OwnerFits("version", func(d *Database, c *Cluster) string {
 			if d.Version > c.Version {
-				return fmt.Sprintf("it has version %d, the database wants %d", c.Version, d.Version)
+				return fmt.Sprintf("it has version %d; upgrade it to %d", c.Version, d.Version)
 			}
 			return ""
 		}),
@@ -115,7 +116,7 @@ func ExampleOwnerFits() {
 	req.Resource.Version = 10
 	fmt.Println(check(ctx, req))
 	// Output:
-	// block OwnerUnsuitable: owner Cluster prod: it has version 11, the database wants 12 [slow, waiting for Cluster prod] <nil>
+	// block OwnerUnsuitable: owner Cluster prod: it has version 11; upgrade it to 12 [slow, waiting for Cluster prod] <nil>
 	// proceed <nil>
 }
 
@@ -136,7 +137,7 @@ func ExampleProvisioningState() {
 }
 
 func ExampleLiveState() {
-	states := []string{"Scaling", "Online"} // what the cloud answers, one after the other
+	states := []string{"Scaling", "Online"} // the answers of the cloud
 	check := checks.Compose(chain.New(
 		checks.LiveState(func(context.Context, *checks.Request[*Database]) (string, error) {
 			state := states[0]
@@ -157,7 +158,7 @@ func ExampleReferenceReady() {
 		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
 	))
 
-	// The engine's way to other objects: here one knows of none.
+	// The engine sets the resolver. This one finds no object.
 	req := ofDatabase(&Database{Network: lan})
 	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
 		return checks.Object{Ref: ref}, nil
@@ -184,7 +185,8 @@ func ExampleApprovalPending() {
 	req := ofDatabase(&Database{Status: &DatabaseStatus{Connections: []Connection{{"office", "Approved"}, {"backup", "Pending"}}}})
 	fmt.Println(check(ctx, req))
 
-	// No retry helps against a no, so there is none until a person acts.
+	// No retry helps against a rejection, so the block waits until a person
+	// acts.
 	req.Resource.Status.Connections[1].Status = "Rejected"
 	fmt.Println(check(ctx, req))
 
@@ -204,15 +206,15 @@ func ExamplePaused() {
 	fmt.Println(check(ctx, ofDatabase(&Database{Paused: true})))
 	fmt.Println(check(ctx, ofDatabase(&Database{})))
 	// Output:
-	// block Paused: paused; resume it to continue [on change] <nil>
+	// block Paused: the resource is paused; resume it to continue [on change] <nil>
 	// proceed <nil>
 }
 
-// A check of one's own: it decides, and need not know what is behind it.
+// A check of a user. The function decides, and never sees the inner links.
 func ExampleCheck() {
 	quota := checks.Check("quota", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 		if req.Resource.Version == 12 {
-			return checks.Block("QuotaExceeded", "no more databases of version 12 here: ask for a higher quota"), nil
+			return checks.Block("QuotaExceeded", "the quota allows no more databases of version 12: raise the quota"), nil
 		}
 		return checks.Proceed(), nil
 	})
@@ -221,20 +223,20 @@ func ExampleCheck() {
 	fmt.Println(check(ctx, ofDatabase(&Database{Version: 12})))
 	fmt.Println(check(ctx, ofDatabase(&Database{Version: 13})))
 	// Output:
-	// block QuotaExceeded: no more databases of version 12 here: ask for a higher quota [slow] <nil>
+	// block QuotaExceeded: the quota allows no more databases of version 12: raise the quota [slow] <nil>
 	// proceed <nil>
 }
 
-// A gate starts what is missing, and waits until it is there.
+// A gate starts a backup, and blocks until the backup is done.
 func ExampleGate() {
 	var backup string
 	gate := checks.Gate("backup", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
 		switch backup {
 		case "":
 			backup = "running"
-			return checks.Block("BackupStarted", "a backup is made before the upgrade", checks.WithAfter(time.Minute)), nil
+			return checks.Block("BackupStarted", "the upgrade waits for a backup", checks.WithAfter(time.Minute)), nil
 		case "running":
-			return checks.Block("BackupRunning", "a backup is made before the upgrade", checks.WithAfter(10*time.Second)), nil
+			return checks.Block("BackupRunning", "the upgrade waits for a backup", checks.WithAfter(10*time.Second)), nil
 		case "failed":
 			return checks.Result{}, errors.New("the backup failed")
 		}
@@ -250,12 +252,12 @@ func ExampleGate() {
 	fmt.Println(check(ctx, ofDatabase(&Database{})))
 	// Output:
 	// Gate(backup)
-	// block BackupStarted: a backup is made before the upgrade [slow, in 1m0s] <nil>
-	// block BackupRunning: a backup is made before the upgrade [slow, in 10s] <nil>
+	// block BackupStarted: the upgrade waits for a backup [slow, in 1m0s] <nil>
+	// block BackupRunning: the upgrade waits for a backup [slow, in 10s] <nil>
 	// proceed <nil>
 }
 
-// All shows every blocker at once, where a chain shows the first.
+// All reports every blocker. A chain reports the first one.
 func ExampleAll() {
 	check := checks.Compose(chain.New(checks.All(
 		checks.Paused(func(d *Database) bool { return d.Paused }),
@@ -268,15 +270,15 @@ func ExampleAll() {
 	fmt.Println(res.Retry())
 	// Output:
 	// Paused
-	// Paused: paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
+	// Paused: the resource is paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
 	// on change
 }
 
-// Cached remembers which versions an expensive check let proceed, at most 100 of them.
+// Cached remembers up to 100 versions for which an expensive check proceeded.
 func ExampleCached() {
-	asked := 0
+	runs := 0
 	offered := checks.Check("offered", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-		asked++
+		runs++
 		return checks.Proceed(), nil
 	})
 	version := func(req *checks.Request[*Database]) int { return req.Resource.Version }
@@ -284,16 +286,17 @@ func ExampleCached() {
 
 	for _, version := range []int{12, 12, 13, 12} {
 		res, err := check(ctx, ofDatabase(&Database{Version: version}))
-		fmt.Println(version, res, err, "asked", asked)
+		fmt.Println(version, res, err, "runs", runs)
 	}
 	// Output:
-	// 12 proceed <nil> asked 1
-	// 12 proceed <nil> asked 1
-	// 13 proceed <nil> asked 2
-	// 12 proceed <nil> asked 2
+	// 12 proceed <nil> runs 1
+	// 12 proceed <nil> runs 1
+	// 13 proceed <nil> runs 2
+	// 12 proceed <nil> runs 2
 }
 
-// Owner checks stand in a chain about the resource where they have to come behind something else.
+// Use owner checks in a chain of resource checks if other checks must run
+// before them.
 func ExampleOnOwner() {
 	c := chain.New(
 		checks.Paused(func(d *Database) bool { return d.Paused }),
@@ -311,7 +314,8 @@ func ExampleOnOwner() {
 	// block OwnerNotFound: owner Cluster prod was not found: waiting until it is created [fast, waiting for Cluster prod] <nil>
 }
 
-// A raw link that forgets to call next would leave out the checks behind it. Compose makes an error of that.
+// A raw link that forgets to call next would drop the inner checks. Compose
+// returns an error for it.
 func ExampleCompose() {
 	forgetful := func(checks.Handler[*Database]) checks.Handler[*Database] {
 		return func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
@@ -328,20 +332,20 @@ func ExampleCompose() {
 	fmt.Println(err)
 	// Output:
 	// false true
-	// checks: link audit: it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip
+	// checks: link audit: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip
 }
 
 func ExampleBlock() {
-	res := checks.Block("WaitingForDNS", "the name of the database is not published yet",
+	res := checks.Block("WaitingForDNS", "the DNS zone has not published the name yet",
 		checks.WithRetry(classify.Fast), checks.WithAfter(20*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Zone", Name: "example.org"}))
 	fmt.Println(res)
 	fmt.Println(res.Reason(), res.Retry(), res.After(), res.WaitingFor())
 	// Output:
-	// block WaitingForDNS: the name of the database is not published yet [fast, in 20s, waiting for Zone example.org]
+	// block WaitingForDNS: the DNS zone has not published the name yet [fast, in 20s, waiting for Zone example.org]
 	// WaitingForDNS fast 20s [Zone example.org]
 }
 
-// A skip leaves out the inner checks on purpose, and the work starts.
+// Skip leaves out the inner checks on purpose, and the work starts.
 func ExampleSkip() {
 	check := checks.Compose(chain.New(
 		checks.Check("force", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {

@@ -16,13 +16,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A law that no implementation breaks proves nothing. Here is a small implementation in which faults can be switched on,
-// and for each fault the laws that notice it.
+// A law that no implementation breaks proves nothing. So here is a small
+// implementation with switches for faults. Each fault lists the laws that must
+// notice it.
 
-// toy is an implementation for one call at a time. Each switch is a fault; the zero toy has none.
+// toy is an implementation for one call at a time. Each switch is a fault; the
+// zero toy has none.
 type toy struct {
-	zeroProceeds, endIsNotAsked, markIsKept, vetoIsForgotten, panicProceeds, panicEscapes, panicNamesLast, errorIsLost bool
-	outermostDecides, strangersPass, nilPasses, backwards                                                              bool
+	zeroProceeds, endIsIgnored, markOutlivesCall, blockAfterIsForgotten, panicProceeds, panicEscapes, panicNamesLast, errorIsLost bool
+	outermostDecides, foreignPasses, nilPasses, backwards                                                                         bool
 
 	allStops, allForgetsRefs, allTakesFirst, allLosesErrors      bool
 	cachesBlocks, cachesZeroKey, cachesForEver, cachesAllTheSame bool
@@ -32,7 +34,8 @@ func (f toy) implementation() implementation[request] {
 	return implementation[request]{check: plain, gate: plain, compose: f.compose, all: f.all, cached: f.cached}
 }
 
-// plain is a check that any composition may call, where that of the package refuses all but Compose.
+// plain is a check that any composition may call. A check of the package
+// refuses all but Compose.
 func plain(name string, decide func(context.Context, request) (checks.Result, error)) link {
 	return raw(name, func(ctx context.Context, req request, next handler) (checks.Result, error) {
 		if res, err := decide(ctx, req); err != nil || !res.Equal(checks.Proceed()) {
@@ -42,8 +45,7 @@ func plain(name string, decide func(context.Context, request) (checks.Result, er
 	})
 }
 
-// toyMark is what a call of a toy has come to: the link that has control, counted from 1, and what its last call of the
-// links behind it came to.
+// toyMark is the state of a call of a toy.
 type toyMark struct {
 	reached, decided bool
 	by               string
@@ -61,7 +63,7 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 		switch {
 		case req == nil && !f.nilPasses:
 			return checks.ErrNilRequest
-		case req != nil && req.APIVersion != strconv.Itoa(calls) && !f.strangersPass:
+		case req != nil && req.APIVersion != strconv.Itoa(calls) && !f.foreignPasses:
 			return checks.ErrForeignRequest
 		}
 		return nil
@@ -79,7 +81,7 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 			if err := stray(req); err != nil {
 				return checks.Result{}, err
 			}
-			*m = toyMark{reached: f.markIsKept && m.reached, by: m.by}
+			*m = toyMark{reached: f.markOutlivesCall && m.reached, by: m.by}
 			res, err, panicked := f.safely(ctx, req, name, inner)
 			if panicked && f.panicNamesLast {
 				err.(*chain.PanicError).Link = nameOf(links[len(links)-1])
@@ -88,7 +90,7 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 			if panicked && f.panicProceeds {
 				res, err, passed = checks.Proceed(), nil, true
 			}
-			behind := m.decided && res.Equal(m.res) && err == m.err
+			unchanged := m.decided && res.Equal(m.res) && err == m.err
 			if f.errorIsLost && !res.IsZero() {
 				err = nil
 			}
@@ -101,15 +103,15 @@ func (f toy) compose(links ...link) func(context.Context, request) (checks.Resul
 			case err != nil:
 			case res.IsZero():
 				err = checks.ErrNoDecision
-			case res.Equal(checks.Proceed()) && !passed && !f.endIsNotAsked:
+			case res.Equal(checks.Proceed()) && !passed && !f.endIsIgnored:
 				res, err = checks.Result{}, checks.ErrEndNotReached
 			}
 			if err == nil && res.Equal(checks.Proceed()) {
 				m.reached, m.decided = true, false
 				return res, nil
 			}
-			m.reached, m.decided, m.res, m.err = m.reached && f.vetoIsForgotten, true, res, err
-			if !behind || f.outermostDecides {
+			m.reached, m.decided, m.res, m.err = m.reached && f.blockAfterIsForgotten, true, res, err
+			if !unchanged || f.outermostDecides {
 				m.by = name
 			}
 			return res, err
@@ -227,34 +229,34 @@ func (f toy) cached(m memory, key func(request) int, check link) link {
 var faults = map[string]struct {
 	reason  string
 	toy     toy
-	noticed []string // at least by these laws; none: by no law at all
+	noticed []string // at least by these laws; nil: by no law
 }{
-	"None":             {"laws that a sound implementation breaks would be no laws", toy{}, nil},
-	"ZeroProceeds":     {"a forgotten return lets everything through", toy{zeroProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"EndIsNotAsked":    {"a link that forgets next drops the checks behind it", toy{endIsNotAsked: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
-	"MarkIsKept":       {"a mark that outlives its call takes yesterday's proceed for today's", toy{markIsKept: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"VetoIsForgotten":  {"a block behind which the end was reached can be made a proceed", toy{vetoIsForgotten: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
-	"PanicProceeds":    {"a panic that is swallowed lets everything through", toy{panicProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"PanicEscapes":     {"a panic that comes out ends the program", toy{panicEscapes: true}, []string{"Oracle", "NotInvented"}},
-	"PanicNamesLast":   {"a panic is blamed on a link that had returned", toy{panicNamesLast: true}, []string{"Oracle"}},
-	"ErrorIsLost":      {"an error beside a result is not seen", toy{errorIsLost: true}, []string{"Oracle"}},
-	"OutermostDecides": {"every block is blamed on the first link", toy{outermostDecides: true}, []string{"Oracle", "NotInvented"}},
-	"StrangersPass":    {"a request that a link made up is checked in place of the real one", toy{strangersPass: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"NilPasses":        {"a nil request reaches the checks", toy{nilPasses: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"Backwards":        {"the last check is asked first", toy{backwards: true}, []string{"Oracle", "Order", "BlockStops"}},
-	"AllStops":         {"All stops at the first blocker", toy{allStops: true}, []string{"Oracle", "Union"}},
-	"AllForgetsRefs":   {"nobody wakes what All blocked", toy{allForgetsRefs: true}, []string{"Union"}},
-	"AllTakesFirst":    {"All retries soon what waits for a person", toy{allTakesFirst: true}, []string{"Union"}},
-	"AllLosesErrors":   {"All lets pass what could not be found out", toy{allLosesErrors: true}, []string{"Oracle", "ProceedMeansAll"}},
-	"CachesBlocks":     {"a block that is remembered blocks longer than it must", toy{cachesBlocks: true}, []string{"Cached"}},
-	"CachesZeroKey":    {"all that have no key share one answer", toy{cachesZeroKey: true}, []string{"Cached"}},
-	"CachesForEver":    {"a pass that is never asked again is no check", toy{cachesForEver: true}, []string{"Cached"}},
-	"CachesAllTheSame": {"a pass of one key is taken for that of another", toy{cachesAllTheSame: true}, []string{"Cached"}},
+	"None":                  {"an implementation without a fault keeps the laws", toy{}, nil},
+	"ZeroProceeds":          {"a forgotten return proceeds", toy{zeroProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"EndIsIgnored":          {"a link that forgets next drops the inner checks", toy{endIsIgnored: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
+	"MarkOutlivesCall":      {"a mark that outlives its call turns an old proceed into a new one", toy{markOutlivesCall: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"BlockAfterIsForgotten": {"an inner proceed hides the block of an outer link", toy{blockAfterIsForgotten: true}, []string{"Oracle", "ProceedMeansAll", "NotInvented"}},
+	"PanicProceeds":         {"a swallowed panic proceeds", toy{panicProceeds: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"PanicEscapes":          {"a panic that Compose does not stop ends the program", toy{panicEscapes: true}, []string{"Oracle", "NotInvented"}},
+	"PanicNamesLast":        {"a panic names a link that had returned", toy{panicNamesLast: true}, []string{"Oracle"}},
+	"ErrorIsLost":           {"an error with a result is lost", toy{errorIsLost: true}, []string{"Oracle"}},
+	"OutermostDecides":      {"every block names the first link", toy{outermostDecides: true}, []string{"Oracle", "NotInvented"}},
+	"ForeignPasses":         {"a request that a link made replaces the real one", toy{foreignPasses: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"NilPasses":             {"a nil request reaches the checks", toy{nilPasses: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"Backwards":             {"the last check runs first", toy{backwards: true}, []string{"Oracle", "Order", "BlockStops"}},
+	"AllStops":              {"All stops at the first blocker", toy{allStops: true}, []string{"Oracle", "Union"}},
+	"AllForgetsRefs":        {"a block of All has no awaited objects, so no event wakes the resource", toy{allForgetsRefs: true}, []string{"Union"}},
+	"AllTakesFirst":         {"All retries soon although a block waits for a person", toy{allTakesFirst: true}, []string{"Union"}},
+	"AllLosesErrors":        {"All proceeds although a check could not decide", toy{allLosesErrors: true}, []string{"Oracle", "ProceedMeansAll"}},
+	"CachesBlocks":          {"a remembered block blocks longer than necessary", toy{cachesBlocks: true}, []string{"Cached"}},
+	"CachesZeroKey":         {"all requests without a key share one answer", toy{cachesZeroKey: true}, []string{"Cached"}},
+	"CachesForEver":         {"a check that never runs again is no check", toy{cachesForEver: true}, []string{"Cached"}},
+	"CachesAllTheSame":      {"one key uses the answer of another key", toy{cachesAllTheSame: true}, []string{"Cached"}},
 }
 
 func TestLawsNoticeFaults(t *testing.T) {
 	if race.Enabled {
-		t.Skip("what a law notices does not depend on the race detector")
+		t.Skip("the race detector does not change what a law notices")
 	}
 	for name, tc := range faults {
 		t.Run(name, func(t *testing.T) {

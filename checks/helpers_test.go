@@ -13,15 +13,16 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// answer is what a single check came to, with what it noted for the trace. Errors are compared by their text.
+// answer is the result of a check, the text of its error and its notes for the
+// trace.
 type answer struct {
 	Result checks.Result
 	Err    string
 	Notes  []string
 }
 
-// passes is the answer of a check that lets the work go on, and notes why.
-func passes(notes ...string) answer { return answer{Result: checks.Proceed(), Notes: notes} }
+// proceeding is the answer of a check that proceeds, with notes.
+func proceeding(notes ...string) answer { return answer{Result: checks.Proceed(), Notes: notes} }
 
 // blocks is the answer of a check that blocks.
 func blocks(reason string, retry classify.Retry, message string, waitingFor ...checks.Ref) answer {
@@ -31,13 +32,13 @@ func blocks(reason string, retry classify.Retry, message string, waitingFor ...c
 // nilHere is the note about a nil dereference in a test file.
 func nilHere(file string) string { return "nil dereferenced at checks/" + file + ":N" }
 
-// noting is an answer with notes for the trace.
+// noting adds notes to an answer.
 func noting(a answer, notes ...string) answer {
 	a.Notes = notes
 	return a
 }
 
-// fails is the answer of a check that gave an error.
+// fails is the answer of a check that returned an error.
 func fails(text string) answer { return answer{Err: text} }
 
 // ask runs one link as a chain.
@@ -46,7 +47,7 @@ func ask[R any](t *testing.T, link chain.Middleware[R, checks.Result], req R) (a
 	var a answer
 	ctx := chain.WithNotes(t.Context(), func(text string) {
 		if place, line, ok := strings.Cut(text, "_test.go:"); ok && line != "" {
-			text = place + "_test.go:N" // so that a test does not depend on its own lines
+			text = place + "_test.go:N" // so that the test does not depend on line numbers
 		}
 		a.Notes = append(a.Notes, text)
 	})
@@ -58,7 +59,7 @@ func ask[R any](t *testing.T, link chain.Middleware[R, checks.Result], req R) (a
 	return a, err
 }
 
-// mustAnswer fails the test if a link does not come to want.
+// mustAnswer fails the test unless a link answers want.
 func mustAnswer[R any](t *testing.T, reason string, want answer, link chain.Middleware[R, checks.Result], req R) {
 	t.Helper()
 	got, _ := ask(t, link, req)
@@ -67,14 +68,15 @@ func mustAnswer[R any](t *testing.T, reason string, want answer, link chain.Midd
 	}
 }
 
-// setUp is a fault of set-up, and the text it panics with.
+// setUp is a set-up error, and the text of its panic.
 type setUp struct {
 	reason string
 	do     func()
 	want   string
 }
 
-// mustPanic fails the test for each fault that goes unnoticed, or is told of in other words.
+// mustPanic fails the test for each set-up error that panics with another text,
+// or not at all.
 func mustPanic(t *testing.T, cases map[string]setUp) {
 	t.Helper()
 	for name, tc := range cases {
@@ -89,12 +91,12 @@ func mustPanic(t *testing.T, cases map[string]setUp) {
 	}
 }
 
-// says is a check that always answers the same.
-func says[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
+// returns is a check that always returns the same.
+func returns[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
 	return checks.Check(name, func(context.Context, R) (checks.Result, error) { return res, err })
 }
 
-// Checks about owners, and raw links, as the tests need them.
+// Short names of the types for the tests.
 type (
 	ownerRequest = *checks.OwnerRequest
 	ownerLink    = checks.OwnerMiddleware
@@ -105,18 +107,18 @@ type (
 
 func proceeds(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil }
 
-// raw makes a named link of a function that sees next.
+// raw makes a named link from a function that sees next.
 func raw[R any](name string, do func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (checks.Result, error)) chain.Middleware[R, checks.Result] {
 	return chain.Named(name, func(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
 		return func(ctx context.Context, req R) (checks.Result, error) { return do(ctx, req, next) }
 	})
 }
 
-// kind is one of the two kinds of request. Compose guards each with code of its own, so both are tried.
+// kind is one of the two kinds of request. The tests try both.
 type kind[R any] struct {
 	fresh  func() R
 	copied func(R) R
-	wipe   func(R) // makes it as it was before the call
+	wipe   func(R) // overwrites the request
 }
 
 var ofOwner = kind[ownerRequest]{
@@ -139,7 +141,7 @@ func both(t *testing.T, owner func(*testing.T, kind[ownerRequest]), resource fun
 
 func ptr[V any](v V) *V { return &v }
 
-// panicOf gives the value that f panics with, as text.
+// panicOf returns the text of the value with which f panics.
 func panicOf(f func()) (text string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -150,4 +152,4 @@ func panicOf(f func()) (text string) {
 	return ""
 }
 
-var errTest = errors.New("the test says so")
+var errTest = errors.New("a test error")

@@ -25,11 +25,12 @@ func (w *verdicts) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
 	w.seen = append(w.seen, l.Name+" "+verdict)
 }
 
-// The observers of a chain see the links within its links. Each is asked once a call whether it is enabled.
+// The observers of a chain see the links within its links. Enabled is called
+// once for each call.
 func TestObservedInside(t *testing.T) {
 	links := []link{
-		checks.OnOwner[*Database](says[ownerRequest]("owner", checks.Proceed(), nil)),
-		checks.All(says[request]("first", checks.Proceed(), nil), says[request]("second", checks.Skip("on request"), nil)),
+		checks.OnOwner[*Database](returns[ownerRequest]("owner", checks.Proceed(), nil)),
+		checks.All(returns[request]("first", checks.Proceed(), nil), returns[request]("second", checks.Skip("on request"), nil)),
 	}
 	want := []string{"owner proceed", "first proceed", "second skip", "All(first, second) skip", "OnOwner(owner) proceed"}
 	on, off := &verdicts{}, &verdicts{off: true}
@@ -45,20 +46,20 @@ func TestObservedInside(t *testing.T) {
 	}
 }
 
-// When of several links has the facts about all of them.
+// All accepts a chain.When only if each of its links is a check.
 func TestWhenFacts(t *testing.T) {
 	always := func(context.Context, request) bool { return true }
-	yes := says[request]("yes", checks.Proceed(), nil)
+	yes := returns[request]("yes", checks.Proceed(), nil)
 	around := raw("around", func(ctx context.Context, req request, next handler) (checks.Result, error) { return next(ctx, req) })
 	act := checks.Gate("act", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
 	refused := func(by, name string) string {
-		return "checks: " + by + ": link " + name + " is not made by checks.Check: it may act around next, which here is not what follows; put it into the chain itself"
+		return "checks: " + by + ": link " + name + " is not made by checks.Check: put it into the chain itself"
 	}
 	mustPanic(t, map[string]setUp{
-		"Raw":  {"a raw link gets next, which is not the next link inside All", func() { checks.All(chain.When(always, yes, around)) }, refused("All", "When(yes, around)")},
-		"Gate": {"All could act too often", func() { checks.All(chain.When(always, yes, act)) }, refused("All", "When(yes, Gate(act))")},
+		"Raw":  {"All refuses a raw link inside When", func() { checks.All(chain.When(always, yes, around)) }, refused("All", "When(yes, around)")},
+		"Gate": {"All refuses a gate inside When", func() { checks.All(chain.When(always, yes, act)) }, refused("All", "When(yes, Gate(act))")},
 	})
-	res, err := checks.Compose(chain.New(checks.All(chain.When(always, yes, says[request]("no", checks.Block("No", "wait"), nil)))))(t.Context(), &checks.Request[*Database]{})
+	res, err := checks.Compose(chain.New(checks.All(chain.When(always, yes, returns[request]("no", checks.Block("No", "wait"), nil)))))(t.Context(), &checks.Request[*Database]{})
 	if err != nil || res.Message() != "wait" {
 		t.Errorf("a When of checks only is a check: %s, %v", res, err)
 	}

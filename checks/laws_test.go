@@ -42,7 +42,8 @@ func keepsLaws[R any](t *testing.T, k kind[R]) {
 	}
 }
 
-// oracleLaw: any program comes to what the oracle says, in three calls, the last two with one request.
+// oracleLaw: any program gives the answer of the oracle, in three calls, the
+// last two with one request.
 func oracleLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	program := draw(t, anything)
 	h := i.compose(linksOf(program, i, k)...)
@@ -56,7 +57,7 @@ func oracleLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}
 }
 
-// orderLaw: links are asked in the order in which the chain lists them.
+// orderLaw: links run in the order in which the chain lists them.
 func orderLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	program := draw(t, []op{proceed, gate, pass, copying})
 	links := linksOf(program, i, k)
@@ -70,19 +71,20 @@ func orderLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}
 }
 
-// blockStopsLaw: behind a check that does not proceed, nothing runs.
+// blockStopsLaw: the inner links of a check that does not proceed do not run.
 func blockStopsLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, append([]op{gate, hidden, pass, copying, veto, rescue}, decisions...))
+	program := draw(t, append([]op{gate, nested, pass, copying, blockAfter, recoverFail}, decisions...))
 	stops := slices.IndexFunc(program, func(s step) bool {
-		return slices.Contains([]op{block, hidden, skip, ignore, finish, release, fail, beside, zero, panicky}, s.Op)
+		return slices.Contains([]op{block, nested, skip, ignore, finish, release, fail, withError, zero, panicking}, s.Op)
 	})
 	got, _ := play(i.compose(linksOf(program, i, k)...), k.fresh())
 	if stops >= 0 && len(got.Asked) != stops+1 {
-		t.Fatalf("link %d of %v does not let the work go on, and asked were %v", stops+1, program, got.Asked)
+		t.Fatalf("link %d of %v does not proceed, and these links ran: %v", stops+1, program, got.Asked)
 	}
 }
 
-// proceedMeansAllLaw: proceed comes out only if every link was asked, and none of them had anything against it.
+// proceedMeansAllLaw: a chain proceeds only if every link ran and none
+// objected.
 func proceedMeansAllLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	program := draw(t, anything)
 	h := i.compose(linksOf(program, i, k)...)
@@ -97,33 +99,34 @@ func proceedMeansAllLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 				steps = s.Parts
 			}
 			for _, s := range steps {
-				if !slices.Contains(got.Asked, s.ID) || !slices.Contains([]op{proceed, gate, pass, copying, twice, memo, rescue, silent, launder}, s.Op) {
-					t.Fatalf("proceed came out of %v, asked were %v", program, got.Asked)
+				if !slices.Contains(got.Asked, s.ID) || !slices.Contains([]op{proceed, gate, pass, copying, twice, repeatFirst, recoverFail, recoverProceed, override}, s.Op) {
+					t.Fatalf("%v proceeded, and these links ran: %v", program, got.Asked)
 				}
 			}
 		}
 	}
 }
 
-// notInventedLaw: what comes out was said by the link that it is said to be of, or is a proceed of all.
+// notInventedLaw: a result is the result of the link that DecidedBy names, or a
+// proceed of all links.
 func notInventedLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, slices.DeleteFunc(slices.Clone(anything), func(o op) bool { return o == all || o == memo }))
+	program := draw(t, slices.DeleteFunc(slices.Clone(anything), func(o op) bool { return o == all || o == repeatFirst }))
 	h := i.compose(linksOf(program, i, k)...)
 	got, res := play(h, k.fresh())
 	at := slices.IndexFunc(program, func(s step) bool { return s.ID == got.By })
 	switch {
 	case at < 0 && (!res.Equal(checks.Proceed()) || got.Err != ""):
-		t.Fatalf("nobody in %v said %v, %q", program, res, got.Err)
+		t.Fatalf("no link of %v decided, but the answer is %v, %q", program, res, got.Err)
 	case at >= 0 && !slices.Contains(got.Asked, got.By):
-		t.Fatalf("%s in %v is said to have said %v, and was not asked", got.By, program, res)
+		t.Fatalf("%s in %v is named for %v, but it did not run", got.By, program, res)
 	case at >= 0 && !res.IsZero():
-		if said, _ := program[at].decides(); !said.Equal(res) {
-			t.Fatalf("%s in %v said %v, and %v came out", got.By, program, said, res)
+		if own, _ := program[at].decides(); !own.Equal(res) {
+			t.Fatalf("%s in %v decides %v, but the answer is %v", got.By, program, own, res)
 		}
 	}
 }
 
-// unionLaw: All asks every check, and its block is the union of theirs.
+// unionLaw: All runs every check, and its block is the union of their blocks.
 func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	refs := []checks.Ref{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) checks.Result {
@@ -145,11 +148,11 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 
 	blockers := slices.DeleteFunc(slices.Clone(results), checks.Result.Proceeds)
 	if asked != len(results) {
-		t.Fatalf("%d of %v were asked", asked, results)
+		t.Fatalf("%d of %v ran", asked, results)
 	}
 	if len(blockers) == 0 {
 		if !got.Equal(checks.Proceed()) {
-			t.Fatalf("nothing blocks in %v, and %v came out", results, got)
+			t.Fatalf("nothing blocks in %v, but the answer is %v", results, got)
 		}
 		return
 	}
@@ -160,7 +163,7 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 		after = max(after, b.After())
 		waiting = append(waiting, b.WaitingFor()...)
 		if !strings.Contains(got.Message(), b.Message()) {
-			t.Fatalf("%v does not tell of %v", got, b)
+			t.Fatalf("%v does not name the block %v", got, b)
 		}
 	}
 	want := checks.Block(slowest.Reason(), got.Message(), checks.WithRetry(slowest.Retry()), checks.WithAfter(after), checks.WithWaitingFor(waiting...))
@@ -169,41 +172,42 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}
 }
 
-// cachedLaw: a check is asked unless the key passed less than the time ago and is among the newest passes; a block, a
-// skip, an error and the zero key are never remembered.
+// cachedLaw: a check runs unless its key proceeded less than the ttl ago and is
+// among the newest keys. A block, a skip, an error and the zero key are not
+// remembered.
 func cachedLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	const ttl, size = 10, 2
 	now := time.Unix(1e9, 0)
 	var key int
-	var says op
+	var next op
 	asked := false
 	h := i.compose(i.cached(memory{ttl, size, func() time.Time { return now }}, func(R) int { return key },
 		checks.Check("c", func(context.Context, R) (checks.Result, error) {
 			asked = true
-			return step{ID: "c", Op: says}.decides()
+			return step{ID: "c", Op: next}.decides()
 		})))
 
-	type pass struct {
+	type remembered struct {
 		key   int
 		until time.Time
 	}
-	var passes []pass // the oldest first
+	var passes []remembered // the oldest first
 	for range rapid.IntRange(1, 12).Draw(t, "calls") {
 		now = now.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, "later")))
 		key = rapid.IntRange(0, 3).Draw(t, "key")
-		says = rapid.SampledFrom([]op{proceed, proceed, block, skip, fail, beside, zero, panicky}).Draw(t, "says")
-		known := slices.ContainsFunc(passes, func(p pass) bool { return p.key == key && now.Before(p.until) })
+		next = rapid.SampledFrom([]op{proceed, proceed, block, skip, fail, withError, zero, panicking}).Draw(t, "answer")
+		known := slices.ContainsFunc(passes, func(p remembered) bool { return p.key == key && now.Before(p.until) })
 
 		asked = false
 		got, res := play(h, k.fresh())
 		if asked == known {
-			t.Fatalf("key %d: asked %t, among the passes %v", key, asked, passes)
+			t.Fatalf("key %d: the check ran: %t, remembered: %v", key, asked, passes)
 		}
-		if passed := got.Err == "" && res.Equal(checks.Proceed()); passed != (known || says == proceed) {
-			t.Fatalf("key %d, among the passes %v, the check says %s: %v, %s", key, passes, says, res, got.Err)
+		if passed := got.Err == "" && res.Equal(checks.Proceed()); passed != (known || next == proceed) {
+			t.Fatalf("key %d, remembered %v, the check would answer %s: got %v, %s", key, passes, next, res, got.Err)
 		}
-		if !known && says == proceed && key != 0 {
-			passes = append(slices.DeleteFunc(passes, func(p pass) bool { return p.key == key }), pass{key, now.Add(ttl)})
+		if !known && next == proceed && key != 0 {
+			passes = append(slices.DeleteFunc(passes, func(p remembered) bool { return p.key == key }), remembered{key, now.Add(ttl)})
 			passes = passes[max(0, len(passes)-size):]
 		}
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Ref names an object in the engine that runs the checks. The object may be a
-// Kubernetes object, a row of a database, or a resource known only by its cloud
-// ID. A Ref is comparable, so it can be the key under which an engine stores
-// waiters. The zero Ref names nothing.
+// Ref names an object: a Kubernetes object, a row of a database, or a resource
+// known only by its cloud ID. A Ref is comparable, so it can be the key under
+// which an engine stores waiters. The zero Ref names nothing.
 type Ref struct {
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind,omitempty"`
@@ -20,9 +19,9 @@ type Ref struct {
 	ID        string `json:"id,omitempty"` // the ID in the cloud; may be the only field that is set
 }
 
-// String returns "Kind namespace/name" with the parts that are set. The ID
-// replaces an empty name. The zero Ref is "nothing". The text is one line of at
-// most 1,000 bytes.
+// String returns "Kind namespace/name" with the parts that are set, on one line
+// of at most 1,000 bytes. The ID replaces an empty name. The zero Ref is
+// "nothing".
 func (r Ref) String() string { return text.Line(sentence("", &r), text.Object) }
 
 // sentence joins before, the name of ref, and after. A nil ref has no name.
@@ -62,13 +61,11 @@ func (r Ref) ByIDOnly() bool { return r.ID != "" && r == Ref{ID: r.ID} }
 type State uint8
 
 const (
-	// Unknown is the zero State: no state was reported. It is never treated as
-	// ready.
+	// Unknown: no state was reported. It is never treated as ready.
 	Unknown State = iota
 	// NotReady: the object was reported not ready.
 	NotReady
-	// Ready: the object was reported ready. [Readiness] says for which
-	// generation.
+	// Ready: the object was reported ready, for the generation in [Readiness].
 	Ready
 )
 
@@ -87,25 +84,24 @@ type Readiness struct {
 	Reason  string // the reported reason, one word
 	Message string // the reported message, for people
 	// Generation is the generation of the object's spec. Observed is the
-	// generation for which State was reported. If Observed is the older one,
-	// the readiness is stale and does not count as ready. Both are zero if the
+	// generation for which State was reported. If Observed is older, the
+	// readiness is stale and does not count as ready. Both are zero if the
 	// object has no generations.
 	Generation, Observed int64
 }
 
-// Object is an object that a check reads: an owner, or the object that a
-// reference names. If Value is set, the object was found. Without a Value, Ref
-// says what is known of the object:
+// Object is an object that a check reads: an owner, or a referenced object. An
+// object with a Value was found. Without a Value, Ref says what is known:
 //
 //	Ref                           the object
 //	the zero Ref                  there is none: a root resource has no owner
-//	a Kind, without Name and ID   there has to be one, and no reference names it yet
+//	a Kind, without Name and ID   one is needed, and no reference names it yet
 //	only an ID                    only its cloud ID is known
 //	any other Ref                 it was looked up and not found
 type Object struct {
 	Ref Ref
 	// Value is the object itself, usually a pointer to a struct. A nil pointer
-	// in it counts as no Value.
+	// counts as no Value.
 	Value     any
 	Readiness Readiness
 	// Deleting reports that the deletion of the object was requested.

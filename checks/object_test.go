@@ -14,13 +14,13 @@ func TestRefString(t *testing.T) {
 		ref    checks.Ref
 		want   string
 	}{
-		"Zero":       {"the zero Ref is no empty hole in a sentence", checks.Ref{}, "nothing"},
+		"Zero":       {"the zero Ref has a text", checks.Ref{}, "nothing"},
 		"Name":       {"a name alone", checks.Ref{Name: "prod"}, "prod"},
-		"Kind":       {"a kind alone has no blank behind it", checks.Ref{Kind: "Cluster"}, "Cluster"},
-		"KindName":   {"the kind says what the name is of", checks.Ref{Kind: "Cluster", Name: "prod"}, "Cluster prod"},
-		"Namespaced": {"all but the group, which people do not read", checks.Ref{Group: "x.org", Kind: "Cluster", Namespace: "team", Name: "prod"}, "Cluster team/prod"},
-		"ID":         {"the ID stands for a name that is not known", checks.Ref{ID: "/subscriptions/1"}, "/subscriptions/1"},
-		"KindID":     {"the kind goes with an ID, too", checks.Ref{Kind: "Cluster", ID: "/subscriptions/1"}, "Cluster /subscriptions/1"},
+		"Kind":       {"a kind alone has no space after it", checks.Ref{Kind: "Cluster"}, "Cluster"},
+		"KindName":   {"the kind precedes the name", checks.Ref{Kind: "Cluster", Name: "prod"}, "Cluster prod"},
+		"Namespaced": {"the text omits the group", checks.Ref{Group: "x.org", Kind: "Cluster", Namespace: "team", Name: "prod"}, "Cluster team/prod"},
+		"ID":         {"the ID replaces an unknown name", checks.Ref{ID: "/subscriptions/1"}, "/subscriptions/1"},
+		"KindID":     {"the kind precedes the ID", checks.Ref{Kind: "Cluster", ID: "/subscriptions/1"}, "Cluster /subscriptions/1"},
 		"NameAndID":  {"a name is shorter than an ID", checks.Ref{Kind: "Cluster", Name: "prod", ID: "/subscriptions/1"}, "Cluster prod"},
 		"Long":       {"a long name is cut", checks.Ref{Name: strings.Repeat("x", 1001)}, text.Line(strings.Repeat("x", 1001), 1000)},
 	}
@@ -36,7 +36,7 @@ func TestRefString(t *testing.T) {
 func TestState(t *testing.T) {
 	var zero checks.State
 	if zero != checks.Unknown {
-		t.Errorf("the zero State is %s: what nobody reported must be unknown", zero)
+		t.Errorf("the zero State is %s, want unknown", zero)
 	}
 	for state, want := range map[checks.State]string{checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", checks.Ready + 1: "unknown", 77: "unknown"} {
 		if got := state.String(); got != want {
@@ -52,11 +52,11 @@ func TestObjectFound(t *testing.T) {
 		want   bool
 	}{
 		"Nil":      {"without a Value it was not found", nil, false},
-		"TypedNil": {"a nil pointer is what a lookup returns that found nothing", (*Cluster)(nil), false},
+		"TypedNil": {"a nil pointer was not found", (*Cluster)(nil), false},
 		"Pointer":  {"a pointer is the usual Value", &Cluster{}, true},
-		"Struct":   {"a struct is one as well", Cluster{}, true},
-		"String":   {"and so is anything else, the empty string too", "", true},
-		"Map":      {"only pointers say by being nil that there is nothing", map[string]string(nil), true},
+		"Struct":   {"a struct is a Value", Cluster{}, true},
+		"String":   {"the empty string is a Value", "", true},
+		"Map":      {"a nil map is a Value", map[string]string(nil), true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -74,10 +74,10 @@ func TestRefByIDOnly(t *testing.T) {
 		ref    checks.Ref
 		want   bool
 	}{
-		"ID":    {"nothing else is known", checks.Ref{ID: "/c"}, true},
-		"Zero":  {"nothing is known at all", checks.Ref{}, false},
-		"Named": {"it can be looked for by its name", checks.Ref{Name: "c", ID: "/c"}, false},
-		"Kind":  {"something more than the ID is known", checks.Ref{Kind: "Cluster", ID: "/c"}, false},
+		"ID":    {"only the ID is known", checks.Ref{ID: "/c"}, true},
+		"Zero":  {"the zero Ref has no ID", checks.Ref{}, false},
+		"Named": {"the name is known", checks.Ref{Name: "c", ID: "/c"}, false},
+		"Kind":  {"the kind is known", checks.Ref{Kind: "Cluster", ID: "/c"}, false},
 	}
 	for name, tc := range cases {
 		if got := tc.ref.ByIDOnly(); got != tc.want {

@@ -9,12 +9,13 @@ import (
 	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// OnOwner makes a check of the resource from owner checks. Use it after the resource was read. It
-// returns the result of the first owner check that does not proceed. [OwnerRequest.DecidedBy] then
-// names that owner check, and so does the text of an error.
+// OnOwner makes a check of the resource from owner checks. Use it after the
+// resource was read. It returns the result of the first owner check that does
+// not proceed. [OwnerRequest.DecidedBy] and the text of an error name that
+// owner check.
 //
-// The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached] accept it if [Check] made
-// all its links. No links and a nil link panic.
+// The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached]
+// accept it if [Check] made all its links. No links and a nil link panic.
 func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 	if len(links) == 0 {
 		panic("checks: OnOwner: there are no links")
@@ -25,7 +26,7 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 	for i, l := range c.Links() {
 		names[i] = l.Name
 		its, ok := l.Tag.(linktag.Check)
-		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act, too
+		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act
 		tag.Sets = tag.Sets || its.Sets
 	}
 	return newGroup("OnOwner("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, *Request[T]) (Result, error) {

@@ -12,23 +12,23 @@ import (
 )
 
 func TestOnOwner(t *testing.T) {
-	pass := says[ownerRequest]("pass", checks.Proceed(), nil)
+	pass := returns[ownerRequest]("pass", checks.Proceed(), nil)
 	block := checks.Block("A", "a", checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod))
 	cases := map[string]struct {
 		reason string
 		links  []ownerLink
 		want   answer
 		is     error
-		by     string // the link that the result names; empty: the group
+		by     string // the link that DecidedBy names; empty: the group
 	}{
-		"Pass":    {"all let the work go on", []ownerLink{pass, pass}, passes(), nil, ""},
-		"Block":   {"the block names the check inside", []ownerLink{pass, says[ownerRequest]("b", block, nil), says[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil, "b"},
-		"Skip":    {"so is a skip", []ownerLink{says[ownerRequest]("s", checks.Skip("why"), nil), says[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil, ""},
-		"Error":   {"an error says which of them it is", []ownerLink{pass, says[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: the test says so"), errTest, ""},
-		"Zero":    {"the guards are inside, too", []ownerLink{pass, says[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision, ""},
-		"Forgets": {"a raw link that forgets next does not drop the others", []ownerLink{forgets, says[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it returned proceed, but the inner links did not: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached, ""},
-		"Panic":   {"a panic names the one that did", []ownerLink{pass, panics("p")}, fails("p: panic in link p: the test says so"), errTest, ""},
-		"Gate":    {"a gate may be among them", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil, "Gate(g)"},
+		"Pass":    {"all owner checks proceed", []ownerLink{pass, pass}, proceeding(), nil, ""},
+		"Block":   {"the block names the check inside", []ownerLink{pass, returns[ownerRequest]("b", block, nil), returns[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil, "b"},
+		"Skip":    {"a skip is returned, and names the group", []ownerLink{returns[ownerRequest]("s", checks.Skip("why"), nil), returns[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil, ""},
+		"Error":   {"the error names the check inside", []ownerLink{pass, returns[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: a test error"), errTest, ""},
+		"Zero":    {"the zero Result of a check inside is an error", []ownerLink{pass, returns[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision, ""},
+		"Forgets": {"a raw link that forgets next is an error", []ownerLink{forgets, returns[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached, ""},
+		"Panic":   {"the panic of a check inside is an error", []ownerLink{pass, panics("p")}, fails("p: panic in link p: a test error"), errTest, ""},
+		"Gate":    {"a gate may be inside", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil, "Gate(g)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,6 @@ func TestOnOwner(t *testing.T) {
 			if !errors.Is(err, tc.is) {
 				t.Errorf("%s: errors.Is does not find %v in %v", tc.reason, tc.is, err)
 			}
-			// Around it stands a chain whose link it is.
 			req := ofDatabase(nil)
 			_, _ = checks.Compose(chain.New(link))(t.Context(), req)
 			if at := decidedBy(req); got.Result.Equal(checks.Proceed()) != (at == "") || at != "" && at != orElse(tc.by, nameOf(link)) {
@@ -58,19 +57,20 @@ func panics(name string) ownerLink {
 	return checks.Check(name, func(context.Context, ownerRequest) (checks.Result, error) { panic(errTest) })
 }
 
-// The owner checks see the owner of the request that the chain around them was called with.
+// The owner checks receive the OwnerRequest of the request of the outer chain.
 func TestOnOwnerSeesOwner(t *testing.T) {
 	req := ofDatabase(&Database{})
 	check := checks.OnOwner[*Database](checks.Check("same", func(_ context.Context, r ownerRequest) (checks.Result, error) {
 		if r != &req.OwnerRequest {
-			t.Error("the owner check was given another request")
+			t.Error("the owner check received another request")
 		}
 		return checks.Proceed(), nil
 	}))
-	mustAnswer(t, "it goes on", passes(), check, req)
+	mustAnswer(t, "the owner check proceeds", proceeding(), check, req)
 }
 
-// TestOnOwnerDoesNotReachTheEnd proves that the end of the inner chain is not taken for that of the outer one.
+// TestOnOwnerDoesNotReachTheEnd requires that the end of a nested chain is not
+// the end of the outer chain.
 func TestOnOwnerDoesNotReachTheEnd(t *testing.T) {
 	forgetful := raw("forgetful", func(ctx context.Context, req request, next handler) (checks.Result, error) {
 		return checks.Compose(chain.New(checks.OwnerReady()))(ctx, &req.OwnerRequest)
@@ -81,14 +81,14 @@ func TestOnOwnerDoesNotReachTheEnd(t *testing.T) {
 		return next(ctx, req)
 	})))(t.Context(), ofDatabase(nil))
 	if !errors.Is(err, checks.ErrEndNotReached) || entered {
-		t.Errorf("a link that runs a chain of its own and forgets next: error %v, the link behind it entered: %t", err, entered)
+		t.Errorf("a link that runs a chain of its own and forgets next: error %v, the inner link ran: %t", err, entered)
 	}
 }
 
 func TestOnOwnerSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
-		"None": {"without links it is a mistake", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
-		"Nil":  {"a nil link is named by its place", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
+		"None": {"OnOwner needs a link", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
+		"Nil":  {"the panic names the index of a nil link", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
 	})
 }
 

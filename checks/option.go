@@ -13,9 +13,9 @@ import (
 )
 
 // Option sets how a prebuilt check decides. The comment of each option names
-// the checks that take it. An option panics when another check receives it, or
-// when its value makes no sense. A [BlockOption] is also an Option, for every
-// prebuilt check except [Cached].
+// the checks that take it. Any other check panics, and so does an option with a
+// useless value. A [BlockOption] is an Option of every prebuilt check except
+// [Cached].
 type Option interface {
 	set(s *settings)
 }
@@ -80,8 +80,8 @@ func (s *settings) blocked(reason string, retry classify.Retry, ref *Ref, before
 	return s.unusable(cmp.Or(s.reason, reason), retry, ref, before, after...)
 }
 
-// unusable is blocked for an object that the check cannot judge. WithReason
-// does not replace the reason.
+// unusable is blocked for an object that the check cannot read. WithReason does
+// not replace the reason.
 func (s *settings) unusable(reason string, retry classify.Retry, ref *Ref, before string, after ...string) Result {
 	d := &decision{verdict: blocks, reason: reason, retry: retry}
 	d.message = cmp.Or(sentence(before, ref, after...), d.reason)
@@ -95,15 +95,14 @@ func (s *settings) unusable(reason string, retry classify.Retry, ref *Ref, befor
 	return Result{d: d}
 }
 
-// WithAllowed lets a check proceed in these states, in place of the states of
-// the [Vocabulary]. All other states block. It is for the checks of states.
-// Case and white space around a state make no difference, unless
-// [WithExactStates] is given. No states and an empty state panic.
+// WithAllowed lets a check of states proceed in these states only, in place of
+// the states of the [Vocabulary]. Case and white space around a state make no
+// difference, unless [WithExactStates] is given. No states and an empty state
+// panic.
 func WithAllowed[S ~string](states ...S) Option { return statesOption("WithAllowed", false, states) }
 
-// WithDenied makes a check block in these states. All other states proceed. It
-// is for the checks of states. Case, white space and panics are as for
-// [WithAllowed].
+// WithDenied makes a check of states block in these states only. Case, white
+// space and panics are as for [WithAllowed].
 func WithDenied[S ~string](states ...S) Option { return statesOption("WithDenied", true, states) }
 
 func statesOption[S ~string](name string, denies bool, states []S) Option {
@@ -126,15 +125,15 @@ func statesOption[S ~string](name string, denies bool, states []S) Option {
 // "Ready")...).
 func Settled() []string { return slices.Clone(azure.Settled) }
 
-// WithExactStates makes case and white space matter when states are compared.
-// It is for the checks of states. White space around a state given to
-// WithAllowed or WithDenied is still removed.
+// WithExactStates makes case and white space matter when a check of states
+// compares them. White space around a state given to WithAllowed or WithDenied
+// is still removed.
 func WithExactStates() Option { return option{"WithExactStates", func(s *settings) { s.exact = true }} }
 
-// WithUnknownAllowed lets a check proceed while a state or a list of approvals
-// is not reported. It also lets a check of an owner or of references proceed
-// while only the cloud ID of the object is known. It is for the checks of
-// states, OwnerIs, OwnerFits, ReferenceIs and ApprovalPending.
+// WithUnknownAllowed lets a check proceed while the state, the field or the
+// list of approvals is not reported. A check of an owner or of references also
+// proceeds while only the cloud ID of the object is known. It is for the checks
+// of states, OwnerIs, OwnerFits, ReferenceIs and ApprovalPending.
 func WithUnknownAllowed() Option {
 	return option{"WithUnknownAllowed", func(s *settings) { s.unknownProceeds = true }}
 }
@@ -152,20 +151,22 @@ func WithByIDBlocked() Option {
 	return option{"WithByIDBlocked", func(s *settings) { s.idBlocks = true }}
 }
 
-// WithRequiredOwner makes a check block if the resource has no owner. It is for
-// OwnerReady and OwnerFound. OwnerProvisioningState, OwnerIs and OwnerFits
-// always need an owner, so they do not take it.
+// WithRequiredOwner makes OwnerReady and OwnerFound block if the resource has
+// no owner. The other checks of an owner then block without an option.
 func WithRequiredOwner() Option {
 	return option{"WithRequiredOwner", func(s *settings) { s.required = true }}
 }
 
-// WithSlot sets slot to the owner or the referenced object whenever the check
-// proceeds because it has no objection to that object. The slot stays unset if
-// the check proceeds without an object that it can judge: nothing is referenced,
-// the resource is being deleted, or because of [WithUnknownAllowed] or
-// [WithWrongKindAllowed]. It is for OwnerIs, OwnerFits and ReferenceIs. A nil
-// slot, and a slot for another type than the check's object, panic. So does [Cached] around such a check, because a remembered check sets
-// nothing.
+// WithSlot sets slot to the owner or the referenced object when the check
+// proceeds because it has no objection to that object. It is for OwnerIs,
+// OwnerFits and ReferenceIs.
+//
+// The slot stays unset if the check proceeds without reading an object: nothing
+// is referenced, the resource is being deleted, or [WithUnknownAllowed] or
+// [WithWrongKindAllowed] allowed it.
+//
+// These panic: a nil slot, a slot for another type than the check's object, and
+// [Cached] around such a check, because a remembered check sets nothing.
 func WithSlot[V any](slot *Slot[V]) Option {
 	return option{"WithSlot", func(s *settings) {
 		s.must(slot != nil && slot.name != "", "WithSlot: the slot was not declared: make it with checks.NewSlot")
@@ -181,8 +182,8 @@ func slotOf[V any](s *settings) *Slot[V] {
 	return slot
 }
 
-// WithMinimum makes a check block while the list has fewer than n approvals. It
-// is for ApprovalPending. An n below 1 panics.
+// WithMinimum makes ApprovalPending block while the list has fewer than n
+// approvals. An n below 1 panics.
 func WithMinimum(n int) Option { return positive("WithMinimum", n) }
 
 // WithSize sets how many keys [Cached] remembers. An n below 1 panics.
@@ -202,7 +203,7 @@ func positive(name string, n int) Option {
 // These blocks keep their reason:
 //
 //   - No reference names the owner: [ReasonOwnerNotSet].
-//   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs cannot judge
+//   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs cannot read
 //     the object: it is not found, it has another Go type, or only its cloud ID
 //     is known.
 func WithReason(reason string) Option {

@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// configurable is every constructor that takes options, under the name that its panics give.
+// configurable holds every constructor with options, under the name in its
+// panics.
 var configurable = map[string]func(...checks.Option){
 	"OwnerReady":             func(o ...checks.Option) { checks.OwnerReady(o...) },
 	"OwnerFound":             func(o ...checks.Option) { checks.OwnerFound(o...) },
@@ -38,11 +39,12 @@ var configurable = map[string]func(...checks.Option){
 	"Valid":  func(o ...checks.Option) { checks.Valid(func(*Deep) error { return nil }, o...) },
 	"Paused": func(o ...checks.Option) { checks.Paused(func(*Deep) bool { return false }, o...) },
 	"Cached(a)": func(o ...checks.Option) {
-		checks.Cached(time.Hour, func(request) int { return 0 }, says[request]("a", checks.Proceed(), nil), o...)
+		checks.Cached(time.Hour, func(request) int { return 0 }, returns[request]("a", checks.Proceed(), nil), o...)
 	},
 }
 
-// TestOptionsFit gives each option to each check: an option that does nothing there must not pass unnoticed.
+// TestOptionsFit gives each option to each check. A check must refuse an option
+// that would do nothing.
 func TestOptionsFit(t *testing.T) {
 	var all []string
 	for check := range configurable {
@@ -58,20 +60,20 @@ func TestOptionsFit(t *testing.T) {
 		option checks.Option
 		takes  []string
 	}{
-		"WithAllowed":          {"only checks of states take states", checks.WithAllowed("a"), states},
-		"WithDenied":           {"both ways", checks.WithDenied("a"), states},
-		"WithExactStates":      {"and how they are compared", checks.WithExactStates(), states},
-		"WithUnknownAllowed":   {"what may not be reported", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithWrongKindAllowed": {"only checks that look into an owner or a reference expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithByIDBlocked":      {"only where being known by ID only passes", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
-		"WithRequiredOwner":    {"only where no owner proceeds", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
-		"WithMinimum":          {"only approvals are counted", checks.WithMinimum(1), []string{"ApprovalPending"}},
-		"WithReason":           {"everything that blocks has a reason", checks.WithReason("Other"), but("Cached(a)")},
-		"WithRetry":            {"and is looked at again", checks.WithRetry(classify.Fast), but("Cached(a)")},
-		"WithAfter":            {"at a time", checks.WithAfter(time.Second), but("Cached(a)")},
-		"WithWaitingFor":       {"or when something happens", checks.WithWaitingFor(prod), but("Cached(a)")},
-		"WithClock":            {"only Cached looks at the clock", checks.WithClock(time.Now), []string{"Cached(a)"}},
-		"WithSize":             {"and remembers", checks.WithSize(1), []string{"Cached(a)"}},
+		"WithAllowed":          {"WithAllowed is for checks of states", checks.WithAllowed("a"), states},
+		"WithDenied":           {"WithDenied is for checks of states", checks.WithDenied("a"), states},
+		"WithExactStates":      {"WithExactStates is for checks of states", checks.WithExactStates(), states},
+		"WithUnknownAllowed":   {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
+		"WithWrongKindAllowed": {"WithWrongKindAllowed is for checks that expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
+		"WithByIDBlocked":      {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
+		"WithRequiredOwner":    {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
+		"WithMinimum":          {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
+		"WithReason":           {"every check that blocks has a reason", checks.WithReason("Other"), but("Cached(a)")},
+		"WithRetry":            {"every check that blocks has a retry", checks.WithRetry(classify.Fast), but("Cached(a)")},
+		"WithAfter":            {"every check that blocks has a delay", checks.WithAfter(time.Second), but("Cached(a)")},
+		"WithWaitingFor":       {"every check that blocks has awaited objects", checks.WithWaitingFor(prod), but("Cached(a)")},
+		"WithClock":            {"Cached reads the clock", checks.WithClock(time.Now), []string{"Cached(a)"}},
+		"WithSize":             {"Cached remembers keys", checks.WithSize(1), []string{"Cached(a)"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +92,7 @@ func TestOptionsFit(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tc.takes, takes); diff != "" {
-				t.Errorf("%s: is taken by: -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s: accepted by: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -103,24 +105,25 @@ func TestOptionsSetUp(t *testing.T) {
 	cached := func(opts ...checks.Option) func() { return func() { configurable["Cached(a)"](opts...) } }
 	cases := map[string]setUp{
 		"NoStates":   {"WithAllowed without states would block everything", state(checks.WithAllowed[string]()), "checks: ProvisioningState: WithAllowed names no states"},
-		"NoDenied":   {"WithDenied without states would let everything pass", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
+		"NoDenied":   {"WithDenied without states would block nothing", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
 		"Empty":      {"an empty state is not reported", state(checks.WithAllowed("a", "")), "checks: ProvisioningState: WithAllowed names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
-		"Blank":      {"however empty it is", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
-		"DenyAllow":  {"WithAllowed and WithDenied contradict each other, in both orders", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
-		"BadReason":  {"a reason that Kubernetes would refuse is found while setting up", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NoReason":   {"so is an empty one", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"LongReason": {"which is not repeated whole", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NilClock":   {"a clock has to be one", cached(checks.WithClock(nil)), "checks: Cached(a): WithClock: the function is nil"},
-		"Size0":      {"to remember nothing is not to use Cached", cached(checks.WithSize(0)), "checks: Cached(a): WithSize(0): give at least 1"},
-		"Negative":   {"nor less", cached(checks.WithSize(-1)), "checks: Cached(a): WithSize(-1): give at least 1"},
+		"Blank":      {"white space is not reported", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
+		"DenyAllow":  {"WithDenied and WithAllowed contradict each other", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
+		"BadReason":  {"a reason that Kubernetes refuses is a set-up error", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NoReason":   {"an empty reason is a set-up error", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"LongReason": {"the panic cuts a long reason", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
+		"NilClock":   {"the clock must not be nil", cached(checks.WithClock(nil)), "checks: Cached(a): WithClock: the function is nil"},
+		"Size0":      {"a size of zero remembers nothing", cached(checks.WithSize(0)), "checks: Cached(a): WithSize(0): give at least 1"},
+		"Negative":   {"a negative size remembers nothing", cached(checks.WithSize(-1)), "checks: Cached(a): WithSize(-1): give at least 1"},
 	}
 	for check, with := range configurable {
-		cases["Nil/"+check] = setUp{"a nil option is named by its place", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
+		cases["Nil/"+check] = setUp{"the panic names the index of a nil option", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
 	}
 	mustPanic(t, cases)
 }
 
-// TestOptionsAreReused uses one value for several checks: none may leave something in it.
+// TestOptionsAreReused uses one option for several checks, which must not
+// change it.
 func TestOptionsAreReused(t *testing.T) {
 	allow, waiting := checks.WithAllowed("a"), checks.WithWaitingFor(prod)
 	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Presence: checks.Present}
@@ -136,12 +139,13 @@ func TestOptionsAreReused(t *testing.T) {
 	}
 }
 
-// TestBlockOptionsOfChecks gives those to a check that waits for something by itself.
+// TestBlockOptionsOfChecks gives block options to a check with an awaited
+// object of its own.
 func TestBlockOptionsOfChecks(t *testing.T) {
 	check := checks.OwnerReady(checks.WithAfter(time.Minute), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan, prod))
 	want := answer{Result: checks.Block("OwnerNotFound", "owner Cluster prod was not found: waiting until it is created",
 		checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(prod, lan))}
-	for range 2 { // the second block is made of the same options
-		mustAnswer(t, "what the check waits for comes first, each once", want, check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod}})
+	for range 2 { // the second block uses the same options
+		mustAnswer(t, "the check's own awaited object comes first, each object once", want, check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod}})
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
 	gone := r.Owner.Deleting || !r.Owner.Found()
 	if gone && r.Owner.named() {
-		chain.Note(ctx, "the owner is gone or going, which does not hold up a deletion")
+		chain.Note(ctx, "the owner is missing or being deleted, so it does not block this deletion")
 	}
 	return gone
 }
@@ -23,11 +23,11 @@ func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
 func (s *settings) noOwner(o *Object) Result {
 	switch {
 	case o.none():
-		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "there is no owner, and one is required: name an owner")
+		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the resource has no owner and needs one: set its owner reference")
 	case o.Ref.Kind == "":
 		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet")
 	}
-	return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet: it must name a ", o.Ref.Kind)
+	return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet: it must name an object of kind ", o.Ref.Kind)
 }
 
 // ownerAs returns the owner as a W. If the owner cannot be used, res is the
@@ -43,9 +43,10 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 	return typed[W](ctx, s, &ofOwner, "owner ", &o.Ref, o)
 }
 
-// OwnerIs blocks while objection returns a text for people that says why the
-// owner is unsuitable. If it returns "", the check proceeds. W is the type of
-// the owner, usually a pointer. name is the name of the link.
+// OwnerIs blocks while objection returns a text: why the owner is unsuitable
+// and what fixes it. The text becomes the message. If objection returns "", the
+// check proceeds. W is the type of the owner, usually a pointer. name is the
+// name of the link.
 //
 // The check also blocks in these cases:
 //
@@ -55,9 +56,10 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 //   - objection dereferences nil: the owner has not reported the field yet
 //     ([WithUnknownAllowed]).
 //
-// A block is retried at [classify.Slow], unless the owner is missing or of
-// another type. [WithSlot] hands the owner over to later links. A nil objection
-// and an empty name panic.
+// A block is retried at [classify.Slow], at [classify.Fast] if the owner is not
+// found, and at [classify.OnChange] if it is not set or has another type.
+// [WithSlot] hands the owner over to later links. A nil objection and an empty
+// name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
 	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
 	s.must(objection != nil, "the function is nil")
@@ -65,7 +67,7 @@ func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option)
 	return newCheck(name, linktag.Check{Sets: slot != nil}, func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res := ownerAs[W](ctx, s, req)
 		if res.IsZero() {
-			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, handing(slot, req, objection))
+			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, filling(slot, req, objection))
 		}
 		return res, nil
 	})
@@ -81,7 +83,7 @@ func OwnerFits[T, W any](name string, objection func(resource T, owner W) string
 		owner, res := ownerAs[W](ctx, s, &req.OwnerRequest)
 		if res.IsZero() {
 			fits := func(owner W) string { return objection(req.Resource, owner) }
-			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, handing(slot, &req.OwnerRequest, fits))
+			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, filling(slot, &req.OwnerRequest, fits))
 		}
 		return res, nil
 	})

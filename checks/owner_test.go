@@ -8,8 +8,9 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// looking are the checks that look into the owner, each letting pass any owner that is a *Deep and can be looked into.
-func looking(opts ...checks.Option) []checks.Middleware[*Database] {
+// readers returns the checks that read the owner. Each proceeds for a *Deep
+// with a state.
+func readers(opts ...checks.Option) []checks.Middleware[*Database] {
 	return []checks.Middleware[*Database]{
 		checks.OnOwner[*Database](checks.OwnerProvisioningState(deepState, opts...)),
 		checks.OnOwner[*Database](checks.OwnerIs("fits", func(d *Deep) string { _ = *deepState(d); return "" }, opts...)),
@@ -17,17 +18,17 @@ func looking(opts ...checks.Option) []checks.Middleware[*Database] {
 	}
 }
 
-// The names of these as they stand in messages.
-var lookingNames = []string{"OwnerProvisioningState", "fits", "suits"}
+// readerNames holds the names of readers in messages.
+var readerNames = []string{"OwnerProvisioningState", "fits", "suits"}
 
-// TestOwnerToLookInto is about owners that are not there, or not what they should be.
-func TestOwnerToLookInto(t *testing.T) {
+// TestUnusableOwner tests owners that are missing or of another type.
+func TestUnusableOwner(t *testing.T) {
 	value := deep(ptr(State("Succeeded")))
-	const going = "the owner is gone or going, which does not hold up a deletion"
+	const goneNote = "the owner is missing or being deleted, so it does not block this deletion"
 	notFound := func(string) answer {
 		return blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)
 	}
-	pass := func(notes ...string) func(string) answer { return func(string) answer { return passes(notes...) } }
+	pass := func(notes ...string) func(string) answer { return func(string) answer { return proceeding(notes...) } }
 	cases := map[string]struct {
 		reason   string
 		owner    checks.Object
@@ -35,102 +36,102 @@ func TestOwnerToLookInto(t *testing.T) {
 		opts     []checks.Option
 		want     func(check string) answer
 	}{
-		"Found":    {reason: "an owner of the right kind is asked", owner: checks.Object{Ref: prod, Value: value}, want: pass()},
-		"Unnamed":  {reason: "also if it has no Ref", owner: checks.Object{Value: value}, want: pass()},
-		"NotFound": {reason: "one that is not there is waited for", owner: checks.Object{Ref: prod}, want: notFound},
-		"TypedNil": {reason: "a nil pointer of the right kind is not there, and not handed on", owner: checks.Object{Ref: prod, Value: (*Deep)(nil)}, want: notFound},
-		"OtherNil": {reason: "a nil pointer of another kind is not there either", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil)}, want: notFound},
+		"Found":    {reason: "the check reads an owner of the right type", owner: checks.Object{Ref: prod, Value: value}, want: pass()},
+		"Unnamed":  {reason: "the check reads an owner without a Ref", owner: checks.Object{Value: value}, want: pass()},
+		"NotFound": {reason: "a missing owner is awaited", owner: checks.Object{Ref: prod}, want: notFound},
+		"TypedNil": {reason: "a nil pointer of the right type is missing", owner: checks.Object{Ref: prod, Value: (*Deep)(nil)}, want: notFound},
+		"OtherNil": {reason: "a nil pointer of another type is missing", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil)}, want: notFound},
 		"Root": {
-			reason: "who asks something of the owner needs one",
+			reason: "the check needs an owner",
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "there is no owner, and one is required: name an owner")
+				return blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")
 			},
 		},
 		"Unset": {
-			reason: "an owner that no reference names yet is no root resource", owner: checks.Object{Ref: checks.Ref{Group: "cluster.x-k8s.io", Kind: "MachinePool"}},
+			reason: "an owner that no reference names yet blocks", owner: checks.Object{Ref: checks.Ref{Group: "cluster.x-k8s.io", Kind: "MachinePool"}},
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet: it must name a MachinePool")
+				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet: it must name an object of kind MachinePool")
 			},
 		},
 		"UnsetTypedNil": {
-			reason: "a nil pointer does not change that", owner: checks.Object{Ref: checks.Ref{Namespace: "shop"}, Value: (*Deep)(nil)},
+			reason: "a nil pointer is no owner", owner: checks.Object{Ref: checks.Ref{Namespace: "shop"}, Value: (*Deep)(nil)},
 			want: func(string) answer {
 				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet")
 			},
 		},
 		"ByID": {
-			reason: "an owner known by its ID only is not said to be missing", owner: checks.Object{Ref: arm},
+			reason: "an owner known by its ID only is not missing", owner: checks.Object{Ref: arm},
 			want: func(check string) answer {
-				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, and "+check+" has to look into it", arm)
+				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so "+check+" cannot read it: refer to it by name", arm)
 			},
 		},
-		"ByIDProceeds": {
-			reason: "the option lets it pass, as nothing more will ever be known", owner: checks.Object{Ref: arm},
+		"ByIDAllowed": {
+			reason: "WithUnknownAllowed proceeds for an owner known by its ID only", owner: checks.Object{Ref: arm},
 			opts: []checks.Option{checks.WithUnknownAllowed()}, want: pass("owner " + arm.ID + " is known by its ID only"),
 		},
 		"WrongKind": {
-			reason: "both kinds are named, so that a person sees which one is meant", owner: checks.Object{Ref: prod, Value: &Cluster{}},
+			reason: "the message names both types", owner: checks.Object{Ref: prod, Value: &Cluster{}},
 			want: func(check string) answer {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
 		"WrongKindValue": {
-			reason: "a struct is not the pointer to it", owner: checks.Object{Ref: prod, Value: Deep{}},
+			reason: "a struct is not a pointer to it", owner: checks.Object{Ref: prod, Value: Deep{}},
 			want: func(check string) answer {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a checks_test.Deep, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
-		"WrongKindProceeds": {reason: "the option lets it pass, and the trace says so", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("owner Cluster prod is of another kind")},
-		"WrongKindMissing":  {reason: "the option is about owners that are there", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithWrongKindAllowed(), checks.WithUnknownAllowed()}, want: notFound},
+		"WrongKindAllowed": {reason: "WithWrongKindAllowed proceeds, and the trace shows it", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("owner Cluster prod has another type than the check expects")},
+		"WrongKindMissing": {reason: "no option allows a missing owner", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithWrongKindAllowed(), checks.WithUnknownAllowed()}, want: notFound},
 		"KeptNotFound": {
-			reason: "WithReason is for the objection: a missing owner keeps its reason", owner: checks.Object{Ref: prod},
+			reason: "a missing owner keeps its reason", owner: checks.Object{Ref: prod},
 			opts: []checks.Option{checks.WithReason("Waiting")}, want: notFound,
 		},
 		"KeptUnset": {
-			reason: "so does an owner that no reference names", opts: []checks.Option{checks.WithReason("Waiting")},
+			reason: "an owner that is not set keeps its reason", opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "there is no owner, and one is required: name an owner")
+				return blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")
 			},
 		},
 		"KeptByID": {
-			reason: "and one known by its ID only", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithReason("Waiting")},
+			reason: "an owner known by its ID only keeps its reason", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(check string) answer {
-				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, and "+check+" has to look into it", arm)
+				return blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so "+check+" cannot read it: refer to it by name", arm)
 			},
 		},
 		"KeptWrongKind": {
-			reason: "and one of another kind", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},
+			reason: "an owner of another type keeps its reason", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(check string) answer {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
 
-		"DeleteGone":      {reason: "an owner that is gone does not hold up a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: pass(going)},
-		"DeleteGoing":     {reason: "nor does one that is going", owner: checks.Object{Ref: prod, Value: &Deep{}, Deleting: true}, deleting: true, want: pass(going)},
-		"DeleteWrongKind": {reason: "whatever kind it is of", owner: checks.Object{Ref: prod, Value: &Cluster{}, Deleting: true}, deleting: true, want: pass(going)},
-		"DeleteUnset":     {reason: "nor does one that no reference names yet", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}}, deleting: true, want: pass()},
-		"DeleteRoot":      {reason: "nor does there being none", deleting: true, want: pass()},
-		"DeleteTypedNil":  {reason: "nor does a nil one", owner: checks.Object{Ref: prod, Value: (*Deep)(nil)}, deleting: true, want: pass(going)},
-		"GoingOnly":       {reason: "an owner that is going is asked as long as the resource itself stays", owner: checks.Object{Ref: prod, Value: value, Deleting: true}, want: pass()},
+		"DeleteGone":      {reason: "a missing owner does not block a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: pass(goneNote)},
+		"DeleteGoing":     {reason: "an owner that is being deleted does not block a deletion", owner: checks.Object{Ref: prod, Value: &Deep{}, Deleting: true}, deleting: true, want: pass(goneNote)},
+		"DeleteWrongKind": {reason: "its type makes no difference", owner: checks.Object{Ref: prod, Value: &Cluster{}, Deleting: true}, deleting: true, want: pass(goneNote)},
+		"DeleteUnset":     {reason: "an owner that is not set does not block a deletion", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}}, deleting: true, want: pass()},
+		"DeleteRoot":      {reason: "a root resource can be deleted", deleting: true, want: pass()},
+		"DeleteTypedNil":  {reason: "a nil pointer does not block a deletion", owner: checks.Object{Ref: prod, Value: (*Deep)(nil)}, deleting: true, want: pass(goneNote)},
+		"GoingOnly":       {reason: "the check reads an owner that is being deleted unless the resource is deleted, too", owner: checks.Object{Ref: prod, Value: value, Deleting: true}, want: pass()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for i, link := range looking(tc.opts...) {
+			for i, link := range readers(tc.opts...) {
 				req := &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Owner: tc.owner, Deleting: tc.deleting}}
-				mustAnswer(t, nameOf(link)+": "+tc.reason, tc.want(lookingNames[i]), link, req)
+				mustAnswer(t, nameOf(link)+": "+tc.reason, tc.want(readerNames[i]), link, req)
 			}
 		})
 	}
 
 	t.Run("DeleteOfUnfit", func(t *testing.T) {
 		req := &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Deep{}}, Deleting: true}
-		mustAnswer(t, "an owner that is there and stays is asked, deletion or not", blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: no", prod),
+		mustAnswer(t, "the check reads an existing owner before a deletion", blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: no", prod),
 			checks.OwnerIs("fits", func(*Deep) string { return "no" }), req)
 	})
 }
 
 func TestObjections(t *testing.T) {
-	const unknown = "owner Cluster prod has not reported what fits asks for yet"
+	const unknown = "owner Cluster prod has not reported yet the field that fits reads"
 	inSelector := nilHere("state_test.go")
 	cases := map[string]struct {
 		reason string
@@ -138,15 +139,15 @@ func TestObjections(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"None":            {"no objection lets the work go on", deep(ptr(State(""))), nil, passes()},
-		"One":             {"an objection is the message, behind the name of the owner", deep(ptr(State("too old"))), nil, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
-		"NilStatus":       {"what the objection cannot look at is not reported", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
-		"NilProperties":   {"at each level", &Deep{Status: &DeepStatus{}}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
-		"NilState":        {"the last one included", deep(nil), nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), nilHere("owner_test.go"))},
-		"UnknownProceeds": {"the option lets that pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, passes(inSelector, "not reported by owner Cluster prod")},
-		"KnownObjection":  {"but no objection", deep(ptr(State("too old"))), []checks.Option{checks.WithUnknownAllowed()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
-		"ReplacedUnknown": {"the reason of an unreported field is replaced, too", &Deep{}, []checks.Option{checks.WithReason("VersionAhead")}, noting(blocks("VersionAhead", classify.Slow, unknown, prod), inSelector)},
-		"Replaced":        {"reason and wait can be replaced", deep(ptr(State("too old"))), []checks.Option{checks.WithReason("VersionAhead"), checks.WithRetry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
+		"None":            {"no objection proceeds", deep(ptr(State(""))), nil, proceeding()},
+		"One":             {"the message is the name of the owner and the objection", deep(ptr(State("too old"))), nil, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
+		"NilStatus":       {"a nil status is not reported", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
+		"NilProperties":   {"nil properties are not reported", &Deep{Status: &DeepStatus{}}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), inSelector)},
+		"NilState":        {"a nil state is not reported", deep(nil), nil, noting(blocks("OwnerStateUnknown", classify.Slow, unknown, prod), nilHere("owner_test.go"))},
+		"UnknownAllowed":  {"WithUnknownAllowed proceeds, and the trace shows it", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(inSelector, "owner Cluster prod has not reported the field that the check reads")},
+		"KnownObjection":  {"WithUnknownAllowed does not allow an objection", deep(ptr(State("too old"))), []checks.Option{checks.WithUnknownAllowed()}, blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: too old", prod)},
+		"ReplacedUnknown": {"WithReason replaces the reason of an unreported field", &Deep{}, []checks.Option{checks.WithReason("VersionAhead")}, noting(blocks("VersionAhead", classify.Slow, unknown, prod), inSelector)},
+		"Replaced":        {"options replace the reason and the retry", deep(ptr(State("too old"))), []checks.Option{checks.WithReason("VersionAhead"), checks.WithRetry(classify.OnChange)}, blocks("VersionAhead", classify.OnChange, "owner Cluster prod: too old", prod)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestObjections(t *testing.T) {
 			mustAnswer(t, "OwnerIs: "+tc.reason, tc.want, checks.OwnerIs("fits", func(d *Deep) string { return string(*deepState(d)) }, tc.opts...), &req.OwnerRequest)
 			mustAnswer(t, "OwnerFits: "+tc.reason, tc.want, checks.OwnerFits("fits", func(db *Database, d *Deep) string {
 				if db.Version != 7 {
-					t.Errorf("the objection was given another resource: %v", db)
+					t.Errorf("the objection received another resource: %v", db)
 				}
 				return string(*deepState(d))
 			}, tc.opts...), req)
@@ -162,12 +163,12 @@ func TestObjections(t *testing.T) {
 	}
 }
 
-// The owner may be asked for by what it can do.
+// The type of the owner may be an interface.
 func TestOwnerByInterface(t *testing.T) {
 	check := checks.OwnerIs("named", func(s fmt.Stringer) string { return s.String() })
-	mustAnswer(t, "an owner that implements the interface is of the right kind", blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: nothing", prod),
+	mustAnswer(t, "an owner that implements the interface has the right type", blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: nothing", prod),
 		check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: checks.Ref{}}})
-	mustAnswer(t, "one that does not is not", blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and named is for a fmt.Stringer: name an owner of that kind", prod),
+	mustAnswer(t, "an owner that does not implement it has another type", blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and named is for a fmt.Stringer: name an owner of that kind", prod),
 		check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Cluster{}}})
 }
 
@@ -175,9 +176,9 @@ func TestObjectionsSetUp(t *testing.T) {
 	no := func(*Deep) string { return "" }
 	with := func(*Database, *Deep) string { return "" }
 	mustPanic(t, map[string]setUp{
-		"OwnerIsNil":     {"an objection is needed", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: fits: the function is nil"},
-		"OwnerFitsNil":   {"for both", func() { checks.OwnerFits[*Database, *Deep]("suits", nil) }, "checks: suits: the function is nil"},
-		"OwnerIsAllow":   {"an objection is no state", func() { checks.OwnerIs("fits", no, checks.WithAllowed("a")) }, "checks: fits: the option WithAllowed is not for this check"},
-		"OwnerFitsExact": {"nor is it compared", func() { checks.OwnerFits("suits", with, checks.WithExactStates()) }, "checks: suits: the option WithExactStates is not for this check"},
+		"OwnerIsNil":     {"OwnerIs requires an objection", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: fits: the function is nil"},
+		"OwnerFitsNil":   {"OwnerFits requires an objection", func() { checks.OwnerFits[*Database, *Deep]("suits", nil) }, "checks: suits: the function is nil"},
+		"OwnerIsAllow":   {"WithAllowed is for states", func() { checks.OwnerIs("fits", no, checks.WithAllowed("a")) }, "checks: fits: the option WithAllowed is not for this check"},
+		"OwnerFitsExact": {"WithExactStates is for states", func() { checks.OwnerFits("suits", with, checks.WithExactStates()) }, "checks: suits: the option WithExactStates is not for this check"},
 	})
 }

@@ -3,11 +3,15 @@ package checks
 import "context"
 
 // OwnerReady proceeds if the owner is ready for its own generation and is not
-// being deleted. A root resource, whose Owner is the zero [Object], proceeds
-// ([WithRequiredOwner]). An owner that no reference names yet blocks, and so
-// does one that is not found or does not report its readiness. An owner known
-// only by its cloud ID proceeds, because its readiness cannot be determined, and
-// the trace says so ([WithByIDBlocked]).
+// being deleted. It also proceeds in two cases that no retry can decide:
+//
+//   - A root resource, whose Owner is the zero [Object] ([WithRequiredOwner]
+//     blocks).
+//   - An owner known only by its cloud ID ([WithByIDBlocked] blocks). The trace
+//     shows it.
+//
+// An owner blocks if no reference names it yet, if it is not found, and if it
+// has not reported its readiness.
 //
 // A block is retried at [classify.Fast]. Engines that watch also requeue when
 // the owner changes. A block with [ReasonOwnerNotSet] is retried at

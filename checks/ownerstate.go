@@ -7,23 +7,22 @@ import (
 )
 
 // OwnerProvisioningState proceeds if the owner is in a state that allows the
-// work. These are the settled states of the [Vocabulary], unless [WithAllowed]
-// or [WithDenied] is given. selector returns any field of the owner that holds
-// a state:
+// work: a settled state of the [Vocabulary], unless [WithAllowed] or
+// [WithDenied] is given. selector returns any field of the owner that holds a
+// state:
 //
 //	checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState })
 //
 // The check blocks in these cases:
 //
-//   - There is no owner, the owner is not found, or only its cloud ID is known
-//     ([WithUnknownAllowed]).
-//   - The state is not reported ([WithUnknownAllowed]). A nil dereferenced by the
-//     selector means the same.
-//   - The owner is not a W ([WithWrongKindAllowed]).
 //   - The state does not allow the work.
+//   - The state is not reported, or selector dereferences nil
+//     ([WithUnknownAllowed]).
+//   - There is no owner, or it is not found.
+//   - Only the cloud ID of the owner is known ([WithUnknownAllowed]).
+//   - The owner is not a W ([WithWrongKindAllowed]).
 //
-// A block is retried at [classify.Slow], unless the owner is missing or of
-// another type. A nil selector panics.
+// A block is retried as for [OwnerIs]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
 	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed", "WithWrongKindAllowed")
 	s.must(selector != nil, "the selector is nil")
@@ -34,7 +33,7 @@ func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ..
 		}
 		state, states, ref := known(ctx, selector, owner), s.named(req, false), &req.Owner.Ref
 		switch reported := !blank(state); {
-		case reported && s.lets(states, state):
+		case reported && s.allows(states, state):
 		case reported:
 			return s.stateBlock(ReasonOwnerState, ref, states, "", "owner ", ` is in state "`, printable(state), `"`), nil
 		case s.unknownProceeds:

@@ -9,16 +9,16 @@ import (
 )
 
 func TestPaused(t *testing.T) {
-	const text = "paused; resume it to continue"
+	const text = "the resource is paused; resume it to continue"
 	cases := map[string]struct {
 		reason string
 		d      *Database
 		opts   []checks.Option
 		want   answer
 	}{
-		"Not":     {"nobody said stop", &Database{}, nil, passes()},
-		"Paused":  {"somebody did, and has to take it back", &Database{Paused: true}, nil, blocks("Paused", classify.OnChange, text)},
-		"Options": {"reason and wait can be replaced", &Database{Paused: true}, []checks.Option{checks.WithReason("OnHold"), checks.WithRetry(classify.Slow)}, blocks("OnHold", classify.Slow, text)},
+		"Running": {"the resource is not paused", &Database{}, nil, proceeding()},
+		"Paused":  {"a paused resource waits until a person resumes it", &Database{Paused: true}, nil, blocks("Paused", classify.OnChange, text)},
+		"Options": {"options replace the reason and the retry", &Database{Paused: true}, []checks.Option{checks.WithReason("OnHold"), checks.WithRetry(classify.Slow)}, blocks("OnHold", classify.Slow, text)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -29,18 +29,19 @@ func TestPaused(t *testing.T) {
 	mustNameNil(t, err, "Paused", "paused_test.go", "return false where a field that may be nil is unset")
 }
 
-// mustNameNil fails the test if an error does not say where a function dereferenced nil, and what to do.
+// mustNameNil fails the test unless an error names the place of a nil
+// dereference, and the remedy.
 func mustNameNil(t *testing.T, err error, check, file, remedy string) {
 	t.Helper()
 	want := regexp.MustCompile("^" + regexp.QuoteMeta(check+": the function dereferenced nil at checks/"+file) + ":[0-9]+: " + regexp.QuoteMeta(remedy) + "$")
 	if err == nil || !want.MatchString(err.Error()) {
-		t.Errorf("a nil that is no answer gives the error %v, want %s", err, want)
+		t.Errorf("the error of a nil dereference is %v, want %s", err, want)
 	}
 }
 
 func TestPausedSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
-		"Nil":   {"a function is needed", func() { checks.Paused[*Database](nil) }, "checks: Paused: the function is nil"},
-		"Exact": {"there is no state to compare", func() { checks.Paused(func(*Database) bool { return false }, checks.WithExactStates()) }, "checks: Paused: the option WithExactStates is not for this check"},
+		"Nil":   {"the function is required", func() { checks.Paused[*Database](nil) }, "checks: Paused: the function is nil"},
+		"Exact": {"WithExactStates is for states", func() { checks.Paused(func(*Database) bool { return false }, checks.WithExactStates()) }, "checks: Paused: the option WithExactStates is not for this check"},
 	})
 }

@@ -4,7 +4,7 @@ package checks
 type Presence uint8
 
 const (
-	// PresenceUnknown is the zero Presence: the engine has not looked for the resource. It never
+	// PresenceUnknown: the engine has not looked for the resource. It never
 	// counts as absent.
 	PresenceUnknown Presence = iota
 	// Absent: the engine looked for the resource and did not find it.
@@ -13,7 +13,7 @@ const (
 	Present
 )
 
-// String is "unknown", "absent" or "present".
+// String returns "unknown", "absent" or "present".
 func (p Presence) String() string {
 	switch p {
 	case Absent:
@@ -24,7 +24,8 @@ func (p Presence) String() string {
 	return "unknown"
 }
 
-// PresenceOf returns Present if found, else Absent. Use it only for a lookup that has answered.
+// PresenceOf returns Present if found, else Absent. Use it only after a lookup
+// that succeeded.
 func PresenceOf(found bool) Presence {
 	if found {
 		return Present

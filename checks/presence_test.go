@@ -13,9 +13,9 @@ func TestPresence(t *testing.T) {
 		want   string
 	}{
 		"Zero":    {"the zero value is unknown, so that a forgotten field never counts as absent", checks.Presence(0), "unknown"},
-		"Absent":  {"looked for and not found", checks.Absent, "absent"},
-		"Present": {"seen", checks.Present, "present"},
-		"Invalid": {"a value that has no meaning is unknown", checks.Presence(7), "unknown"},
+		"Absent":  {"the lookup did not find the resource", checks.Absent, "absent"},
+		"Present": {"the lookup found the resource", checks.Present, "present"},
+		"Invalid": {"an invalid value is unknown", checks.Presence(7), "unknown"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -25,6 +25,6 @@ func TestPresence(t *testing.T) {
 		})
 	}
 	if checks.PresenceOf(true) != checks.Present || checks.PresenceOf(false) != checks.Absent {
-		t.Error("a lookup that answers never gives unknown")
+		t.Error("PresenceOf returned unknown")
 	}
 }

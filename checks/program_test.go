@@ -12,47 +12,48 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws of checks speak of all links that anybody may write. Here links are data: a program is a list of steps, each of
-// which can be made into a real link; and a simple oracle says what a program comes to, by recursion over the list.
+// The laws hold for all links that a user can write. So here links are data: a
+// program is a list of steps, and each step can be made into a link. An oracle
+// computes the answer of a program by recursion over the list.
 
-// op is what a link does.
+// op is the behaviour of a link.
 type op string
 
 const (
 	// Checks, which never see next.
-	proceed op = "proceed"
-	block   op = "block"
-	skip    op = "skip"
-	ignore  op = "ignore"
-	finish  op = "finish"
-	release op = "release"
-	fail    op = "fail"    // an error
-	beside  op = "beside"  // proceed and an error
-	zero    op = "zero"    // the zero Result
-	panicky op = "panicky" // panics
-	all     op = "all"     // All, of the parts
-	gate    op = "gate"    // a Gate that lets pass
-	hidden  op = "hidden"  // a block out of a chain inside
+	proceed   op = "proceed"
+	block     op = "block"
+	skip      op = "skip"
+	ignore    op = "ignore"
+	finish    op = "finish"
+	release   op = "release"
+	fail      op = "fail"      // an error
+	withError op = "withError" // proceed and an error
+	zero      op = "zero"      // the zero Result
+	panicking op = "panicking" // panics
+	all       op = "all"       // All, of the parts
+	gate      op = "gate"      // a Gate that proceeds
+	nested    op = "nested"    // a block of a chain that the check runs
 	// Raw links.
-	pass    op = "pass"    // calls next
-	copying op = "copying" // calls next with a copy of the request
-	twice   op = "twice"   // calls next, and again
-	memo    op = "memo"    // calls next once, then repeats what that gave
-	veto    op = "veto"    // calls next, and blocks
-	late    op = "late"    // calls next, and gives an error
-	rescue  op = "rescue"  // returns its own error for the panic of an inner link
+	pass        op = "pass"        // calls next
+	copying     op = "copying"     // calls next with a copy of the request
+	twice       op = "twice"       // calls next twice
+	repeatFirst op = "repeatFirst" // calls next once, then repeats that answer
+	blockAfter  op = "blockAfter"  // calls next, and blocks
+	failAfter   op = "failAfter"   // calls next, and returns an error
+	recoverFail op = "recoverFail" // returns its own error for the panic of an inner link
 	// Raw links with a fault.
-	forget   op = "forget"   // proceeds and does not call next
-	launder  op = "launder"  // calls next, and proceeds whatever that gave
-	silent   op = "silent"   // proceeds after the panic of an inner link
-	stranger op = "stranger" // hands on a request of its own
-	nothing  op = "nothing"  // hands on nil
-	explode  op = "explode"  // calls next, and panics
+	forget         op = "forget"         // proceeds and does not call next
+	override       op = "override"       // calls next, and proceeds whatever next returned
+	recoverProceed op = "recoverProceed" // proceeds after the panic of an inner link
+	ownRequest     op = "ownRequest"     // passes on a request of its own
+	nilRequest     op = "nilRequest"     // passes on nil
+	panicAfter     op = "panicAfter"     // calls next, and panics
 )
 
 var (
-	decisions = []op{proceed, proceed, proceed, block, skip, ignore, finish, release, fail, beside, zero, panicky}
-	anything  = append([]op{all, gate, hidden, pass, pass, copying, copying, twice, memo, veto, late, rescue, forget, launder, launder, silent, stranger, nothing, explode}, decisions...)
+	decisions = []op{proceed, proceed, proceed, block, skip, ignore, finish, release, fail, withError, zero, panicking}
+	anything  = append([]op{all, gate, nested, pass, pass, copying, copying, twice, repeatFirst, blockAfter, failAfter, recoverFail, forget, override, override, recoverProceed, ownRequest, nilRequest, panicAfter}, decisions...)
 )
 
 // step is one link as data.
@@ -62,16 +63,17 @@ type step struct {
 	Parts []step // of all
 }
 
-// failure is an error, and a panic, that is told from others by its value.
+// failure is an error, and a value of a panic, that differs from others by its
+// text.
 type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// decides gives what a step says that decides by itself, or panics with it.
+// decides returns the result of a step, or panics with it.
 func (s step) decides() (checks.Result, error) {
 	switch s.Op {
-	case block, hidden, veto:
-		return checks.Block(s.ID, "said by "+s.ID, checks.WithWaitingFor(checks.Ref{Name: s.ID})), nil
+	case block, nested, blockAfter:
+		return checks.Block(s.ID, "blocked by "+s.ID, checks.WithWaitingFor(checks.Ref{Name: s.ID})), nil
 	case skip:
 		return checks.Skip(s.ID), nil
 	case ignore:
@@ -80,19 +82,19 @@ func (s step) decides() (checks.Result, error) {
 		return checks.Finished(s.ID, ""), nil
 	case release:
 		return checks.Release(s.ID), nil
-	case fail, late, rescue:
+	case fail, failAfter, recoverFail:
 		return checks.Result{}, failure(s.ID)
-	case beside:
+	case withError:
 		return checks.Proceed(), failure(s.ID)
 	case zero:
 		return checks.Result{}, nil
-	case panicky, explode, silent:
+	case panicking, panicAfter, recoverProceed:
 		panic(failure(s.ID))
 	}
 	return checks.Proceed(), nil
 }
 
-// trace is what a call leaves behind: the links that were asked, in order.
+// trace records the links that a call ran, in order.
 type trace struct{ asked []string }
 
 type traceKey struct{}
@@ -102,7 +104,8 @@ func note(ctx context.Context, id string) {
 	t.asked = append(t.asked, id)
 }
 
-// implementation is what the laws are about: the one of this package, or one with a fault.
+// implementation is the tested implementation: the one of this package, or one
+// with a fault.
 type implementation[R any] struct {
 	check   func(name string, decide func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
 	gate    func(name string, act func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
@@ -111,7 +114,7 @@ type implementation[R any] struct {
 	cached  func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
 }
 
-// memory says how Cached is to remember.
+// memory holds the settings of Cached.
 type memory struct {
 	ttl  time.Duration
 	size int
@@ -151,20 +154,20 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 		return s.decides()
 	}
 	switch s.Op {
-	case proceed, block, skip, ignore, finish, release, fail, beside, zero, panicky:
+	case proceed, block, skip, ignore, finish, release, fail, withError, zero, panicking:
 		return i.check(s.ID, decide)
 	case gate:
 		return chain.Named(s.ID, i.gate(s.ID, decide))
 	case all:
 		return chain.Named(s.ID, i.all(linksOf(s.Parts, i, k)...))
-	case hidden:
-		inner := checks.Compose(chain.New(checks.Check("inner of "+s.ID, func(context.Context, R) (checks.Result, error) { return s.decides() })))
+	case nested:
+		inner := checks.Compose(chain.New(checks.Check("inside "+s.ID, func(context.Context, R) (checks.Result, error) { return s.decides() })))
 		return i.check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
 			note(ctx, s.ID)
 			return inner(ctx, req)
 		})
 	}
-	var kept func() (checks.Result, error) // of memo
+	var kept func() (checks.Result, error) // the first answer, for repeatFirst
 	return raw(s.ID, func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (res checks.Result, err error) {
 		note(ctx, s.ID)
 		var none R
@@ -173,11 +176,11 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 			return checks.Proceed(), nil
 		case copying:
 			return next(ctx, k.copied(req))
-		case stranger:
+		case ownRequest:
 			return next(ctx, k.fresh())
-		case nothing:
+		case nilRequest:
 			return next(ctx, none)
-		case memo:
+		case repeatFirst:
 			if kept == nil {
 				res, err := next(ctx, req)
 				kept = func() (checks.Result, error) { return res, err }
@@ -189,20 +192,20 @@ func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, c
 		res, err = next(ctx, req)
 		_, panicked := err.(*chain.PanicError)
 		switch {
-		case s.Op == launder, s.Op == silent && panicked:
+		case s.Op == override, s.Op == recoverProceed && panicked:
 			return checks.Proceed(), nil
-		case s.Op == veto, s.Op == late, s.Op == explode, s.Op == rescue && panicked:
+		case s.Op == blockAfter, s.Op == failAfter, s.Op == panicAfter, s.Op == recoverFail && panicked:
 			return s.decides()
 		}
 		return res, err
 	})
 }
 
-// outcome is what a call came to.
+// outcome is the answer of a call.
 type outcome struct {
 	Asked  []string
 	Result string
-	Err    string // the kind of error, and whose it is
+	Err    string // the kind of error, and the link that returned it
 	By     string // the link that decided
 }
 
@@ -220,7 +223,8 @@ func play[R any](h func(context.Context, R) (checks.Result, string, error), req 
 	return out, res
 }
 
-// kindOf says in a word what an error is, of joined ones what each is.
+// kindOf names the kind of an error in a word. For joined errors it names each
+// kind.
 func kindOf(err error) string {
 	if err == nil {
 		return ""
@@ -247,13 +251,14 @@ func kindOf(err error) string {
 	return "failure " + string(f)
 }
 
-// oracle says what calls of a program come to. It keeps what memos would.
+// oracle predicts the answers of a program. kept holds what the links that
+// repeat their first answer received.
 type oracle struct {
 	asked []string
 	kept  map[string]answered
 }
 
-// answered is what an oracle knows of a step and those behind it.
+// answered is the predicted answer of a step and its inner steps.
 type answered struct {
 	res    checks.Result
 	err    string
@@ -271,40 +276,40 @@ func (o *oracle) run(p []step) answered {
 	if len(p) == 0 {
 		return answered{res: checks.Proceed()}
 	}
-	s, behind := p[0], p[1:]
+	s, inner := p[0], p[1:]
 	o.asked = append(o.asked, s.ID)
 	fault := func(kind string) answered { return answered{err: kind, by: s.ID} }
 	own := func(res checks.Result, err string) answered { return answered{res: res, err: err, by: s.ID} }
 
 	switch s.Op {
 	case proceed, gate, pass, copying:
-		return o.run(behind)
-	case block, skip, ignore, finish, release, hidden:
+		return o.run(inner)
+	case block, skip, ignore, finish, release, nested:
 		res, _ := s.decides()
 		return own(res, "")
 	case fail:
 		return fault("failure " + s.ID)
-	case beside:
+	case withError:
 		return fault("failure " + s.ID)
 	case zero:
 		return fault("no decision")
-	case panicky:
+	case panicking:
 		return answered{err: "panic " + s.ID + " in " + s.ID, by: s.ID, panics: true}
 	case forget:
 		return fault("end not reached")
-	case stranger:
+	case ownRequest:
 		return fault("foreign request")
-	case nothing:
+	case nilRequest:
 		return fault("nil request")
 	case all:
 		o.asked = o.asked[:len(o.asked)-1]
 		a := o.all(s.Parts)
 		if a.err == "" && a.res.Equal(checks.Proceed()) {
-			return o.run(behind)
+			return o.run(inner)
 		}
 		a.by = s.ID
 		return a
-	case memo:
+	case repeatFirst:
 		if a, ok := o.kept[s.ID]; ok {
 			if a.err == "" && a.res.Equal(checks.Proceed()) {
 				return fault("end not reached")
@@ -314,28 +319,28 @@ func (o *oracle) run(p []step) answered {
 		}
 	}
 
-	a := o.run(behind)
+	a := o.run(inner)
 	switch s.Op {
-	case rescue:
+	case recoverFail:
 		if a.panics {
 			return fault("failure " + s.ID)
 		}
-	case silent:
+	case recoverProceed:
 		if a.panics {
 			return fault("end not reached")
 		}
 	case twice:
-		return o.run(behind)
-	case memo:
+		return o.run(inner)
+	case repeatFirst:
 		o.kept[s.ID] = a
-	case veto:
+	case blockAfter:
 		res, _ := s.decides()
 		return own(res, "")
-	case late:
+	case failAfter:
 		return fault("failure " + s.ID)
-	case explode:
+	case panicAfter:
 		return answered{err: "panic " + s.ID + " in " + s.ID, by: s.ID, panics: true}
-	case launder:
+	case override:
 		if a.err != "" || !a.res.Equal(checks.Proceed()) {
 			return fault("end not reached")
 		}
@@ -343,7 +348,7 @@ func (o *oracle) run(p []step) answered {
 	return a
 }
 
-// all says what All comes to of checks, each of which decides by itself.
+// all predicts the answer of All for checks that decide alone.
 func (o *oracle) all(parts []step) answered {
 	var blocks []step
 	var errs string
@@ -357,11 +362,11 @@ func (o *oracle) all(parts []step) answered {
 			if _, ok := first[s.Op]; !ok {
 				first[s.Op], _ = s.decides()
 			}
-		case fail, beside:
+		case fail, withError:
 			errs += "failure " + s.ID + ". "
 		case zero:
 			errs += "no decision" + ". "
-		case panicky:
+		case panicking:
 			errs += "panic " + s.ID + " in " + s.ID + ". "
 		}
 	}

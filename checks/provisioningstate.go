@@ -12,14 +12,14 @@ import (
 // resource that holds a state. If it returns or dereferences nil, the state is
 // not reported. A nil selector panics.
 //
-//   - A reported state must be one that the [Vocabulary] lists as settled,
-//     unless [WithAllowed] or [WithDenied] is given.
-//   - If no state is reported, an absent resource proceeds. If the resource is
-//     present, or its presence is unknown, the check blocks
-//     ([WithUnknownAllowed]).
+//   - A reported state must be settled in the [Vocabulary], unless
+//     [WithAllowed] or [WithDenied] is given.
+//   - If no state is reported, an absent resource proceeds. Any other presence
+//     blocks ([WithUnknownAllowed]).
 //   - After Apply ([OwnerRequest.Applied]) an absent resource always blocks.
-//     Without WithAllowed and WithDenied the state must then be a final good one:
-//     Succeeded in Azure's words. So a failed resource does not become Ready.
+//     Without WithAllowed and WithDenied the state must then be a final good
+//     one: Succeeded in Azure's words. So a failed resource does not become
+//     Ready.
 //
 // A block is retried at [classify.Slow].
 func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...Option) Middleware[T] {
@@ -31,7 +31,7 @@ func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...O
 }
 
 // LiveState is [ProvisioningState] for a state that fetch reads from the cloud
-// when the check runs. The check calls fetch unless the resource is known to be
+// when the check runs. It calls fetch unless the resource is known to be
 // absent. If the error of fetch means "not found" ([OwnerRequest.Errors]), the
 // resource is absent. Any other error is the error of the check. A nil fetch
 // panics.
@@ -57,13 +57,13 @@ func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]
 	})
 }
 
-// ofResource decides about a state of the resource itself.
+// ofResource returns the result for a state of the resource itself.
 func (s *settings) ofResource(ctx context.Context, req *OwnerRequest, presence Presence, state string) Result {
 	states, reported := s.named(req, req.Applied), !blank(state)
 	switch {
 	case presence == Absent && req.Applied:
 		return s.stateBlock(ReasonResourceAbsent, nil, states, "", "the resource was not found in the cloud after Apply had succeeded")
-	case reported && s.lets(states, state):
+	case reported && s.allows(states, state):
 	case reported:
 		end := ""
 		if presence == Absent {

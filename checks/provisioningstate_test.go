@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/classify/azure"
 )
 
-// live is a LiveState that is told what s holds, and nothing if there is a nil on the way.
+// live is a LiveState that reads the state of d, or none at a nil pointer.
 func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
 	return checks.LiveState(func(context.Context, *checks.Request[*Deep]) (State, error) {
 		if d.Status == nil || d.Status.Properties == nil || d.Status.Properties.State == nil {
@@ -29,8 +29,8 @@ func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
 const (
 	settledWanted = ": it must be Succeeded, Failed or Canceled"
 	notReported   = "the resource is in the cloud and has not reported a state yet" + settledWanted
-	presenceOpen  = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option WithUnknownAllowed"
-	goneMissing   = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
+	bothUnknown   = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option WithUnknownAllowed"
+	missingAfter  = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
 )
 
 func TestProvisioningState(t *testing.T) {
@@ -46,30 +46,30 @@ func TestProvisioningState(t *testing.T) {
 		opts     []checks.Option
 		want     answer
 	}{
-		"UnknownBusy":    {"a reported state is judged although nothing has looked for the resource", checks.PresenceUnknown, false, state("Updating"), nil, busy("Updating")},
-		"UnknownSettled": {"also if it is good", checks.PresenceUnknown, false, state("Failed"), nil, passes()},
+		"UnknownBusy":    {"a reported state counts although the presence is unknown", checks.PresenceUnknown, false, state("Updating"), nil, busy("Updating")},
+		"UnknownSettled": {"a settled state proceeds although the presence is unknown", checks.PresenceUnknown, false, state("Failed"), nil, proceeding()},
 		"AbsentBusy": {
-			"also if the resource is absent: then Get has to clear the state", checks.Absent, false, state("Creating"), nil,
+			"a reported state of an absent resource blocks", checks.Absent, false, state("Creating"), nil,
 			blocks("ResourceState", classify.Slow, `the resource is in state "Creating"`+settledWanted+"; the resource was not found in the cloud, so Get should clear the reported state"),
 		},
-		"AbsentSettled": {"an absent resource in a good state proceeds", checks.Absent, false, state("Succeeded"), nil, passes()},
-		"Absent":        {"an absent resource has no state", checks.Absent, false, deep(nil), nil, passes()},
-		"Present":       {"a resource that is there has one, which is unknown", checks.Present, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
-		"Unknown":       {"unknown presence is not absence", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
-		"Invalid":       {"nor is a presence without a meaning", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, presenceOpen)},
-		"UnknownMay":    {"an option lets unknown proceed", checks.PresenceUnknown, false, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, passes("no state is reported")},
-		"NilResource":   {"a nil resource has reported nothing", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("state_test.go"))},
-		"Reason":        {"the reason can be replaced", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithReason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
-		"BlockOptions":  {"so can how soon to retry", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithRetry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
+		"AbsentSettled": {"an absent resource in a settled state proceeds", checks.Absent, false, state("Succeeded"), nil, proceeding()},
+		"Absent":        {"an absent resource has no state", checks.Absent, false, deep(nil), nil, proceeding()},
+		"Present":       {"an unreported state of a present resource is unknown", checks.Present, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
+		"Unknown":       {"unknown presence is not absent", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
+		"Invalid":       {"an invalid presence is unknown", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
+		"UnknownMay":    {"WithUnknownAllowed proceeds", checks.PresenceUnknown, false, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, proceeding("no state is reported")},
+		"NilResource":   {"a nil resource has no state", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("state_test.go"))},
+		"Reason":        {"WithReason replaces the reason", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithReason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
+		"BlockOptions":  {"WithRetry replaces the retry", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithRetry(classify.Fast)}, blocks("ResourceState", classify.Fast, `the resource is in state "x": it must be y`)},
 
-		"AppliedGood":    {"before Ready a good state proceeds", checks.Present, true, state("Succeeded"), nil, passes()},
+		"AppliedGood":    {"after Apply a final good state proceeds", checks.Present, true, state("Succeeded"), nil, proceeding()},
 		"AppliedFailed":  {"a failed resource does not become Ready", checks.Present, true, state("Failed"), nil, blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
-		"AppliedNone":    {"nor does one without a state", checks.Present, true, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is in the cloud and has not reported a state yet: it must be Succeeded")},
-		"AppliedAbsent":  {"nor a missing one", checks.Absent, true, deep(nil), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"AppliedMissing": {"whatever state it reported before", checks.Absent, true, state("Succeeded"), nil, blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"AppliedMay":     {"WithUnknownAllowed is not about missing resources", checks.Absent, true, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"AppliedAllow":   {"WithAllowed says what is good here", checks.Present, true, state("Failed"), []checks.Option{checks.WithAllowed("Failed")}, passes()},
-		"AppliedDeny":    {"so does WithDenied", checks.Present, true, state("Failed"), []checks.Option{checks.WithDenied("Updating")}, passes()},
+		"AppliedNone":    {"after Apply an unreported state blocks", checks.Present, true, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is in the cloud and has not reported a state yet: it must be Succeeded")},
+		"AppliedAbsent":  {"after Apply an absent resource blocks", checks.Absent, true, deep(nil), nil, blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"AppliedMissing": {"after Apply an absent resource blocks in any state", checks.Absent, true, state("Succeeded"), nil, blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"AppliedMay":     {"WithUnknownAllowed does not allow an absent resource", checks.Absent, true, deep(nil), []checks.Option{checks.WithUnknownAllowed()}, blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"AppliedAllow":   {"WithAllowed replaces the final good states", checks.Present, true, state("Failed"), []checks.Option{checks.WithAllowed("Failed")}, proceeding()},
+		"AppliedDeny":    {"WithDenied replaces the final good states", checks.Present, true, state("Failed"), []checks.Option{checks.WithDenied("Updating")}, proceeding()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,24 +105,24 @@ func TestLiveState(t *testing.T) {
 		want   answer
 		is     error
 	}{
-		"Settled":      {reason: "a settled state lets the work go on", state: "Succeeded", want: passes()},
-		"Busy":         {reason: "any other blocks", state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating": it must be Succeeded, Failed or Canceled`)},
-		"Unseen":       {reason: "one that nothing has looked for is asked for", unseen: true, state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating"`+settledWanted)},
-		"UnseenGone":   {reason: "and may be absent", unseen: true, err: status(http.StatusNotFound), want: passes("not found")},
-		"After":        {reason: "before Ready it must be in a good state", after: true, state: "Failed", want: blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
-		"AfterGone":    {reason: "and there", after: true, err: status(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, goneMissing), "not found")},
-		"AfterAbsent":  {reason: "one that is known to be absent is not asked for", after: true, absent: true, err: errors.New("asked"), want: blocks("ResourceAbsent", classify.Slow, goneMissing)},
-		"NotThere":     {reason: "a resource that is not there is not asked for", absent: true, err: errors.New("asked"), want: passes()},
-		"Gone":         {reason: "404 is an answer: it is not there", err: status(http.StatusNotFound), want: passes("not found")},
-		"GoneWrapped":  {reason: "however deep", err: fmt.Errorf("get: %w", status(http.StatusNotFound)), want: passes("not found")},
-		"GoneJoined":   {reason: "beside another error it is no answer", err: errors.Join(errDown, azcoreLike{}), want: fails("the index is down\nlike azcore"), is: errDown},
+		"Settled":      {reason: "a settled state proceeds", state: "Succeeded", want: proceeding()},
+		"Busy":         {reason: "any other state blocks", state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating": it must be Succeeded, Failed or Canceled`)},
+		"Unseen":       {reason: "fetch runs if the presence is unknown", unseen: true, state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating"`+settledWanted)},
+		"UnseenGone":   {reason: "fetch finds that the resource is absent", unseen: true, err: status(http.StatusNotFound), want: proceeding("not found")},
+		"After":        {reason: "after Apply the state must be final and good", after: true, state: "Failed", want: blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
+		"AfterGone":    {reason: "after Apply a resource that fetch does not find blocks", after: true, err: status(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, missingAfter), "not found")},
+		"AfterAbsent":  {reason: "after Apply fetch does not run for an absent resource", after: true, absent: true, err: errors.New("asked"), want: blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"NotThere":     {reason: "fetch does not run for an absent resource", absent: true, err: errors.New("asked"), want: proceeding()},
+		"Gone":         {reason: "404 means absent", err: status(http.StatusNotFound), want: proceeding("not found")},
+		"GoneWrapped":  {reason: "a wrapped 404 means absent", err: fmt.Errorf("get: %w", status(http.StatusNotFound)), want: proceeding("not found")},
+		"GoneJoined":   {reason: "404 with another error is an error", err: errors.Join(errDown, azcoreLike{}), want: fails("the index is down\nlike azcore"), is: errDown},
 		"Conflict":     {reason: "any other status is an error", err: fmt.Errorf("get: %w", azcoreLike{}), want: fails("get: like azcore"), is: azcoreLike{}},
-		"Canceled":     {reason: "an error stays the one it was", err: context.Canceled, want: fails("context canceled"), is: context.Canceled},
-		"NilResponse":  {reason: "a nil *ResponseError is an error with nothing in it, and no 404", err: nilResponse{}, want: fails("nil response"), is: nilResponse{}},
-		"ErrorWins":    {reason: "a state beside an error is none", state: "Succeeded", err: context.Canceled, want: fails("context canceled")},
-		"NoState":      {reason: "no state is unknown", want: blocks("ResourceStateUnknown", classify.Slow, unknown)},
-		"UnknownGoes":  {reason: "unless that may pass", opts: []checks.Option{checks.WithUnknownAllowed()}, want: passes("no state is reported")},
-		"ErrorUnknown": {reason: "an error is not the unknown state", err: context.Canceled, opts: []checks.Option{checks.WithUnknownAllowed()}, want: fails("context canceled")},
+		"Canceled":     {reason: "the error is returned unchanged", err: context.Canceled, want: fails("context canceled"), is: context.Canceled},
+		"NilResponse":  {reason: "a nil *ResponseError is an error, not a 404", err: nilResponse{}, want: fails("nil response"), is: nilResponse{}},
+		"ErrorWins":    {reason: "an error wins over a state", state: "Succeeded", err: context.Canceled, want: fails("context canceled")},
+		"NoState":      {reason: "an empty state is unknown", want: blocks("ResourceStateUnknown", classify.Slow, unknown)},
+		"UnknownGoes":  {reason: "WithUnknownAllowed proceeds", opts: []checks.Option{checks.WithUnknownAllowed()}, want: proceeding("no state is reported")},
+		"ErrorUnknown": {reason: "WithUnknownAllowed does not allow an error", err: context.Canceled, opts: []checks.Option{checks.WithUnknownAllowed()}, want: fails("context canceled")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestLiveState(t *testing.T) {
 			}
 			check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (string, error) {
 				if r != req {
-					t.Errorf("the function was given another request")
+					t.Errorf("fetch received another request")
 				}
 				return tc.state, tc.err
 			}, tc.opts...)
@@ -147,7 +147,7 @@ func TestLiveState(t *testing.T) {
 		_, err := ask(t, checks.LiveState(func(context.Context, request) (string, error) { return "", status(code) }),
 			&checks.Request[*Database]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
 		if got := err == nil; got != want {
-			t.Errorf("status %d lets the work go on: %t, want %t", code, got, want)
+			t.Errorf("status %d proceeds: %t, want %t", code, got, want)
 		}
 	}
 }
@@ -163,14 +163,14 @@ func TestLiveStateNotFound(t *testing.T) {
 		err    func(gone, down error) error
 		absent bool
 	}{
-		"Gone":        {"the service did not find it", func(gone, _ error) error { return gone }, true},
-		"Wrapped":     {"a wrap changes nothing", func(gone, _ error) error { return fmt.Errorf("get: %w", gone) }, true},
-		"GoneTwice":   {"each cause means it", func(gone, _ error) error { return errors.Join(gone, fmt.Errorf("get: %w", gone)) }, true},
+		"Gone":        {"the service did not find the resource", func(gone, _ error) error { return gone }, true},
+		"Wrapped":     {"a wrapped error keeps its meaning", func(gone, _ error) error { return fmt.Errorf("get: %w", gone) }, true},
+		"GoneTwice":   {"each cause means not found", func(gone, _ error) error { return errors.Join(gone, fmt.Errorf("get: %w", gone)) }, true},
 		"GoneAndDown": {"one cause is another failure", func(gone, down error) error { return errors.Join(gone, down) }, false},
 		"DownAndGone": {"the order makes no difference", func(gone, down error) error { return errors.Join(down, gone) }, false},
-		"LateAndGone": {"a time-out is a cause of its own", func(gone, _ error) error { return fmt.Errorf("%w: %w", context.DeadlineExceeded, gone) }, false},
-		"LateGone":    {"a time-out that wraps it is no answer", func(gone, _ error) error { return timeout{gone} }, false},
-		"CutOffGone":  {"nor is a request that failed on its way", func(gone, _ error) error { return &url.Error{Op: "Get", URL: "/", Err: gone} }, false},
+		"LateAndGone": {"one cause is a time-out", func(gone, _ error) error { return fmt.Errorf("%w: %w", context.DeadlineExceeded, gone) }, false},
+		"LateGone":    {"a time-out that wraps it is an error", func(gone, _ error) error { return timeout{gone} }, false},
+		"CutOffGone":  {"a failed request is an error", func(gone, _ error) error { return &url.Error{Op: "Get", URL: "/", Err: gone} }, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestLiveStateNotFound(t *testing.T) {
 				err := tc.err(status(http.StatusNotFound), status(http.StatusServiceUnavailable))
 				check := checks.LiveState(func(context.Context, *checks.Request[*Deep]) (string, error) { return "", err })
 				got, failure := ask(t, check, &checks.Request[*Deep]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
-				if tc.absent && !cmp.Equal(passes("not found"), got) || !tc.absent && failure != err {
+				if tc.absent && !cmp.Equal(proceeding("not found"), got) || !tc.absent && failure != err {
 					t.Errorf("%s: an error of service %s: got %v, error %v", tc.reason, service, got, failure)
 				}
 			}
@@ -201,7 +201,7 @@ type timeout struct{ error }
 func (timeout) Timeout() bool   { return true }
 func (t timeout) Unwrap() error { return t.error }
 
-// nilResponse hands out a nil *azcore.ResponseError.
+// nilResponse is an error whose As sets a nil *azcore.ResponseError.
 type nilResponse struct{}
 
 func (nilResponse) Error() string { return "nil response" }
@@ -213,19 +213,19 @@ func (nilResponse) As(target any) bool {
 	return ok
 }
 
-// A fetch that runs into a nil pointer has a fault; only selectors may.
+// Only selectors may dereference nil, fetch may not.
 func TestLiveStatePanics(t *testing.T) {
 	check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (State, error) { return *deepState(r.Resource), nil })
-	mustAnswer(t, "a nil pointer in fetch is a fault", fails("panic in link LiveState: runtime error: invalid memory address or nil pointer dereference"),
+	mustAnswer(t, "a nil dereference in fetch is an error", fails("panic in link LiveState: runtime error: invalid memory address or nil pointer dereference"),
 		check, &checks.Request[*Deep]{Presence: checks.Present})
 }
 
 func TestStateChecksSetUp(t *testing.T) {
 	fetch := func(context.Context, request) (string, error) { return "", nil }
 	mustPanic(t, map[string]setUp{
-		"ProvisioningStateNil": {"a selector is needed", func() { checks.ProvisioningState[*Deep, string](nil) }, "checks: ProvisioningState: the selector is nil"},
-		"LiveStateNil":         {"a function is needed", func() { checks.LiveState[*Deep, string](nil) }, "checks: LiveState: the function is nil"},
-		"NotForOwners":         {"the resource is of the kind that it is", func() { checks.ProvisioningState(deepState, checks.WithWrongKindAllowed()) }, "checks: ProvisioningState: the option WithWrongKindAllowed is not for this check"},
-		"NotForReadiness":      {"nothing is known by its ID here", func() { checks.LiveState(fetch, checks.WithByIDBlocked()) }, "checks: LiveState: the option WithByIDBlocked is not for this check"},
+		"ProvisioningStateNil": {"the selector is required", func() { checks.ProvisioningState[*Deep, string](nil) }, "checks: ProvisioningState: the selector is nil"},
+		"LiveStateNil":         {"fetch is required", func() { checks.LiveState[*Deep, string](nil) }, "checks: LiveState: the function is nil"},
+		"NotForOwners":         {"WithWrongKindAllowed is for owners and references", func() { checks.ProvisioningState(deepState, checks.WithWrongKindAllowed()) }, "checks: ProvisioningState: the option WithWrongKindAllowed is not for this check"},
+		"NotForReadiness":      {"WithByIDBlocked is for owners and references", func() { checks.LiveState(fetch, checks.WithByIDBlocked()) }, "checks: LiveState: the option WithByIDBlocked is not for this check"},
 	})
 }

@@ -13,11 +13,11 @@ import (
 
 var errNilPointer = errors.New("the function dereferenced nil")
 
-// reads calls a function that may dereference nil. If it does, reads returns
-// the zero value and false: the field is not reported. The trace then shows
-// where, so that a bug in the function is visible. reads does not stop any
-// other panic.
-func reads[X, V any](ctx context.Context, from func(X) V, x X) (v V, reported bool) {
+// optional calls a function that may dereference nil. If it does, optional
+// returns the zero value and false: the field is not reported. The trace then
+// shows where, so that a bug in the function is visible. optional does not stop
+// any other panic.
+func optional[X, V any](ctx context.Context, from func(X) V, x X) (v V, reported bool) {
 	defer func() {
 		if !reported && nilMet(recover()) {
 			chain.Note(ctx, nilPlace{})
@@ -26,10 +26,9 @@ func reads[X, V any](ctx context.Context, from func(X) V, x X) (v V, reported bo
 	return from(x), true
 }
 
-// require calls a function that must not dereference nil. If it does, the error
-// says where, and how to fix the function. require does not stop any other
-// panic.
-func require[X, V any](from func(X) V, x X, name, remedy string) (v V, err error) {
+// required calls a function that must not dereference nil. If it does, the
+// error names the place and the remedy. required does not stop any other panic.
+func required[X, V any](from func(X) V, x X, name, remedy string) (v V, err error) {
 	err = errNilPointer // until from returns
 	defer func() {
 		if err != nil && nilMet(recover()) {
@@ -42,7 +41,7 @@ func require[X, V any](from func(X) V, x X, name, remedy string) (v V, err error
 // known returns the state that a selector finds in x, or "" if the state is not
 // reported.
 func known[X any, S ~string](ctx context.Context, selector func(X) *S, x X) string {
-	if s, _ := reads(ctx, selector, x); s != nil {
+	if s, _ := optional(ctx, selector, x); s != nil {
 		return string(*s)
 	}
 	return ""
@@ -60,7 +59,8 @@ func nilMet(v any) bool {
 	return false
 }
 
-// nilPlace is the note about a nil dereference. Only deferred functions may print it.
+// nilPlace is the note about a nil dereference. Only deferred functions may
+// print it.
 type nilPlace struct{}
 
 func (nilPlace) String() string { return "nil dereferenced at " + probe.Panicked() }

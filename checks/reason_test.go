@@ -25,7 +25,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What Kubernetes says of metav1.Condition.Reason.
+// conditionReason is the pattern of metav1.Condition.Reason.
 var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 func validByKubernetes(s string) bool { return len(s) <= 1024 && conditionReason.MatchString(s) }
@@ -40,14 +40,14 @@ func TestValidReason(t *testing.T) {
 		"Letter":     {"one letter is enough", "x", true},
 		"AllKinds":   {"digits and _,: may follow", "A0_b:c,d9", true},
 		"Underscore": {"_ may be the last character", "A_", true},
-		"Empty":      {"the empty string says nothing", "", false},
+		"Empty":      {"the empty string is no reason", "", false},
 		"Digit":      {"a digit cannot be the first character", "1st", false},
 		"FirstColon": {"punctuation cannot be the first character", ":A", false},
 		"LastColon":  {": cannot be the last character", "A:", false},
 		"LastComma":  {", cannot be the last character", "A,", false},
 		"Space":      {"two words are no reason", "Not ready", false},
-		"Newline":    {"$ of the pattern is the end of the text, not of the line", "A\n", false},
-		"Umlaut":     {"only letters of ASCII", "Über", false},
+		"Newline":    {"a newline cannot be the last character", "A\n", false},
+		"Umlaut":     {"a letter must be ASCII", "Über", false},
 		"At":         {"@ is next to the letters in ASCII", "A@B", false},
 		"Bracket":    {"[ is next to the letters in ASCII", "A[B", false},
 		"Backtick":   {"` is next to the letters in ASCII", "A`B", false},
@@ -61,7 +61,7 @@ func TestValidReason(t *testing.T) {
 				t.Errorf("%s: ValidReason(%q) = %t, want %t", tc.reason, tc.s, got, tc.want)
 			}
 			if got := validByKubernetes(tc.s); got != tc.want {
-				t.Errorf("%s: the pattern says %t of %q, the case %t", tc.reason, got, tc.s, tc.want)
+				t.Errorf("%s: the pattern of Kubernetes returns %t for %q, the case wants %t", tc.reason, got, tc.s, tc.want)
 			}
 		})
 	}
@@ -76,12 +76,13 @@ func TestValidReasonIsThePattern(t *testing.T) {
 			rapid.Map(rapid.IntRange(1020, 1030), func(n int) string { return strings.Repeat("a", n) }),
 		).Draw(t, "s")
 		if got, want := checks.ValidReason(s), validByKubernetes(s); got != want {
-			t.Fatalf("ValidReason(%q) = %t, the pattern says %t", s, got, want)
+			t.Fatalf("ValidReason(%q) = %t, the pattern of Kubernetes returns %t", s, got, want)
 		}
 	})
 }
 
-// TestReasons reads the reasons from the source, so that one added later is looked at as well.
+// TestReasons reads the reasons from the source, so that it also tests new
+// ones.
 func TestReasons(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
 	if err != nil {
@@ -95,10 +96,10 @@ func TestReasons(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !checks.ValidReason(s) {
-				t.Errorf("%s = %q is no reason that Kubernetes takes", spec.Names[0], s)
+				t.Errorf("%s = %q is not valid in Kubernetes", spec.Names[0], s)
 			}
 			if slices.Contains(reasons, s) {
-				t.Errorf("%s = %q is the reason of something else, too: nobody could tell them apart", spec.Names[0], s)
+				t.Errorf("%s = %q is also the value of another reason", spec.Names[0], s)
 			}
 			reasons = append(reasons, s)
 		}
@@ -109,20 +110,22 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// told is a resource about which somebody says something: a check of ours in a block, or the cloud in an error.
-type told struct{ said, how string }
+// sample is a resource with a word that becomes a reason. how names the source
+// of the reason: a block, or a part of an error of the cloud.
+type sample struct{ word, how string }
 
-// FuzzReason gives words to all that makes reasons of them. The corpus is in testdata/fuzz.
+// FuzzReason makes reasons from words in each possible way. The corpus is in
+// testdata/fuzz.
 func FuzzReason(f *testing.F) {
-	tell := flow.New("Told", flow.Operations[told]{
-		Key: func(told) string { return "it" },
-		Get: func(_ context.Context, req *flow.Request[told]) (flow.Observation, error) {
+	reconciler := flow.New("Sample", flow.Operations[sample]{
+		Key: func(sample) string { return "it" },
+		Get: func(_ context.Context, req *flow.Request[sample]) (flow.Observation, error) {
 			return flow.Observation{}, req.Resource.err()
 		},
-		Apply: func(context.Context, *flow.Request[told]) (flow.Progress, error) { return flow.Done(), nil },
-	}, flow.Extensions[told]{
-		PreCheck: chain.New(checks.Check("says", func(_ context.Context, req *checks.Request[told]) (checks.Result, error) {
-			return checks.Block(req.Resource.said, ""), nil
+		Apply: func(context.Context, *flow.Request[sample]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[sample]{
+		PreCheck: chain.New(checks.Check("blocks", func(_ context.Context, req *checks.Request[sample]) (checks.Result, error) {
+			return checks.Block(req.Resource.word, ""), nil
 		})),
 		Classify: chain.New(func(next classify.Handler) classify.Handler {
 			return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -133,50 +136,50 @@ func FuzzReason(f *testing.F) {
 			}
 		}),
 	}, flow.WithErrors(azure.Errors()))
-	f.Fuzz(func(t *testing.T, said string) {
-		valid := validByKubernetes(said)
-		if got := checks.ValidReason(said); got != valid {
-			t.Errorf("ValidReason(%q) = %t, the pattern says %t", said, got, valid)
+	f.Fuzz(func(t *testing.T, word string) {
+		valid := validByKubernetes(word)
+		if got := checks.ValidReason(word); got != valid {
+			t.Errorf("ValidReason(%q) = %t, the pattern of Kubernetes returns %t", word, got, valid)
 		}
 		want := checks.ReasonInvalid
 		if valid {
-			want = said
+			want = word
 		}
-		block := checks.Block(said, "")
+		block := checks.Block(word, "")
 		if block.Reason() != want || block.Message() == "" {
-			t.Errorf("Block(%q) has the reason %q, want %q, and the message %q", said, block.Reason(), want, block.Message())
+			t.Errorf("Block(%q) has the reason %q, want %q, and the message %q", word, block.Reason(), want, block.Message())
 		}
 		for _, how := range []string{"block", "code", "header", "body", "rule"} {
-			out := tell.Reconcile(t.Context(), told{said, how})
+			out := reconciler.Reconcile(t.Context(), sample{word, how})
 			conditions := out.Conditions()
 			if len(conditions) != 2 {
-				t.Fatalf("%s %q: %d conditions of %s, want 2", how, said, len(conditions), out)
+				t.Fatalf("%s %q: %d conditions of %s, want 2", how, word, len(conditions), out)
 			}
 			for _, c := range conditions {
 				if !validByKubernetes(c.Reason) || c.Reason != out.Reason() || c.Message == "" || len(c.Message) > 32768 {
-					t.Errorf("%s %q: the condition has the reason %q and %d bytes of message", how, said, c.Reason, len(c.Message))
+					t.Errorf("%s %q: the condition has the reason %q and %d bytes of message", how, word, c.Reason, len(c.Message))
 				}
-				if how == "block" && c.Reason != want || how == "code" && valid && c.Reason != said {
-					t.Errorf("%s %q: the reason is %q", how, said, c.Reason)
+				if how == "block" && c.Reason != want || how == "code" && valid && c.Reason != word {
+					t.Errorf("%s %q: the reason is %q", how, word, c.Reason)
 				}
 			}
 		}
 	})
 }
 
-// err is the error that the cloud says it with; nil where a check does.
-func (s told) err() error {
+// err returns the error of the cloud with the word, or nil if a check blocks.
+func (s sample) err() error {
 	response := &azcore.ResponseError{StatusCode: http.StatusConflict, RawResponse: &http.Response{Header: http.Header{}, Body: http.NoBody}}
 	switch s.how {
 	case "code":
-		response.ErrorCode = s.said
+		response.ErrorCode = s.word
 	case "header":
-		response.RawResponse.Header["X-Ms-Error-Code"] = []string{s.said}
+		response.RawResponse.Header["X-Ms-Error-Code"] = []string{s.word}
 	case "body":
-		body, _ := json.Marshal(map[string]any{"error": map[string]string{"code": s.said}})
+		body, _ := json.Marshal(map[string]any{"error": map[string]string{"code": s.word}})
 		response.RawResponse.Body = io.NopCloser(bytes.NewReader(body))
 	case "rule":
-		return errors.New("rule " + s.said)
+		return errors.New("rule " + s.word)
 	default:
 		return nil
 	}

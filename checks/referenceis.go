@@ -2,9 +2,9 @@ package checks
 
 import "context"
 
-// ReferenceIs blocks while objection returns a text for people that says why an
-// object that the resource refers to is unsuitable. If it returns "" for each of
-// them, the check proceeds. W is the type of the objects, usually a pointer.
+// ReferenceIs blocks while objection returns a text for a referenced object:
+// why the object is unsuitable and what fixes it. If it returns "" for each
+// object, the check proceeds. W is the type of the objects, usually a pointer.
 // name says what kind of reference it is. The link is listed as
 // "ReferenceIs(name)".
 //
@@ -16,15 +16,15 @@ import "context"
 //   - objection dereferences nil: the object has not reported the field yet
 //     ([WithUnknownAllowed]).
 //
-// The message says for each of these objects why it blocks, up to a bound. The
+// The message names the cause for each of these objects, up to a bound, and the
 // block waits for all of them. It is retried at [classify.Slow], at
-// [classify.Fast] if objects are only missing, and at [classify.OnChange] if one
-// has another type.
+// [classify.Fast] if objects are only missing, and at [classify.OnChange] if
+// one has another type.
 //
-// ReferenceIs does not ask whether the objects are ready or being deleted: put
-// [ReferenceReady] before it. As there, a zero Ref is ignored. The check fails if
-// refs dereferences nil, if the Resolver returns an error, and if the request has
-// no Resolver ([ErrNoResolver]). A nil function and an empty name panic.
+// ReferenceIs ignores readiness and deletion: put [ReferenceReady] before it.
+// As there, a zero Ref is ignored. The check fails if refs dereferences nil, if
+// the Resolver returns an error, and if the request has no Resolver
+// ([ErrNoResolver]). A nil function and an empty name panic.
 //
 // [WithSlot] hands the object over to later links. The check then fails if refs
 // names more than one object.
@@ -37,7 +37,7 @@ func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection f
 		referent, res := typed[W](ctx, s, &ofReference, before, ref, &o)
 		if res.IsZero() {
 			fits := func(referent W) string { return objection(req.Resource, referent) }
-			res = suits(ctx, s, &ofReference, before, ref, referent, handing(slot, &req.OwnerRequest, fits))
+			res = suits(ctx, s, &ofReference, before, ref, referent, filling(slot, &req.OwnerRequest, fits))
 		}
 		return res
 	})

@@ -15,23 +15,23 @@ func TestReferenceIs(t *testing.T) {
 		good    = checks.Ref{Kind: "Cluster", Name: "good"}
 		old     = checks.Ref{Kind: "Cluster", Name: "old"}
 		older   = checks.Ref{Kind: "Cluster", Name: "older"}
-		silent  = checks.Ref{Kind: "Cluster", Name: "silent"}
+		empty   = checks.Ref{Kind: "Cluster", Name: "empty"}
 		odd     = checks.Ref{Kind: "Cluster", Name: "odd"}
-		nothing = checks.Ref{Kind: "Cluster", Name: "nothing"}
+		missing = checks.Ref{Kind: "Cluster", Name: "missing"}
 		nilled  = checks.Ref{Kind: "Cluster", Name: "nil"}
 		broken  = checks.Ref{Kind: "Broken", Name: "one"}
-		w       = world{
+		stored  = objects{
 			good:   {Value: &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: &upgrading}}, Deleting: true},
 			old:    {Value: &Cluster{Version: 11, Status: &ClusterStatus{ProvisioningState: &succeeded}}, Readiness: checks.Readiness{State: checks.Ready}},
 			older:  {Value: &Cluster{Version: 10, Status: &ClusterStatus{ProvisioningState: &succeeded}}},
-			silent: {Value: &Cluster{}},
+			empty:  {Value: &Cluster{}},
 			odd:    {Value: &Deep{}},
 			nilled: {Value: (*Cluster)(nil)},
 		}
 	)
-	const missing = "cluster Cluster nothing was not found: waiting until it is created"
+	const notFound = "cluster Cluster missing was not found: waiting until it is created"
 	const wrong = "cluster Cluster odd is a *checks_test.Deep, and ReferenceIs(cluster) is for a *checks_test.Cluster: name an object of that kind"
-	const unknown = "cluster Cluster silent has not reported what ReferenceIs(cluster) asks for yet"
+	const unknown = "cluster Cluster empty has not reported yet the field that ReferenceIs(cluster) reads"
 	nilHere := nilHere("referenceis_test.go")
 	refs := func(r ...checks.Ref) []checks.Ref { return r }
 	with := func(o ...checks.Option) []checks.Option { return o }
@@ -42,34 +42,34 @@ func TestReferenceIs(t *testing.T) {
 		want   answer
 		is     error
 	}{
-		"None":        {reason: "a resource that refers to nothing proceeds", want: passes()},
-		"Zero":        {reason: "a zero Ref is not set", refs: refs(checks.Ref{}), want: passes()},
-		"Good":        {reason: "readiness and deletion make no difference", refs: refs(good), want: passes()},
-		"Objection":   {reason: "an objection blocks, and the block waits for the object", refs: refs(old), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old)},
-		"Several":     {reason: "each unsuitable object is named and awaited", refs: refs(old, good, nothing, older), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12; "+missing+"; cluster Cluster older: version 10 is not 12", old, nothing, older)},
-		"NotFound":    {reason: "a missing object is awaited", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, missing, nothing)},
-		"TypedNil":    {reason: "a nil pointer is missing, and objection does not get it", refs: refs(nilled), want: blocks("ReferenceNotFound", classify.Fast, "cluster Cluster nil was not found: waiting until it is created", nilled)},
+		"None":        {reason: "a resource without references proceeds", want: proceeding()},
+		"Zero":        {reason: "a zero Ref is not set", refs: refs(checks.Ref{}), want: proceeding()},
+		"Good":        {reason: "readiness and deletion make no difference", refs: refs(good), want: proceeding()},
+		"Objection":   {reason: "an objection blocks and waits for the object", refs: refs(old), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old)},
+		"Several":     {reason: "each unsuitable object is named and awaited", refs: refs(old, good, missing, older), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12; "+notFound+"; cluster Cluster older: version 10 is not 12", old, missing, older)},
+		"NotFound":    {reason: "a missing object is awaited", refs: refs(missing), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
+		"TypedNil":    {reason: "a nil pointer is missing", refs: refs(nilled), want: blocks("ReferenceNotFound", classify.Fast, "cluster Cluster nil was not found: waiting until it is created", nilled)},
 		"WrongKind":   {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
-		"WrongKindOK": {reason: "an option allows another type, and the trace shows it", refs: refs(odd, old), opts: with(checks.WithWrongKindAllowed()), want: noting(blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old), "cluster Cluster odd is of another kind")},
-		"ByID":        {reason: "the check cannot look into an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, and ReferenceIs(cluster) has to look into it", arm)},
-		"ByIDOK":      {reason: "an option allows that, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: passes("cluster " + arm.ID + " is known by its ID only")},
-		"Unknown":     {reason: "a nil on the way is an unreported field", refs: refs(silent), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, silent), nilHere)},
-		"UnknownOK":   {reason: "an option allows that, and the trace shows it", refs: refs(silent), opts: with(checks.WithUnknownAllowed()), want: passes(nilHere, "not reported by cluster Cluster silent")},
+		"WrongKindOK": {reason: "WithWrongKindAllowed proceeds, and the trace shows it", refs: refs(odd, old), opts: with(checks.WithWrongKindAllowed()), want: noting(blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old), "cluster Cluster odd has another type than the check expects")},
+		"ByID":        {reason: "the check cannot read an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
+		"ByIDOK":      {reason: "WithUnknownAllowed proceeds by ID, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: proceeding("cluster " + arm.ID + " is known by its ID only")},
+		"Unknown":     {reason: "a nil dereference is an unreported field", refs: refs(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, empty), nilHere)},
+		"UnknownOK":   {reason: "WithUnknownAllowed proceeds for an unreported field, and the trace shows it", refs: refs(empty), opts: with(checks.WithUnknownAllowed()), want: proceeding(nilHere, "cluster Cluster empty has not reported the field that the check reads")},
 		"Error":       {reason: "an error of the resolver is the error of the check", refs: refs(broken, old), want: fails("cluster Broken one: the index is down; and blocked: cluster Cluster old: version 11 is not 12"), is: errDown},
 
 		"Replaced":      {reason: "WithReason replaces the reason of an objection", refs: refs(old), opts: with(checks.WithReason("TooOld"), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan)), want: blocks("TooOld", classify.OnChange, "cluster Cluster old: version 11 is not 12", old, lan)},
-		"ReplacedNil":   {reason: "and of an unreported field", refs: refs(silent), opts: with(checks.WithReason("TooOld")), want: noting(blocks("TooOld", classify.Slow, unknown, silent), nilHere)},
-		"KeptNotFound":  {reason: "a missing object keeps its reason", refs: refs(nothing), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceNotFound", classify.Fast, missing, nothing)},
-		"KeptWrongKind": {reason: "so does one of another type", refs: refs(odd), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
-		"KeptByID":      {reason: "and one known by its ID only", refs: refs(arm), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, and ReferenceIs(cluster) has to look into it", arm)},
+		"ReplacedNil":   {reason: "WithReason replaces the reason of an unreported field", refs: refs(empty), opts: with(checks.WithReason("TooOld")), want: noting(blocks("TooOld", classify.Slow, unknown, empty), nilHere)},
+		"KeptNotFound":  {reason: "a missing object keeps its reason", refs: refs(missing), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
+		"KeptWrongKind": {reason: "an object of another type keeps its reason", refs: refs(odd), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
+		"KeptByID":      {reason: "an object known by its ID only keeps its reason", refs: refs(arm), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var asked []checks.Ref
-			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: w.resolver(&asked)}}
+			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked)}}
 			check := checks.ReferenceIs("cluster", func(r []checks.Ref) []checks.Ref { return r }, func(r []checks.Ref, c *Cluster) string {
 				if len(r) != len(tc.refs) {
-					t.Errorf("objection was called with another resource: %v", r)
+					t.Errorf("the objection received another resource: %v", r)
 				}
 				if *c.Status.ProvisioningState == "" || c.Version < 12 {
 					return fmt.Sprintf("version %d is not 12", c.Version)
@@ -95,7 +95,7 @@ func TestReferenceIs(t *testing.T) {
 		check := checks.ReferenceIs("cluster", func(*Database) []checks.Ref { return refs(good) }, func(*Database, *Cluster) string { return "" })
 		_, err := ask(t, check, &checks.Request[*Database]{})
 		if !errors.Is(err, checks.ErrNoResolver) {
-			t.Errorf("without a resolver the check cannot find out: %v", err)
+			t.Errorf("the error of a missing resolver is %v", err)
 		}
 	})
 }
@@ -104,9 +104,9 @@ func TestReferenceIsSetUp(t *testing.T) {
 	refs := func(*Database) []checks.Ref { return nil }
 	no := func(*Database, *Cluster) string { return "" }
 	mustPanic(t, map[string]setUp{
-		"NoName":      {"the name says what kind of reference it is", func() { checks.ReferenceIs(" ", refs, no) }, "checks: ReferenceIs( ): the name is empty or the function is nil"},
+		"NoName":      {"the name is required", func() { checks.ReferenceIs(" ", refs, no) }, "checks: ReferenceIs( ): the name is empty or the function is nil"},
 		"NoRefs":      {"the check needs references", func() { checks.ReferenceIs("cluster", nil, no) }, "checks: ReferenceIs(cluster): the name is empty or the function is nil"},
-		"NoObjection": {"and an objection", func() { checks.ReferenceIs[*Database, *Cluster]("cluster", refs, nil) }, "checks: ReferenceIs(cluster): the objection is nil"},
+		"NoObjection": {"the check needs an objection", func() { checks.ReferenceIs[*Database, *Cluster]("cluster", refs, nil) }, "checks: ReferenceIs(cluster): the objection is nil"},
 		"ByIDBlocked": {"an object known by its ID only blocks without an option", func() { checks.ReferenceIs("cluster", refs, no, checks.WithByIDBlocked()) }, "checks: ReferenceIs(cluster): the option WithByIDBlocked is not for this check"},
 	})
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/windlass-go/windlass/internal/linktag"
 )
 
-// ErrNoResolver is the error of a check that has to look an object up if the
+// ErrNoResolver is the error of a check that has to look up an object if the
 // request has no Resolver. Test for it with errors.Is.
 var ErrNoResolver = errors.New("the request has no resolver: give the reconciler one with flow.WithResolver")
 
 // ReferenceReady proceeds if all objects that the resource refers to are found
-// and ready for their own generation. Otherwise it blocks. The message says for
-// each unready object why it is not ready, up to a bound. The block waits for
-// all of these objects and is retried at [classify.Fast]. name says what kind
-// of reference it is. The link is listed as "ReferenceReady(name)".
+// and ready for their own generation. Otherwise it blocks. The message names
+// the cause for each unready object, up to a bound. The block waits for all of
+// these objects and is retried at [classify.Fast]. name says what kind of
+// reference it is. The link is listed as "ReferenceReady(name)".
 //
-// The check proceeds if refs returns no refs; it ignores a zero Ref, which is
-// not set. [OptionalRefs] makes the list from pointers that may be nil. An
-// object known only by its cloud ID that the Resolver does not find proceeds,
-// and the trace says so ([WithByIDBlocked]).
+// A zero Ref is not set, and the check ignores it. So it proceeds if no Ref is
+// set. [OptionalRefs] makes the list from pointers that may be nil. An object
+// known only by its cloud ID that the Resolver does not find proceeds, and the
+// trace shows it ([WithByIDBlocked]).
 //
 // The check fails in these cases:
 //
 //   - refs dereferences nil, because the other references would be lost.
 //   - The Resolver returns an error. The error of the check names the
 //     reference.
-//   - The request has no Resolver ([ErrNoResolver]), and more than the cloud
-//     ID of an object is known.
+//   - The request has no Resolver ([ErrNoResolver]), and more than the cloud ID
+//     of an object is known.
 //
 // A nil refs and an empty name panic.
 func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Option) Middleware[T] {
@@ -38,16 +38,16 @@ func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Opt
 	return references(s, name, refs, nil)
 }
 
-// references makes a check that judges each object that refs names, and gathers
-// the results. name says what kind of reference it is. A nil judge proceeds if
-// the object is ready.
-func references[T any](s *settings, name string, refs func(T) []Ref, judge func(context.Context, *Request[T], *Ref, Object) Result) Middleware[T] {
+// references makes a check that calls decide for each object that refs names,
+// and gathers the results. name says what kind of reference it is. If decide is
+// nil, an object proceeds if it is ready.
+func references[T any](s *settings, name string, refs func(T) []Ref, decide func(context.Context, *Request[T], *Ref, Object) Result) Middleware[T] {
 	s.must(refs != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
 	before := name + " "
-	added := s.block // once to the sum, because each may hold many refs
+	added := s.block // added once to the sum: each option may hold many refs
 	s.block = nil
 	return newCheck(s.check, linktag.Check{Sets: s.slot != nil}, func(ctx context.Context, req *Request[T]) (Result, error) {
-		wanted, err := require(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
+		wanted, err := required(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
 		if err != nil {
 			return Result{}, err
 		}
@@ -69,8 +69,8 @@ func references[T any](s *settings, name string, refs func(T) []Ref, judge func(
 			switch {
 			case err != nil:
 				res, err = Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
-			case judge != nil:
-				res = judge(ctx, req, ref, o)
+			case decide != nil:
+				res = decide(ctx, req, ref, o)
 			case !o.ready():
 				res = s.readiness(ctx, &ofReference, before, ref, &o)
 			}
@@ -96,7 +96,7 @@ func count(refs []Ref, ref Ref) (n int) {
 	return n
 }
 
-// noResolver takes the place of a missing Resolver.
+// noResolver replaces a missing Resolver.
 func noResolver(_ context.Context, ref Ref) (Object, error) {
 	if ref.ByIDOnly() {
 		return Object{}, nil

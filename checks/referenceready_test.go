@@ -13,19 +13,19 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// world is what a Resolver finds.
-type world map[checks.Ref]checks.Object
+// objects holds the objects that a Resolver finds.
+type objects map[checks.Ref]checks.Object
 
 var errDown = errors.New("the index is down")
 
-// resolver counts in asked, and fails for the Kind "Broken".
-func (w world) resolver(asked *[]checks.Ref) checks.Resolver {
+// resolver records the refs in asked, and fails for the Kind "Broken".
+func (m objects) resolver(asked *[]checks.Ref) checks.Resolver {
 	return func(_ context.Context, ref checks.Ref) (checks.Object, error) {
 		*asked = append(*asked, ref)
 		if ref.Kind == "Broken" {
 			return checks.Object{}, errDown
 		}
-		o := w[ref]
+		o := m[ref]
 		o.Ref = ref
 		return o, nil
 	}
@@ -33,23 +33,23 @@ func (w world) resolver(asked *[]checks.Ref) checks.Resolver {
 
 func TestReferenceReady(t *testing.T) {
 	var (
-		ready    = checks.Ref{Kind: "Network", Name: "ready"}
-		creating = checks.Ref{Kind: "Network", Name: "creating"}
-		going    = checks.Ref{Kind: "Network", Name: "going"}
-		stale    = checks.Ref{Kind: "Network", Name: "stale"}
-		silent   = checks.Ref{Kind: "Network", Name: "silent"}
-		nothing  = checks.Ref{Kind: "Network", Name: "nothing"}
-		typedNil = checks.Ref{Kind: "Network", Name: "nil"}
-		known    = checks.Ref{ID: "/networks/known"}
-		broken   = checks.Ref{Kind: "Broken", Name: "one"}
-		w        = world{
-			ready:    {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}},
-			creating: {Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}},
-			going:    {Value: 1, Readiness: checks.Readiness{State: checks.Ready}, Deleting: true},
-			stale:    {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}},
-			silent:   {Value: 1},
-			typedNil: {Value: (*Cluster)(nil), Readiness: checks.Readiness{State: checks.Ready}},
-			known:    {Value: 1, Readiness: checks.Readiness{State: checks.Ready}},
+		ready      = checks.Ref{Kind: "Network", Name: "ready"}
+		creating   = checks.Ref{Kind: "Network", Name: "creating"}
+		deleting   = checks.Ref{Kind: "Network", Name: "deleting"}
+		stale      = checks.Ref{Kind: "Network", Name: "stale"}
+		unreported = checks.Ref{Kind: "Network", Name: "unreported"}
+		nothing    = checks.Ref{Kind: "Network", Name: "nothing"}
+		typedNil   = checks.Ref{Kind: "Network", Name: "nil"}
+		known      = checks.Ref{ID: "/networks/known"}
+		broken     = checks.Ref{Kind: "Broken", Name: "one"}
+		stored     = objects{
+			ready:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}},
+			creating:   {Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}},
+			deleting:   {Value: 1, Readiness: checks.Readiness{State: checks.Ready}, Deleting: true},
+			stale:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}},
+			unreported: {Value: 1},
+			typedNil:   {Value: (*Cluster)(nil), Readiness: checks.Readiness{State: checks.Ready}},
+			known:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready}},
 		}
 	)
 	const notFound = " was not found: waiting until it is created"
@@ -63,38 +63,38 @@ func TestReferenceReady(t *testing.T) {
 		is         error
 		asked      []checks.Ref
 	}{
-		"None":      {reason: "what refers to nothing waits for nothing", want: passes()},
-		"Zero":      {reason: "a reference that is not set is not looked for", refs: refs(checks.Ref{}), want: passes()},
-		"Ready":     {reason: "a ready one lets the work go on", refs: refs(ready), want: passes(), asked: refs(ready)},
-		"AllReady":  {reason: "all have to be", refs: refs(ready, known, checks.Ref{}, ready), want: passes(), asked: refs(ready, known, ready)},
-		"NotFound":  {reason: "one that is not there is waited for", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
-		"TypedNil":  {reason: "a nil pointer is not there", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
-		"NotReady":  {reason: "one that is there is not said to be missing", refs: refs(creating), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), asked: refs(creating)},
-		"Unknown":   {reason: "an unreported readiness is not ready", refs: refs(silent), want: blocks("ReferenceNotReady", classify.Fast, "network Network silent has not reported yet whether it is ready", silent), asked: refs(silent)},
-		"Stale":     {reason: "readiness of an older generation is none", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec, which is at 2 now", stale), asked: refs(stale)},
-		"Deleting":  {reason: "what goes away cannot be built on", refs: refs(going), want: blocks("ReferenceNotReady", classify.Fast, "network Network going is being deleted", going), asked: refs(going)},
-		"EveryOne":  {reason: "each that is missing is named, and waited for", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
-		"SameTwice": {reason: "one that is referred to twice is waited for once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
+		"None":      {reason: "a resource without references proceeds", want: proceeding()},
+		"Zero":      {reason: "a zero Ref is not looked up", refs: refs(checks.Ref{}), want: proceeding()},
+		"Ready":     {reason: "a ready object proceeds", refs: refs(ready), want: proceeding(), asked: refs(ready)},
+		"AllReady":  {reason: "ready objects proceed", refs: refs(ready, known, checks.Ref{}, ready), want: proceeding(), asked: refs(ready, known, ready)},
+		"NotFound":  {reason: "a missing object is awaited", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"TypedNil":  {reason: "a nil pointer is missing", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
+		"NotReady":  {reason: "an existing object that is not ready is not missing", refs: refs(creating), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), asked: refs(creating)},
+		"Unknown":   {reason: "an unreported readiness is not ready", refs: refs(unreported), want: blocks("ReferenceNotReady", classify.Fast, "network Network unreported has not reported yet whether it is ready", unreported), asked: refs(unreported)},
+		"Stale":     {reason: "readiness for an older generation is stale", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec; it must be ready for generation 2", stale), asked: refs(stale)},
+		"Deleting":  {reason: "an object that is being deleted blocks", refs: refs(deleting), want: blocks("ReferenceNotReady", classify.Fast, "network Network deleting is being deleted", deleting), asked: refs(deleting)},
+		"Several":   {reason: "each unready object is named and awaited", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
+		"SameTwice": {reason: "an object with two references is awaited once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
 
-		"ByID":       {reason: "of one known by its ID only nobody could ever say more", refs: refs(arm), want: passes("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
-		"ByIDBlocks": {reason: "who wants to be sure can be", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so it cannot be looked up", arm), asked: refs(arm)},
-		"ByIDKnown":  {reason: "one that the resolver knows all the same is asked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: passes(), asked: refs(known)},
-		"ByIDAlone":  {reason: "it needs no resolver", refs: refs(arm), noResolver: true, want: passes("network " + arm.ID + " is known by its ID only")},
+		"ByID":        {reason: "the readiness of an object known by its ID only cannot be determined", refs: refs(arm), want: proceeding("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
+		"ByIDBlocked": {reason: "WithByIDBlocked blocks an object known by its ID only", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so it cannot be looked up: refer to it by name", arm), asked: refs(arm)},
+		"ByIDKnown":   {reason: "an object known by its ID only that the resolver finds is checked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: proceeding(), asked: refs(known)},
+		"ByIDAlone":   {reason: "an object known by its ID only needs no resolver", refs: refs(arm), noResolver: true, want: proceeding("network " + arm.ID + " is known by its ID only")},
 
-		"NoResolver":  {reason: "without a resolver nobody can tell: the error says what to do", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
-		"NothingToDo": {reason: "who refers to nothing needs none", refs: refs(checks.Ref{}), noResolver: true, want: passes()},
-		"Error":       {reason: "an error is no answer, and says which reference it is about", refs: refs(broken), want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
+		"NoResolver":  {reason: "the error of a missing resolver names the remedy", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
+		"NothingToDo": {reason: "a resource without references needs no resolver", refs: refs(checks.Ref{}), noResolver: true, want: proceeding()},
+		"Error":       {reason: "the error names the reference", refs: refs(broken), want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
 		"ErrorAndMore": {
-			reason: "the others are asked all the same, and told of", refs: refs(broken, nothing, ready),
+			reason: "an error of one reference does not hide the others", refs: refs(broken, nothing, ready),
 			want: fails("network Broken one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
 		},
-		"OptionsError": {reason: "an error has no block for the options", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
-		"Options":      {reason: "reason and wait can be replaced, for each block", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"OptionsError": {reason: "an error has no block that options could change", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
+		"Options":      {reason: "options replace the reason and the retry", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var asked []checks.Ref
-			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: w.resolver(&asked)}}
+			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked)}}
 			if tc.noResolver {
 				req.Resolver = nil
 			}
@@ -119,12 +119,12 @@ func TestReferenceReady(t *testing.T) {
 
 		var asked []checks.Ref
 		optional := checks.ReferenceReady("network", func(p pair) []checks.Ref { return checks.OptionalRefs(p.a, p.b) })
-		mustAnswer(t, "one that is not set does not hide the others", blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing),
-			optional, &checks.Request[pair]{Resource: pair{b: &nothing}, OwnerRequest: checks.OwnerRequest{Resolver: w.resolver(&asked)}})
+		mustAnswer(t, "a nil reference does not hide the others", blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing),
+			optional, &checks.Request[pair]{Resource: pair{b: &nothing}, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked)}})
 		if diff := cmp.Diff([]checks.Ref{nothing}, checks.OptionalRefs(nil, &nothing)); diff != "" {
 			t.Errorf("OptionalRefs leaves out nil: -want, +got:\n%s", diff)
 		}
-		mustAnswer(t, "none has to be set", passes(), optional, &checks.Request[pair]{})
+		mustAnswer(t, "all references may be nil", proceeding(), optional, &checks.Request[pair]{})
 	})
 	many := make([]checks.Ref, 32_000)
 	for i := range many {
@@ -133,9 +133,9 @@ func TestReferenceReady(t *testing.T) {
 	t.Run("ManyAwaited", func(t *testing.T) {
 		var asked []checks.Ref
 		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many }, checks.WithWaitingFor(many...), checks.WithWaitingFor(prod))
-		a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: world{}.resolver(&asked)}})
+		a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: objects{}.resolver(&asked)}})
 		if got := a.Result.WaitingFor(); !slices.Equal(got, append(slices.Clone(many), prod)) {
-			t.Errorf("it waits for %d objects, want the references and then the other object of the options", len(got))
+			t.Errorf("it waits for %d objects, want the references and then the object of the option", len(got))
 		}
 	})
 	t.Run("Many", func(t *testing.T) {
@@ -161,14 +161,14 @@ func TestReferenceReady(t *testing.T) {
 			var d *Deep
 			return checks.Object{Value: d.Status}, nil
 		}}}
-		mustAnswer(t, "a nil pointer in the resolver is a fault", fails("panic in link ReferenceReady(network): runtime error: invalid memory address or nil pointer dereference"), check, req)
+		mustAnswer(t, "a nil dereference in the resolver is an error", fails("panic in link ReferenceReady(network): runtime error: invalid memory address or nil pointer dereference"), check, req)
 	})
 	t.Run("Context", func(t *testing.T) {
 		type key struct{}
 		check := checks.Compose(checks.Chain[*Database]{}.Append(checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{lan} })))
 		_, err := check(context.WithValue(t.Context(), key{}, "value"), &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(ctx context.Context, _ checks.Ref) (checks.Object, error) {
 			if ctx.Value(key{}) != "value" {
-				t.Error("the resolver was given another context")
+				t.Error("the resolver received another context")
 			}
 			return checks.Object{}, nil
 		}}})
@@ -181,8 +181,8 @@ func TestReferenceReady(t *testing.T) {
 func TestReferenceReadySetUp(t *testing.T) {
 	refs := func(*Database) []checks.Ref { return nil }
 	mustPanic(t, map[string]setUp{
-		"NoName":          {"the name says what kind of reference it is", func() { checks.ReferenceReady(" ", refs) }, "checks: ReferenceReady( ): the name is empty or the function is nil"},
-		"Nil":             {"a function is needed", func() { checks.ReferenceReady[*Database]("network", nil) }, "checks: ReferenceReady(network): the name is empty or the function is nil"},
-		"UnknownProceeds": {"unknown readiness never passes", func() { checks.ReferenceReady("network", refs, checks.WithUnknownAllowed()) }, "checks: ReferenceReady(network): the option WithUnknownAllowed is not for this check"},
+		"NoName":          {"the name is required", func() { checks.ReferenceReady(" ", refs) }, "checks: ReferenceReady( ): the name is empty or the function is nil"},
+		"Nil":             {"the function is required", func() { checks.ReferenceReady[*Database]("network", nil) }, "checks: ReferenceReady(network): the name is empty or the function is nil"},
+		"UnknownProceeds": {"unknown readiness never proceeds", func() { checks.ReferenceReady("network", refs, checks.WithUnknownAllowed()) }, "checks: ReferenceReady(network): the option WithUnknownAllowed is not for this check"},
 	})
 }

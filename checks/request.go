@@ -7,30 +7,35 @@ import (
 	"github.com/windlass-go/windlass/internal/slot"
 )
 
-// OwnerRequest is the request of an owner check. It holds the owner and nothing of the resource, so
-// that owner checks can run before the resource is read.
+// OwnerRequest is the request of an owner check. It holds the owner and nothing
+// of the resource, so that owner checks can run before the resource is read.
 //
-// A request, like an http.Request, serves one call at a time. A link may copy it and call next with
-// the copy.
+// Like an http.Request, a request serves one call at a time. A link may copy it
+// and call next with the copy.
 type OwnerRequest struct {
 	// Kind is the name of the resource's kind, for messages. It may be empty.
 	Kind string
-	// Owner is the resource's owner. It is the zero Object for a root resource, which has no owner.
+	// Owner is the resource's owner. It is the zero Object for a root resource,
+	// which has no owner.
 	Owner Object
-	// APIVersion is the version of the API in which the resource is written. It may be empty.
+	// APIVersion is the version of the API in which the resource is written. It
+	// may be empty.
 	APIVersion string
-	// Deleting reports that the resource is about to be deleted. An owner that is gone or being
-	// deleted then does not block.
+	// Deleting reports that the resource is about to be deleted. An owner that
+	// is missing or being deleted then does not block.
 	Deleting bool
-	// Applied reports that Apply has succeeded: the check guards Ready. Checks of the resource's
-	// state then block if the resource is missing. They proceed only in a final good state, unless
-	// [WithAllowed] or [WithDenied] is given.
+	// Applied reports that Apply has succeeded: the check guards Ready. Checks
+	// of the resource's state then block if the resource is missing. They
+	// proceed only in a final good state, unless [WithAllowed] or [WithDenied]
+	// is given.
 	Applied bool
 	// Resolver finds other objects. It is nil if there is none.
 	Resolver Resolver
-	// Errors classifies the errors of the cloud, for [LiveState]. The zero Errors knows no service.
+	// Errors classifies the errors of the cloud, for [LiveState]. The zero
+	// Errors knows no service.
 	Errors classify.Errors
-	// Vocabulary holds the cloud's words for states and approvals. Nil means Azure's words.
+	// Vocabulary holds the cloud's words for states and approvals. Nil means
+	// Azure's words.
 	Vocabulary *Vocabulary
 
 	call onion.Call // the call of Compose that runs; copies share it
@@ -45,7 +50,8 @@ type Request[T any] struct {
 	OwnerRequest
 	// Resource is the resource as the engine read it. Checks do not change it.
 	Resource T
-	// Presence says whether the resource is in the cloud. The zero Presence is unknown.
+	// Presence says whether the resource is in the cloud. The zero Presence is
+	// unknown.
 	Presence Presence
 }
 

@@ -6,11 +6,11 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// ResourceIs blocks while objection returns a text for people that says why the
-// resource is unsuitable. If it returns "", the check proceeds. Use it for rules
-// of the spec that admission cannot check ([WithReason] with
-// [ReasonSpecInvalid]), and for any other field of the resource. name is the name
-// of the link.
+// ResourceIs blocks while objection returns a text: why the resource is
+// unsuitable and what fixes it. The text becomes the message. If objection
+// returns "", the check proceeds. Use it for rules of the spec that admission
+// cannot check ([WithReason] with [ReasonSpecInvalid]), and for any other field
+// of the resource. name is the name of the link.
 //
 // A block is retried when the resource changes ([classify.OnChange],
 // [WithRetry]). If objection dereferences nil, the check fails. A nil objection
@@ -19,7 +19,7 @@ func ResourceIs[T any](name string, objection func(resource T) string, opts ...O
 	s := configure(name, opts)
 	s.must(objection != nil, "the function is nil")
 	return objecting(s, ReasonResourceUnsuitable, func(resource T) (string, error) {
-		return require(objection, resource, s.check, `return an objection or "" where a field that may be nil is unset`)
+		return required(objection, resource, s.check, `return an objection or "" where a field that may be nil is unset`)
 	})
 }
 

@@ -20,7 +20,7 @@ func TestResourceIs(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"None":    {"a resource without an objection proceeds", &Database{Version: 12}, nil, passes()},
+		"None":    {"a resource without an objection proceeds", &Database{Version: 12}, nil, proceeding()},
 		"One":     {"an objection blocks until the resource changes", &Database{}, nil, blocks("ResourceUnsuitable", classify.OnChange, "version 12 is the oldest")},
 		"Options": {"options change the reason and the retry", &Database{}, []checks.Option{checks.WithReason(checks.ReasonSpecInvalid), checks.WithRetry(classify.Slow), checks.WithWaitingFor(lan)}, blocks("SpecInvalid", classify.Slow, "version 12 is the oldest", lan)},
 	}
@@ -42,6 +42,6 @@ func TestResourceIsSetUp(t *testing.T) {
 		"Unknown": {"an unreported field is an error, so no option allows it", func() { checks.ResourceIs("version", no, checks.WithUnknownAllowed()) }, "checks: version: the option WithUnknownAllowed is not for this check"},
 	})
 	if text := panicOf(func() { checks.ResourceIs(" ", no) }); text == "" {
-		t.Error("a link without a name is refused")
+		t.Error("a name of white space must panic")
 	}
 }

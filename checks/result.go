@@ -15,12 +15,12 @@ import (
 
 // Result is the decision of a check. Only these functions make one:
 //
-//   - [Proceed]: the next check runs, and after the last one the guarded work;
-//   - [Skip]: the guarded work runs without the inner checks;
-//   - [Block]: the work has to wait;
-//   - [Ignore]: the resource belongs to another controller, and nothing is written;
-//   - [Finished]: the resource needs no more work until its spec changes;
-//   - [Release]: the resource is let go without a deletion in the cloud.
+//   - [Proceed]: the next check runs, and after the last one the guarded work.
+//   - [Skip]: the guarded work runs without the inner checks.
+//   - [Block]: the work has to wait.
+//   - [Ignore]: the resource belongs to another controller. Nothing is written.
+//   - [Finished]: the resource needs no more work until its spec changes.
+//   - [Release]: the resource is released without a deletion in the cloud.
 //
 // The zero Result is no decision: [Compose] returns an error for it.
 type Result struct {
@@ -59,24 +59,25 @@ func (v verdict) String() string {
 
 var proceed = &decision{verdict: proceeds}
 
-// Proceed continues with the next inner link. After the last link the guarded work starts.
+// Proceed continues with the next inner link. After the last link the guarded
+// work starts.
 func Proceed() Result { return Result{d: proceed} }
 
-// Skip starts the guarded work without the inner links, on purpose: "the cluster is in
-// maintenance, and the operator asked to force the change". The trace shows why. A raw link that does
-// not call next must return Skip to proceed, because Proceed is then an error. To leave out the
-// work as well, use [Ignore].
+// Skip starts the guarded work without the inner links, on purpose, for
+// instance because the operator forces a change. The trace shows why. A raw
+// link that proceeds without calling next must return Skip, because Proceed is
+// then an error. To leave out the work as well, use [Ignore].
 func Skip(why string) Result {
 	return Result{d: &decision{verdict: skips, message: why}}
 }
 
-// Ignore ends the pass and leaves the resource untouched, because it belongs to another controller, or
-// to another instance of this one. The engine writes no finalizer, no condition and no
-// event, and calls neither Apply nor Delete. The trace shows why.
+// Ignore ends the pass and leaves the resource untouched, because it belongs to
+// another controller. The engine writes no finalizer, condition or event, and
+// calls neither Apply nor Delete. The trace shows why.
 //
-// The resource is reconciled again when it changes. [WithWaitingFor] adds awaited objects, and
-// [WithAfter] or [WithRetry] requests another pass, if the resource may belong to this controller
-// later. The flow refuses Ignore after Apply.
+// The resource is reconciled again when it changes. If it may belong to this
+// controller later, add awaited objects ([WithWaitingFor]) or another pass
+// ([WithAfter], [WithRetry]). The flow refuses Ignore after Apply.
 func Ignore(why string, opts ...BlockOption) Result {
 	d := &decision{verdict: ignores, message: why}
 	for i := range opts {
@@ -85,32 +86,34 @@ func Ignore(why string, opts ...BlockOption) Result {
 	return Result{d: d}
 }
 
-// Finished ends the work for good with success: a backup is complete, a certificate request is
-// issued. The resource is Ready with this reason and message, no link of Apply runs, and the resource
-// is not reconciled again until its spec changes or a user deletes it. While a user deletes it,
-// Finished proceeds.
+// Finished ends the work for good with success: a backup is complete, a
+// certificate is issued. The resource is Ready with this reason and message,
+// and no link of Apply runs. It is reconciled again only when its spec changes
+// or a user deletes it. While a user deletes it, Finished proceeds.
 //
-// For an end without success, use [Block] with [WithRetry] of [classify.Never]. reason and message are
-// as for Block.
+// For an end without success, use [Block] with [WithRetry] of [classify.Never].
+// reason and message are as for Block.
 func Finished(reason, message string) Result {
 	return Result{d: (&decision{verdict: finishes}).because(reason, message)}
 }
 
-// Release lets a resource go that a user deletes, without a deletion in the cloud: the retain policy
-// says so, or the owner is gone and took the resource with it. The pass ends as if Delete had
-// succeeded. The flow refuses Release unless a user deletes the resource. The trace shows why.
+// Release drops a resource that a user deletes, without a deletion in the
+// cloud. Use it if the retain policy says so, or if the owner took the resource
+// with it. The pass ends as if Delete had succeeded, and the trace shows why.
+// The flow refuses Release unless a user deletes the resource.
 func Release(why string) Result {
 	return Result{d: &decision{verdict: releases, message: why}}
 }
 
-// Block stops the work of this pass. It is not an error: the work has to wait. Without options it
-// is retried at [classify.Slow].
+// Block stops the work of this pass. It is not an error: the work has to wait.
+// Without options it is retried at [classify.Slow].
 //
-// reason is one word for machines, in the form of a reason of a Kubernetes condition: a letter,
-// then letters, digits and "_,:", at most 1,024 characters ([ValidReason]). A reason that is not
-// valid still blocks. It becomes [ReasonInvalid], and the message then names the fault.
+// reason is one word for machines, in the form of a Kubernetes condition reason
+// ([ValidReason]). A reason that is not valid still blocks: it becomes
+// [ReasonInvalid], and the message names the fault.
 //
-// message is for people and should name the awaited object. An empty message becomes the reason.
+// message is for people. It should name the awaited object and what unblocks
+// the work. An empty message becomes the reason.
 func Block(reason, message string, opts ...BlockOption) Result {
 	d := (&decision{verdict: blocks, retry: classify.Slow}).because(reason, message)
 	for i := range opts {
@@ -129,8 +132,8 @@ func (d *decision) because(reason, message string) *decision {
 	return d
 }
 
-// BlockOption adds to a [Block] or an [Ignore]. As an [Option] of a prebuilt check it applies to
-// every block of that check.
+// BlockOption adds to a [Block] or an [Ignore]. As an [Option] of a prebuilt
+// check it applies to every block of that check.
 type BlockOption struct {
 	retry             classify.Retry
 	after             time.Duration
@@ -166,7 +169,8 @@ func (o *BlockOption) to(d *decision) {
 	}
 }
 
-// WithRetry sets how soon to retry. [classify.Unset] and an invalid Retry change nothing.
+// WithRetry sets how soon to retry. [classify.Unset] and an invalid Retry
+// change nothing.
 func WithRetry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 
 // WithAfter requests one retry after d, in place of the back-off. Zero and a
@@ -179,20 +183,21 @@ func WithWaitingFor(refs ...Ref) BlockOption {
 	return BlockOption{refs: slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r == Ref{} })}
 }
 
-// WithWaitingForSelf requeues the resource when its own status changes, for a check that waits until
-// another controller writes there: an approver adds a condition, for instance. Without it engines
-// requeue a resource when its spec changes only.
+// WithWaitingForSelf requeues the resource when its own status changes. Use it
+// for a check that waits until another controller writes there, for instance an
+// approver. Without it engines requeue a resource only when its spec changes.
 func WithWaitingForSelf() BlockOption { return BlockOption{self: true} }
 
-// WithStatusKept leaves the conditions of the resource as the last pass wrote them. Use it for a block
-// that is expected to end within moments, so that the resource does not flap. The trace and the log
-// show the block.
+// WithStatusKept leaves the conditions of the resource as the last pass wrote
+// them. Use it for a block that is expected to end within moments, so that the
+// conditions do not flap. The trace and the log show the block.
 func WithStatusKept() BlockOption { return BlockOption{keepsStatus: true} }
 
 // IsZero reports whether r is the zero Result, which is no decision.
 func (r Result) IsZero() bool { return r.d == nil }
 
-// Proceeds reports whether the work may start: r was made by [Proceed] or [Skip].
+// Proceeds reports whether the work may start: r was made by [Proceed] or
+// [Skip].
 func (r Result) Proceeds() bool { return r.is(proceeds) || r.is(skips) }
 
 // Skipped reports whether r was made by [Skip].
@@ -212,8 +217,8 @@ func (r Result) Released() bool { return r.is(releases) }
 
 func (r Result) is(v verdict) bool { return r.d != nil && r.d.verdict == v }
 
-// KeepsStatus reports whether the engine leaves the conditions of the resource as they are: r was made
-// by [Ignore], or with [WithStatusKept].
+// KeepsStatus reports whether the engine leaves the conditions of the resource
+// as they are: r was made by [Ignore], or with [WithStatusKept].
 func (r Result) KeepsStatus() bool { return r.d != nil && (r.d.keepsStatus || r.d.verdict == ignores) }
 
 // WaitsForSelf reports whether r was made with [WithWaitingForSelf].
@@ -227,9 +232,10 @@ func (r Result) Reason() string {
 	return r.d.reason
 }
 
-// Message returns the message of [Block] or [Finished], or the text why of [Skip], [Ignore] or
-// [Release], or else an empty string. It is the raw text, which may quote other systems: it may have
-// several lines and hold secrets. To show it, use [Result.String].
+// Message returns the message of [Block] or [Finished], or the text why of
+// [Skip], [Ignore] or [Release], or else an empty string. It is the raw text:
+// it may quote other systems, have several lines and hold secrets. To show it,
+// use [Result.String].
 func (r Result) Message() string {
 	if r.d == nil {
 		return ""
@@ -237,8 +243,8 @@ func (r Result) Message() string {
 	return r.d.message
 }
 
-// Retry returns how soon to retry. It is [classify.Unset] unless r is a block, or an [Ignore] with
-// [WithRetry].
+// Retry returns how soon to retry. It is [classify.Unset] unless r is a block,
+// or an [Ignore] with [WithRetry].
 func (r Result) Retry() classify.Retry {
 	if r.d == nil {
 		return classify.Unset
@@ -254,8 +260,8 @@ func (r Result) After() time.Duration {
 	return r.d.after
 }
 
-// WaitingFor returns the awaited objects, each once. It does not list the resource itself, see
-// [Result.WaitsForSelf].
+// WaitingFor returns the awaited objects, each once, without the resource
+// itself ([Result.WaitsForSelf]).
 func (r Result) WaitingFor() []Ref {
 	if r.d == nil {
 		return nil
@@ -273,8 +279,8 @@ func (r Result) Equal(o Result) bool {
 		a.after == b.after && a.keepsStatus == b.keepsStatus && a.self == b.self && slices.Equal(a.refs, b.refs)
 }
 
-// String returns one line for a log or a test, without control characters and known secrets. It cuts
-// a message of more than 2,000 bytes.
+// String returns one line for a log or a test, without control characters and
+// known secrets. A message of more than 2,000 bytes is cut.
 func (r Result) String() string {
 	if r.d == nil {
 		return undecided.String()
@@ -315,8 +321,9 @@ func waiting(refs []Ref, self bool) string {
 	return strings.Join(names, " and ")
 }
 
-// Describe returns the verdict for [chain.Exit.Verdict], which is proceed, skip, release, block, finish
-// or ignore, and the reason of a block or a finish.
+// Describe returns the verdict for [chain.Exit.Verdict] and the reason of a
+// block or a finish. The verdict is proceed, skip, release, block, finish or
+// ignore; for the zero Result it is undecided.
 func (r Result) Describe() (verdict, reason string) {
 	if r.d == nil {
 		return undecided.String(), ""
@@ -324,7 +331,8 @@ func (r Result) Describe() (verdict, reason string) {
 	return r.d.verdict.String(), r.d.reason
 }
 
-// fewRefs is the largest number of refs for which a search in the list is cheaper than a map.
+// fewRefs is the largest number of refs for which a search in the list is
+// cheaper than a map.
 const fewRefs = 16
 
 // refSet is a list of refs without duplicates. The zero refSet is empty.
@@ -352,7 +360,7 @@ func (s *refSet) add(ref Ref) {
 	s.refs = append(s.refs, ref)
 }
 
-// noteFaults adds the faults of the result of the current link to the trace.
+// noteFaults adds the faults of the result to the trace of the current link.
 func (r Result) noteFaults(ctx context.Context) {
 	if r.d != nil && r.d.negative < 0 {
 		chain.Note(ctx, "WithAfter("+r.d.negative.String()+") is negative and was ignored")

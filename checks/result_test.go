@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// said is all that a Result says.
-type said struct {
+// methods holds what each method of a Result returns.
+type methods struct {
 	Zero, Proceeds, Skipped, Blocked bool
 	Ignored, Finished, Released      bool
 	KeepsStatus, WaitsForSelf        bool
@@ -33,87 +33,87 @@ func TestResult(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		res    checks.Result
-		want   said
+		want   methods
 	}{
-		"Zero":    {"the zero Result is no decision, and lets nothing through", checks.Result{}, said{Zero: true, String: "undecided"}},
-		"Proceed": {"it says nothing but that", checks.Proceed(), said{Proceeds: true, String: "proceed"}},
-		"Skip":    {"a skip lets the work go on and says why", checks.Skip("forced"), said{Proceeds: true, Skipped: true, Message: "forced", String: "skip: forced"}},
+		"Zero":    {"the zero Result is no decision", checks.Result{}, methods{Zero: true, String: "undecided"}},
+		"Proceed": {"a proceed has no text", checks.Proceed(), methods{Proceeds: true, String: "proceed"}},
+		"Skip":    {"a skip has a text", checks.Skip("forced"), methods{Proceeds: true, Skipped: true, Message: "forced", String: "skip: forced"}},
 		"Ignore": {
 			"without options no pass follows",
-			checks.Ignore("not mine"), said{Ignored: true, KeepsStatus: true, Message: "not mine", String: "ignore: not mine"},
+			checks.Ignore("not mine"), methods{Ignored: true, KeepsStatus: true, Message: "not mine", String: "ignore: not mine"},
 		},
 		"IgnoreForNow": {
-			"each option counts as for a block",
+			"block options apply to Ignore",
 			checks.Ignore("a replica", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a), checks.WithWaitingForSelf()),
-			said{Ignored: true, KeepsStatus: true, WaitsForSelf: true, Message: "a replica", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a},
+			methods{Ignored: true, KeepsStatus: true, WaitsForSelf: true, Message: "a replica", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a},
 				String: "ignore: a replica [fast, in 1s, waiting for A a and its own status]"},
 		},
-		"Finished":          {"it has a reason and a message", checks.Finished("Complete", "42 objects"), said{Finished: true, Reason: "Complete", Message: "42 objects", String: "finish Complete: 42 objects"}},
-		"FinishedBadReason": {"an invalid reason is named, as for a block", checks.Finished("not one", ""), said{Finished: true, Reason: "InvalidReason", Message: `the reason "not one"` + notOne, String: `finish InvalidReason: the reason "not one"` + notOne}},
-		"Release":           {"it has a text", checks.Release("retained"), said{Released: true, Message: "retained", String: "release: retained"}},
+		"Finished":          {"Finished has a reason and a message", checks.Finished("Complete", "42 objects"), methods{Finished: true, Reason: "Complete", Message: "42 objects", String: "finish Complete: 42 objects"}},
+		"FinishedBadReason": {"the message names an invalid reason", checks.Finished("not one", ""), methods{Finished: true, Reason: "InvalidReason", Message: `the reason "not one"` + notOne, String: `finish InvalidReason: the reason "not one"` + notOne}},
+		"Release":           {"a release has a text", checks.Release("retained"), methods{Released: true, Message: "retained", String: "release: retained"}},
 		"Never": {
-			"a final failure",
-			checks.Block("Denied", "", checks.WithRetry(classify.Never)), said{Blocked: true, Reason: "Denied", Message: "Denied", Retry: classify.Never, String: "block Denied: Denied [never]"},
+			"Never is a final failure",
+			checks.Block("Denied", "", checks.WithRetry(classify.Never)), methods{Blocked: true, Reason: "Denied", Message: "Denied", Retry: classify.Never, String: "block Denied: Denied [never]"},
 		},
 		"Block": {
-			"without options it is looked at again slowly",
+			"without options a block is retried at Slow",
 			checks.Block("NotYet", "wait for it"),
-			said{Blocked: true, Reason: "NotYet", Message: "wait for it", Retry: classify.Slow, String: "block NotYet: wait for it [slow]"},
+			methods{Blocked: true, Reason: "NotYet", Message: "wait for it", Retry: classify.Slow, String: "block NotYet: wait for it [slow]"},
 		},
 		"AllOptions": {
-			"each option is kept, the last of a kind",
+			"the last option of a kind counts",
 			checks.Block("NotYet", "wait", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a), checks.WithRetry(classify.VerySlow), checks.WithAfter(2*time.Second)),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.VerySlow, After: 2 * time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [very slow, in 2s, waiting for A a]"},
+			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.VerySlow, After: 2 * time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [very slow, in 2s, waiting for A a]"},
 		},
-		"NothingSaid": {
-			"Unset, a delay of zero or less and no refs leave all as it was",
+		"NoChange": {
+			"Unset, an invalid retry, a delay of zero or less and no refs change nothing",
 			checks.Block("NotYet", "wait", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a),
 				checks.WithRetry(classify.Unset), checks.WithRetry(classify.Never+1), checks.WithAfter(0), checks.WithAfter(-time.Hour), checks.WithWaitingFor()),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]",
+			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]",
 				Notes: []string{"WithAfter(-1h0m0s) is negative and was ignored"}},
 		},
-		"NegativeDelay": {"the trace shows a negative delay, and it changes nothing", checks.Block("NotYet", "wait", checks.WithAfter(-1), checks.WithStatusKept()), said{Blocked: true, KeepsStatus: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]",
+		"NegativeDelay": {"the trace shows a negative delay, and it changes nothing", checks.Block("NotYet", "wait", checks.WithAfter(-1), checks.WithStatusKept()), methods{Blocked: true, KeepsStatus: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]",
 			Notes: []string{"WithAfter(-1ns) is negative and was ignored"}}},
-		"LongMessage":   {"a long message is cut in the text only", checks.Block("NotYet", long), said{Blocked: true, Reason: "NotYet", Message: long, Retry: classify.Slow, String: "block NotYet: " + text.Line(long, 2000) + " [slow]"}},
-		"ShortestDelay": {"a delay of a nanosecond counts", checks.Block("NotYet", "wait", checks.WithAfter(1)), said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, After: 1, String: "block NotYet: wait [slow, in 1ns]"}},
+		"LongMessage":   {"a long message is cut in the text only", checks.Block("NotYet", long), methods{Blocked: true, Reason: "NotYet", Message: long, Retry: classify.Slow, String: "block NotYet: " + text.Line(long, 2000) + " [slow]"}},
+		"ShortestDelay": {"a delay of a nanosecond counts", checks.Block("NotYet", "wait", checks.WithAfter(1)), methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, After: 1, String: "block NotYet: wait [slow, in 1ns]"}},
 		"RefsOnce": {
-			"each ref is waited for once, in the order given, however they are given",
+			"each ref is awaited once, in the order of the options",
 			checks.Block("NotYet", "wait", checks.WithWaitingFor(b, a, b), checks.WithWaitingFor(a), checks.WithWaitingFor()),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{b, a}, String: "block NotYet: wait [slow, waiting for B b and A a]"},
+			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{b, a}, String: "block NotYet: wait [slow, waiting for B b and A a]"},
 		},
 		"SameRefTwice": {
-			"also where each option has one",
+			"each ref is awaited once if each option has one",
 			checks.Block("NotYet", "wait", checks.WithWaitingFor(a), checks.WithWaitingFor(a), checks.WithWaitingFor(b)),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{a, b}, String: "block NotYet: wait [slow, waiting for A a and B b]"},
+			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, WaitingFor: []checks.Ref{a, b}, String: "block NotYet: wait [slow, waiting for A a and B b]"},
 		},
 		"ZeroRef": {
-			"the zero Ref is nothing to wait for",
+			"the zero Ref is not awaited",
 			checks.Block("NotYet", "wait", checks.WithWaitingFor(checks.Ref{})),
-			said{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"},
+			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]"},
 		},
-		"EmptyMessage": {"the reason stands in for a message", checks.Block("NotYet", ""), said{Blocked: true, Reason: "NotYet", Message: "NotYet", Retry: classify.Slow, String: "block NotYet: NotYet [slow]"}},
+		"EmptyMessage": {"the reason replaces an empty message", checks.Block("NotYet", ""), methods{Blocked: true, Reason: "NotYet", Message: "NotYet", Retry: classify.Slow, String: "block NotYet: NotYet [slow]"}},
 		"BadReason": {
-			"what Kubernetes would refuse still blocks, and says what is wrong with it",
+			"an invalid reason still blocks, and the message names the fault",
 			checks.Block("not yet", "wait", checks.WithRetry(classify.Fast)),
-			said{Blocked: true, Reason: "InvalidReason", Message: `the reason "not yet"` + notOne + "wait", Retry: classify.Fast, String: `block InvalidReason: the reason "not yet"` + notOne + "wait [fast]"},
+			methods{Blocked: true, Reason: "InvalidReason", Message: `the reason "not yet"` + notOne + "wait", Retry: classify.Fast, String: `block InvalidReason: the reason "not yet"` + notOne + "wait [fast]"},
 		},
 		"NoReason": {
-			"no reason is a bad one",
+			"an empty reason is invalid",
 			checks.Block("", "wait"),
-			said{Blocked: true, Reason: "InvalidReason", Message: `the reason ""` + notOne + "wait", Retry: classify.Slow, String: `block InvalidReason: the reason ""` + notOne + "wait [slow]"},
+			methods{Blocked: true, Reason: "InvalidReason", Message: `the reason ""` + notOne + "wait", Retry: classify.Slow, String: `block InvalidReason: the reason ""` + notOne + "wait [slow]"},
 		},
 		"LongReason": {
-			"an absurd reason is not repeated whole",
+			"the message cuts a long reason",
 			checks.Block(strings.Repeat("x", 2000), "wait"),
-			said{Blocked: true, Reason: "InvalidReason", Message: `the reason "` + strings.Repeat("x", 78) + `... (1,922 bytes more)"` + notOne + "wait", Retry: classify.Slow,
+			methods{Blocked: true, Reason: "InvalidReason", Message: `the reason "` + strings.Repeat("x", 78) + `... (1,922 bytes more)"` + notOne + "wait", Retry: classify.Slow,
 				String: `block InvalidReason: the reason "` + strings.Repeat("x", 78) + `... (1,922 bytes more)"` + notOne + "wait [slow]"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := tc.res
-			got := said{r.IsZero(), r.Proceeds(), r.Skipped(), r.Blocked(), r.Ignored(), r.IsFinished(), r.Released(), r.KeepsStatus(), r.WaitsForSelf(), r.Reason(), r.Message(), r.Retry(), r.After(), r.WaitingFor(), fmt.Sprint(r), nil}
-			answered, _ := ask(t, says[ownerRequest]("a", r, nil), &checks.OwnerRequest{})
+			got := methods{r.IsZero(), r.Proceeds(), r.Skipped(), r.Blocked(), r.Ignored(), r.IsFinished(), r.Released(), r.KeepsStatus(), r.WaitsForSelf(), r.Reason(), r.Message(), r.Retry(), r.After(), r.WaitingFor(), fmt.Sprint(r), nil}
+			answered, _ := ask(t, returns[ownerRequest]("a", r, nil), &checks.OwnerRequest{})
 			got.Notes = answered.Notes
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
@@ -125,7 +125,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// More refs than a search in a list is cheap for are awaited once, too, and the text of the block has a bound.
+// A long list of refs has no duplicates either, and the text of the block is
+// bounded.
 func TestResultManyRefs(t *testing.T) {
 	var refs []checks.Ref
 	for i := range 32 {
@@ -156,11 +157,11 @@ func TestResultEqual(t *testing.T) {
 		}
 	}
 	if a, b := block(checks.WithWaitingFor(prod)), block(checks.WithWaitingFor(prod)); !a.Equal(b) {
-		t.Errorf("(%s).Equal(%s) = false: who makes it the same way says the same", a, b)
+		t.Errorf("(%s).Equal(%s) = false, want true for equal blocks", a, b)
 	}
 }
 
-// TestResultIsImmutable changes every slice that a Result was made of or handed out.
+// TestResultIsImmutable changes every slice that a Result received or returned.
 func TestResultIsImmutable(t *testing.T) {
 	refs := []checks.Ref{prod, lan}
 	two, one := checks.WithWaitingFor(refs...), checks.WithWaitingFor(refs[:1]...)
@@ -185,7 +186,7 @@ func TestResultIsImmutable(t *testing.T) {
 func TestResultDescribe(t *testing.T) {
 	type description struct{ Verdict, Reason string }
 	decides := func(res checks.Result, err error) checks.Result {
-		out, _ := checks.Compose(chain.New(says[ownerRequest]("a", res, err)))(t.Context(), &checks.OwnerRequest{})
+		out, _ := checks.Compose(chain.New(returns[ownerRequest]("a", res, err)))(t.Context(), &checks.OwnerRequest{})
 		return out
 	}
 	block := checks.Block("A", "a")
@@ -194,15 +195,15 @@ func TestResultDescribe(t *testing.T) {
 		res    checks.Result
 		want   description
 	}{
-		"Proceed":       {"a proceed", checks.Proceed(), description{"proceed", ""}},
-		"Skip":          {"a skip is not a proceed: the trace shows that checks were left out", checks.Skip("why"), description{"skip", ""}},
-		"Block":         {"a block is never called a success", block, description{"block", "A"}},
-		"Ignore":        {"the resource of another controller", checks.Ignore("not mine"), description{"ignore", ""}},
-		"Finished":      {"a final success", checks.Finished("Complete", ""), description{"finish", "Complete"}},
-		"Release":       {"a resource that goes without a deletion", checks.Release("retained"), description{"release", ""}},
-		"Zero":          {"the zero Result is no decision", checks.Result{}, description{"undecided", ""}},
-		"BesideAnError": {"a proceed with an error is no decision", decides(checks.Proceed(), errTest), description{"undecided", ""}},
-		"BlockAndError": {"a block with an error keeps its reason", decides(block, errTest), description{"block", "A"}},
+		"Proceed":         {"a proceed", checks.Proceed(), description{"proceed", ""}},
+		"Skip":            {"a skip is not a proceed", checks.Skip("why"), description{"skip", ""}},
+		"Block":           {"a block has its reason", block, description{"block", "A"}},
+		"Ignore":          {"the resource of another controller", checks.Ignore("not mine"), description{"ignore", ""}},
+		"Finished":        {"a final success", checks.Finished("Complete", ""), description{"finish", "Complete"}},
+		"Release":         {"a deletion without Delete", checks.Release("retained"), description{"release", ""}},
+		"Zero":            {"the zero Result is no decision", checks.Result{}, description{"undecided", ""}},
+		"ProceedAndError": {"a proceed with an error is no decision", decides(checks.Proceed(), errTest), description{"undecided", ""}},
+		"BlockAndError":   {"a block with an error keeps its reason", decides(block, errTest), description{"block", "A"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

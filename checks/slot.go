@@ -10,8 +10,8 @@ import (
 )
 
 // ErrSlotUnset is in the error of [Slot.Get] if the slot has no value in this
-// pass. Test for it with errors.Is. The text names the slot, the place that
-// declares it, and the place that reads it.
+// pass. Test for it with errors.Is. The text of the error names the slot, the
+// place that declares it, and the place that reads it.
 var ErrSlotUnset = errors.New("it is not set in this pass: a check before the reader must run and call Set; " +
 	"a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing")
 
@@ -25,30 +25,28 @@ func (r *OwnerRequest) base() *OwnerRequest { return r }
 
 // Slot carries a value of type V through one pass: from the check that found it
 // to later checks, to the links of the pass, and to Apply. So Apply needs no
-// second lookup, and acts on the object that the check saw. Declare a slot once,
-// as a variable of a package:
+// second lookup, and acts on the object that the check saw. Declare a slot
+// once, as a variable of a package:
 //
 //	var subnet = checks.NewSlot[*Subnet]("subnet")
 //
-// A value belongs to the pass that set it. The copies of a request share their
-// values with it, and so do the requests of [OnOwner], [Convert] and
-// flow.Convert. No value is visible in another pass. Two slots are never the
-// same, even if their names are equal. [WithSlot] sets a slot without code.
+// A value belongs to the pass that set it, and no other pass sees it. The
+// copies of a request share their values with it, and so do the requests of
+// [OnOwner], [Convert] and flow.Convert. Two slots with the same name are
+// different slots. [WithSlot] sets a slot without code.
 //
 // These checks do not run, so they set nothing:
 //
 //   - a check that [Cached] remembers;
 //   - a check that chain.When or an outer [Skip] leaves out;
-//   - the checks before Apply, in a pass that polls an operation under way. Read
-//     the slot only if flow.Request.Token is empty.
+//   - the checks before Apply, in a pass that polls an operation under way.
+//     Read the slot only if flow.Request.Token is empty.
 //
-// A request that no flow made, such as one for [Compose] alone, keeps its values
-// as long as it is used. It gets its storage from the first Set, so a copy that
-// was made earlier has values of its own.
+// A request that no flow made keeps its values as long as it is used. It gets
+// its storage from the first Set, so an earlier copy has values of its own.
 //
-// A request serves one call at a time, so Set and Get need no lock. Make a Slot
-// with [NewSlot]. A nil Slot and the zero Slot hold nothing: Get returns an
-// error, and Set panics.
+// A request serves one call at a time, so Set and Get need no lock. A nil Slot
+// and the zero Slot hold nothing: Get returns an error, and Set panics.
 type Slot[V any] struct {
 	name, declared string
 }
@@ -62,8 +60,8 @@ func NewSlot[V any](name string) *Slot[V] {
 	return &Slot[V]{name, declared}
 }
 
-// Set sets the value of the slot in the pass of req. A second Set replaces the
-// value. A nil value is a value. A nil req panics.
+// Set sets the value of the slot in the pass of req, or replaces it. A nil
+// value is a value. A nil req panics.
 func (s *Slot[V]) Set(req PassRequest, value V) {
 	values, err := s.in(req)
 	if err != nil {
@@ -76,7 +74,7 @@ func (s *Slot[V]) Set(req PassRequest, value V) {
 }
 
 // Get returns the value of the slot in the pass of req. If the slot is not set,
-// Get returns the zero V and an error that wraps [ErrSlotUnset]. For a nil req
+// it returns the zero V and an error that wraps [ErrSlotUnset]. For a nil req
 // the error wraps [ErrNilRequest].
 func (s *Slot[V]) Get(req PassRequest) (V, error) {
 	var zero V
@@ -92,9 +90,9 @@ func (s *Slot[V]) Get(req PassRequest) (V, error) {
 	return value, nil
 }
 
-// handing returns objection as a function that sets slot to an object without
-// one. A nil slot is none.
-func handing[W any](slot *Slot[W], req *OwnerRequest, objection func(W) string) func(W) string {
+// filling returns objection as a function that also sets slot to an object
+// without an objection. A nil slot changes nothing.
+func filling[W any](slot *Slot[W], req *OwnerRequest, objection func(W) string) func(W) string {
 	if slot == nil {
 		return objection
 	}

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Slots of the tests.
+// The slots of the tests.
 var (
 	region = checks.NewSlot[string]("region")
 	parent = checks.NewSlot[*Cluster]("cluster")
@@ -54,17 +54,17 @@ func TestSlot(t *testing.T) {
 	}{
 		"Later":       {"a later check reads the value", []link{sets[in](region, "north"), reads[in](region)}, "north"},
 		"SetTwice":    {"the later value replaces the earlier one", []link{sets[in](region, "north"), sets[in](region, "south"), reads[in](region)}, "south"},
-		"Others":      {"slots do not disturb each other", []link{sets[in](region, "north"), sets[in](parent, nil), sets[in](cause, errTest), reads[in](region)}, "north"},
+		"Others":      {"slots are independent", []link{sets[in](region, "north"), sets[in](parent, nil), sets[in](cause, errTest), reads[in](region)}, "north"},
 		"NilPointer":  {"a nil pointer is a value", []link{sets[in](parent, nil), reads[in](parent)}, "<nil>"},
 		"NilError":    {"the nil of an interface type is a value", []link{sets[in, error](cause, nil), reads[in](cause)}, "<nil>"},
 		"OnOwner":     {"an owner check sets a slot for checks of the resource", []link{checks.OnOwner[*Database](sets[ownerRequest](region, "north")), reads[in](region)}, "north"},
 		"FromOutside": {"an owner check reads the slot that a check of the resource set", []link{sets[in](region, "north"), checks.OnOwner[*Database](reads[ownerRequest](region))}, "north"},
 		"All":         {"each check in All runs", []link{checks.All(sets[in](region, "north"), sets[in](cause, errTest)), reads[in](region)}, "north"},
-		"When":        {"a check for some requests sets a slot for all later checks", []link{chain.When(func(context.Context, in) bool { return true }, sets[in](region, "north")), reads[in](region)}, "north"},
+		"When":        {"a check inside When sets a slot for all later checks", []link{chain.When(func(context.Context, in) bool { return true }, sets[in](region, "north")), reads[in](region)}, "north"},
 		"Copy":        {"a copy of the request shares the values", []link{sets[in](cause, errTest), copying, sets[in](region, "north"), copying, reads[in](region)}, "north"},
 		"Cached":      {"a check that is not remembered yet runs", []link{checks.Cached(time.Minute, func(in) int { return 1 }, sets[in](region, "north")), reads[in](region)}, "north"},
 		"Unset":       {"no check set the slot", []link{reads[in](region)}, ""},
-		"Earlier": {"a check that runs later comes too late", []link{raw("reads before", func(ctx context.Context, req in, next handler) (checks.Result, error) {
+		"Earlier": {"a check that runs after the reader sets the slot too late", []link{raw("reads before", func(ctx context.Context, req in, next handler) (checks.Result, error) {
 			if _, err := region.Get(req); err != nil {
 				return checks.Result{}, err
 			}
@@ -72,7 +72,7 @@ func TestSlot(t *testing.T) {
 		}), sets[in](region, "north")}, ""},
 		"SameName":    {"another slot of the same name is another slot", []link{sets[in](checks.NewSlot[string]("region"), "north"), reads[in](region)}, ""},
 		"LeftOut":     {"a check that is left out sets nothing", []link{chain.When(func(context.Context, in) bool { return false }, sets[in](region, "north")), reads[in](region)}, ""},
-		"AllSiblings": {"All runs a check although its sibling, which would set the slot, blocks", []link{checks.All(says[in]("blocks", checks.Block("No", "no"), nil), reads[in](region))}, ""},
+		"AllSiblings": {"All runs a check although its sibling, which would set the slot, blocks", []link{checks.All(returns[in]("blocks", checks.Block("No", "no"), nil), reads[in](region))}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSlot(t *testing.T) {
 	}
 }
 
-// Checks of two versions of the API, and the caller, share the slots, whichever sets one first.
+// The checks of two versions of an API and the caller share the slots.
 func TestSlotConvert(t *testing.T) {
 	type newer struct{}
 	convert := func(newer) (*Database, error) { return &Database{}, nil }
@@ -97,7 +97,7 @@ func TestSlotConvert(t *testing.T) {
 			Extend(checks.Convert(chain.New(reads[request](region)), convert))},
 		"After": {"a check of the newer version reads the slot", checks.Convert(chain.New(sets[request](region, "north")), convert).
 			Append(reads[*checks.Request[newer]](region))},
-		"Innermost": {"a check of the newer version sets the slot inside a converted one", checks.Convert(chain.New(says[request]("other", checks.Proceed(), nil)), convert).
+		"Innermost": {"a check of the newer version sets the slot inside a converted one", checks.Convert(chain.New(returns[request]("other", checks.Proceed(), nil)), convert).
 			Append(sets[*checks.Request[newer]](region, "north"), reads[*checks.Request[newer]](region))},
 	}
 	for name, tc := range cases {
@@ -111,7 +111,8 @@ func TestSlotConvert(t *testing.T) {
 	}
 }
 
-// A check that Cached remembers sets nothing, and the error of the reader says so.
+// A check that Cached remembers sets no slot. The error of the reader names
+// this cause.
 func TestSlotCached(t *testing.T) {
 	h := checks.Compose(chain.New(checks.Cached(time.Minute, func(request) int { return 1 }, sets[request](region, "north")), reads[request](region)))
 	if res, err := h(t.Context(), &checks.Request[*Database]{}); err != nil || res.Message() != "north" {
@@ -123,7 +124,8 @@ func TestSlotCached(t *testing.T) {
 	}
 }
 
-// The texts name the slot, the place that declares it, and the place that reads it.
+// The texts name the slot, the place that declares it, and the place that reads
+// it.
 func TestSlotErrors(t *testing.T) {
 	unset := "it is not set in this pass: a check before the reader must run and call Set; a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing"
 	var none *checks.Slot[string]
@@ -213,13 +215,13 @@ func TestWithSlot(t *testing.T) {
 	}{
 		"Suitable":    {"the owner without an objection is in the slot", check(""), owned(checks.Object{Ref: prod, Value: found}), true},
 		"Fits":        {"OwnerFits sets it, too", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent)), owned(checks.Object{Ref: prod, Value: found}), true},
-		"Objection":   {"an owner that blocks is not handed over", check("too old"), owned(checks.Object{Ref: prod, Value: found}), false},
-		"WrongKind":   {"the check proceeded without looking at the owner", check("", checks.WithWrongKindAllowed()), owned(checks.Object{Ref: prod, Value: &Database{}}), false},
-		"ByID":        {"the check proceeded without looking at the owner", check("", checks.WithUnknownAllowed()), owned(checks.Object{Ref: arm}), false},
-		"Deleting":    {"the check proceeded without looking at the owner", check(""), deleting, false},
-		"Reference":   {"the object that the resource refers to", referring(lan), referringTo(found), true},
+		"Objection":   {"an owner with an objection is not in the slot", check("too old"), owned(checks.Object{Ref: prod, Value: found}), false},
+		"WrongKind":   {"the check proceeded without reading the owner", check("", checks.WithWrongKindAllowed()), owned(checks.Object{Ref: prod, Value: &Database{}}), false},
+		"ByID":        {"the check proceeded without reading the owner", check("", checks.WithUnknownAllowed()), owned(checks.Object{Ref: arm}), false},
+		"Deleting":    {"the check proceeded without reading the owner", check(""), deleting, false},
+		"Reference":   {"the referenced object is in the slot", referring(lan), referringTo(found), true},
 		"NoReference": {"nothing is referenced", referring(checks.Ref{}), referringTo(found), false},
-		"Missing":     {"there is no owner to hand over", check(""), owned(checks.Object{Ref: prod}), false},
+		"Missing":     {"there is no owner", check(""), owned(checks.Object{Ref: prod}), false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +235,7 @@ func TestWithSlot(t *testing.T) {
 	}
 }
 
-// A slot holds one object, so a check of several references cannot fill it.
+// A slot holds one object, so a check of several references fails.
 func TestWithSlotSeveral(t *testing.T) {
 	two := checks.ReferenceIs("parent", func(*Database) []checks.Ref { return []checks.Ref{lan, {}, prod} },
 		func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent))
@@ -244,7 +246,7 @@ func TestWithSlotSeveral(t *testing.T) {
 	}
 }
 
-// Slots of one request behave as one map, whichever copy of the request is used.
+// All copies of a request share one map of slots.
 func TestSlotModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := make([]*checks.Slot[int], 4)
@@ -253,7 +255,7 @@ func TestSlotModel(t *testing.T) {
 		}
 		first := &checks.OwnerRequest{}
 		start := checks.NewSlot[bool]("start")
-		start.Set(first, true) // from now on copies share
+		start.Set(first, true) // later copies share the values
 		copies, model, other := []*checks.OwnerRequest{first}, map[int]int{}, &checks.OwnerRequest{}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			req := rapid.SampledFrom(copies).Draw(t, "request")

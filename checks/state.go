@@ -8,8 +8,8 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// named returns the states that WithAllowed or WithDenied names, or else those
-// of the Vocabulary. If final is true, only the final good states of the
+// named returns the states given to WithAllowed or WithDenied, or else those of
+// the Vocabulary. If final is true, only the final good states of the
 // Vocabulary count.
 func (s *settings) named(req *OwnerRequest, final bool) []string {
 	if s.states != nil {
@@ -18,9 +18,9 @@ func (s *settings) named(req *OwnerRequest, final bool) []string {
 	return req.Vocabulary.states(final)
 }
 
-// lets reports whether the check proceeds in a state.
-func (s *settings) lets(states []string, state string) bool {
-	return says(states, state, s.exact) != s.denies
+// allows reports whether the check proceeds in a state.
+func (s *settings) allows(states []string, state string) bool {
+	return listed(states, state, s.exact) != s.denies
 }
 
 // stateBlock returns a block whose message is before, the name of ref, after,
@@ -46,9 +46,9 @@ func (s *settings) stateBlock(reason string, ref *Ref, states []string, end, bef
 	return s.blocked(reason, classify.Slow, ref, before, append(texts, end)...)
 }
 
-// says reports whether a word is in a list. Case and white space around the
+// listed reports whether a word is in a list. Case and white space around the
 // words make no difference unless exact.
-func says(words []string, word string, exact bool) bool {
+func listed(words []string, word string, exact bool) bool {
 	if found := slices.Contains(words, word); found || exact {
 		return found
 	}
@@ -56,13 +56,12 @@ func says(words []string, word string, exact bool) bool {
 	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
 }
 
-// blank reports whether a state is empty or white space, which means that it is
-// not reported.
+// blank reports whether a state is empty or white space, and so not reported.
 func blank(state string) bool {
 	return strings.TrimSpace(state) == ""
 }
 
-// printable shortens and escapes any state so that it fits in a message.
+// printable shortens and escapes a state for a message.
 func printable(state string) string {
 	return strings.ReplaceAll(text.Line(state, text.Word), `"`, `\"`)
 }

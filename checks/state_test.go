@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Deep holds a state behind three pointers, as the types of a cloud's SDK do.
+// Deep holds a state three pointers deep, like the types of a cloud's SDK.
 type Deep struct {
 	Status *DeepStatus
 	List   []*DeepStatus
@@ -28,15 +28,15 @@ type DeepStatus struct{ Properties *DeepProperties }
 
 type DeepProperties struct{ State *State }
 
-// State is a type of its own, as those of SDKs are.
+// State is a named string type, as in SDKs.
 type State string
 
 func deep(s *State) *Deep { return &Deep{Status: &DeepStatus{&DeepProperties{s}}} }
 
 func deepState(d *Deep) *State { return d.Status.Properties.State }
 
-// TestStates tries all that decides about a state with each of the three checks of states: what a table of states says
-// must not depend on whose state it is.
+// TestStates tries each case with each of the three checks of states, which
+// must answer alike.
 func TestStates(t *testing.T) {
 	const settled = ": it must be Succeeded, Failed or Canceled"
 	long := strings.Repeat("x", 200)
@@ -44,50 +44,50 @@ func TestStates(t *testing.T) {
 		reason string
 		state  *Deep
 		opts   []checks.Option
-		want   string // "", "unknown" or what the message says behind "is in state"; "noted" if it passes unknown
+		want   string // "": proceed; "unknown": block; "noted": proceed with a note; else the message after "is in state"
 	}{
-		"Succeeded": {"a settled state lets the work go on", deep(ptr(State("Succeeded"))), nil, ""},
-		"Failed":    {"so does a failed one: nothing is going on in it", deep(ptr(State("Failed"))), nil, ""},
-		"Canceled":  {"and a canceled one", deep(ptr(State("Canceled"))), nil, ""},
-		"OddCase":   {"clouds are not consistent about case", deep(ptr(State("sUCCEEDED"))), nil, ""},
-		"Padded":    {"nor about white space", deep(ptr(State(" Succeeded\n"))), nil, ""},
-		"Creating":  {"anything else blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
-		"Prefix":    {"a state that begins like one is another one", deep(ptr(State("SucceededX"))), nil, ` "SucceededX"` + settled},
+		"Succeeded": {"a settled state proceeds", deep(ptr(State("Succeeded"))), nil, ""},
+		"Failed":    {"Failed is settled: no operation is under way", deep(ptr(State("Failed"))), nil, ""},
+		"Canceled":  {"Canceled is settled", deep(ptr(State("Canceled"))), nil, ""},
+		"OddCase":   {"case makes no difference", deep(ptr(State("sUCCEEDED"))), nil, ""},
+		"Padded":    {"white space around the state makes no difference", deep(ptr(State(" Succeeded\n"))), nil, ""},
+		"Creating":  {"any other state blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
+		"Prefix":    {"a prefix is another state", deep(ptr(State("SucceededX"))), nil, ` "SucceededX"` + settled},
 
-		"NilStatus":     {"a nil on the way is a state that nobody reported", &Deep{}, nil, "unknown"},
-		"NilProperties": {"at each level", &Deep{Status: &DeepStatus{}}, nil, "unknown"},
-		"NilState":      {"the last one included", deep(nil), nil, "unknown"},
-		"Empty":         {"the empty state is none", deep(ptr(State(""))), nil, "unknown"},
-		"Blank":         {"white space is no state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
-		"WideBlank":     {"the white space of Unicode neither", deep(ptr(State("\u00a0\u3000"))), nil, "unknown"},
-		"BlankDenied":   {"what is not reported is not let through for not being denied", deep(ptr(State("\u00a0"))), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
-		"UnknownDenied": {"nor is a nil", deep(nil), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
-		"UnknownExact":  {"nor is it by comparing exactly", deep(ptr(State(" "))), []checks.Option{checks.WithDenied("Deleting"), checks.WithExactStates()}, "unknown"},
+		"NilStatus":     {"a nil status is an unreported state", &Deep{}, nil, "unknown"},
+		"NilProperties": {"nil properties are an unreported state", &Deep{Status: &DeepStatus{}}, nil, "unknown"},
+		"NilState":      {"a nil state is unreported", deep(nil), nil, "unknown"},
+		"Empty":         {"an empty state is unreported", deep(ptr(State(""))), nil, "unknown"},
+		"Blank":         {"white space is an unreported state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
+		"WideBlank":     {"white space of Unicode is an unreported state", deep(ptr(State("\u00a0\u3000"))), nil, "unknown"},
+		"BlankDenied":   {"WithDenied blocks an unreported state", deep(ptr(State("\u00a0"))), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
+		"UnknownDenied": {"WithDenied blocks a nil state", deep(nil), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
+		"UnknownExact":  {"WithExactStates does not make white space a state", deep(ptr(State(" "))), []checks.Option{checks.WithDenied("Deleting"), checks.WithExactStates()}, "unknown"},
 
-		"UnknownProceeds":  {"the option lets it pass, and the trace says so", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, "noted"},
-		"BlankProceeds":    {"however it is that nothing is known", deep(ptr(State(" "))), []checks.Option{checks.WithUnknownAllowed()}, "noted"},
-		"KnownWithUnknown": {"the option is about unknown states only", deep(ptr(State("Creating"))), []checks.Option{checks.WithUnknownAllowed()}, ` "Creating"` + settled},
+		"UnknownAllowed":   {"WithUnknownAllowed proceeds, and the trace shows it", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, "noted"},
+		"BlankAllowed":     {"WithUnknownAllowed proceeds for white space", deep(ptr(State(" "))), []checks.Option{checks.WithUnknownAllowed()}, "noted"},
+		"KnownWithUnknown": {"WithUnknownAllowed does not allow a reported state", deep(ptr(State("Creating"))), []checks.Option{checks.WithUnknownAllowed()}, ` "Creating"` + settled},
 
-		"Allowed":         {"a set of one's own replaces that of Settled", deep(ptr(State("ready"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ""},
-		"NotAllowed":      {"so Succeeded is not in it", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
-		"AllowOne":        {"one state is named alone", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready")}, ` "Succeeded": it must be Ready`},
-		"AllowTyped":      {"the states of a type of one's own are taken as they are", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(State("Ready"))}, ""},
-		"AllowTwice":      {"the states of several WithAllowed add up", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
-		"AllowSettled":    {"the usual set can be added to", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed(append(checks.Settled(), "Ready")...)}, ""},
-		"AllowPadded":     {"white space around an option's state is no part of it", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(" Ready ")}, ""},
+		"Allowed":         {"WithAllowed replaces the settled states", deep(ptr(State("ready"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ""},
+		"NotAllowed":      {"Succeeded is not among the allowed states", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
+		"AllowOne":        {"the message names one state", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready")}, ` "Succeeded": it must be Ready`},
+		"AllowTyped":      {"WithAllowed accepts a named string type", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(State("Ready"))}, ""},
+		"AllowTwice":      {"the states of several WithAllowed are combined", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
+		"AllowSettled":    {"a state can be added to the settled ones", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed(append(checks.Settled(), "Ready")...)}, ""},
+		"AllowPadded":     {"WithAllowed trims white space", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(" Ready ")}, ""},
 		"Denied":          {"a denied state blocks", deep(ptr(State("deleting"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ` "deleting": it must not be Deleting or Frozen`},
-		"NotDenied":       {"all others pass", deep(ptr(State("Creating"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ""},
-		"Exact":           {"exactly the state that is allowed", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ""},
-		"ExactCase":       {"another case is another state", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "succeeded": it must be Succeeded`},
-		"ExactPadded":     {"so is white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
-		"ExactDenied":     {"for a denied one, too", deep(ptr(State("deleting"))), []checks.Option{checks.WithExactStates(), checks.WithDenied("Deleting")}, ""},
-		"ExactAndSettled": {"without a set of one's own it is about Settled", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates()}, ` "succeeded"` + settled},
+		"NotDenied":       {"all other states proceed", deep(ptr(State("Creating"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ""},
+		"Exact":           {"the exact state proceeds", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ""},
+		"ExactCase":       {"WithExactStates compares the case", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "succeeded": it must be Succeeded`},
+		"ExactPadded":     {"WithExactStates compares white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
+		"ExactDenied":     {"WithExactStates compares denied states", deep(ptr(State("deleting"))), []checks.Option{checks.WithExactStates(), checks.WithDenied("Deleting")}, ""},
+		"ExactAndSettled": {"WithExactStates compares the settled states", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates()}, ` "succeeded"` + settled},
 
-		"Control": {"the message stays one line", deep(ptr(State("a\nb\"c\x1b"))), nil, ` "a; b\"c\x1b"` + settled},
-		"Invalid": {"and is text", deep(ptr(State("a\xffb"))), nil, ` "a` + "\uFFFD" + `b"` + settled},
-		"Umlaut":  {"that people can read", deep(ptr(State("Läuft"))), nil, ` "Läuft"` + settled},
-		"Long":    {"and has an end", deep(ptr(State(long))), nil, ` "` + long[:80] + `... (120 bytes more)"` + settled},
-		"Cut":     {"that leaves no half character behind", deep(ptr(State(long[:79] + "ä" + long[81:]))), nil, ` "` + long[:79] + `... (121 bytes more)"` + settled},
+		"Control": {"the message is one line", deep(ptr(State("a\nb\"c\x1b"))), nil, ` "a; b\"c\x1b"` + settled},
+		"Invalid": {"the message is valid UTF-8", deep(ptr(State("a\xffb"))), nil, ` "a` + "\uFFFD" + `b"` + settled},
+		"Umlaut":  {"the message keeps printable characters", deep(ptr(State("Läuft"))), nil, ` "Läuft"` + settled},
+		"Long":    {"the message cuts a long state", deep(ptr(State(long))), nil, ` "` + long[:80] + `... (120 bytes more)"` + settled},
+		"Cut":     {"the cut keeps whole characters", deep(ptr(State(long[:79] + "ä" + long[81:]))), nil, ` "` + long[:79] + `... (121 bytes more)"` + settled},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -95,9 +95,9 @@ func TestStates(t *testing.T) {
 				notes := nilNotes(tc.state)
 				switch tc.want {
 				case "":
-					return passes()
+					return proceeding()
 				case "noted":
-					return passes(append(notes, note)...)
+					return proceeding(append(notes, note)...)
 				case "unknown":
 					all := settled
 					if len(tc.opts) > 0 {
@@ -121,7 +121,7 @@ func TestStates(t *testing.T) {
 			}
 			mustAnswer(t, "LiveState: "+tc.reason, ofResource, live(tc.state, tc.opts...), req)
 			if res, _ := ask(t, checks.ProvisioningState(deepState, tc.opts...), req); !utf8.ValidString(res.Result.Message()) {
-				t.Errorf("%s: the message %q is no valid text", tc.reason, res.Result.Message())
+				t.Errorf("%s: the message %q is not valid UTF-8", tc.reason, res.Result.Message())
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func nilNotes(d *Deep) []string {
 	return nil
 }
 
-// TestNilPlace finds the line of a selector that dereferences nil.
+// TestNilPlace requires that the trace shows the line of a nil dereference.
 func TestNilPlace(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	selector := func(d *Deep) *State { return d.Status.Properties.State }
@@ -144,7 +144,7 @@ func TestNilPlace(t *testing.T) {
 	_, _ = checks.Compose(chain.New(checks.ProvisioningState(selector)))(ctx, &checks.Request[*Deep]{})
 	want := []string{fmt.Sprintf("nil dereferenced at checks/state_test.go:%d", line+1)}
 	if diff := cmp.Diff(want, notes); diff != "" {
-		t.Errorf("a bug in a selector is visible: -want, +got:\n%s", diff)
+		t.Errorf("the notes: -want, +got:\n%s", diff)
 	}
 }
 
@@ -156,8 +156,8 @@ func TestSettledIsACopy(t *testing.T) {
 	}
 }
 
-// TestSelectorsPanic tries each function that may follow pointers blindly with panics that are no nil pointer. None of
-// them may pass for "not reported".
+// TestSelectorsPanic tries other panics than a nil dereference in each function
+// that may dereference nil. None of them means "not reported".
 func TestSelectorsPanic(t *testing.T) {
 	failure := errors.New("selector failed")
 	cases := map[string]struct {
@@ -166,13 +166,13 @@ func TestSelectorsPanic(t *testing.T) {
 		is     error
 		want   string
 	}{
-		"Index":     {"an index out of range is a fault", func(d *Deep) { _ = d.List[len(d.List)] }, nil, "runtime error: index out of range [0] with length 0"},
-		"NilMap":    {"so is a write to a nil map, though there is a nil in it", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
-		"Assertion": {"so is a type that is another one", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
-		"Text":      {"a text that speaks of a nil pointer is none", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
-		"ErrorText": {"nor is an error that does", func(*Deep) { panic(errors.New("nil pointer dereference")) }, nil, "nil pointer dereference"},
-		"Error":     {"an error stays the same error", func(*Deep) { panic(failure) }, failure, "selector failed"},
-		"Nil":       {"panic(nil) is a panic, too", func(*Deep) { panic(nil) }, nil, "panic called with nil argument"},
+		"Index":     {"an index out of range is an error", func(d *Deep) { _ = d.List[len(d.List)] }, nil, "runtime error: index out of range [0] with length 0"},
+		"NilMap":    {"a write to a nil map is an error", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
+		"Assertion": {"a failed type assertion is an error", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
+		"Text":      {"a panic with the text of a nil dereference is an error", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
+		"ErrorText": {"a panic with an error of that text is an error", func(*Deep) { panic(errors.New("nil pointer dereference")) }, nil, "nil pointer dereference"},
+		"Error":     {"errors.Is finds the error", func(*Deep) { panic(failure) }, failure, "selector failed"},
+		"Nil":       {"panic(nil) is an error", func(*Deep) { panic(nil) }, nil, "panic called with nil argument"},
 	}
 	req := func() *checks.Request[*Deep] {
 		d := deep(ptr(State("Succeeded")))
@@ -180,7 +180,7 @@ func TestSelectorsPanic(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, link := range blind(tc.do) {
+			for _, link := range selecting(tc.do) {
 				_, err := ask(t, link, req())
 				var p *chain.PanicError
 				if !errors.As(err, &p) {
@@ -201,8 +201,10 @@ func TestSelectorsPanic(t *testing.T) {
 	}
 }
 
-// blind are the checks with a function that may follow pointers blindly; it does do before it returns what lets pass.
-func blind(do func(*Deep)) []checks.Middleware[*Deep] {
+// selecting returns each check with a function that may dereference nil. The
+// function calls do first, and then returns a value for which the check
+// proceeds.
+func selecting(do func(*Deep)) []checks.Middleware[*Deep] {
 	return []checks.Middleware[*Deep]{
 		checks.ProvisioningState(func(d *Deep) *State { do(d); return deepState(d) }),
 		checks.ReferenceReady("network", func(d *Deep) []checks.Ref { do(d); return nil }),
@@ -214,9 +216,9 @@ func blind(do func(*Deep)) []checks.Middleware[*Deep] {
 	}
 }
 
-// TestSelectorsGoexit ends the goroutine in a selector, as a failing test does.
+// TestSelectorsGoexit ends the goroutine in a selector, as t.FailNow does.
 func TestSelectorsGoexit(t *testing.T) {
-	for _, link := range blind(func(*Deep) { runtime.Goexit() }) {
+	for _, link := range selecting(func(*Deep) { runtime.Goexit() }) {
 		d := &Deep{}
 		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 		returned, done := false, make(chan struct{})
@@ -228,13 +230,14 @@ func TestSelectorsGoexit(t *testing.T) {
 		}()
 		<-done
 		if returned {
-			t.Errorf("%s: runtime.Goexit in a selector was taken for a state that is not reported", nameOf(link))
+			t.Errorf("%s: runtime.Goexit in a selector became an unreported state", nameOf(link))
 		}
 	}
 }
 
-// FuzzState asks each check of states about a state, with two states that are allowed or denied, and holds what they say
-// against what the options promise. The corpus is in testdata/fuzz.
+// FuzzState gives a state to each check of states, with two allowed or denied
+// states, and compares the answers with a model. The corpus is in
+// testdata/fuzz.
 func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state, one, two string, exact bool) {
 		set := []string{one, two}
@@ -246,7 +249,7 @@ func FuzzState(f *testing.F) {
 		}
 		want := slices.ContainsFunc(set, func(s string) bool {
 			if exact {
-				return state == trimmed(s) // white space around an option's state is no part of it
+				return state == trimmed(s) // options trim white space
 			}
 			return folded(trimmed(state)) == folded(trimmed(s))
 		})
@@ -257,13 +260,13 @@ func FuzzState(f *testing.F) {
 			set  checks.Option
 			lets bool
 		}{"Allow": {checks.WithAllowed(set...), want}, "Deny": {checks.WithDenied(set...), !want}} {
-			for _, unknownProceeds := range []bool{false, true} {
+			for _, unknownAllowed := range []bool{false, true} {
 				opts := []checks.Option{tc.set}
 				lets := reported && tc.lets
 				if exact {
 					opts = append(opts, checks.WithExactStates())
 				}
-				if unknownProceeds {
+				if unknownAllowed {
 					opts = append(opts, checks.WithUnknownAllowed())
 					lets = !reported || tc.lets
 				}
@@ -272,16 +275,16 @@ func FuzzState(f *testing.F) {
 					checks.ProvisioningState(deepState, opts...),
 					live(d, opts...),
 				} {
-					said := name + " in " + nameOf(link)
+					check := name + " in " + nameOf(link)
 					first, err := ask(t, link, req)
 					if err != nil || first.Result.Proceeds() != lets || first.Result.Blocked() == lets {
-						t.Errorf("%q, %q, exact %t: %s says %s, error %v; it should proceed: %t", state, set, exact, said, first.Result, err, lets)
+						t.Errorf("%q, %q, exact %t: %s answers %s, error %v, want proceed: %t", state, set, exact, check, first.Result, err, lets)
 					}
 					if again, _ := ask(t, link, req); !again.Result.Equal(first.Result) {
-						t.Errorf("%q: %s says %s, and then %s", state, said, first.Result, again.Result)
+						t.Errorf("%q: %s answers %s, and then %s", state, check, first.Result, again.Result)
 					}
 					if message := first.Result.Message(); oneLine(trimmed(one)) && oneLine(trimmed(two)) && !oneLine(message) {
-						t.Errorf("%q: the message of %s is not one line of text: %q", state, said, message)
+						t.Errorf("%q: the message of %s is not one line of text: %q", state, check, message)
 					}
 				}
 			}
@@ -289,11 +292,11 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// trimmed is a state without the white space around it.
+// trimmed returns a state without the white space around it.
 func trimmed(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
 
-// folded writes each character as the least of those that differ from it by case only, by Unicode's simple folding. Bytes
-// that are no text are all the same.
+// folded replaces each character by the smallest one with the same simple
+// folding in Unicode. All invalid bytes become equal.
 func folded(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -304,7 +307,7 @@ func folded(s string) string {
 	}, s)
 }
 
-// oneLine tells whether a text is valid and can be shown as it is.
+// oneLine reports whether a text is valid UTF-8 and printable.
 func oneLine(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -41,7 +41,7 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 	case found && ok:
 		return value, Result{}
 	case found && s.wrongKindProceeds:
-		chain.Note(ctx, sentence(before, ref, " is of another kind"))
+		chain.Note(ctx, sentence(before, ref, " has another type than the check expects"))
 	case found:
 		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " is a ", reflect.TypeOf(o.Value).String(),
 			", and ", s.check, " is for a ", reflect.TypeFor[W]().String(), ": name ", of.article, " of that kind")
@@ -50,7 +50,7 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 	case s.unknownProceeds:
 		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
 	default:
-		res = s.unusable(of.byID, classify.Slow, ref, before, " is known by its ID only, and ", s.check, " has to look into it")
+		res = s.unusable(of.byID, classify.Slow, ref, before, " is known by its ID only, so ", s.check, " cannot read it: refer to it by name")
 	}
 	return value, res
 }
@@ -58,20 +58,21 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 // suits returns the result of a check that asks for an objection to the object
 // that ref names.
 func suits[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, value W, objection func(W) string) Result {
-	text, reported := reads(ctx, objection, value)
+	text, reported := optional(ctx, objection, value)
 	switch {
 	case reported && text == "":
 	case reported:
 		return s.blocked(of.unsuitable, classify.Slow, ref, before, ": ", text)
 	case s.unknownProceeds:
-		chain.Note(ctx, sentence("not reported by "+before, ref))
+		chain.Note(ctx, sentence(before, ref, " has not reported the field that the check reads"))
 	default:
-		return s.blocked(of.unknown, classify.Slow, ref, before, " has not reported what ", s.check, " asks for yet")
+		return s.blocked(of.unknown, classify.Slow, ref, before, " has not reported yet the field that ", s.check, " reads")
 	}
 	return Proceed()
 }
 
-// readiness decides about the object o that ref names, which is not ready.
+// readiness returns the result for the object o that ref names, which is not
+// ready.
 func (s *settings) readiness(ctx context.Context, of *subject, before string, ref *Ref, o *Object) Result {
 	r, found := &o.Readiness, o.Found()
 	reason, text := of.silent, " has not reported yet whether it is ready"
@@ -79,7 +80,7 @@ func (s *settings) readiness(ctx context.Context, of *subject, before string, re
 	case !found && !ref.ByIDOnly():
 		return s.blocked(of.notFound, classify.Fast, ref, before, notFound)
 	case !found && s.idBlocks:
-		return s.blocked(of.byID, classify.Slow, ref, before, " is known by its ID only, so it cannot be looked up")
+		return s.blocked(of.byID, classify.Slow, ref, before, " is known by its ID only, so it cannot be looked up: refer to it by name")
 	case !found:
 		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
 		return Proceed()
@@ -88,7 +89,7 @@ func (s *settings) readiness(ctx context.Context, of *subject, before string, re
 	case r.State == Ready:
 		var observed, now [20]byte // on the stack, so that only the message is allocated
 		return s.blocked(of.stale, classify.Fast, ref, before, " was ready for generation ",
-			string(strconv.AppendInt(observed[:0], r.Observed, 10)), " of its spec, which is at ", string(strconv.AppendInt(now[:0], r.Generation, 10)), " now")
+			string(strconv.AppendInt(observed[:0], r.Observed, 10)), " of its spec; it must be ready for generation ", string(strconv.AppendInt(now[:0], r.Generation, 10)))
 	case r.State == NotReady:
 		reason, text = of.notReady, " is not ready"
 	}

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Vocabulary holds the words that a cloud uses for states and approvals. With
-// it the checks of states and [ApprovalPending] need no option for these words.
-// A nil Vocabulary holds Azure's words, and so does each empty list in it. Case
-// and white space around a word make no difference, unless [WithExactStates] is
+// Vocabulary holds the words that a cloud uses for states and approvals. A nil
+// Vocabulary holds Azure's words, and so does each empty list in it. Case and
+// white space around a word make no difference, unless [WithExactStates] is
 // given. Do not change a Vocabulary that is in use.
 type Vocabulary struct {
-	// Settled lists the states without an operation under way: the resource may
-	// be changed. The function [Settled] returns Azure's states.
+	// Settled lists the states without an operation under way, in which the
+	// resource may be changed. The function [Settled] returns Azure's states.
 	Settled []string
 	// Succeeded lists the settled states of a resource that matches its spec.
 	// Azure's state is Succeeded.
@@ -45,7 +44,7 @@ var azure = Vocabulary{
 func (v *Vocabulary) Check() error {
 	v = v.own()
 	if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {
-		return errors.New("of Settled and Succeeded one is empty: give both, or none for Azure's words")
+		return errors.New("one of Settled and Succeeded is empty: give both, or neither for Azure's words")
 	}
 	for _, word := range slices.Concat(v.Settled, v.Succeeded, v.Approved, v.Pending, v.Rejected, v.Disconnected) {
 		if strings.TrimSpace(word) == "" {
@@ -53,15 +52,15 @@ func (v *Vocabulary) Check() error {
 		}
 	}
 	for _, word := range v.Succeeded {
-		if !says(v.Settled, word, false) {
-			return fmt.Errorf("%q is in Succeeded and not in Settled: add it to Settled", word)
+		if !listed(v.Settled, word, false) {
+			return fmt.Errorf("%q is in Succeeded but not in Settled: add it to Settled", word)
 		}
 	}
 	meanings := [][]string{v.approved(), v.pending(), v.rejected(), v.disconnected()}
 	for i, words := range meanings {
 		for _, word := range words {
 			for _, others := range meanings[i+1:] {
-				if says(others, word, false) {
+				if listed(others, word, false) {
 					return fmt.Errorf("the approval status %q has two meanings: give it one", word)
 				}
 			}

@@ -91,12 +91,12 @@ func TestConvert(t *testing.T) {
 		rule     string
 	}{
 		"Ready":      {reason: "all versions are content", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
-		"Entry":      {reason: "the old version's first check holds", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "paused; resume it to continue"},
+		"Entry":      {reason: "the old version's first check holds", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
 		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "named"}, why: "the name is missing"},
 		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "short"}, why: "the title is too long"},
-		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "paused; resume it to continue"},
+		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
 		"APIVersion": {reason: "what is for older versions of the API does not decide", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
-		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot make *flow_test.pool of *flow_test.pool2: boom", rule: "Unknown"},
+		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot convert *flow_test.pool2 to *flow_test.pool: boom", rule: "Unknown"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -87,10 +87,10 @@ func ExampleRegistry() {
 	//   PUT Kafka events
 	// Kafka events: ready
 	// Topic orders: blocked at PreCheck by Partitions: ResourceUnsuitable: a topic has at least one partition
-	// Topic users: blocked at PreCheck by Paused: Paused: paused; resume it to continue
+	// Topic users: blocked at PreCheck by Paused: Paused: the resource is paused; resume it to continue
 	//   PUT Cache sessions
 	// Cache sessions: ready
-	// Kafka mistaken: failed at Pass: Unknown: Kafka: cannot make *flow_test.Kafka of *flow_test.Cache: the resource is not of the type that the extensions of its kind are registered for
+	// Kafka mistaken: failed at Pass: Unknown: Kafka: cannot convert *flow_test.Cache to *flow_test.Kafka: the resource is not of the type that the extensions of its kind are registered for
 }
 
 func (t *Topic) objection() string {
@@ -136,5 +136,5 @@ func ExampleConvert() {
 	// Output:
 	// blocked at PreCheck by Partitions: ResourceUnsuitable: a topic has at least one partition
 	// ready
-	// failed at PreCheck by Partitions: CheckFailed: check Partitions failed: Topic: cannot make *flow_test.Topic of *flow_test.TopicV2: 3 replicas cannot be said in version 1
+	// failed at PreCheck by Partitions: CheckFailed: check Partitions failed: Topic: cannot convert *flow_test.TopicV2 to *flow_test.Topic: 3 replicas cannot be said in version 1
 }

@@ -15,7 +15,7 @@ func TestOptions(t *testing.T) {
 		"KeepLess":    {"less makes no sense", func() { flow.WithExplanations(-1) }, "flow: WithExplanations(-1): give at least 1"},
 		"Clock":       {"it would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
 
-		"Vocabulary": {"nothing would become ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: of Settled and Succeeded one is empty: give both, or none for Azure's words"},
+		"Vocabulary": {"nothing would become ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: one of Settled and Succeeded is empty: give both, or neither for Azure's words"},
 
 		"Backoff":              {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
 		"NilBackoff":           {"it is switched off by name", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},

@@ -218,16 +218,16 @@ func TestMisfits(t *testing.T) {
 	}{
 		"Another": {"given by the engine", c.things(), &disk{"d"}, "Pass",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
-			"Pool: cannot make *flow_test.pool of *flow_test.disk: the resource is not of the type that the extensions of its kind are registered for"},
+			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 		"Nil": {"given nothing", c.things(), nil, "Pass",
 			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
-			"Pool: cannot make *flow_test.pool of nothing: the resource is not of the type that the extensions of its kind are registered for"},
+			"Pool: cannot convert nothing to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 		"Swapped": {"put in its place by an operation", swapped, &pool{name: "p"}, "Get",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
-			"Pool: cannot make *flow_test.pool of *flow_test.disk: the resource is not of the type that the extensions of its kind are registered for"},
+			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 		"Removed": {"beside an error, which is not lost", nothing, &pool{name: "p"}, "Get",
 			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
-			"boom\nPool: cannot make *flow_test.pool of nothing: the resource is not of the type that the extensions of its kind are registered for"},
+			"boom\nPool: cannot convert nothing to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -498,8 +498,8 @@ func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
 		made   sized
 		want   string
 	}{
-		"Other": {"something else", stone{}, "Box: cannot make flow_test.thing of flow_test.stone: " + flow.ErrWrongType.Error()},
-		"Nil":   {"nothing", nil, "Box: cannot make flow_test.thing of nothing: " + flow.ErrWrongType.Error()},
+		"Other": {"something else", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
+		"Nil":   {"nothing", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,16 +10,16 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Conforms draws requests and fails the test if a link or a chain breaks a [Rule]
-// with one of them, or with a variant of one. The message names the rule and the
-// link and shows the smallest request. After a time-out or a leaked goroutine it
-// shows the request of that call, because each smaller one would take as long. If
-// t is a *testing.T, Conforms runs a subtest.
+// Conforms draws requests and fails the test if a link or a chain breaks a
+// [Rule] with one of them, or with a variant of one. The message names the rule
+// and the link and shows the smallest request. After a time-out or a leaked
+// goroutine it shows the request of that call, because each smaller one would
+// take as long. If t is a *testing.T, Conforms runs a subtest.
 //
 // The generator need only make ordinary requests, whose owner exists and whose
-// resource is filled in. Conforms does not change them. [WithExcuse] excuses a link
-// from a rule. A gate is excused from the rules that it cannot keep. A nil link, a
-// nil generator, a generator that panics and a nil request fail the test.
+// resource is filled in. Conforms does not change them. [WithExcuse] excuses a
+// link from a rule. These fail the test: a nil link, a nil generator, a
+// generator that panics, and a nil request.
 //
 // A panic in a goroutine that a link started ends the program. Conforms cannot
 // prevent that.
@@ -39,7 +39,7 @@ func conforms[R any](t rapid.TB, by string, links chain.Chain[R, checks.Result],
 	s.gate = strings.Contains(links.String(), "Gate(")
 	sub(t, "Conforms", func(outer rapid.TB) {
 		outer.Helper()
-		if outer.Failed() { // of a fake t; rapid would panic
+		if outer.Failed() { // rapid would panic
 			outer.Logf("checkstest: %s: %s: the rules were not tried, because the test has already failed", by, links)
 			return
 		}
@@ -56,7 +56,7 @@ func conforms[R any](t rapid.TB, by string, links chain.Chain[R, checks.Result],
 // draw draws a request.
 func draw[R any](t *rapid.T, by string, links chain.Chain[R, checks.Result], requests *rapid.Generator[R]) R {
 	defer func() {
-		// rapid ends a draw by panics of its own, which must continue.
+		// rapid ends a draw by its own panics, which must continue.
 		if p := recover(); p != nil && !strings.HasPrefix(pkgPath(p), "pgregory.net/rapid") {
 			t.Fatalf("checkstest: %s: %s: the generator of requests panics: %v", by, links, p)
 		} else if p != nil {
@@ -70,10 +70,10 @@ func draw[R any](t *rapid.T, by string, links chain.Chain[R, checks.Result], req
 	return req
 }
 
-// drawn is a request as rapid prints it, without unexported fields.
+// drawn is a request that rapid prints without unexported fields.
 type drawn[R any] struct{ req R }
 
-// GoString prints the request in a line.
+// GoString returns the request in one line.
 func (d drawn[R]) GoString() string {
 	if isNil(d.req) {
 		return "nil"
@@ -89,14 +89,14 @@ func pkgPath(v any) string {
 	return t.PkgPath()
 }
 
-// most limits the number of variants tried for each request.
-const most = 100
+// maxVariants limits the number of variants tried for each request.
+const maxVariants = 100
 
 // some returns all variants, or drawn ones if there are too many.
 func some[R any](t *rapid.T, all []variant[R]) []variant[R] {
-	if len(all) <= most {
+	if len(all) <= maxVariants {
 		return all
 	}
-	from := rapid.IntRange(0, len(all)-most).Draw(t, "first variant")
-	return all[from : from+most]
+	from := rapid.IntRange(0, len(all)-maxVariants).Draw(t, "first variant")
+	return all[from : from+maxVariants]
 }

@@ -1,7 +1,7 @@
-// Package checkstest tests checks, for authors of checks. [Run] compares the
-// answers of a check with expected ones, in the cases that its author lists.
-// [Conforms] tries the rules that every check must keep, in cases that authors
-// forget. Both together are the whole test of a check:
+// Package checkstest tests your checks. [Run] compares the answers of a check
+// with expected ones, in the cases that you list. [Conforms] tries the rules
+// that every check must keep, in cases that authors forget. Both together are
+// the whole test of a check:
 //
 //	func TestNewEnough(t *testing.T) {
 //		prod := checks.Ref{Kind: "Cluster", Name: "prod"}
@@ -9,9 +9,9 @@
 //		checkstest.Run(t, newEnough(), checkstest.Cases[*Database]{
 //			"Same": {Reason: "the cluster can run it", Want: checkstest.Proceeds(),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(16)})))},
-//			"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WithWaitingFor(prod)).Saying("at 15"),
+//			"Older": {Reason: "the cluster must be upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WithWaitingFor(prod)).Saying("at version 15"),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(15)})))},
-//			"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithRetry(classify.Fast)),
+//			"Gone": {Reason: "the cluster may be created later", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithRetry(classify.Fast)),
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
 //		})
 //		versions := rapid.IntRange(14, 18)
@@ -21,9 +21,9 @@
 //		}))
 //	}
 //
-// [Laws] is the whole test of a chain of checks. It calls Conforms, and tries the
-// laws of package chaintest on each link. [Order] requires that each link runs, in
-// the order of the list:
+// [Laws] is the whole test of a chain of checks. It calls Conforms, and tries
+// the laws of package chaintest on each link. [Order] requires that each link
+// runs, in the order of the list:
 //
 //	func TestGuards(t *testing.T) {
 //		guards := chain.New(audit("audit"), newEnough())
@@ -31,10 +31,11 @@
 //		checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
 //	}
 //
-// Run, Conforms and Laws take a link or a chain; Order takes a chain. All of them
-// run it by checks.Compose, as an engine does. [Request] and [OwnerRequest] make
-// requests. [Ready], [NotReady], [Stale], [Unknown], [NotFound] and [ByID] make the
-// objects in them. [ProvisioningStates] draws values of a state field of Azure.
+// Run, Conforms and Laws take a link or a chain; Order takes a chain. All of
+// them run it by checks.Compose, like an engine. [Request] and [OwnerRequest]
+// make requests. [Ready], [NotReady], [Stale], [Unknown], [NotFound] and [ByID]
+// make the objects in them. [ProvisioningStates] draws values of a state field
+// of Azure.
 //
 // # Cases
 //
@@ -45,36 +46,40 @@
 //	Blocks(reason, ...)  it blocks with this reason; options of checks.Block make the comparison stricter
 //	Fails(errs...)       it returns an error that wraps all of these; without errs, any error
 //	FailsAs[E]()         it returns an error of type E
+//	Ignores(), Finishes(reason), Releases()   it returns this result
 //	.Saying(parts...)    its message also contains these parts
 //
 // # Rules
 //
-// Conforms draws requests from a generator, which need only make ordinary ones. It
-// makes variants of each: without an owner; with an owner that is not set, not found,
-// a typed nil, of another kind, known only by its ID, or in each state of readiness;
-// without a resolver; and with each field of the resource and the owner set to
-// zero. A failure names the broken [Rule] and shows the smallest request:
+// Conforms draws requests from a generator, which need only make ordinary ones.
+// It makes variants of each:
+//
+//   - without an owner; with an owner that is not set, not found, a typed nil,
+//     of another kind, known only by its ID, or in each state of readiness
+//   - without a resolver
+//   - with each field of the resource and the owner set to zero
+//
+// A failure names the broken [Rule] and shows the smallest request:
 //
 //	Decides     it decides in time
 //	AnyOwner    it decides whatever the owner is
 //	NilFields   it decides if a field is not set
 //	Stops       unless it proceeds, the inner links do not run
-//	HandsOn     if it proceeds, it hands on the request once, unchanged
+//	HandsOn     if it proceeds, it passes on the request once, unchanged
 //	PassesOut   the result of the inner links comes out unchanged
-//	SameAnswer  it gives the same answer to the same request, and to an equal one
+//	SameAnswer  it gives the same answer to the same request and to an equal one
 //	ReadOnly    it changes neither the resource nor the owner nor the request
 //	Concurrent  called by many goroutines at once, it answers as it does alone
 //	Cancels     once the context is canceled, it returns with its usual answer or the context's error
 //	Explains    a block has a reason in CamelCase, and a message
-//	EndsAll     it leaves no goroutine behind
+//	EndsAll     the goroutines that it started end
 //
-// [WithExcuse] excuses a link that breaks a rule on purpose, with a reason. For Laws it
-// may name the links that break the rule. A gate, listed as Gate(name), acts. So it
-// is excused from SameAnswer, ReadOnly, Concurrent and Cancels, but a canceled gate
-// must still return. If a gate or its fake keeps state, the generator should make
-// that state new for each request.
+// [WithExcuse] excuses a link that breaks a rule on purpose, with a reason. A
+// gate acts, so it is excused from SameAnswer, ReadOnly and Concurrent. A
+// canceled gate must return, with any answer. If a gate or its fake keeps
+// state, the generator should make that state new for each request.
 //
-// Run the tests with -race, too: Conforms calls the check from many goroutines at
-// once, which shows shared variables. -rapid.checks sets the number of requests
-// (100), and -rapid.seed repeats a run.
+// Run the tests with -race, too: Conforms calls the check from many goroutines
+// at once, which shows shared variables. -rapid.checks sets the number of
+// requests (100), and -rapid.seed repeats a run.
 package checkstest

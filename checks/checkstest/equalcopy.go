@@ -4,7 +4,7 @@ import (
 	"reflect"
 )
 
-// equalCopy returns a request with equal objects in other places of memory.
+// equalCopy returns an equal request with copies of its objects.
 func equalCopy[R any](req R) R {
 	t := copied(req)
 	p := mustPartsOf(t)
@@ -18,8 +18,8 @@ func equalCopy[R any](req R) R {
 	return t
 }
 
-// deepCopy copies all that exported fields refer to. The copy shares unexported
-// fields, and structs without exported fields.
+// deepCopy copies everything that exported fields refer to. The copy shares
+// unexported fields, and structs without exported fields.
 func deepCopy(v reflect.Value, seen map[reflect.Value]reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -72,8 +72,8 @@ func deepCopy(v reflect.Value, seen map[reflect.Value]reflect.Value) reflect.Val
 	return v
 }
 
-// opaque reports whether a type is a struct without exported fields. A pointer to
-// such a value only identifies it.
+// opaque reports whether a type is a struct without exported fields. A pointer
+// to such a value is only an identity.
 func opaque(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// The copy is equal, and shares no memory that exported fields reach.
+// The copy is equal, and shares no memory that exported fields refer to.
 func TestEqualCopy(t *testing.T) {
 	type resource struct {
 		Self   *resource
@@ -38,7 +38,7 @@ func TestEqualCopy(t *testing.T) {
 	before := snapshot.Of(req)
 	d := c.Resource
 	if d.Self != d {
-		t.Error("the cycle leads elsewhere")
+		t.Error("the cycle does not return to the copy")
 	}
 	*d.State, *d.List[0], *d.Map["a"], *d.Any.(*int), *c.Owner.Value.(*int) = "Failed", 2, 3, 4, 5
 	d.List[1], d.Map["b"] = new(6), new(7)
@@ -46,15 +46,15 @@ func TestEqualCopy(t *testing.T) {
 		t.Errorf("a change of the copy changes the original:\n%s", diff)
 	}
 	if d.Zone != time.UTC || d.Amount != r.Amount || d.hidden != r.hidden {
-		t.Error("what nobody can look into is copied")
+		t.Error("a value without exported fields was copied")
 	}
 }
 
 // Equal pointers stay equal in the copy.
-func TestEqualCopyKeepsWhatIsOne(t *testing.T) {
+func TestEqualCopyKeepsEqualPointers(t *testing.T) {
 	type pair struct{ A, B *int }
 	n := 1
 	if c := equalCopy(Request(&pair{&n, &n})); c.Resource.A != c.Resource.B || c.Resource.A == &n {
-		t.Error("the pointers differ, or are those of the original")
+		t.Error("the pointers differ, or were not copied")
 	}
 }

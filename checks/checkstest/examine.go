@@ -15,33 +15,33 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// examination tries the rules with one drawn request and its variants. It composes
-// the chain anew, so that the state of a link does not keep rapid from finding the
-// smallest request.
+// examination tries the rules with one drawn request and its variants. It
+// composes the chain again for each request, so that rapid can find the
+// smallest one although a link keeps state.
 //
 // It runs in one watched goroutine. The goroutine of rapid reports the finding.
 type examination[R any] struct {
 	*settings
-	ctx   context.Context // of all calls, with a label
-	watch watch
-	inner inner[R]
-	h     handler[R]
-	at    atomic.Pointer[variant[R]] // the request of the call under way
-	over  chan struct{}              // closed in the end
-	found *finding[R]
+	ctx     context.Context // the context of all calls, with a label
+	watch   watch
+	inner   inner[R]
+	h       handler[R]
+	at      atomic.Pointer[variant[R]] // the request of the call under way
+	over    chan struct{}              // closed at the end
+	finding *finding[R]
 }
 
 // finding is a broken rule. what is equal for equal draws, because rapid needs
-// that to find the smallest ones. details may contain addresses.
+// that to find the smallest request. details may contain addresses.
 type finding[R any] struct {
 	rule          Rule
 	v             variant[R]
 	what, details string
 }
 
-// examine fails the test if a chain breaks a rule with a request or a variant of
-// it. It fails t if rapid may look for a smaller request, and outer if that would
-// take too long.
+// examine fails the test if a chain breaks a rule with a request or a variant
+// of it. It fails t if rapid may search for a smaller request, and outer if
+// that would take too long.
 func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, started *goroutines, req R) {
 	t.Helper()
 	outer.Helper()
@@ -51,26 +51,26 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 	forms := some(t, variants(req))
 	e.h = compose(links.Append(chain.Named("inner", e.inner.link)), s)
 	if why := e.h.broken.fault(s.within); why != "" {
-		stuck(outer, links, s, Decides, drawn, "when it is composed "+why, "")
+		failNow(outer, links, s, Decides, drawn, "when it is composed "+why, "")
 		return
 	}
 	end := e.watch.do(e.ctx, func() {
 		e.all(drawn)
 		for _, v := range forms {
-			if e.found == nil {
+			if e.finding == nil {
 				e.calls(v)
 			}
 		}
 	})
-	if end.how == panicked { // links cannot, by way of Compose
-		panic(fmt.Sprintf("checkstest: a fault of the kit: %v\n%s", end.value, end.stack))
+	if end.how == panicked { // Compose recovers the panics of links
+		panic(fmt.Sprintf("checkstest: a defect of checkstest: %v\n%s", end.value, end.stack))
 	}
 	if why := end.fault(s.within); why != "" {
 		v := e.at.Load()
-		stuck(outer, links, s, v.rule, *v, v.with(why), "")
+		failNow(outer, links, s, v.rule, *v, v.with(why), "")
 		return
 	}
-	if f := e.found; f != nil {
+	if f := e.finding; f != nil {
 		t.Logf("%s%s", f.v, f.details)
 		t.Fatalf("%s", complaint(links, f.rule, f.what))
 	}
@@ -81,74 +81,74 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 
 // leaves tries the rule EndsAll.
 func leaves[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, started *goroutines, req R) {
-	if !s.asks(EndsAll) {
+	if !s.tries(EndsAll) {
 		return
 	}
 	outer.Helper()
 	if stack := started.left(s.within); stack != "" {
 		what := fmt.Sprintf("a goroutine that it started still runs %s after the answer", s.within)
-		stuck(outer, links, s, EndsAll, variant[R]{req: req}, what, "\n  it is at\n"+stack)
+		failNow(outer, links, s, EndsAll, variant[R]{req: req}, what, "\n  it is at\n"+stack)
 	}
 }
 
-// stuck fails the test at once, without a search for a smaller request.
-func stuck[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, rule Rule, v variant[R], what, details string) {
-	if s.asks(rule) {
+// failNow fails the test without a search for a smaller request.
+func failNow[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, rule Rule, v variant[R], what, details string) {
+	if s.tries(rule) {
 		outer.Helper()
 		outer.Fatalf("%s\n%s%s", complaint(links, rule, what), v, details)
 	}
 }
 
 func complaint[R any](links chain.Chain[R, checks.Result], rule Rule, what string) string {
-	return fmt.Sprintf("checkstest: %s breaks %s (%s): %s", links, rule, rules[rule].says, what)
+	return fmt.Sprintf("checkstest: %s breaks %s (%s): %s", links, rule, rules[rule].text, what)
 }
 
-// find notes the first broken rule.
+// find records the first broken rule.
 func (e *examination[R]) find(rule Rule, v variant[R], details, format string, args ...any) {
-	if e.found == nil && e.asks(rule) {
-		e.found = &finding[R]{rule, v, fmt.Sprintf(format, args...), details}
+	if e.finding == nil && e.tries(rule) {
+		e.finding = &finding[R]{rule, v, fmt.Sprintf(format, args...), details}
 	}
 }
 
-// never notes a broken rule that has no excuse.
-func (e *examination[R]) never(rule Rule, v variant[R], a answer, what string) {
-	if e.found == nil {
-		e.found = &finding[R]{rule, v, what, "\n  it answered\n    " + a.String()}
+// findAlways records a broken rule that has no excuse.
+func (e *examination[R]) findAlways(rule Rule, v variant[R], a answer, what string) {
+	if e.finding == nil {
+		e.finding = &finding[R]{rule, v, what, "\n  it answered\n    " + a.String()}
 	}
 }
 
 // all tries all rules with a drawn request.
 func (e *examination[R]) all(v variant[R]) {
 	alone := e.calls(v)
-	for range 3 { // for random behaviour, such as the order of a map
-		if e.found == nil {
+	for range 3 { // for random answers, such as the order of a map
+		if e.finding == nil {
 			e.again(v, alone)
 		}
 	}
-	if e.found == nil && e.asks(Cancels) {
+	if e.finding == nil && e.tries(Cancels) {
 		e.canceled(v, alone)
 	}
-	if e.found == nil && e.asks(Concurrent) {
-		e.crowd(v, alone)
+	if e.finding == nil && e.tries(Concurrent) {
+		e.concurrently(v, alone)
 	}
 }
 
-// calls makes several calls with a request, one after the other, and returns the
-// first answer.
+// calls makes several calls with a request, one after the other, and returns
+// the first answer.
 func (e *examination[R]) calls(v variant[R]) answer {
 	before := snapshot.Of(v.req)
-	first := e.ask(v, v.req, goOn)
+	first := e.ask(v, v.req, innerProceeds)
 	if diff := before.Diff(v.req); diff != "" {
 		e.changed(v, diff)
 	}
 	if first.proceeds() {
-		for _, says := range []said{sayBlock, saySkip, sayFail} {
-			e.ask(v, v.req, says)
+		for _, inner := range []innerAnswer{innerBlocks, innerSkips, innerFails} {
+			e.ask(v, v.req, inner)
 		}
 	}
 	e.again(v, first)
-	if e.asks(SameAnswer) { // a gate may note in the object that it has begun
-		if again := e.ask(v, equalCopy(v.req), goOn); !again.same(first) {
+	if e.tries(SameAnswer) { // a gate may record its start in the object
+		if again := e.ask(v, equalCopy(v.req), innerProceeds); !again.same(first) {
 			e.find(SameAnswer, v, differ(first, again), "the answer to equal objects in other places of memory differs: "+
 				"does it print a pointer instead of a value?")
 		}
@@ -161,23 +161,23 @@ func (e *examination[R]) calls(v variant[R]) answer {
 
 // again repeats a call.
 func (e *examination[R]) again(v variant[R], first answer) {
-	if again := e.ask(v, v.req, goOn); !again.same(first) {
+	if again := e.ask(v, v.req, innerProceeds); !again.same(first) {
 		e.find(SameAnswer, v, differ(first, again), "the second answer to the same request differs")
 	}
 }
 
-// steady reports whether the link gives the same answer in repeated calls. If it
-// does not, that is the finding.
+// steady reports whether repeated calls give the same answer. If they do not,
+// that is the finding.
 func (e *examination[R]) steady(v variant[R], first answer) bool {
-	if !e.asks(SameAnswer) {
+	if !e.tries(SameAnswer) {
 		return false
 	}
 	for range 50 {
-		if e.found == nil {
+		if e.finding == nil {
 			e.again(v, first)
 		}
 	}
-	return e.found == nil
+	return e.finding == nil
 }
 
 func differ(first, again answer) string {
@@ -190,19 +190,20 @@ func (e *examination[R]) changed(v variant[R], diff string) {
 	e.find(ReadOnly, v, "\n  changes:\n    "+strings.ReplaceAll(diff, "\n", "\n    "), "it changed %s", first)
 }
 
-// ask makes one call and judges its answer.
-func (e *examination[R]) ask(v variant[R], req R, says said) answer {
-	return e.askIn(e.ctx, v, req, says, v.rule)
+// ask makes one call and verifies its answer. inner is the answer of the inner
+// links.
+func (e *examination[R]) ask(v variant[R], req R, inner innerAnswer) answer {
+	return e.askIn(e.ctx, v, req, inner, v.rule)
 }
 
-// askIn makes one call with a context. returns is the rule that a missing answer
-// breaks.
-func (e *examination[R]) askIn(ctx context.Context, v variant[R], req R, says said, returns Rule) answer {
+// askIn makes one call with a context. returns is the rule that a missing
+// answer breaks.
+func (e *examination[R]) askIn(ctx context.Context, v variant[R], req R, inner innerAnswer, returns Rule) answer {
 	e.begin(v, returns)
-	e.inner.begin(says, req)
+	e.inner.begin(inner, req)
 	a := e.h.ask(ctx, req)
-	a.handed, a.other = e.inner.end()
-	e.judge(v, a, says)
+	a.called, a.other = e.inner.end()
+	e.verify(v, a, inner)
 	return a
 }
 
@@ -213,8 +214,8 @@ func (e *examination[R]) begin(v variant[R], returns Rule) {
 	e.watch.step()
 }
 
-// judge tries the rules that a single answer can break.
-func (e *examination[R]) judge(v variant[R], a answer, says said) {
+// verify tries the rules that a single answer can break.
+func (e *examination[R]) verify(v variant[R], a answer, inner innerAnswer) {
 	broken := func(rule Rule, format string, args ...any) {
 		e.find(rule, v, "\n  it answered\n    "+a.String(), format, args...)
 	}
@@ -226,26 +227,27 @@ func (e *examination[R]) judge(v variant[R], a answer, says said) {
 	case errors.Is(a.err, checks.ErrNoDecision):
 		broken(v.rule, "%s", v.with("it returns the zero Result"))
 	case errors.Is(a.err, checks.ErrForeignRequest), errors.Is(a.err, checks.ErrNilRequest):
-		broken(HandsOn, "it hands on a nil request, or a request that it made")
+		broken(HandsOn, "it passes on a nil request, or a request that it made")
 	case a.other:
-		broken(HandsOn, "it hands on a changed copy of the request")
-	case a.handed > 1:
-		broken(HandsOn, "it calls the inner links %d times", a.handed)
-	case a.handed == 0 && forgot:
-		e.never(HandsOn, v, a, "it proceeds and does not call the inner links")
-	case a.handed == 1 && !says.in(a) && says.words == goOn.words:
+		broken(HandsOn, "it passes on a changed copy of the request")
+	case a.called > 1:
+		broken(HandsOn, "it calls the inner links %d times", a.called)
+	case a.called == 0 && forgot:
+		e.findAlways(HandsOn, v, a, "it proceeds and does not call the inner links")
+	case a.called == 1 && !inner.in(a) && inner.verb == innerProceeds.verb:
 		broken(Stops, "it does not proceed, but it called the inner links")
-	case a.handed == 1 && !says.in(a):
-		broken(PassesOut, "an inner link %s, but the check does not return that", says.words)
+	case a.called == 1 && !inner.in(a):
+		broken(PassesOut, "an inner link %s, but the check does not return that", inner.verb)
 	}
-	if a.handed == 0 && a.err == nil && a.res.Blocked() {
+	if a.called == 0 && a.err == nil && a.res.Blocked() {
 		if what := unexplained(a.res); what != "" {
 			broken(Explains, "%s", what)
 		}
 	}
 }
 
-// unexplained returns the fault of a block's reason or message; "" if there is none.
+// unexplained returns the fault of the reason or message of a block, or "" if
+// there is none.
 func unexplained(res checks.Result) string {
 	switch reason, message := res.Reason(), res.Message(); {
 	case reason == checks.ReasonInvalid:
@@ -258,8 +260,8 @@ func unexplained(res checks.Result) string {
 	return ""
 }
 
-// canceled tries the rule Cancels, with a context that is canceled before the call
-// and one that is canceled while the check asks the resolver.
+// canceled tries the rule Cancels, with a context that is canceled before the
+// call and one that is canceled while the check calls the resolver.
 func (e *examination[R]) canceled(v variant[R], alone answer) {
 	done, cancel := context.WithCancel(e.ctx)
 	cancel()
@@ -273,7 +275,7 @@ func (e *examination[R]) canceled(v variant[R], alone answer) {
 	})
 	running, cancel := context.WithCancel(e.ctx)
 	defer cancel()
-	e.interrupted(v, alone, running, "with a context that is canceled while it asks the resolver", func(checks.Resolver) checks.Resolver {
+	e.interrupted(v, alone, running, "with a context that is canceled while it calls the resolver", func(checks.Resolver) checks.Resolver {
 		return func(ctx context.Context, _ checks.Ref) (checks.Object, error) {
 			cancel()
 			select {
@@ -286,41 +288,41 @@ func (e *examination[R]) canceled(v variant[R], alone answer) {
 	})
 }
 
-// interrupted makes a call with a context and a resolver that heeds it.
+// interrupted makes a call with a context and a resolver that respects it.
 func (e *examination[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string,
-	heed func(checks.Resolver) checks.Resolver) {
+	wrap func(checks.Resolver) checks.Resolver) {
 
 	v := variant[R]{what, given.rule, copied(given.req)}
 	if o := mustPartsOf(v.req).owner; o.Resolver != nil {
-		o.Resolver = heed(o.Resolver)
+		o.Resolver = wrap(o.Resolver)
 	}
-	a := e.askIn(ctx, v, v.req, goOn, Cancels)
+	a := e.askIn(ctx, v, v.req, innerProceeds, Cancels)
 	switch {
 	case a.same(alone), errors.Is(a.err, context.Canceled), !e.steady(given, alone):
 	case a.proceeds():
-		e.find(Cancels, v, differ(alone, a), "%s it proceeds, unlike without", what)
+		e.find(Cancels, v, differ(alone, a), "%s it proceeds, but not without", what)
 	default:
 		e.find(Cancels, v, differ(alone, a), "%s it returns neither its usual answer nor the context's error", what)
 	}
 }
 
-// many is the number of goroutines that call at once.
-const many = 8
+// callers is the number of goroutines that call at once.
+const callers = 8
 
-// crowd tries the rule Concurrent.
-func (e *examination[R]) crowd(given variant[R], alone answer) {
-	v := variant[R]{fmt.Sprintf("with %d calls at once", many), given.rule, given.req}
+// concurrently tries the rule Concurrent.
+func (e *examination[R]) concurrently(given variant[R], alone answer) {
+	v := variant[R]{fmt.Sprintf("with %d calls at once", callers), given.rule, given.req}
 	e.begin(v, Concurrent)
 	before := snapshot.Of(v.req)
 	var any R
-	e.inner.begin(goOn, any)
+	e.inner.begin(innerProceeds, any)
 	var wait sync.WaitGroup
 	start := make(chan struct{})
-	answers := make([]answer, many)
+	answers := make([]answer, callers)
 	for i := range answers {
 		req := copied(v.req)
-		if !e.asks(ReadOnly) {
-			req = equalCopy(v.req) // two must not change the same
+		if !e.tries(ReadOnly) {
+			req = equalCopy(v.req) // two gates must not change one object
 		}
 		wait.Go(func() {
 			answers[i].ending.how = exited
@@ -330,14 +332,14 @@ func (e *examination[R]) crowd(given variant[R], alone answer) {
 	}
 	close(start)
 	wait.Wait()
-	handed, _ := e.inner.end()
+	called, _ := e.inner.end()
 	for _, a := range answers {
 		if (!a.same(alone) || a.ending.how != alone.ending.how) && e.steady(given, alone) {
-			e.find(Concurrent, v, differ(alone, a), "called by %d goroutines at once, it answers differently than alone", many)
+			e.find(Concurrent, v, differ(alone, a), "called by %d goroutines at once, it gives another answer than alone", callers)
 		}
 	}
-	if handed != many*alone.handed && e.steady(given, alone) {
-		e.find(Concurrent, v, "", "called by %d goroutines at once, it called the inner links %d times", many, handed)
+	if called != callers*alone.called && e.steady(given, alone) {
+		e.find(Concurrent, v, "", "called by %d goroutines at once, it called the inner links %d times", callers, called)
 	}
 	if diff := before.Diff(v.req); diff != "" {
 		e.changed(v, diff)

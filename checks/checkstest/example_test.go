@@ -14,7 +14,7 @@ import (
 
 // Cluster is the owner of databases.
 type Cluster struct {
-	Version *int // nil until the cloud has answered
+	Version *int // nil until the first GET
 }
 
 // Database is the resource that is reconciled.
@@ -25,10 +25,11 @@ type Database struct {
 	Status  *DatabaseStatus
 }
 
-// DatabaseStatus is what the cloud reports.
+// DatabaseStatus holds the fields that the cloud reports.
 type DatabaseStatus struct{ ProvisioningState *string }
 
-// newEnough waits until the cluster runs a version that the database can run on.
+// newEnough waits until the version of the cluster is not older than that of
+// the database.
 func newEnough() checks.Middleware[*Database] {
 	return checks.Check("NewEnough", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 		owner := &req.Owner
@@ -38,18 +39,18 @@ func newEnough() checks.Middleware[*Database] {
 			return checks.Block(checks.ReasonOwnerNotFound, owner.Ref.String()+" was not found: waiting until it is created",
 				checks.WithWaitingFor(owner.Ref), checks.WithRetry(classify.Fast)), nil
 		case !ok:
-			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is no cluster: name one", checks.WithRetry(classify.OnChange)), nil
+			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is not a cluster: name a cluster", checks.WithRetry(classify.OnChange)), nil
 		case cluster.Version == nil:
 			return checks.Block(checks.ReasonOwnerStateUnknown, owner.Ref.String()+" has not reported its version yet", checks.WithWaitingFor(owner.Ref)), nil
 		case *cluster.Version < req.Resource.Version:
-			return checks.Block("ClusterTooOld", fmt.Sprintf("%s is at %d, the database wants %d: the cluster is upgraded first",
+			return checks.Block("ClusterTooOld", fmt.Sprintf("%s is at version %d; upgrade it to %d",
 				owner.Ref, *cluster.Version, req.Resource.Version), checks.WithWaitingFor(owner.Ref)), nil
 		}
 		return checks.Proceed(), nil
 	})
 }
 
-// An example has no *testing.T, so these show on a fake one what a test prints.
+// An example has no *testing.T, so these print the output of a fake one.
 
 func ExampleRun() {
 	t := &fakeT{}
@@ -57,21 +58,21 @@ func ExampleRun() {
 	network := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} })
 	checkstest.Run(t, network, checkstest.Cases[*Database]{
 		"Missing": {
-			Reason:  "a network that is not there is not ready",
+			Reason:  "a missing network is not ready",
 			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf())),
 			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WithWaitingFor(lan)),
 		},
 	})
 	fmt.Println(t.complaint())
 	// Output:
-	// checkstest: ReferenceReady(network): case "Missing" (a network that is not there is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
+	// checkstest: ReferenceReady(network): case "Missing" (a missing network is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
 }
 
 func ExampleConforms() {
 	t := &fakeT{}
 	hasNetwork := checks.Check("HasNetwork", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 		if req.Resource.Network == (checks.Ref{}) {
-			req.Resource.Network.Name = "default" // a check must not
+			req.Resource.Network.Name = "default" // not allowed in a check
 		}
 		return checks.Proceed(), nil
 	})
@@ -85,8 +86,7 @@ func ExampleConforms() {
 	// checkstest: HasNetwork breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Network.Name: was "", is "default"
 }
 
-// A link forgets next for databases that it does not know. Plain tests of the
-// link and of the chain pass; one request of those that are drawn shows it.
+// A link forgets next for some versions. Laws finds a request that shows it.
 func ExampleLaws() {
 	t := &fakeT{}
 	defer set("rapid.seed", "1")()
@@ -94,7 +94,7 @@ func ExampleLaws() {
 	known := chain.Named("known", func(next checks.Handler[*Database]) checks.Handler[*Database] {
 		return func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 			if req.Resource.Version > 14 {
-				return checks.Proceed(), nil // a link that leaves out the others says checks.Skip
+				return checks.Proceed(), nil // a link that leaves out the inner links must return checks.Skip
 			}
 			return next(ctx, req)
 		}
@@ -103,7 +103,7 @@ func ExampleLaws() {
 		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
 	})
 	checkstest.Laws(t, chain.New(known, checks.Paused(func(*Database) bool { return false })), requests)
-	for line := range strings.Lines(t.said()) {
+	for line := range strings.Lines(t.output()) {
 		if strings.Contains(line, "law Accepted") || strings.Contains(line, "request: ") {
 			line, _, _ = strings.Cut(line, ": call next")
 			line, _, _ = strings.Cut(line, " Network")
@@ -111,12 +111,12 @@ func ExampleLaws() {
 		}
 	}
 	// Output:
-	// chaintest: law Accepted is broken by link known: checks: link known: it returned proceed, but the inner links did not
+	// chaintest: law Accepted is broken by link known: checks: link known: it returned Proceed, but the inner links did not proceed
 	// request: Resource: &{Version:15
 }
 
-// The link that waits never lets a request pass, so the test cannot see where the
-// quota is asked.
+// The first link never proceeds, so the test cannot see when the second one
+// runs.
 func ExampleOrder() {
 	t := &fakeT{}
 	waits := checks.Check("Waits", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
@@ -130,7 +130,7 @@ func ExampleOrder() {
 	})
 	checkstest.Order(t, chain.New(waits, quota), requests, "Waits", "Quota")
 	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
-	fmt.Println(t.said())
+	fmt.Println(t.output())
 	// Output:
 	// chaintest: Ordered: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
 	// chaintest: Exactly("Quota", "Waits"): the chain has other links, or in another order:
@@ -140,15 +140,15 @@ func ExampleOrder() {
 	//   chain: Waits -> Quota
 }
 
-// A gate is excused from what it cannot keep. What else a link breaks on purpose, it says by itself.
-func ExampleBreaks() {
+// A link breaks a rule on purpose: its reason has no capital letter.
+func ExampleWithExcuse() {
 	t := &fakeT{}
-	patient := checks.Check("Patient", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
-		return checks.Block("waiting", "until "+req.Owner.Ref.String()+" is there"), nil
+	waits := checks.Check("Waits", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		return checks.Block("waiting", req.Owner.Ref.String()+" must exist"), nil
 	})
 	t.run(func() {
-		checkstest.Conforms(t, patient, rapid.Just(checkstest.OwnerRequest()),
-			checkstest.WithExcuse(checkstest.Explains, "an older engine looks for this very reason"))
+		checkstest.Conforms(t, waits, rapid.Just(checkstest.OwnerRequest()),
+			checkstest.WithExcuse(checkstest.Explains, "an older engine compares this reason"))
 	})
 	fmt.Println("failed:", t.Failed())
 	// Output:

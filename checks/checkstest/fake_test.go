@@ -10,17 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What fails here fails on purpose: it leaves no file to repeat it by, and mostly need not be made small.
+// These tests fail on purpose, so rapid writes no files. Most need no small
+// request.
 func init() { set("rapid.nofailfile", "true"); set("rapid.shrinktime", "0s") }
 
-// set sets a flag of rapid's, and gives a function that sets it back.
+// set sets a flag of rapid, and returns a function that restores it.
 func set(name, value string) (back func()) {
 	before := flag.Lookup(name).Value.String()
 	_ = flag.Set(name, value)
 	return func() { _ = flag.Set(name, before) }
 }
 
-// fakeT is a test that may fail without failing the one it is used in. It keeps what it is told.
+// fakeT records the output and the failure of a test.
 type fakeT struct {
 	mu     sync.Mutex
 	failed bool
@@ -29,7 +30,7 @@ type fakeT struct {
 
 var _ rapid.TB = &fakeT{}
 
-func (t *fakeT) say(text string) {
+func (t *fakeT) log(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines = append(t.lines, text)
@@ -38,19 +39,19 @@ func (t *fakeT) say(text string) {
 func (t *fakeT) Fail()                             { t.mu.Lock(); defer t.mu.Unlock(); t.failed = true }
 func (t *fakeT) FailNow()                          { t.Fail(); runtime.Goexit() }
 func (t *fakeT) Failed() bool                      { t.mu.Lock(); defer t.mu.Unlock(); return t.failed }
-func (t *fakeT) Error(args ...any)                 { t.say(fmt.Sprint(args...)); t.Fail() }
-func (t *fakeT) Errorf(format string, args ...any) { t.say(fmt.Sprintf(format, args...)); t.Fail() }
-func (t *fakeT) Fatal(args ...any)                 { t.say(fmt.Sprint(args...)); t.FailNow() }
-func (t *fakeT) Fatalf(format string, args ...any) { t.say(fmt.Sprintf(format, args...)); t.FailNow() }
-func (t *fakeT) Log(args ...any)                   { t.say(fmt.Sprint(args...)) }
-func (t *fakeT) Logf(format string, args ...any)   { t.say(fmt.Sprintf(format, args...)) }
+func (t *fakeT) Error(args ...any)                 { t.log(fmt.Sprint(args...)); t.Fail() }
+func (t *fakeT) Errorf(format string, args ...any) { t.log(fmt.Sprintf(format, args...)); t.Fail() }
+func (t *fakeT) Fatal(args ...any)                 { t.log(fmt.Sprint(args...)); t.FailNow() }
+func (t *fakeT) Fatalf(format string, args ...any) { t.log(fmt.Sprintf(format, args...)); t.FailNow() }
+func (t *fakeT) Log(args ...any)                   { t.log(fmt.Sprint(args...)) }
+func (t *fakeT) Logf(format string, args ...any)   { t.log(fmt.Sprintf(format, args...)) }
 func (t *fakeT) SkipNow()                          { runtime.Goexit() }
 func (t *fakeT) Skip(...any)                       { t.SkipNow() }
 func (t *fakeT) Skipf(string, ...any)              { t.SkipNow() }
 func (t *fakeT) Helper()                           {}
 func (t *fakeT) Name() string                      { return "fake" }
 
-// run runs do, which may end its goroutine by FailNow.
+// run runs do in a goroutine, which FailNow may end.
 func (t *fakeT) run(do func()) *fakeT {
 	done := make(chan struct{})
 	go func() {
@@ -61,12 +62,12 @@ func (t *fakeT) run(do func()) *fakeT {
 	return t
 }
 
-// said is everything that it was told.
-func (t *fakeT) said() string { return strings.Join(t.lines, "\n") }
+// output returns all recorded lines.
+func (t *fakeT) output() string { return strings.Join(t.lines, "\n") }
 
-// complaint is the first line in which the kit names a link, without what rapid says around it.
+// complaint returns the first line of checkstest, without the text of rapid.
 func (t *fakeT) complaint() string {
-	for line := range strings.Lines(t.said()) {
+	for line := range strings.Lines(t.output()) {
 		if i := strings.Index(line, "checkstest: "); i >= 0 {
 			return strings.TrimSpace(line[i:])
 		}

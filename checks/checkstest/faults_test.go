@@ -23,8 +23,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A rule that nothing breaks proves nothing. So here are wrong checks, and for each the rule that it breaks: it alone, as the
-// check passes if that is excused.
+// A rule that no check breaks proves nothing. So here are wrong checks, each
+// with the rule that it breaks. It breaks no other rule: with an excuse it
+// passes.
 
 type (
 	request = *checks.Request[*Database]
@@ -41,7 +42,7 @@ func raw(do func(ctx context.Context, req request, next handler) (checks.Result,
 	})
 }
 
-// proceedIf is the decision of checks that are right, but for what they do besides.
+// proceedIf returns the decision of checks whose fault is elsewhere.
 func proceedIf(ok bool) (checks.Result, error) {
 	if ok {
 		return checks.Proceed(), nil
@@ -51,18 +52,18 @@ func proceedIf(ok bool) (checks.Result, error) {
 
 var errFault = errors.New("a fault")
 
-// world is what wrong checks hold on to, until the test ends.
-type world struct{ end chan struct{} }
+// testEnd lets wrong checks block until the test ends.
+type testEnd struct{ done chan struct{} }
 
 var faults = map[string]struct {
 	reason string
 	rule   checkstest.Rule
-	link   func(w world) checks.Middleware[*Database]
-	says   string // how the message ends; empty: anyhow
-	stays  bool   // the link cannot be tried with the excuse
+	link   func(end testEnd) checks.Middleware[*Database]
+	ending string // the end of the message; empty: any
+	stays  bool   // true: the test does not try the link with an excuse
 }{
 	// Decides
-	"Panics": {"a panic is no decision", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"Panics": {"a panic is no decision", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Version > 13 {
 				panic("too new")
@@ -70,7 +71,7 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "it panics: too new", false},
-	"PanicsWhenDeleting": {"a delete check of somebody else's", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"PanicsWhenDeleting": {"a check panics before a deletion", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Deleting {
 				panic("not here")
@@ -78,46 +79,46 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "it panics: not here, about to be deleted", false},
-	"Zero": {"the zero Result is no decision", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"Zero": {"the zero Result is no decision", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Result{}, nil })
 	}, "it returns the zero Result", false},
-	"Hangs": {"a worker is lost for ever", checkstest.Decides, func(w world) checks.Middleware[*Database] {
-		return decide(func(context.Context, request) (checks.Result, error) { <-w.end; return checks.Proceed(), nil })
+	"Hangs": {"a check that hangs blocks a worker for ever", checkstest.Decides, func(end testEnd) checks.Middleware[*Database] {
+		return decide(func(context.Context, request) (checks.Result, error) { <-end.done; return checks.Proceed(), nil })
 	}, "it does not return within 1m0s", false},
-	"HangsAtTimes": {"in one form of the request only", checkstest.Decides, func(w world) checks.Middleware[*Database] {
+	"HangsAtTimes": {"a check hangs for one variant only", checkstest.Decides, func(end testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Presence != checks.Present {
-				<-w.end
+				<-end.done
 			}
 			return checks.Proceed(), nil
 		})
 	}, "it does not return within 1m0s, with presence unknown", false},
-	"Goexit": {"t.FailNow in a fake that the check calls", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"Goexit": {"a fake that the check calls calls t.FailNow", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { runtime.Goexit(); return checks.Proceed(), nil })
 	}, "it ends its goroutine (runtime.Goexit, as t.FailNow does)", false},
-	"PanicsWhenComposed": {"it cannot even be set up", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"PanicsWhenComposed": {"a link panics when it is composed", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(handler) handler { panic("no set-up") })
 	}, "when it is composed it panics: no set-up", false},
-	"NilHandler": {"it makes nothing", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	"NilHandler": {"a link makes a nil handler", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(handler) handler { return nil })
 	}, "", false},
-	"HangsWhenComposed": {"it waits for something that never comes", checkstest.Decides, func(w world) checks.Middleware[*Database] {
-		return chain.Named("Wrong", func(next handler) handler { <-w.end; return next })
+	"HangsWhenComposed": {"a link hangs when it is composed", checkstest.Decides, func(end testEnd) checks.Middleware[*Database] {
+		return chain.Named("Wrong", func(next handler) handler { <-end.done; return next })
 	}, "when it is composed it does not return within 1m0s", false},
 
 	// AnyOwner
-	"NoOwner": {"a root resource is a panic", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"NoOwner": {"a check panics for a root resource", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			return proceedIf(reflect.TypeOf(r.Owner.Value).Kind() == reflect.Pointer)
 		})
 	}, "with no owner", false},
-	"TypedNilOwner": {"a nil pointer in an interface is not nil", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			c, ok := r.Owner.Value.(*Cluster)
 			return proceedIf(ok && (c.Version == nil || *c.Version > 14))
 		})
 	}, "with an owner that is a nil pointer", false},
-	"OtherKind": {"somebody named the wrong thing", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"OtherKind": {"a check panics for an owner of another type", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if !r.Owner.Found() {
 				return proceedIf(false)
@@ -126,12 +127,12 @@ var faults = map[string]struct {
 			return proceedIf(c.Version == nil || *c.Version > 14)
 		})
 	}, "with an owner of another kind", false},
-	"ByID": {"of an owner in the cloud there is no name", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"ByID": {"an owner known by its ID only has no kind", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			return proceedIf(r.Owner.Ref == checks.Ref{} || r.Owner.Ref.Kind[0] == 'C' || r.Owner.Ref.Kind == "Owner")
 		})
 	}, "with an owner known by its ID only", false},
-	"NotFoundForgotten": {"an owner that is not there yet decides nothing", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"NotFoundForgotten": {"a check forgets the missing owner", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Owner.Value == nil && r.Owner.Ref.Name != "" {
 				return checks.Result{}, nil
@@ -139,7 +140,7 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "it returns the zero Result, with an owner that is not found", false},
-	"StaleForgotten": {"a state of readiness that nobody thought of", checkstest.AnyOwner, func(world) checks.Middleware[*Database] {
+	"StaleForgotten": {"a check panics for stale readiness", checkstest.AnyOwner, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Owner.Readiness.Observed < r.Owner.Readiness.Generation {
 				panic("cannot happen")
@@ -149,31 +150,31 @@ var faults = map[string]struct {
 	}, "with an owner that was ready for an older generation", false},
 
 	// NilFields
-	"NilStatus": {"nothing is reported yet", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"NilStatus": {"a check dereferences a nil status", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			return proceedIf(r.Resource.Status.ProvisioningState == nil)
 		})
 	}, "without Resource.Status", false},
-	"NilState": {"the status is there and empty", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"NilState": {"a check dereferences a nil state", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			return proceedIf(r.Resource.Status == nil || *r.Resource.Status.ProvisioningState == "Succeeded")
 		})
 	}, "without Resource.Status.ProvisioningState", false},
-	"EmptyList": {"the first of none", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"EmptyList": {"a check indexes an empty list", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) { return proceedIf(r.Resource.Tags[0] == "a") })
 	}, "without Resource.Tags", false},
-	"EmptyElement": {"the first letter of no text", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"EmptyElement": {"a check indexes an empty text", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			return proceedIf(len(r.Resource.Tags) == 0 || r.Resource.Tags[0][0] == 'a')
 		})
 	}, "without Resource.Tags[0]", false},
-	"OwnerWithoutVersion": {"the owner has reported nothing", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"OwnerWithoutVersion": {"a check dereferences a nil field of the owner", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			c, ok := r.Owner.Value.(*Cluster)
 			return proceedIf(!ok || c == nil || *c.Version > 14)
 		})
 	}, "without Owner.Value.Version", false},
-	"NoResolver": {"an engine has to be told to have one", checkstest.NilFields, func(world) checks.Middleware[*Database] {
+	"NoResolver": {"a check calls a nil resolver", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, r request) (checks.Result, error) {
 			o, err := r.Resolver(ctx, r.Resource.Network)
 			if err != nil {
@@ -184,7 +185,7 @@ var faults = map[string]struct {
 	}, "with no resolver", false},
 
 	// Stops
-	"BlocksBehind": {"what it is to guard has run already", checkstest.Stops, func(world) checks.Middleware[*Database] {
+	"BlocksAfterNext": {"the inner links ran before the block", checkstest.Stops, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			if res, err := next(ctx, r); err != nil || !res.Equal(checks.Proceed()) {
 				return res, err
@@ -192,7 +193,7 @@ var faults = map[string]struct {
 			return proceedIf(r.Resource.Version < 14)
 		})
 	}, "", false},
-	"FailsBehind": {"so has this", checkstest.Stops, func(world) checks.Middleware[*Database] {
+	"FailsAfterNext": {"the inner links ran before the error", checkstest.Stops, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			if res, err := next(ctx, r); err != nil || !res.Equal(checks.Proceed()) {
 				return res, err
@@ -202,10 +203,10 @@ var faults = map[string]struct {
 	}, "", false},
 
 	// HandsOn
-	"ForgetsNext": {"the inner checks are dropped", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	"ForgetsNext": {"the inner checks do not run", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(context.Context, request, handler) (checks.Result, error) { return checks.Proceed(), nil })
 	}, "it proceeds and does not call the inner links", true},
-	"Twice": {"the inner gates act twice", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	"Twice": {"inner gates act twice", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			if res, err := next(ctx, r); err != nil || !res.Proceeds() {
 				return res, err
@@ -213,42 +214,42 @@ var faults = map[string]struct {
 			return next(ctx, r)
 		})
 	}, "it calls the inner links 2 times", false},
-	"OtherResource": {"the inner checks are about something else", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	"OtherResource": {"the inner checks receive another resource", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Resource = &Database{Version: r.Resource.Version}
 			return next(ctx, &c)
 		})
-	}, "it hands on a changed copy of the request", false},
-	"OtherOwner": {"the inner checks see another owner", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it passes on a changed copy of the request", false},
+	"OtherOwner": {"the inner checks receive another owner", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Owner.Readiness.Message = "changed"
 			return next(ctx, &c)
 		})
-	}, "it hands on a changed copy of the request", false},
-	"OtherWords": {"the inner checks know other words", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it passes on a changed copy of the request", false},
+	"OtherWords": {"the inner checks receive another vocabulary", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Vocabulary = &checks.Vocabulary{Approved: []string{"Yes"}}
 			return next(ctx, &c)
 		})
-	}, "it hands on a changed copy of the request", false},
-	"OtherErrors": {"the inner checks read other errors", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it passes on a changed copy of the request", false},
+	"OtherErrors": {"the inner checks receive another Errors", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Errors = classify.NewErrors("other", func(*classify.Failure) bool { return false }, nil)
 			return next(ctx, &c)
 		})
-	}, "it hands on a changed copy of the request", false},
-	"NotApplied": {"the inner checks guard another point", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it passes on a changed copy of the request", false},
+	"NotApplied": {"the inner checks receive another Applied", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			c := *r
 			c.Applied = !r.Applied
 			return next(ctx, &c)
 		})
-	}, "it hands on a changed copy of the request", false},
-	"AppliedPanics": {"it was tried before Apply only", checkstest.Decides, func(world) checks.Middleware[*Database] {
+	}, "it passes on a changed copy of the request", false},
+	"AppliedPanics": {"a check panics after Apply", checkstest.Decides, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Applied {
 				panic("after Apply")
@@ -256,23 +257,23 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "after Apply", false},
-	"MadeUp": {"it is no request of this call", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	"OwnRequest": {"the request is not of this call", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			return next(ctx, checkstest.Request(r.Resource))
 		})
-	}, "it hands on a nil request, or a request that it made", false},
-	"NilRequest": {"it is none at all", checkstest.HandsOn, func(world) checks.Middleware[*Database] {
+	}, "it passes on a nil request, or a request that it made", false},
+	"NilRequest": {"the request is nil", checkstest.HandsOn, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, _ request, next handler) (checks.Result, error) { return next(ctx, nil) })
-	}, "it hands on a nil request, or a request that it made", false},
+	}, "it passes on a nil request, or a request that it made", false},
 
 	// PassesOut
-	"Swallows": {"an inner block is lost", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	"Swallows": {"a link turns an inner block into a proceed", checkstest.PassesOut, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			_, _ = next(ctx, r)
 			return checks.Proceed(), nil
 		})
 	}, "an inner link blocks, but the check does not return that", false},
-	"Rewords": {"the user does not learn which object is awaited", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	"Rewords": {"the message does not name the awaited object", checkstest.PassesOut, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
 			if res.Blocked() {
@@ -281,7 +282,7 @@ var faults = map[string]struct {
 			return res, err
 		})
 	}, "an inner link blocks, but the check does not return that", false},
-	"SkipIsLost": {"it skips a block", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	"SkipIsLost": {"a link replaces an inner skip", checkstest.PassesOut, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
 			if res.Skipped() {
@@ -290,7 +291,7 @@ var faults = map[string]struct {
 			return res, err
 		})
 	}, "an inner link skips, but the check does not return that", false},
-	"ErrorBlocks": {"an error is told as if it was understood", checkstest.PassesOut, func(world) checks.Middleware[*Database] {
+	"ErrorBlocks": {"a link turns an inner error into a block", checkstest.PassesOut, func(testEnd) checks.Middleware[*Database] {
 		return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
 			if err != nil {
@@ -301,17 +302,17 @@ var faults = map[string]struct {
 	}, "an inner link fails, but the check does not return that", false},
 
 	// SameAnswer
-	"Counts": {"every other pass is blocked", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"Counts": {"every other answer is a block", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		var n atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) { return proceedIf(n.Add(1)%2 == 0) })
 	}, "", false},
-	"CountsInText": {"a condition that is written each time", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"CountsInText": {"the message of a block changes each time", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		var n atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) {
 			return checks.Block("NotYet", fmt.Sprintf("asked %d times", n.Add(1))), nil
 		})
 	}, "the second answer to the same request differs", false},
-	"MapOrder": {"a condition that is written now and then", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"MapOrder": {"the message depends on the order of a map", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		missing := map[string]bool{"a": true, "b": true, "c": true}
 		return decide(func(context.Context, request) (checks.Result, error) {
 			var names []string
@@ -321,7 +322,7 @@ var faults = map[string]struct {
 			return checks.Block("Missing", strings.Join(names, ", ")), nil
 		})
 	}, "", false},
-	"PrintsPointer": {"an address in place of a state", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"PrintsPointer": {"the message has an address in place of a state", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Status == nil {
 				return checks.Proceed(), nil
@@ -329,7 +330,7 @@ var faults = map[string]struct {
 			return checks.Block("NotYet", fmt.Sprintf("it is in state %v", r.Resource.Status.ProvisioningState)), nil
 		})
 	}, "does it print a pointer instead of a value?", false},
-	"Remembers": {"what was once is for ever", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"Remembers": {"a link remembers its first answer", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(next handler) handler {
 			var asked atomic.Bool
 			return func(ctx context.Context, r request) (checks.Result, error) {
@@ -340,7 +341,7 @@ var faults = map[string]struct {
 			}
 		})
 	}, "", false},
-	"ErrorText": {"an error that is told anew each time", checkstest.SameAnswer, func(world) checks.Middleware[*Database] {
+	"ErrorText": {"the text of an error changes each time", checkstest.SameAnswer, func(testEnd) checks.Middleware[*Database] {
 		var n atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) {
 			return checks.Result{}, fmt.Errorf("request %d: %w", n.Add(1), errFault)
@@ -348,7 +349,7 @@ var faults = map[string]struct {
 	}, "", false},
 
 	// ReadOnly
-	"SetsDefault": {"the next one sees what nobody wrote", checkstest.ReadOnly, func(world) checks.Middleware[*Database] {
+	"SetsDefault": {"a check sets a default in the resource", checkstest.ReadOnly, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Status == nil {
 				r.Resource.Status = &DatabaseStatus{}
@@ -356,7 +357,7 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "it changed Resource.Status: was nil, is &{ProvisioningState:nil}", false},
-	"ChangesOwner": {"an owner is shared", checkstest.ReadOnly, func(world) checks.Middleware[*Database] {
+	"ChangesOwner": {"a check changes the owner", checkstest.ReadOnly, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if c, ok := r.Owner.Value.(*Cluster); ok && c != nil {
 				c.Version = nil
@@ -364,13 +365,13 @@ var faults = map[string]struct {
 			return checks.Proceed(), nil
 		})
 	}, "is nil", false},
-	"ChangesRequest": {"so is a request, in a chain", checkstest.ReadOnly, func(world) checks.Middleware[*Database] {
+	"ChangesRequest": {"a check changes the request", checkstest.ReadOnly, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			r.APIVersion = "2026-11-01"
 			return checks.Proceed(), nil
 		})
 	}, `it changed OwnerRequest.APIVersion: was "", is "2026-11-01"`, false},
-	"Sorts": {"a list in another order", checkstest.ReadOnly, func(world) checks.Middleware[*Database] {
+	"Sorts": {"a check sorts a list of the resource", checkstest.ReadOnly, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			slices.Sort(r.Resource.Tags)
 			return checks.Proceed(), nil
@@ -378,33 +379,33 @@ var faults = map[string]struct {
 	}, "", false},
 
 	// Concurrent
-	"Crowded": {"it minds being asked by two", checkstest.Concurrent, func(world) checks.Middleware[*Database] {
-		var here atomic.Int64
+	"ConcurrentAnswer": {"a check answers differently when two goroutines call it", checkstest.Concurrent, func(testEnd) checks.Middleware[*Database] {
+		var calls atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) {
-			defer here.Add(-1)
-			alone := here.Add(1) == 1
-			time.Sleep(time.Millisecond) // in the bubble, until all others are here
+			defer calls.Add(-1)
+			alone := calls.Add(1) == 1
+			time.Sleep(time.Millisecond) // in the bubble, until all other calls have begun
 			return proceedIf(alone)
 		})
-	}, "called by 8 goroutines at once, it answers differently than alone", false},
-	"Deadlocks": {"two wait for each other", checkstest.Concurrent, func(w world) checks.Middleware[*Database] {
-		var here atomic.Int64
+	}, "called by 8 goroutines at once, it gives another answer than alone", false},
+	"Deadlocks": {"two calls wait for each other", checkstest.Concurrent, func(end testEnd) checks.Middleware[*Database] {
+		var calls atomic.Int64
 		return decide(func(context.Context, request) (checks.Result, error) {
-			defer here.Add(-1)
-			first := here.Add(1) == 1
-			select { // in the bubble, until all others are here
+			defer calls.Add(-1)
+			first := calls.Add(1) == 1
+			select { // in the bubble, until all other calls have begun
 			case <-time.After(time.Millisecond):
-			case <-w.end: // virtual time has ended
+			case <-end.done: // the test has ended
 			}
 			if !first {
-				<-w.end
+				<-end.done
 			}
 			return checks.Proceed(), nil
 		})
 	}, "it does not return within 1m0s, with 8 calls at once", true},
 
 	// Cancels
-	"OtherContext": {"it waits on when nobody wants to know", checkstest.Cancels, func(world) checks.Middleware[*Database] {
+	"OtherContext": {"a check does not pass on its context", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resolver == nil {
 				return checks.Proceed(), nil
@@ -412,8 +413,8 @@ var faults = map[string]struct {
 			_, err := r.Resolver(context.Background(), r.Resource.Network)
 			return checks.Proceed(), err
 		})
-	}, "it does not return within 1m0s, with a context that is canceled while it asks the resolver", true},
-	"CanceledBlocks": {"a shutdown is told as if the network was gone", checkstest.Cancels, func(world) checks.Middleware[*Database] {
+	}, "it does not return within 1m0s, with a context that is canceled while it calls the resolver", true},
+	"CanceledBlocks": {"a canceled call blocks", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, r request) (checks.Result, error) {
 			if r.Resolver == nil {
 				return checks.Proceed(), nil
@@ -422,10 +423,10 @@ var faults = map[string]struct {
 			return proceedIf(err == nil && o.Found())
 		})
 	}, "with a context that is canceled it returns neither its usual answer nor the context's error", false},
-	"CanceledProceeds": {"a shutdown lets everything through", checkstest.Cancels, func(world) checks.Middleware[*Database] {
+	"CanceledProceeds": {"a canceled call proceeds", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) { return proceedIf(ctx.Err() != nil) })
-	}, "with a context that is canceled it proceeds, unlike without", false},
-	"CanceledUnwrapped": {"nobody can tell that it was only canceled", checkstest.Cancels, func(world) checks.Middleware[*Database] {
+	}, "with a context that is canceled it proceeds, but not without", false},
+	"CanceledUnwrapped": {"the error of a canceled call does not wrap the context's error", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) {
 			if err := ctx.Err(); err != nil {
 				return checks.Result{}, fmt.Errorf("gave up: %v", err)
@@ -435,44 +436,44 @@ var faults = map[string]struct {
 	}, "nor the context's error", false},
 
 	// Explains
-	"BadReason": {"the API server refuses it", checkstest.Explains, func(world) checks.Middleware[*Database] {
+	"BadReason": {"Kubernetes refuses the reason", checkstest.Explains, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("not yet", "wait"), nil })
 	}, "", false},
-	"SmallReason": {"it is no CamelCase", checkstest.Explains, func(world) checks.Middleware[*Database] {
+	"SmallReason": {"the reason is not CamelCase", checkstest.Explains, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("notYet", "wait"), nil })
 	}, `the reason "notYet" does not begin with a capital letter`, false},
-	"NoMessage": {"the user does not learn which object is awaited", checkstest.Explains, func(world) checks.Middleware[*Database] {
+	"NoMessage": {"the message does not name the awaited object", checkstest.Explains, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("NotYet", ""), nil })
 	}, "the block for NotYet has no message: name the awaited object", false},
-	"BlankMessage": {"nor here", checkstest.Explains, func(world) checks.Middleware[*Database] {
+	"BlankMessage": {"a blank message does not name the awaited object", checkstest.Explains, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) { return checks.Block("NotYet", " \n"), nil })
 	}, "the block for NotYet has no message: name the awaited object", false},
 
 	// EndsAll
-	"Leaks": {"one goroutine more for each pass", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
+	"Leaks": {"each pass leaves a goroutine", checkstest.EndsAll, func(end testEnd) checks.Middleware[*Database] {
 		return decide(func(context.Context, request) (checks.Result, error) {
-			go func() { <-w.end }()
+			go func() { <-end.done }()
 			return checks.Proceed(), nil
 		})
 	}, "a goroutine that it started still runs 1m0s after the answer", false},
-	"LeaksOnce": {"one that is started at first and never ended", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
+	"LeaksOnce": {"the first call leaves a goroutine", checkstest.EndsAll, func(end testEnd) checks.Middleware[*Database] {
 		var started atomic.Bool
 		return decide(func(context.Context, request) (checks.Result, error) {
 			if !started.Swap(true) {
-				go func() { <-w.end }()
+				go func() { <-end.done }()
 			}
 			return checks.Proceed(), nil
 		})
 	}, "", false},
-	"LeaksFromGoroutine": {"those that its own start count, too", checkstest.EndsAll, func(w world) checks.Middleware[*Database] {
+	"LeaksFromGoroutine": {"a goroutine of the check leaves a goroutine", checkstest.EndsAll, func(end testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, _ request) (checks.Result, error) {
-			go func() { go func() { <-w.end }() }()
+			go func() { go func() { <-end.done }() }()
 			return checks.Proceed(), nil
 		})
 	}, "", false},
 }
 
-// ordinary makes requests as people do.
+// ordinary draws ordinary requests.
 func ordinary() *rapid.Generator[request] {
 	lan := checks.Ref{Kind: "Network", Name: "lan"}
 	return rapid.Custom(func(t *rapid.T) request {
@@ -489,16 +490,16 @@ func ordinary() *rapid.Generator[request] {
 	})
 }
 
-// conforms tries a link on a fake test. Time is that of a bubble, so that nothing is waited for.
-func conforms(t *testing.T, link func(world) checks.Middleware[*Database], opts ...checkstest.Option) (fake *fakeT) {
+// conforms tries a link on a fake test, in the virtual time of a bubble.
+func conforms(t *testing.T, link func(testEnd) checks.Middleware[*Database], opts ...checkstest.Option) (fake *fakeT) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := world{make(chan struct{})}
+		end := testEnd{make(chan struct{})}
 		fake = &fakeT{}
 		fake.run(func() {
-			checkstest.Conforms(fake, link(w), ordinary(), append([]checkstest.Option{checkstest.WithTimeout(time.Minute)}, opts...)...)
+			checkstest.Conforms(fake, link(end), ordinary(), append([]checkstest.Option{checkstest.WithTimeout(time.Minute)}, opts...)...)
 		})
-		close(w.end)
+		close(end.done)
 	})
 	return fake
 }
@@ -508,22 +509,22 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fake := conforms(t, f.link)
 			got := fake.complaint()
-			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule.String()+" (") || !strings.HasSuffix(got, f.says) {
-				t.Fatalf("%s: want that it breaks %s, and ends in %q, got:\n%s", f.reason, f.rule, f.says, fake.said())
+			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule.String()+" (") || !strings.HasSuffix(got, f.ending) {
+				t.Fatalf("%s: want that it breaks %s with a message that ends in %q, got:\n%s", f.reason, f.rule, f.ending, fake.output())
 			}
-			if !strings.Contains(fake.said(), "the request") || !strings.Contains(fake.said(), "Resource:") {
-				t.Errorf("%s: no request is shown:\n%s", f.reason, fake.said())
+			if !strings.Contains(fake.output(), "the request") || !strings.Contains(fake.output(), "Resource:") {
+				t.Errorf("%s: no request is shown:\n%s", f.reason, fake.output())
 			}
-			if !f.stays && f.rule != checkstest.Decides && !race.Enabled { // which would take as long again
+			if !f.stays && f.rule != checkstest.Decides && !race.Enabled { // Decides takes as long again
 				if excused := conforms(t, f.link, checkstest.WithExcuse(f.rule, "it is wrong on purpose")); excused.Failed() {
-					t.Errorf("%s: it breaks more than %s:\n%s", f.reason, f.rule, excused.said())
+					t.Errorf("%s: it also breaks another rule than %s:\n%s", f.reason, f.rule, excused.output())
 				}
 			}
 		})
 	}
 }
 
-// Every rule is broken by something.
+// At least one fault breaks each rule.
 func TestFaultsBreakEveryRule(t *testing.T) {
 	broken := map[checkstest.Rule]bool{}
 	for _, f := range faults {
@@ -531,35 +532,36 @@ func TestFaultsBreakEveryRule(t *testing.T) {
 	}
 	for rule := checkstest.Decides; rule <= checkstest.EndsAll; rule++ {
 		if !broken[rule] {
-			t.Errorf("nothing breaks %s", rule)
+			t.Errorf("no fault breaks %s", rule)
 		}
 	}
 }
 
-// The smallest request is shown, not the first one that was found. The seed is
-// given, since rapid does not find the very smallest from each.
+// The failure shows the smallest request, not the first one that breaks the
+// rule. The seed is fixed, because rapid does not find the smallest one from
+// each seed.
 func TestSmallest(t *testing.T) {
 	defer set("rapid.shrinktime", "30s")()
 	defer set("rapid.seed", "1")()
 	fake := conforms(t, faults["Panics"].link)
-	if said := fake.said(); !strings.Contains(said, "Resource:   &{Version:14 ") {
-		t.Errorf("want the request with version 14, got:\n%s", said)
+	if output := fake.output(); !strings.Contains(output, "Resource:   &{Version:14 ") {
+		t.Errorf("want the request with version 14, got:\n%s", output)
 	}
 }
 
-// What is unusual, but right, passes.
+// Unusual but correct checks keep the rules.
 func TestNoFaults(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		link   func(world) checks.Middleware[*Database]
+		link   func(testEnd) checks.Middleware[*Database]
 	}{
-		"Copies": {"a copy is as good as the request", func(world) checks.Middleware[*Database] {
+		"Copies": {"a link may pass on a copy of the request", func(testEnd) checks.Middleware[*Database] {
 			return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 				c := *r
 				return next(ctx, &c)
 			})
 		}},
-		"Wraps": {"an error may be told with more words", func(world) checks.Middleware[*Database] {
+		"Wraps": {"a link may wrap an inner error", func(testEnd) checks.Middleware[*Database] {
 			return raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 				res, err := next(ctx, r)
 				if err != nil {
@@ -568,13 +570,13 @@ func TestNoFaults(t *testing.T) {
 				return res, err
 			})
 		}},
-		"Fails": {"what cannot be found out is an error", func(world) checks.Middleware[*Database] {
+		"Fails": {"a check may fail", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) { return checks.Result{}, errFault })
 		}},
-		"Skips": {"a skip calls nothing", func(world) checks.Middleware[*Database] {
+		"Skips": {"a check may skip", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) { return checks.Skip("not ours"), nil })
 		}},
-		"Canceled": {"the context's error, wrapped", func(world) checks.Middleware[*Database] {
+		"Canceled": {"a canceled check may wrap the context's error", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(ctx context.Context, r request) (checks.Result, error) {
 				if err := ctx.Err(); err != nil {
 					return checks.Result{}, fmt.Errorf("gave up: %w", err)
@@ -582,50 +584,50 @@ func TestNoFaults(t *testing.T) {
 				return proceedIf(r.Resource.Version > 13)
 			})
 		}},
-		"EndsWithContext": {"a goroutine that ends with the pass is none that is left", func(world) checks.Middleware[*Database] {
+		"EndsWithContext": {"a goroutine may end with the context", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(ctx context.Context, _ request) (checks.Result, error) {
 				go func() { <-ctx.Done() }()
 				return checks.Proceed(), nil
 			})
 		}},
-		"EndsLater": {"one that takes a while has the time", func(world) checks.Middleware[*Database] {
+		"EndsLater": {"a goroutine may end within the time-out", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) {
 				go func() { time.Sleep(30 * time.Second) }()
 				return checks.Proceed(), nil
 			})
 		}},
-		"Slow": {"each answer has its own time", func(world) checks.Middleware[*Database] {
+		"Slow": {"each call has its own time-out", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) {
 				time.Sleep(40 * time.Second)
 				return checks.Proceed(), nil
 			})
 		}},
-		"MadeUpError": {"an error that panics when it is printed, as made up ones of SDKs do", func(world) checks.Middleware[*Database] {
+		"PanickingError": {"the Error method of an error may panic", func(testEnd) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) { return checks.Result{}, (*codeError)(nil) })
 		}},
-		"Gate": {"a gate begins once, notes that, and goes on when it is done", func(world) checks.Middleware[*Database] {
+		"Gate": {"a gate may change the resource and proceed later", func(testEnd) checks.Middleware[*Database] {
 			return checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) {
 				if r.Resource.Version < 20 {
 					r.Resource.Version += 3
-					return checks.Block("Begun", fmt.Sprintf("it is at %d", r.Resource.Version)), nil
+					return checks.Block("Begun", fmt.Sprintf("it is at version %d", r.Resource.Version)), nil
 				}
 				return checks.Proceed(), nil
 			})
 		}},
 	}
-	if race.Enabled { // there is nothing to be found, and looking for it takes long
+	if race.Enabled { // the search is slow under the race detector
 		fewerChecks(t)
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if fake := conforms(t, tc.link); fake.Failed() {
-				t.Errorf("%s:\n%s", tc.reason, fake.said())
+				t.Errorf("%s:\n%s", tc.reason, fake.output())
 			}
 		})
 	}
 }
 
-// fewerChecks has rapid draw a tenth of the requests that it would draw otherwise.
+// fewerChecks lets rapid draw a tenth of the requests.
 func fewerChecks(t *testing.T) {
 	t.Helper()
 	f := flag.Lookup("rapid.checks")

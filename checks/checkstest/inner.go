@@ -11,68 +11,68 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// inner is the link after the links under test. It returns a given result and
+// inner is the link after the tested links. It returns a given answer and
 // records its requests.
 type inner[R any] struct {
 	mu     sync.Mutex
-	says   said
-	given  R // the request of the call; nil: any
-	handed int
+	answer innerAnswer
+	given  R // the expected request; nil: any
+	called int
 	other  bool
 }
 
-// said is the answer of the inner links.
-type said struct {
-	words string
-	res   checks.Result
-	err   error
+// innerAnswer is an answer of the inner links.
+type innerAnswer struct {
+	verb string
+	res  checks.Result
+	err  error
 }
 
 var (
-	goOn     = said{words: "proceeds", res: checks.Proceed()}
-	sayBlock = said{words: "blocks", res: checks.Block("InnerBlocks", "an inner link blocks", checks.WithRetry(classify.VerySlow),
+	innerProceeds = innerAnswer{verb: "proceeds", res: checks.Proceed()}
+	innerBlocks   = innerAnswer{verb: "blocks", res: checks.Block("InnerBlocks", "an inner link blocks", checks.WithRetry(classify.VerySlow),
 		checks.WithAfter(7*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Inner", Name: "a"}, checks.Ref{Kind: "Inner", Name: "b"}))}
-	saySkip = said{words: "skips", res: checks.Skip("an inner link skips")}
-	sayFail = said{words: "fails", err: errors.New("an inner link fails")}
+	innerSkips = innerAnswer{verb: "skips", res: checks.Skip("an inner link skips")}
+	innerFails = innerAnswer{verb: "fails", err: errors.New("an inner link fails")}
 )
 
 // begin sets the answer to the next calls.
-func (b *inner[R]) begin(says said, given R) {
+func (b *inner[R]) begin(answer innerAnswer, given R) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.says, b.given, b.handed, b.other = says, given, 0, false
+	b.answer, b.given, b.called, b.other = answer, given, 0, false
 }
 
-// end returns how often inner was called since begin, and whether with another
+// end returns the number of calls since begin, and whether one had another
 // request.
-func (b *inner[R]) end() (handed int, other bool) {
+func (b *inner[R]) end() (called int, other bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.handed, b.other
+	return b.called, b.other
 }
 
 func (b *inner[R]) link(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
 	return func(ctx context.Context, req R) (checks.Result, error) {
-		says := b.note(req)
-		if says.err != nil || !says.res.Equal(checks.Proceed()) {
-			return says.res, says.err
+		answer := b.note(req)
+		if answer.err != nil || !answer.res.Equal(checks.Proceed()) {
+			return answer.res, answer.err
 		}
 		return next(ctx, req)
 	}
 }
 
-func (b *inner[R]) note(req R) said {
+func (b *inner[R]) note(req R) innerAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.handed++
+	b.called++
 	if !isNil(b.given) && any(req) != any(b.given) && !unchanged(b.given, req) {
 		b.other = true
 	}
-	return b.says
+	return b.answer
 }
 
 // in reports whether an answer is the answer of the inner links.
-func (s said) in(a answer) bool {
+func (s innerAnswer) in(a answer) bool {
 	if s.err != nil {
 		return errors.Is(a.err, s.err)
 	}

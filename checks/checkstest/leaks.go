@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// A goroutine inherits the labels of the goroutine that starts it. So the kit
-// tells the goroutines of a check from all others.
+// A goroutine inherits the labels of the goroutine that starts it. So the label
+// identifies the goroutines that a check started.
 
 const label = "checkstest"
 
@@ -33,13 +33,13 @@ func newGoroutines() *goroutines {
 	return &goroutines{ctx, `"` + label + `":"` + value + `"`, runtime.NumGoroutine()}
 }
 
-// grown reports whether a look for goroutines is worth while, because a look stops
-// the world. The watched goroutine may be about to end. The last look, at the end
-// of all, finds the goroutines that grown missed because others ended.
+// grown reports whether there are more goroutines than before. A search stops
+// the world, so it needs a reason. The watched goroutine may be about to end.
+// The last search finds goroutines that grown missed because others ended.
 func (h *goroutines) grown() bool { return runtime.NumGoroutine() > h.before+1 }
 
-// left returns the stack of a goroutine that does not end in time; empty if there
-// is none.
+// left returns the stack of a goroutine that does not end in time, or "" if
+// there is none.
 func (h *goroutines) left(within time.Duration) (stack string) {
 	patience.Until(within, func() bool {
 		stack = h.running()
@@ -48,7 +48,8 @@ func (h *goroutines) left(within time.Duration) (stack string) {
 	return stack
 }
 
-// running returns the stack of one of the goroutines, as it is now.
+// running returns the current stack of one of the goroutines, or "" if none
+// runs.
 func (h *goroutines) running() (stack string) {
 	var all bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {

@@ -2,8 +2,8 @@ package checkstest
 
 import "testing"
 
-// A call of the kit is not taken for a goroutine that a check left behind, also
-// if it ends slowly.
+// The goroutine of the kit is not reported as a leak of a check, even if it
+// ends slowly.
 func TestOwnGoroutineIsNotLeft(t *testing.T) {
 	h := newGoroutines()
 	during, after := "", ""
@@ -14,6 +14,6 @@ func TestOwnGoroutineIsNotLeft(t *testing.T) {
 	})
 	<-done
 	if during == "" || after != "" {
-		t.Errorf("while the call runs: %q; when it is over: %q, want a stack and none", during, after)
+		t.Errorf("during the call: %q; after it: %q, want a stack and none", during, after)
 	}
 }

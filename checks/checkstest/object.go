@@ -11,8 +11,8 @@ func Ready(ref checks.Ref, value any) checks.Object {
 	return checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}}
 }
 
-// NotReady returns an object that exists and reports, with a reason, that it is not
-// ready.
+// NotReady returns an object that exists and reports, with a reason, that it is
+// not ready.
 func NotReady(ref checks.Ref, value any, reason string) checks.Object {
 	readiness := checks.Readiness{State: checks.NotReady, Reason: reason, Generation: 2, Observed: 2}
 	return checks.Object{Ref: ref, Value: value, Readiness: readiness}
@@ -31,16 +31,16 @@ func Unknown(ref checks.Ref, value any) checks.Object {
 // NotFound returns an object that does not exist.
 func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
 
-// NotSet returns an owner that no reference names yet. kind is the kind that the
-// reference must name.
+// NotSet returns an owner that no reference names yet. kind is the kind that
+// the reference must name.
 func NotSet(kind string) checks.Object { return checks.Object{Ref: checks.Ref{Kind: kind}} }
 
 // ByID returns an object known only by its ID in the cloud.
 func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
 
-// ResolverOf returns a resolver that knows exactly these objects. It finds an
-// object by its Ref, or by its ID if the Ref has nothing else. Like a resolver that
-// makes a request, it fails if the context is done.
+// ResolverOf returns a resolver that finds exactly these objects: by their Ref,
+// or by an ID if the Ref has nothing else. Like a resolver that makes a
+// request, it fails if the context is done.
 func ResolverOf(objects ...checks.Object) checks.Resolver {
 	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 		if err := ctx.Err(); err != nil {

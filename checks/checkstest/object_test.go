@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/checks/checkstest"
 )
 
-// What OwnerReady says of an object is what its name says.
+// OwnerReady answers each object as its name says.
 func TestObjects(t *testing.T) {
 	ref := checks.Ref{Kind: "Cluster", Name: "prod"}
 	owned := func(o checks.Object, parts ...checkstest.Part) *checks.OwnerRequest {
@@ -18,14 +18,14 @@ func TestObjects(t *testing.T) {
 	}
 	checkstest.Run(t, checks.OwnerReady(checks.WithByIDBlocked()), checkstest.OwnerCases{
 		"None":     {Reason: "a root resource", Request: checkstest.OwnerRequest(), Want: checkstest.Proceeds()},
-		"Ready":    {Reason: "it is", Request: owned(checkstest.Ready(ref, &Cluster{})), Want: checkstest.Proceeds()},
-		"NotReady": {Reason: "and says why", Request: owned(checkstest.NotReady(ref, &Cluster{}, "Creating")), Want: checkstest.Blocks(checks.ReasonOwnerNotReady).Saying("Creating")},
-		"Stale":    {Reason: "it was", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
-		"Unknown":  {Reason: "nobody said", Request: owned(checkstest.Unknown(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
-		"NotFound": {Reason: "it is not there", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
-		"NotSet":   {Reason: "no reference names it", Request: owned(checkstest.NotSet("Cluster")), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
-		"ByID":     {Reason: "only the cloud knows", Request: owned(checkstest.ByID("/x")), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
-		"Deleting": {Reason: "nobody holds up a deletion", Request: owned(checkstest.NotFound(ref), checkstest.Deleting()), Want: checkstest.Proceeds()},
+		"Ready":    {Reason: "the owner is ready", Request: owned(checkstest.Ready(ref, &Cluster{})), Want: checkstest.Proceeds()},
+		"NotReady": {Reason: "the message has the reason", Request: owned(checkstest.NotReady(ref, &Cluster{}, "Creating")), Want: checkstest.Blocks(checks.ReasonOwnerNotReady).Saying("Creating")},
+		"Stale":    {Reason: "the owner was ready for an older generation", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
+		"Unknown":  {Reason: "the readiness is not reported", Request: owned(checkstest.Unknown(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
+		"NotFound": {Reason: "the owner does not exist", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
+		"NotSet":   {Reason: "no reference names the owner", Request: owned(checkstest.NotSet("Cluster")), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
+		"ByID":     {Reason: "only the cloud ID is known", Request: owned(checkstest.ByID("/x")), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
+		"Deleting": {Reason: "a missing owner does not block a deletion", Request: owned(checkstest.NotFound(ref), checkstest.Deleting()), Want: checkstest.Proceeds()},
 	})
 }
 
@@ -37,11 +37,11 @@ func TestResolverOf(t *testing.T) {
 		ref    checks.Ref
 		want   checks.Object
 	}{
-		"Found":    {"by its ref", a.Ref, a},
-		"ByID":     {"or by its ID alone", checks.Ref{ID: "/a"}, a},
-		"ByName":   {"a ref that says less is another one", checks.Ref{Kind: "Network", Name: "a"}, checkstest.NotFound(checks.Ref{Kind: "Network", Name: "a"})},
-		"NotFound": {"what is known not to be there", checks.Ref{Name: "b"}, checkstest.NotFound(checks.Ref{Name: "b"})},
-		"Zero":     {"nothing is not found", checks.Ref{}, checks.Object{}},
+		"Found":    {"the Ref is equal", a.Ref, a},
+		"ByID":     {"the ID alone is equal", checks.Ref{ID: "/a"}, a},
+		"ByName":   {"a Ref with fewer fields is another Ref", checks.Ref{Kind: "Network", Name: "a"}, checkstest.NotFound(checks.Ref{Kind: "Network", Name: "a"})},
+		"NotFound": {"the object has no Value", checks.Ref{Name: "b"}, checkstest.NotFound(checks.Ref{Name: "b"})},
+		"Zero":     {"the zero Ref is not found", checks.Ref{}, checks.Object{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

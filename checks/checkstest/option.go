@@ -13,54 +13,57 @@ import (
 // Option configures [Run], [Conforms] or [Laws]. A wrong option fails the test.
 type Option struct {
 	within time.Duration
-	breaks breaks
+	excuse excuse
 	chain  []chaintest.Option
-	is     string // which option it is
+	is     string // the name of the option
 }
 
-// breaks is an excuse.
-type breaks struct {
+// excuse excuses links from a rule. Without links it excuses all.
+type excuse struct {
 	rule  Rule
 	why   string
 	links []string
 }
 
-// WithTimeout limits the time of one call of a check. The default is 5 seconds. A check
-// that takes longer fails the test at once. Only time that the test was given
-// counts, so a busy machine fails no test. A d that is not positive fails the
-// test.
+// WithTimeout limits the time of one call of a check. The default is 5 seconds.
+// A check that takes longer fails the test at once. Only time in which the test
+// ran counts, so a busy machine fails no test. A d that is not positive fails
+// the test.
 func WithTimeout(d time.Duration) Option { return Option{is: "WithTimeout", within: d} }
 
 // WithExcuse excuses a chain from a rule, for [Conforms] and [Laws]. why is the
-// reason, for the reader of the test. These fail the test: an empty reason, an
-// unknown rule, a rule that is excused twice, and Decides, which every check must
-// keep. No link is excused from calling next before it proceeds, because
-// checks.Compose refuses that, too. A link that is excused from SameAnswer may
-// also answer differently when it is canceled, or called concurrently.
+// reason, for the reader of the test. For Laws, links names the links that
+// break the rule; without names, any link may. The laws of chaintest still
+// apply to the other links.
 //
-// For Laws, links names the links that break the rule; without names, any link
-// may. The laws of chaintest still apply to the other links.
+// A link that is excused from SameAnswer may also answer differently when it is
+// canceled, or called concurrently. No link is excused from calling next before
+// it proceeds, because checks.Compose refuses that, too.
+//
+// These fail the test: an empty reason, an unknown rule, a rule that is excused
+// twice, and Decides, which every check must keep.
 func WithExcuse(rule Rule, why string, links ...string) Option {
-	return Option{is: "WithExcuse", breaks: breaks{rule, why, links}}
+	return Option{is: "WithExcuse", excuse: excuse{rule, why, links}}
 }
 
-// WithChainOptions passes options of package chaintest to [Laws]: chaintest.WithHeld, or
-// chaintest.WithExcuse for a law that corresponds to no rule.
+// WithChainOptions passes options of package chaintest to [Laws]:
+// chaintest.WithHeld, or chaintest.WithExcuse for a law that corresponds to no
+// rule.
 func WithChainOptions(opts ...chaintest.Option) Option {
 	return Option{is: "WithChainOptions", chain: opts}
 }
 
-// settings are the settings that the options of one call make.
+// settings holds the values that the options of one call set.
 type settings struct {
 	within  time.Duration
 	excused map[Rule]bool
-	breaks  []breaks
+	excuses []excuse
 	chain   []chaintest.Option
-	gate    bool // it acts, so two answers of it need not be the same
+	gate    bool // a gate acts, so its answers may differ
 }
 
-// asks reports whether a rule applies to the link.
-func (s *settings) asks(rule Rule) bool {
+// tries reports whether a rule applies to the link.
+func (s *settings) tries(rule Rule) bool {
 	switch rule {
 	case SameAnswer, ReadOnly, Concurrent:
 		return !s.gate && !s.excused[rule]
@@ -68,8 +71,8 @@ func (s *settings) asks(rule Rule) bool {
 	return !s.excused[rule]
 }
 
-// configure returns the settings, or fails the test. by is the function that the
-// user called.
+// configure returns the settings, or fails the test. by is the function that
+// the user called.
 func configure(t rapid.TB, by string, opts []Option) *settings {
 	t.Helper()
 	s := &settings{within: 5 * time.Second, excused: map[Rule]bool{}}
@@ -95,17 +98,17 @@ func (s *settings) set(by string, o Option) (fault string) {
 		s.chain = append(s.chain, o.chain...)
 	case by == "Run":
 		return "WithExcuse is for Conforms and Laws"
-	case !o.breaks.rule.known():
-		return fmt.Sprintf("WithExcuse(%s): there is no such rule", o.breaks.rule)
-	case o.breaks.rule == Decides:
+	case !o.excuse.rule.known():
+		return fmt.Sprintf("WithExcuse(%s): there is no such rule", o.excuse.rule)
+	case o.excuse.rule == Decides:
 		return "WithExcuse(Decides): no check is excused from deciding"
-	case strings.TrimSpace(o.breaks.why) == "":
-		return fmt.Sprintf("WithExcuse(%s): say why", o.breaks.rule)
-	case s.excused[o.breaks.rule]:
-		return fmt.Sprintf("WithExcuse(%s) is given twice", o.breaks.rule)
+	case strings.TrimSpace(o.excuse.why) == "":
+		return fmt.Sprintf("WithExcuse(%s): give a reason", o.excuse.rule)
+	case s.excused[o.excuse.rule]:
+		return fmt.Sprintf("WithExcuse(%s) is given twice", o.excuse.rule)
 	default:
-		s.excused[o.breaks.rule] = true
-		s.breaks = append(s.breaks, o.breaks)
+		s.excused[o.excuse.rule] = true
+		s.excuses = append(s.excuses, o.excuse)
 	}
 	return ""
 }

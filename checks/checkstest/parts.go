@@ -7,15 +7,15 @@ import (
 	"github.com/windlass-go/windlass/internal/slot"
 )
 
-// parts are the parts of a request whose type is not known.
+// parts are the parts of a request of any type.
 type parts struct {
 	owner    *checks.OwnerRequest
 	resource reflect.Value    // settable; not valid for an owner check
 	presence *checks.Presence // nil for an owner check
 }
 
-// partsOf returns the parts of a request; none of a nil request. ok reports whether
-// req is a request.
+// partsOf returns the parts of a request, and none for a nil request. ok
+// reports whether req is a request.
 func partsOf(req any) (p parts, ok bool) {
 	if owner, ok := req.(*checks.OwnerRequest); ok {
 		return parts{owner: owner}, true
@@ -54,7 +54,8 @@ func copied[R any](req R) R {
 	return c.Interface().(R)
 }
 
-// unchanged reports whether two requests are equal and refer to the same objects.
+// unchanged reports whether two requests are equal and refer to the same
+// objects.
 func unchanged[R any](a, b R) bool {
 	x, y := mustPartsOf(a), mustPartsOf(b)
 	o, p := x.owner, y.owner
@@ -69,8 +70,8 @@ func unchanged[R any](a, b R) bool {
 	return *x.presence == *y.presence && identical(x.resource, y.resource)
 }
 
-// identical reports whether two values are the same object, or equal if they have
-// no identity.
+// identical reports whether two values are the same object, or equal if they
+// have no identity.
 func identical(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() {
 		return a.IsValid() == b.IsValid()

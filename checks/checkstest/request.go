@@ -2,8 +2,8 @@ package checkstest
 
 import "github.com/windlass-go/windlass/checks"
 
-// Request returns a request about a resource. Unless the parts set it otherwise,
-// the resource is in the cloud and has no owner.
+// Request returns a request of a check of a resource. Unless the parts set it
+// otherwise, the resource is in the cloud and has no owner.
 func Request[T any](resource T, parts ...Part) *checks.Request[T] {
 	req := &checks.Request[T]{Resource: resource, Presence: checks.Present}
 	for _, p := range parts {
@@ -12,7 +12,8 @@ func Request[T any](resource T, parts ...Part) *checks.Request[T] {
 	return req
 }
 
-// OwnerRequest returns a request about an owner. Without parts there is no owner.
+// OwnerRequest returns a request of an owner check. Without parts there is no
+// owner.
 func OwnerRequest(parts ...Part) *checks.OwnerRequest {
 	req := &checks.OwnerRequest{}
 	for _, p := range parts {
@@ -40,12 +41,12 @@ func Deleting() Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Deleting = true }
 }
 
-// NotInCloud sets the presence of the resource to checks.Absent. It panics in an
-// [OwnerRequest], which has no presence.
+// NotInCloud sets the presence of the resource to checks.Absent. It panics in
+// an [OwnerRequest], which has no presence.
 func NotInCloud() Part {
 	return func(_ *checks.OwnerRequest, presence *checks.Presence) {
 		if presence == nil {
-			panic("checkstest: OwnerRequest: NotInCloud is for Request: an owner check does not see whether the resource is in the cloud")
+			panic("checkstest: OwnerRequest: NotInCloud is for Request: an OwnerRequest has no presence")
 		}
 		*presence = checks.Absent
 	}

@@ -37,8 +37,9 @@ type Links[R any] interface {
 // answer. If t is a *testing.T, each case is a subtest. A bubble of
 // testing/synctest has no subtests: pass struct{ rapid.TB }{t} there.
 //
-// These fail the test, too: no cases, a case without Request or Want, a nil link,
-// a check that panics, and a check that does not return in time ([WithTimeout]).
+// These also fail the test: no cases, a case without Request or Want, a nil
+// link, a check that panics, and a check that does not return in time
+// ([WithTimeout]).
 func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts ...Option) {
 	t.Helper()
 	s := configure(t, "Run", opts)
@@ -56,7 +57,7 @@ func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts .
 	}
 }
 
-// try returns the fault of a case or of its answer; "" if there is none.
+// try returns the fault of a case or of its answer, or "" if there is none.
 func (c Case[R]) try(links chain.Chain[R, checks.Result], s *settings) (fault string) {
 	switch {
 	case isNil(c.Request):

@@ -22,7 +22,7 @@ type codeError struct{ code int }
 
 func (e *codeError) Error() string { return fmt.Sprint("code ", e.code) }
 
-// answers is a check that answers by the version of the database.
+// answers is a check whose answer depends on the version of the database.
 func answers(results ...any) checks.Middleware[*Database] {
 	return checks.Check("Answers", func(_ context.Context, r request) (checks.Result, error) {
 		switch a := results[r.Resource.Version].(type) {
@@ -31,7 +31,7 @@ func answers(results ...any) checks.Middleware[*Database] {
 		case checks.Result:
 			return a, nil
 		}
-		panic("out of answers")
+		panic("no answer")
 	})
 }
 
@@ -45,61 +45,61 @@ func TestRun(t *testing.T) {
 		want   checkstest.Want
 		fault  string // the first line of the failure, after the case; empty: the case passes
 	}{
-		"Proceeds":    {"it does", checks.Proceed(), checkstest.Proceeds(), ""},
-		"Skips":       {"it does", checks.Skip("not ours"), checkstest.Skips(), ""},
-		"SkipsSaying": {"the why of it", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
+		"Proceeds":    {"the check proceeds", checks.Proceed(), checkstest.Proceeds(), ""},
+		"Skips":       {"the check skips", checks.Skip("not ours"), checkstest.Skips(), ""},
+		"SkipsSaying": {"the text of a skip is compared", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
 		"SkipIsOne": {
-			"a skip is no proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours",
+			"a skip is not a proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours",
 		},
-		"ProceedIsOne": {"a proceed is no skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
-		"Blocks":       {"the rest is left open", block, checkstest.Blocks("NotYet"), ""},
+		"ProceedIsOne": {"a proceed is not a skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
+		"Blocks":       {"only the reason is compared", block, checkstest.Blocks("NotYet"), ""},
 		"AllOfIt": {
-			"all that can be said", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), "",
+			"all parts are compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), "",
 		},
 		"SlowIsSaid": {
 			"an explicit Slow is compared, although it is the default", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
 		},
 		"OnChange": {
-			"so is OnChange", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
+			"an explicit OnChange is compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
 		},
 		"OtherReason": {
-			"another reason is another block", block, checkstest.Blocks("Never"), "want block Never, got " + block.String(),
+			"the reason is compared", block, checkstest.Blocks("Never"), "want block Never, got " + block.String(),
 		},
 		"OtherDelay": {
-			"it comes back later", block, checkstest.Blocks("NotYet", checks.WithAfter(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
+			"the delay is compared", block, checkstest.Blocks("NotYet", checks.WithAfter(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
 		},
 		"OneRefOfTwo": {
-			"exactly these are waited for", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
+			"the awaited objects must be exactly these", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
 		},
 		"OtherGroup": {
-			"the whole ref counts", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
+			"all fields of a Ref are compared", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
 		},
 		"OtherMessage": {
-			"a part is missing", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String(),
+			"each part of the message is compared", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String(),
 		},
-		"Fails": {"with any error", errWrapped, checkstest.Fails(), ""},
+		"Fails": {"Fails accepts any error", errWrapped, checkstest.Fails(), ""},
 		"FailsIs": {
-			"with this error, and this text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), "",
+			"Fails compares the error and the text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), "",
 		},
 		"FailsIsNot": {
-			"it is another one", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7",
+			"Fails refuses another error", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7",
 		},
-		"FailsAs": {"with one of the type", errWrapped, checkstest.FailsAs[*codeError](), ""},
+		"FailsAs": {"FailsAs accepts an error of the type", errWrapped, checkstest.FailsAs[*codeError](), ""},
 		"FailsAsNot": {
-			"there is none of the type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault",
+			"FailsAs refuses another type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault",
 		},
 		"FailsSaying": {
-			"the text counts", errFault, checkstest.Fails().Saying("code"), `want error [saying "code"], got error: a fault`,
+			"Fails compares the text", errFault, checkstest.Fails().Saying("code"), `want error [saying "code"], got error: a fault`,
 		},
-		"BlockNoError": {"a block is none", block, checkstest.Fails(), "want error, got " + block.String()},
-		"ErrorNoBlock": {"an error is none", errFault, checkstest.Blocks("NotYet"), "want block NotYet, got error: a fault"},
+		"BlockNoError": {"a block is not an error", block, checkstest.Fails(), "want error, got " + block.String()},
+		"ErrorNoBlock": {"an error is not a block", errFault, checkstest.Blocks("NotYet"), "want block NotYet, got error: a fault"},
 		"Guards": {
-			"the guards are on: the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), "",
+			"Run composes the check, so the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), "",
 		},
 		"PanicNoError": {
-			"a panic is no error that one may want", nil, checkstest.Fails(), "want error, but it panics: out of answers",
+			"a panic fails the case for any error", nil, checkstest.Fails(), "want error, but it panics: no answer",
 		},
-		"PanicNoResult": {"nor anything else", nil, checkstest.Proceeds(), "want proceed, but it panics: out of answers"},
+		"PanicNoResult": {"a panic fails the case for any result", nil, checkstest.Proceeds(), "want proceed, but it panics: no answer"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,19 +110,19 @@ func TestRun(t *testing.T) {
 				want = `checkstest: Answers: case "A" (why): ` + tc.fault
 			}
 			if diff := cmp.Diff(want, fake.complaint()); diff != "" || fake.Failed() != (want != "") {
-				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.said())
+				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.output())
 			}
 			if !strings.Contains(tc.fault, ", got ") {
 				return
 			}
-			if !strings.Contains(fake.said(), "-want, +got:\n") || !strings.Contains(fake.said(), "\n+") {
-				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.said())
+			if !strings.Contains(fake.output(), "-want, +got:\n") || !strings.Contains(fake.output(), "\n+") {
+				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.output())
 			}
 		})
 	}
 }
 
-// A request is not used up: it is as it was, and the same cases come to the same again.
+// Run does not change the requests, so the same cases pass again.
 func TestRunTwice(t *testing.T) {
 	version := 16
 	prod := checks.Ref{Kind: "Cluster", Name: "prod"}
@@ -131,8 +131,8 @@ func TestRunTwice(t *testing.T) {
 		"Blocks":   {Request: checkstest.Request(&Database{Version: 17}, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: &version}))), Want: checkstest.Blocks("ClusterTooOld")},
 	}
 	before := snapshot.Of(cases)
-	notes := chain.Named("Notes", func(next handler) handler {
-		return func(ctx context.Context, r request) (checks.Result, error) { // it may change its request, but gets another one each time
+	changes := chain.Named("Changes", func(next handler) handler {
+		return func(ctx context.Context, r request) (checks.Result, error) { // it changes its request, and receives a new copy each time
 			r.APIVersion += "x"
 			if r.APIVersion != "x" {
 				return checks.Result{}, errFault
@@ -141,15 +141,15 @@ func TestRunTwice(t *testing.T) {
 		}
 	})
 	for range 2 {
-		checkstest.Run(t, chain.New(notes, newEnough()), cases)
+		checkstest.Run(t, chain.New(changes, newEnough()), cases)
 	}
 	if diff := before.Diff(cases); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Each case that fails is told of, in the order of their names.
-func TestRunTellsAll(t *testing.T) {
+// Run reports each failed case, in the order of the names.
+func TestRunReportsAll(t *testing.T) {
 	fake := &fakeT{}
 	cases := checkstest.Cases[*Database]{}
 	for _, name := range []string{"C", "A", "B"} {
@@ -166,7 +166,7 @@ func TestRunTellsAll(t *testing.T) {
 	}
 }
 
-// In a bubble there are no subtests, so Run and Conforms are given a t that has none.
+// A bubble has no subtests, so Run and Conforms receive a t without subtests.
 func TestInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plain := struct{ rapid.TB }{t}
@@ -175,10 +175,10 @@ func TestInABubble(t *testing.T) {
 	})
 }
 
-// A check that hangs, where it is asked or where it is composed, fails its case and no more.
+// A check that hangs when it is called or composed fails its case only.
 func TestRunHangs(t *testing.T) {
 	for name, link := range map[string]func(chan struct{}) checks.Middleware[*Database]{
-		"Asked": func(end chan struct{}) checks.Middleware[*Database] {
+		"Called": func(end chan struct{}) checks.Middleware[*Database] {
 			return decide(func(context.Context, request) (checks.Result, error) { <-end; return checks.Proceed(), nil })
 		},
 		"Composed": func(end chan struct{}) checks.Middleware[*Database] {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What makes no sense fails the test, and says so.
+// Set-up errors fail the test.
 func TestSetUp(t *testing.T) {
 	ready := checks.OwnerReady()
 	owners := rapid.Just(checkstest.OwnerRequest())
@@ -24,119 +24,119 @@ func TestSetUp(t *testing.T) {
 		want   string
 	}{
 		"NoCases": {
-			"a table that was emptied tests nothing",
+			"Run needs a case",
 			func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{}) },
 			"checkstest: Run: OwnerReady: there are no cases",
 		},
 		"RunNilLink": {
-			"there is nothing to ask",
+			"the link is required",
 			func(t *fakeT) { checkstest.Run(t, nilLink, some) },
 			"checkstest: Run: the link is nil",
 		},
 		"NoRequest": {
-			"a case that was not filled in",
+			"a case needs a request",
 			func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Want: checkstest.Proceeds()}}) },
 			`checkstest: OwnerReady: case "A" (): the request is nil`,
 		},
 		"WantsNothing": {
-			"whatever comes would be right",
+			"a case needs a Want",
 			func(t *fakeT) {
 				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
 			},
 			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
 		},
 		"SayingNothing": {
-			"a message of what?",
+			"Saying alone is not a Want",
 			func(t *fakeT) {
 				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest(), Want: checkstest.Want{}.Saying("a")}})
 			},
 			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
 		},
 		"BreaksInRun": {
-			"it would have no effect",
+			"WithExcuse has no effect in Run",
 			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.ReadOnly, "why")) },
 			"checkstest: Run: option 1: WithExcuse is for Conforms and Laws",
 		},
 		"RunNoTime": {
-			"nothing answers in no time",
+			"a time-out must be positive",
 			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) },
 			"checkstest: Run: option 1: WithTimeout(0s): give a positive duration",
 		},
 		"ZeroOption": {
-			"it says nothing",
+			"the zero Option has no effect",
 			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) },
 			"checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse",
 		},
 		"NotARequest": {
-			"only requests can be asked about",
+			"the link needs a request of package checks",
 			func(t *fakeT) {
 				checkstest.Conforms(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
 			},
 			"checkstest: Conforms: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int",
 		},
 		"NilLink": {
-			"there is nothing to ask",
+			"the link is required",
 			func(t *fakeT) { checkstest.Conforms(t, nilLink, owners) },
 			"checkstest: Conforms: the link is nil",
 		},
 		"NilGenerator": {
-			"nor anything to ask about",
+			"the generator is required",
 			func(t *fakeT) { checkstest.Conforms[*checks.OwnerRequest](t, ready, nil) },
 			"checkstest: Conforms: OwnerReady: the generator of requests is nil",
 		},
 		"NilRequest": {
-			"a generator that makes nothing",
+			"the generator makes a nil request",
 			func(t *fakeT) { checkstest.Conforms(t, ready, rapid.Just[*checks.OwnerRequest](nil)) },
 			"checkstest: Conforms: OwnerReady: the generator made a request that is nil",
 		},
 		"GeneratorPanics": {
-			"a fault in the test, not in the check",
+			"the generator panics, not the check",
 			func(t *fakeT) {
 				checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
 			},
 			"checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners",
 		},
 		"LawsNilGenerator": {
-			"there is nothing to ask about",
+			"the generator is required",
 			func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) },
 			"checkstest: Laws: OwnerReady: the generator of requests is nil",
 		},
 		"LawsNilRequest": {
-			"a generator that makes nothing",
+			"the generator makes a nil request",
 			func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) },
 			"checkstest: Laws: OwnerReady: the generator made a request that is nil",
 		},
 		"OnLinksInConforms": {
-			"it has no links to say something of",
+			"WithChainOptions has no effect in Conforms",
 			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithChainOptions()) },
 			"checkstest: Conforms: option 1: WithChainOptions is for Laws",
 		},
 		"BreaksWithoutWhy": {
-			"an excuse that nobody can judge",
+			"an excuse needs a reason",
 			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.ReadOnly, " ")) },
-			"checkstest: Conforms: option 1: WithExcuse(ReadOnly): say why",
+			"checkstest: Conforms: option 1: WithExcuse(ReadOnly): give a reason",
 		},
 		"BreaksNoRule": {
-			"there is no such rule",
+			"the rule is unknown",
 			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(99, "why")) },
 			"checkstest: Conforms: option 1: WithExcuse(Rule(99)): there is no such rule",
 		},
 		"BreaksTwice": {
-			"one of the two is another rule",
+			"the second excuse is probably for another rule",
 			func(t *fakeT) {
 				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Stops, "why"), checkstest.WithExcuse(checkstest.Stops, "why"))
 			},
 			"checkstest: Conforms: option 2: WithExcuse(Stops) is given twice",
 		},
 		"BreaksDecides": {
-			"it would be no check",
+			"every check must decide",
 			func(t *fakeT) {
 				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
 			},
 			"checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding",
 		},
 		"FailedAlready": {
-			"rapid would panic",
+			"rapid would panic in a failed test",
 			func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) },
 			"checkstest: Conforms: OwnerReady: the rules were not tried, because the test has already failed",
 		},
@@ -146,52 +146,53 @@ func TestSetUp(t *testing.T) {
 			fake := &fakeT{}
 			fake.run(func() { tc.do(fake) })
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" || !fake.Failed() {
-				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.said())
+				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.output())
 			}
 		})
 	}
 }
 
-// Whoever asks an owner check whether the resource is in the cloud has not understood what it is about.
+// NotInCloud panics for an owner check, which has no presence.
 func TestNotInCloudOfAnOwner(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("it does not panic")
+			t.Error("NotInCloud did not panic")
 		}
 	}()
 	checkstest.OwnerRequest(checkstest.NotInCloud())
 }
 
-// What rapid does by panics of its own is not taken for a panic of the generator.
+// The panics of rapid for a filter are not panics of the generator.
 func TestGeneratorFilters(t *testing.T) {
 	checkstest.Conforms(t, newEnough(), ordinary().Filter(func(r request) bool { return r.Resource.Version != 13 }))
 }
 
-// A gate is excused from what it cannot keep, wherever it stands; from nothing else.
+// A gate is excused from SameAnswer, ReadOnly and Concurrent, also inside
+// another link.
 func TestGate(t *testing.T) {
 	begun := func(r request) (checks.Result, error) {
 		r.Resource.Tags = append(r.Resource.Tags, "begun")
-		return checks.Block("Begun", "it has begun"), nil
+		return checks.Block("Begun", "the work has begun"), nil
 	}
 	cases := map[string]struct {
 		reason string
 		link   checks.Middleware[*Database]
 		want   string
 	}{
-		"Acts": {"that is what gates are for", checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }), ""},
+		"Acts": {"a gate may act", checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }), ""},
 		"OnOwner": {
-			"a gate in another link is one, too",
+			"a gate inside another link may act",
 			checks.OnOwner[*Database](checks.Gate("Begin", func(_ context.Context, r *checks.OwnerRequest) (checks.Result, error) {
 				r.Owner.Readiness.Message += "x"
 				return checks.Proceed(), nil
 			})), "",
 		},
 		"Check": {
-			"what acts and does not say so is found", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
+			"a check must not act", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
 			"checkstest: Begin breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Tags[2]: is new: \"begun\"",
 		},
 		"NoMessage": {
-			"the other rules are kept",
+			"a gate must keep the other rules",
 			checks.Gate("Begin", func(context.Context, request) (checks.Result, error) { return checks.Block("Begun", ""), nil }),
 			"checkstest: Gate(Begin) breaks Explains (a block has a reason in CamelCase, and a message): the block for Begun has no message: name the awaited object",
 		},
@@ -201,13 +202,13 @@ func TestGate(t *testing.T) {
 			fake := &fakeT{}
 			fake.run(func() { checkstest.Conforms(fake, tc.link, ordinary(), checkstest.WithTimeout(time.Minute)) })
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.said())
+				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.output())
 			}
 		})
 	}
 }
 
-// A whole chain is tried as one, and so are chains without links and chains that are observed.
+// Conforms tries a chain as one link, also an empty one and an observed one.
 func TestChains(t *testing.T) {
 	owner := checks.OnOwner[*Database](checks.OwnerReady())
 	wrong := checks.Check("Wrong", func(context.Context, request) (checks.Result, error) { return checks.Block("no", "no"), nil })
@@ -216,10 +217,10 @@ func TestChains(t *testing.T) {
 		chain  checks.Chain[*Database]
 		want   string
 	}{
-		"None":      {"what asks nothing stops nothing", checks.Chain[*Database]{}, ""},
-		"Right":     {"links that are right make a chain that is", chain.New(owner, newEnough()), ""},
+		"None":      {"an empty chain keeps the rules", checks.Chain[*Database]{}, ""},
+		"Right":     {"a chain of correct links keeps the rules", chain.New(owner, newEnough()), ""},
 		"Decorated": {"an observer changes no result", chain.New(owner, newEnough()).Observe(silent{}), ""},
-		"Wrong": {"one that is wrong does not", chain.New(owner, wrong),
+		"Wrong": {"a chain with a wrong link breaks a rule", chain.New(owner, wrong),
 			"checkstest: OnOwner(OwnerReady) -> Wrong breaks Explains (a block has a reason in CamelCase, and a message): the reason \"no\" does not begin with a capital letter"},
 	}
 	for name, tc := range cases {
@@ -227,7 +228,7 @@ func TestChains(t *testing.T) {
 			fake := &fakeT{}
 			fake.run(func() { checkstest.Conforms(fake, tc.chain, ordinary()) })
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.said())
+				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.output())
 			}
 		})
 	}

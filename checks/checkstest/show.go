@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// view is the part of a request that checks see and must not change.
+// view holds the parts of a request that checks see and must not change.
 type view struct {
 	Resource         any
 	Presence         any // nil for an owner check
@@ -20,7 +20,7 @@ type view struct {
 	Applied          bool
 	Vocabulary       *checks.Vocabulary
 	Errors           string // the names of the services; empty for the zero Errors
-	of               bool   // a resource, not an owner
+	of               bool   // a request of a check of a resource
 }
 
 func viewOf(req any) view {
@@ -46,7 +46,7 @@ func (v view) lines() (lines [][2]string) {
 	}
 	line("Owner", showObject(&v.Owner))
 	if v.Resolver {
-		line("Resolver", "there is one")
+		line("Resolver", "set")
 	}
 	if v.Kind != "" {
 		line("Kind", v.Kind)
@@ -69,7 +69,7 @@ func (v view) lines() (lines [][2]string) {
 	return lines
 }
 
-// String prints a request in a line.
+// String returns a request in one line.
 func (v view) String() string {
 	var parts []string
 	for _, l := range v.lines() {
@@ -78,7 +78,7 @@ func (v view) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// String prints a request, a part a line.
+// String returns a request with one line for each part.
 func (v variant[R]) String() string {
 	var b strings.Builder
 	b.WriteString("the request")

@@ -20,14 +20,14 @@ func TestShow(t *testing.T) {
 		set    func(request)
 		want   []string
 	}{
-		"Whole": {"all that can be set", func(r request) {
+		"Whole": {"each part is set", func(r request) {
 			r.Kind, r.APIVersion, r.Deleting, r.Applied = "Database", "2024-05-01", true, true
 			r.Resolver = checkstest.ResolverOf()
 			r.Vocabulary = &checks.Vocabulary{Approved: []string{"Yes"}}
-			r.Errors = classify.NewErrors("tape", func(*classify.Failure) bool { return false }, nil)
-		}, []string{"Resource: ", "Presence: present", "Owner: none", "Resolver: there is one", "Kind: Database", "APIVersion: 2024-05-01",
-			"Deleting: true", "Applied: true", `Vocabulary: &{Settled:nil Succeeded:nil Approved:["Yes"]`, "Errors: tape"}},
-		"Nothing": {"nothing but a resource", func(request) {}, []string{"Resource: ", "Presence: present", "Owner: none"}},
+			r.Errors = classify.NewErrors("cloud", func(*classify.Failure) bool { return false }, nil)
+		}, []string{"Resource: ", "Presence: present", "Owner: none", "Resolver: set", "Kind: Database", "APIVersion: 2024-05-01",
+			"Deleting: true", "Applied: true", `Vocabulary: &{Settled:nil Succeeded:nil Approved:["Yes"]`, "Errors: cloud"}},
+		"Nothing": {"only the resource is set", func(request) {}, []string{"Resource: ", "Presence: present", "Owner: none"}},
 	}
 	parts := []string{"Resource", "Presence", "Owner", "Resolver", "Kind", "APIVersion", "Deleting", "Applied", "Vocabulary", "Errors"}
 	for name, tc := range cases {
@@ -36,15 +36,15 @@ func TestShow(t *testing.T) {
 			tc.set(req)
 			fake := &fakeT{}
 			fake.run(func() { checkstest.Conforms(fake, mute, rapid.Just(req)) })
-			said := strings.Join(strings.Fields(fake.said()), " ")
+			output := strings.Join(strings.Fields(fake.output()), " ")
 			for _, want := range tc.want {
-				if !strings.Contains(said, " "+want) {
-					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, said)
+				if !strings.Contains(output, " "+want) {
+					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, output)
 				}
 			}
 			for _, part := range parts {
-				if wanted := strings.Contains(strings.Join(tc.want, " "), part+": "); !wanted && strings.Contains(said, " "+part+": ") {
-					t.Errorf("%s: %s is shown:\n%s", tc.reason, part, said)
+				if wanted := strings.Contains(strings.Join(tc.want, " "), part+": "); !wanted && strings.Contains(output, " "+part+": ") {
+					t.Errorf("%s: %s is shown:\n%s", tc.reason, part, output)
 				}
 			}
 		})

@@ -26,7 +26,8 @@ func doubles() checks.Middleware[*Database] {
 	})
 }
 
-// A check that reads and sets slots keeps the rules: a slot is no part of the request.
+// A check that reads and sets slots keeps the rules, because each copy of a
+// request has its own slots.
 func TestCopiesHaveSlotsOfTheirOwn(t *testing.T) {
 	checkstest.Conforms(t, doubles(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 		req := checkstest.Request(&Database{})
@@ -40,6 +41,6 @@ func TestCopiesHaveSlotsOfTheirOwn(t *testing.T) {
 		"Asked": {Reason: "the slot is set", Want: checkstest.Proceeds(), Request: given},
 	})
 	if n, err := answer.Get(given); err == nil {
-		t.Errorf("the kit called the check with a copy, but the request of the case has the answer %d", n)
+		t.Errorf("Run called the check with a copy, but set the slot of the original to %d", n)
 	}
 }

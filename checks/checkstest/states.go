@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// provisioningStates are the provisioning states of Azure resources. The most
-// frequent ones come first, because rapid prefers them.
+// provisioningStates are the provisioning states of Azure resources, the most
+// frequent first, because rapid prefers the first ones.
 var provisioningStates = []string{
 	"Succeeded", "Failed", "Canceled", "Creating", "Updating", "Deleting",
 	"Accepted", "Running", "Stopped", "Stopping", "Starting", "Upgrading", "Scaling", "Deallocating", "Deallocated",
@@ -16,14 +16,15 @@ var provisioningStates = []string{
 	"InProgress", "Pending", "Registering", "ReconcilingClusterCertificates", "RotatingClusterCertificates", "Waiting",
 }
 
-// oddStates are no states of Azure.
+// oddStates are not states of Azure.
 var oddStates = []string{
 	"", " ", "\n", "Cancelled", "Success", "Suceeded", "SucceededWithErrors", "NotSucceeded", "Succeeded,Failed", "Unknown", "None",
 	"nil", "0", "?", "\"", "成功", "\xff",
 }
 
-// ProvisioningStates draws values of a state field of Azure: nil, every state of
-// Azure, in any case and with surrounding white space, other words, and blanks.
+// ProvisioningStates draws values of a state field of Azure: nil, every state
+// of Azure, in any case and with surrounding white space, other words, and
+// blanks.
 func ProvisioningStates[S ~string]() *rapid.Generator[*S] {
 	return rapid.Custom(func(t *rapid.T) *S {
 		switch rapid.IntRange(0, 9).Draw(t, "kind of state") {

@@ -11,7 +11,8 @@ import (
 
 type state string
 
-// All kinds of states are drawn: nil, settled ones, others, in odd cases, with white space around, blank ones and rubbish.
+// Each kind of state is drawn: nil, settled, other, in odd case, padded, blank
+// and unknown.
 func TestProvisioningStates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rapid tries too few cases with -short")
@@ -46,7 +47,7 @@ func TestProvisioningStates(t *testing.T) {
 	}
 }
 
-// Each drawn state is the caller's own, so that nobody writes into the kit.
+// The caller may change each drawn state.
 func TestProvisioningStatesAreFresh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if s := checkstest.ProvisioningStates[string]().Draw(t, "state"); s != nil {

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	deepest      = 12 // how many fields, pointers and elements deep unset goes
-	mostElements = 2  // of a list
+	maxDepth    = 12 // in fields, pointers and elements
+	maxElements = 2  // of a list
 )
 
-// unset returns copies of v. In each, one exported field at any level is zero; its
-// path is like ".Status.State". unset does not change v: a copy has new pointers on
-// the way to the field, and shares the rest.
+// unset returns copies of v. In each, one exported field at any level is zero;
+// its path is like ".Status.State". The copies have new pointers on the way to
+// the field, and share the rest with v.
 func unset(v reflect.Value) iter.Seq2[string, reflect.Value] {
-	return func(yield func(string, reflect.Value) bool) { unsetIn(v, "", deepest, yield) }
+	return func(yield func(string, reflect.Value) bool) { unsetIn(v, "", maxDepth, yield) }
 }
 
-// unsetIn reports whether to continue.
+// unsetIn is unset for the value at path. It reports whether to continue.
 func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect.Value) bool) bool {
 	if depth == 0 {
 		return true
@@ -53,7 +53,7 @@ func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect
 			}
 		}
 	case reflect.Slice:
-		for i := range min(v.Len(), mostElements) {
+		for i := range min(v.Len(), maxElements) {
 			with := func(part reflect.Value) reflect.Value {
 				c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 				reflect.Copy(c, v)
@@ -68,7 +68,7 @@ func unsetIn(v reflect.Value, path string, depth int, yield func(string, reflect
 	return true
 }
 
-// unsetPart does the same for a field or an element. with puts it into a copy of
+// unsetPart is unsetIn for a field or an element. with puts it into a copy of
 // the whole.
 func unsetPart(part reflect.Value, path string, depth int, with func(reflect.Value) reflect.Value,
 	yield func(string, reflect.Value) bool) bool {

@@ -33,18 +33,18 @@ func TestUnset(t *testing.T) {
 		want   []string
 	}{
 		"Full": {
-			"each field at each level, the first elements of a list, nothing that is hidden", full,
+			"each exported field at each level, and the first elements of a list", full,
 			[]string{
 				".Name", ".Next", ".Next.Name", ".Any", ".Any.Name", ".List", ".List[0]", ".List[0].Name", ".List[1]", ".List[1].Name",
 				".Map", ".Status", ".Status.State",
 			},
 		},
-		"Empty":  {"what is not set cannot be unset", &node{}, nil},
-		"Nil":    {"nor in what is not there", (*node)(nil), nil},
-		"Struct": {"a value is as good as a pointer", node{Name: "a"}, []string{".Name"}},
-		"Number": {"there are no fields in it", 7, nil},
+		"Empty":  {"a zero field is left out", &node{}, nil},
+		"Nil":    {"a nil pointer has no fields", (*node)(nil), nil},
+		"Struct": {"a struct value has fields", node{Name: "a"}, []string{".Name"}},
+		"Number": {"a number has no fields", 7, nil},
 		"Cycle": {
-			"it ends", cycle,
+			"the depth of a cycle is limited", cycle,
 			[]string{".Name", ".Next", ".Next.Name", ".Next.Next", ".Next.Next.Name", ".Next.Next.Next", ".Next.Next.Next.Name",
 				".Next.Next.Next.Next", ".Next.Next.Next.Next.Name", ".Next.Next.Next.Next.Next", ".Next.Next.Next.Next.Next.Name", ".Next.Next.Next.Next.Next.Next"},
 		},
@@ -72,7 +72,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// Exactly the field that the path names is not set.
+// Only the field that the path names is zero.
 func TestUnsetOne(t *testing.T) {
 	type list struct{ Words []string }
 	two := &list{[]string{"x", "y"}}

@@ -12,16 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// This is the test that the package's documentation shows.
+// doc.go shows this test.
 func TestNewEnough(t *testing.T) {
 	prod := checks.Ref{Kind: "Cluster", Name: "prod"}
 	wanted := &Database{Version: 16}
 	checkstest.Run(t, newEnough(), checkstest.Cases[*Database]{
 		"Same": {Reason: "the cluster can run it", Want: checkstest.Proceeds(),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(16)})))},
-		"Older": {Reason: "it is upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WithWaitingFor(prod)).Saying("at 15"),
+		"Older": {Reason: "the cluster must be upgraded first", Want: checkstest.Blocks("ClusterTooOld", checks.WithWaitingFor(prod)).Saying("at version 15"),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: new(15)})))},
-		"Gone": {Reason: "it may still come", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithRetry(classify.Fast)),
+		"Gone": {Reason: "the cluster may be created later", Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithRetry(classify.Fast)),
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
 	})
 	versions := rapid.IntRange(14, 18)
@@ -31,14 +31,14 @@ func TestNewEnough(t *testing.T) {
 	}))
 }
 
-// This is the test of a chain that it shows. ordinary draws requests.
+// doc.go shows this test of a chain.
 func TestGuards(t *testing.T) {
 	guards := chain.New(audit("audit"), newEnough())
 	checkstest.Laws(t, guards, ordinary())
 	checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
 }
 
-// The documentation shows both letter by letter.
+// doc.go shows both tests exactly.
 func TestUsageIsDocumented(t *testing.T) {
 	usage, err := os.ReadFile("usage_test.go")
 	if err != nil {

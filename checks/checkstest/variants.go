@@ -11,7 +11,7 @@ import (
 
 // variant is a drawn request, or a request made from one.
 type variant[R any] struct {
-	what string // its difference, as "with no owner"; empty for the drawn request
+	what string // the difference, such as "with no owner"; empty for the drawn request
 	rule Rule   // the rule that a missing decision breaks
 	req  R
 }
@@ -29,7 +29,7 @@ type otherKind struct{ Name string }
 
 var errResolver = errors.New("the resolver fails")
 
-// variants returns the requests that authors forget. It does not change given.
+// variants returns requests that authors forget. It does not change given.
 func variants[R any](given R) []variant[R] {
 	var all []variant[R]
 	add := func(rule Rule, what string, change func(parts)) {

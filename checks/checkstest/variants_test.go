@@ -31,18 +31,18 @@ func TestVariants(t *testing.T) {
 		want   [][]string
 	}{
 		"Owner": {
-			"everything that can be said of an owner", of(t, OwnerRequest(OwnedBy(Ready(ref, &cluster{&state})), ResolvedBy(ResolverOf()))),
+			"each variant of an owner check with an owner", of(t, OwnerRequest(OwnedBy(Ready(ref, &cluster{&state})), ResolvedBy(ResolverOf()))),
 			[][]string{none, there, {"about to be deleted", "after Apply"}, resolver, {"without Owner.Value.State"}},
 		},
 		"Applied": {
-			"a check of PostCheck, of a cloud with words of its own", of(t, &checks.OwnerRequest{Applied: true, Vocabulary: &checks.Vocabulary{}}),
+			"variants of a check after Apply, with a vocabulary", of(t, &checks.OwnerRequest{Applied: true, Vocabulary: &checks.Vocabulary{}}),
 			[][]string{none, {"about to be deleted", "before Apply", "with no vocabulary"}},
 		},
 		"Root": {
-			"without an owner its type is unknown", of(t, OwnerRequest()), [][]string{none, {"about to be deleted", "after Apply"}},
+			"without an owner no variant has a nil pointer as owner", of(t, OwnerRequest()), [][]string{none, {"about to be deleted", "after Apply"}},
 		},
 		"Resource": {
-			"and of a resource", of(t, Request(&cluster{&state}, NotInCloud())),
+			"each variant of a check of a resource", of(t, Request(&cluster{&state}, NotInCloud())),
 			[][]string{none, {"about to be deleted", "after Apply", "with presence unknown", "with presence present", "without Resource.State"}},
 		},
 	}
@@ -59,14 +59,15 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// of names the variants of a request, each of which must differ from it, and change nothing of it.
+// of returns the names of the variants of a request. Each must differ from it
+// and leave it unchanged.
 func of[R any](t *testing.T, req R) (names []string) {
 	t.Helper()
 	before := snapshot.Of(req)
 	for _, v := range variants(req) {
 		names = append(names, v.what)
 		if before.Diff(v.req) == "" && v.what != "with no owner" {
-			t.Errorf("%s: it is the same", v.what)
+			t.Errorf("%s: the variant equals the request", v.what)
 		}
 	}
 	if diff := before.Diff(req); diff != "" {
@@ -75,13 +76,14 @@ func of[R any](t *testing.T, req R) (names []string) {
 	return names
 }
 
-// Of a resource with very many fields some are tried with each request, and all with many.
+// Of a resource with very many fields some are tried with each request, and all
+// with many.
 func TestSomeVariants(t *testing.T) {
 	seed := flag.Lookup("rapid.seed")
 	defer func(before string) { _ = flag.Set(seed.Name, before) }(seed.Value.String())
-	_ = flag.Set(seed.Name, "1") // which fields come is left to chance
+	_ = flag.Set(seed.Name, "1") // a fixed seed draws the same variants
 	seen := map[int]bool{}
-	all := make([]variant[*checks.OwnerRequest], 3*most)
+	all := make([]variant[*checks.OwnerRequest], 3*maxVariants)
 	for i := range all {
 		all[i].req = &checks.OwnerRequest{}
 	}
@@ -91,8 +93,8 @@ func TestSomeVariants(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		got := some(t, all)
-		if len(got) != most {
-			t.Fatalf("%d are tried", len(got))
+		if len(got) != maxVariants {
+			t.Fatalf("%d variants are tried, want the limit", len(got))
 		}
 		for _, v := range got {
 			seen[place[v.req]] = true

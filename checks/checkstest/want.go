@@ -14,13 +14,14 @@ import (
 )
 
 // Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks],
-// [Ignores], [Finishes], [Releases], [Fails] and [FailsAs] make one. The zero Want fails the test.
+// [Ignores], [Finishes], [Releases], [Fails] and [FailsAs] make one. The zero
+// Want fails the test.
 type Want struct {
 	verdict, reason string
 	retry           classify.Retry // Unset: any
 	after           time.Duration  // 0: any
 	refs            []checks.Ref   // sorted; none: any
-	saying          []string
+	parts           []string
 	errs            []wantedError
 }
 
@@ -46,16 +47,18 @@ func Proceeds() Want { return Want{verdict: verdictProceed} }
 // Skips expects that the check skips the inner links.
 func Skips() Want { return Want{verdict: verdictSkip} }
 
-// Blocks expects a block with the reason. The options are those of [checks.Block].
-// Run compares [checks.WithRetry] and [checks.WithAfter] if they are given. With
-// [checks.WithWaitingFor], the awaited objects must be exactly these, in any order.
+// Blocks expects a block with the reason. The options are those of
+// [checks.Block]. Run compares [checks.WithRetry] and [checks.WithAfter] if
+// they are given. With [checks.WithWaitingFor], the awaited objects must be
+// exactly these, in any order.
 func Blocks(reason string, opts ...checks.BlockOption) Want {
-	// Only a block shows the settings of the options. A second block with another Retry shows whether they set one.
-	said := checks.Block("Wanted", "wanted", opts...)
+	// A block shows the settings of the options. A second block with another
+	// Retry shows whether the options set one.
+	given := checks.Block("Wanted", "wanted", opts...)
 	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.WithRetry(classify.OnChange)}, opts...)...)
-	w := Want{verdict: verdictBlock, reason: reason, after: said.After(), refs: sorted(said.WaitingFor())}
-	if said.Retry() == other.Retry() {
-		w.retry = said.Retry()
+	w := Want{verdict: verdictBlock, reason: reason, after: given.After(), refs: sorted(given.WaitingFor())}
+	if given.Retry() == other.Retry() {
+		w.retry = given.Retry()
 	}
 	return w
 }
@@ -69,8 +72,8 @@ func Finishes(reason string) Want { return Want{verdict: verdictFinish, reason: 
 // Releases expects [checks.Release].
 func Releases() Want { return Want{verdict: verdictRelease} }
 
-// Fails expects an error in which errors.Is finds all of errs; without errs, any
-// error.
+// Fails expects an error in which errors.Is finds all of errs; without errs,
+// any error.
 func Fails(errs ...error) Want {
 	w := Want{verdict: verdictError}
 	for _, target := range errs {
@@ -90,11 +93,11 @@ func FailsAs[E error]() Want {
 // Saying returns a Want that also expects each part in the message of the
 // result, or in the text of the error.
 func (w Want) Saying(parts ...string) Want {
-	w.saying = slices.Concat(w.saying, parts)
+	w.parts = slices.Concat(w.parts, parts)
 	return w
 }
 
-// String prints the expected answer in a line.
+// String returns the expected answer in one line.
 func (w Want) String() string {
 	var b strings.Builder
 	b.WriteString(w.verdict)
@@ -108,7 +111,7 @@ func (w Want) String() string {
 	for _, e := range w.errs {
 		more = append(more, e.name)
 	}
-	for _, part := range w.saying {
+	for _, part := range w.parts {
 		more = append(more, fmt.Sprintf("saying %q", part))
 	}
 	if w.retry != classify.Unset {
@@ -126,8 +129,8 @@ func (w Want) String() string {
 	return b.String()
 }
 
-// outcome is an answer in the form that is compared. Its fields are exported for
-// cmp.
+// outcome is an answer in the form that is compared. Its fields are exported
+// for cmp.
 type outcome struct {
 	Verdict, Reason, Message string
 	Retry                    string
@@ -151,7 +154,7 @@ func outcomeOf(res checks.Result, err error) outcome {
 	return o
 }
 
-// whole returns the expected outcome. It takes the parts that Want leaves open
+// whole returns the expected outcome. It takes the parts that w leaves open
 // from got.
 func (w Want) whole(got outcome, err error) outcome {
 	want := got
@@ -159,7 +162,7 @@ func (w Want) whole(got outcome, err error) outcome {
 	if w.reason != "" {
 		want.Reason = w.reason
 	}
-	if w.verdict != got.Verdict { // got has nothing to compare the rest with
+	if w.verdict != got.Verdict { // the rest cannot be compared
 		want = outcome{Verdict: w.verdict, Reason: w.reason}
 	}
 	if w.retry != classify.Unset {
@@ -176,7 +179,7 @@ func (w Want) whole(got outcome, err error) outcome {
 		text = &want.Error
 	}
 	var missing []string
-	for _, part := range w.saying {
+	for _, part := range w.parts {
 		if !strings.Contains(*text, part) {
 			missing = append(missing, fmt.Sprintf("... %q ...", part))
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// ending is how a watched function ended.
+// ending is the way in which a watched function ended.
 type ending struct {
 	how   end
-	value any    // of a panic
-	stack []byte // of a panic
+	value any    // the value of a panic
+	stack []byte // the stack of a panic
 }
 
 type end uint8
@@ -24,10 +24,10 @@ const (
 	returned end = iota
 	panicked
 	exited // runtime.Goexit
-	late   // not at all
+	late   // it did not end in time
 )
 
-// fault returns how it ended, as a sentence; "" if it returned.
+// fault returns the ending as a sentence, or "" if the function returned.
 func (e ending) fault(within time.Duration) string {
 	switch e.how {
 	case panicked:
@@ -40,17 +40,17 @@ func (e ending) fault(within time.Duration) string {
 	return ""
 }
 
-// watch runs functions that may not end, or not return.
+// watch runs functions that may not return.
 type watch struct {
 	within time.Duration
 	steps  atomic.Int64
 }
 
-// step begins a step. Each step has its own time.
+// step begins a step. The time-out is for each step.
 func (w *watch) step() { w.steps.Add(1) }
 
-// do runs a function of one or more steps in a goroutine of its own, with the
-// labels of ctx, and waits for it. If it is late, it is still running.
+// do runs a function of one or more steps in a new goroutine, with the labels
+// of ctx, and waits for it. A late function continues to run.
 func (w *watch) do(ctx context.Context, run func()) ending {
 	done, e := make(chan struct{}), ending{how: exited}
 	go labeled(ctx, func() {
@@ -68,8 +68,8 @@ func (w *watch) do(ctx context.Context, run func()) ending {
 	return e
 }
 
-// labeled runs fn with the labels of ctx and then over without them: the kit's
-// own goroutine is not one that a check left inner.
+// labeled runs fn with the labels of ctx, and then over without them, so that
+// the goroutine of the kit is not reported as a leak of the check.
 func labeled(ctx context.Context, fn, over func()) {
 	defer over()
 	defer pprof.SetGoroutineLabels(context.Background())

@@ -78,10 +78,10 @@ func Example_preCheckOwnerReady() {
 	//   waits for [Namespace shop] and is looked at again fast
 	// blocked at OwnerCheck by OwnerReady: OwnerNotReady: owner Namespace shop is not ready: Creating
 	//   waits for [Namespace shop] and is looked at again fast
-	// blocked at OwnerCheck by OwnerReady: OwnerReadinessStale: owner Namespace shop was ready for generation 1 of its spec, which is at 2 now
+	// blocked at OwnerCheck by OwnerReady: OwnerReadinessStale: owner Namespace shop was ready for generation 1 of its spec; it must be ready for generation 2
 	//   waits for [Namespace shop] and is looked at again fast
 	// PUT orders
 	// ready
-	// blocked at OwnerCheck by OwnerReady: OwnerNotSet: there is no owner, and one is required: name an owner
+	// blocked at OwnerCheck by OwnerReady: OwnerNotSet: the resource has no owner and needs one: set its owner reference
 	//   waits for [] and is looked at again on change
 }

@@ -74,7 +74,7 @@ func Example_privateEndpoint() {
 	}
 	// Output:
 	// PUT
-	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: 0 of at least 1 are there to be approved
+	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: approvals found: 0, required: at least 1
 	//   looked at again slow - Reconciling
 	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: first has no approval status yet; second has no approval status yet
 	//   looked at again slow - Reconciling
@@ -84,7 +84,7 @@ func Example_privateEndpoint() {
 	//   looked at again slow - Reconciling
 	// blocked at PostCheck by ApprovalPending: ApprovalRejected: first must be approved by a person; second was rejected: a person has to approve it or to remove it (asked for on Monday)
 	//   looked at again on change - Stalled
-	// blocked at PostCheck by ApprovalPending: ApprovalDisconnected: first was disconnected: a person has to connect it anew
+	// blocked at PostCheck by ApprovalPending: ApprovalDisconnected: first was disconnected: a person has to connect it again
 	//   looked at again on change - Stalled
 	// ready
 }

@@ -245,7 +245,7 @@ func TestPageOfVersions(t *testing.T) {
 		"Old":        {"the version that the check was written for", "Database/v1", &Database{Name: "a"}, false, "blocked at PreCheck by Backup: BackupRunning: the backup has to end first", 0},
 		"New":        {"the next one keeps it", "Database/v2", &DatabaseV2{Name: "a"}, false, "blocked at PreCheck by Backup: BackupRunning: the backup has to end first", 0},
 		"Applied":    {"and goes on where the old one does", "Database/v2", &DatabaseV2{Name: "a"}, true, "ready", 1},
-		"Impossible": {"an object that cannot be converted fails", "Database/v2", &DatabaseV2{}, true, "failed at PreCheck by Backup: CheckFailed: check Backup failed: Database/v2: cannot make *aso_test.Database of *aso_test.DatabaseV2: a database of version 1 has a name", 0},
+		"Impossible": {"an object that cannot be converted fails", "Database/v2", &DatabaseV2{}, true, "failed at PreCheck by Backup: CheckFailed: check Backup failed: Database/v2: cannot convert *aso_test.DatabaseV2 to *aso_test.Database: a database of version 1 has a name", 0},
 		"Unknown":    {"a kind without extensions needs none", "Backup/v1", &Database{}, false, "ready", 1},
 	}
 	for name, tc := range cases {

@@ -63,7 +63,7 @@ func TestStories(t *testing.T) {
 			"01:30  Endpoint legacy       ready",
 			"04:00  Endpoint legacy       * the owner of the service on connection legacy: Disconnected",
 			"06:30  Endpoint legacy       blocked at PostCheck by ApprovalPending: ApprovalDisconnected",
-			"connection legacy was disconnected: a person has to connect it anew (the server has moved)"}},
+			"connection legacy was disconnected: a person has to connect it again (the server has moved)"}},
 		"reports": {"nothing is said at first", []string{
 			"00:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
 			"connection reports has no approval status yet",

@@ -57,7 +57,7 @@ var checksFaults = []fault{
 		new: `if n = o.call.Note(); n == nil {
 					n = &onion.Note{}
 				}`,
-		test: "checks.TestComposeAtTheEnd/Request/HandedFake", why: "a link asks about another resource than the one that is reconciled",
+		test: "checks.TestComposeAtTheEnd/Request/PassedForeign", why: "a link asks about another resource than the one that is reconciled",
 	},
 	{
 		name: "typed-nil-owner-counts-as-found", in: "checks",
@@ -121,19 +121,19 @@ var checksFaults = []fault{
 		return owner, s.noOwner(o)
 `,
 		new:  ``,
-		test: "checks.TestOwnerToLookInto/Unset", why: "an owner that no reference names is said not to be found, and looked for again and again",
+		test: "checks.TestUnusableOwner/Unset", why: "an owner that no reference names is said not to be found, and looked for again and again",
 	},
 	{
 		name: "missing-owner-under-another-reason", in: "checks.typed",
 		old:  `res = s.unusable(of.notFound,`,
 		new:  `res = s.blocked(of.notFound,`,
-		test: "checks.TestOwnerToLookInto/KeptNotFound", why: "people change the version of a cluster that does not exist",
+		test: "checks.TestUnusableOwner/KeptNotFound", why: "people change the version of a cluster that does not exist",
 	},
 	{
 		name: "owner-found-needs-readiness", in: "checks.OwnerFound",
 		old:  `"OwnerFound", false,`,
 		new:  `"OwnerFound", true,`,
-		test: "checks.TestOwnerFound/Silent", why: "a check that only needs the owner to exist waits for its readiness",
+		test: "checks.TestOwnerFound/Unreported", why: "a check that only needs the owner to exist waits for its readiness",
 	},
 	{
 		name: "reference-of-another-kind-looked-into", in: "checks.ReferenceIs",
@@ -178,7 +178,7 @@ var checksFaults = []fault{
 		name: "wrong-kind-proceeds", in: "checks",
 		old:  `case found && s.wrongKindProceeds:`,
 		new:  `case found:`,
-		test: "checks.TestOwnerToLookInto/WrongKind", why: "a check that cannot look into the owner lets the work through",
+		test: "checks.TestUnusableOwner/WrongKind", why: "a check that cannot look into the owner lets the work through",
 	},
 	{
 		name: "objection-overruled", in: "checks",
@@ -225,8 +225,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "deny-allows", in: "checks",
-		old:  `says(states, state, s.exact) != s.denies`,
-		new:  `says(states, state, s.exact)`,
+		old:  `listed(states, state, s.exact) != s.denies`,
+		new:  `listed(states, state, s.exact)`,
 		test: "checks.TestStates/Denied", why: "the states that are to block are the only ones to pass",
 	},
 	{
@@ -431,8 +431,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "state-judged-only-if-present", in: "checks.settings.ofResource",
-		old:  `case reported && s.lets(states, state):`,
-		new:  `case reported && (presence != Present || s.lets(states, state)):`,
+		old:  `case reported && s.allows(states, state):`,
+		new:  `case reported && (presence != Present || s.allows(states, state)):`,
 		test: "checks.TestProvisioningState/UnknownBusy", why: "a reported state is ignored, since nothing has looked for the resource",
 	},
 	{
@@ -577,7 +577,7 @@ var checksFaults = []fault{
 		test: "checks.TestSlotConvert/Inside", why: "what a check of another version found is lost",
 	},
 	{
-		name: "blocking-owner-handed-over", in: "checks.handing",
+		name: "blocking-owner-handed-over", in: "checks.filling",
 		old:  `if text == "" {`,
 		new:  `if text != "" {`,
 		test: "checks.TestWithSlot/Objection", why: "a link acts on an owner that the check refused",

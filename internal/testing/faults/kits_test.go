@@ -119,7 +119,7 @@ var kitFaults = []fault{
 	},
 	{
 		name: "kit-excuses-a-forgotten-next", in: "checks/checkstest",
-		old:  `e.never(HandsOn, v, a, `,
+		old:  `e.findAlways(HandsOn, v, a, `,
 		new:  `broken(HandsOn, `,
 		test: "checks/checkstest.TestForgetsIsNotExcused", why: "an excuse for a link that calls next twice covers one that forgets next",
 	},

@@ -32,7 +32,7 @@ func linksOf[R any, L Links[R]](t rapid.TB, by string, link L) (links chain.Chai
 	return links
 }
 
-// handler is a chain that was composed once, as an engine does.
+// handler is a chain that was composed once, as by an engine.
 type handler[R any] struct {
 	call   chain.Handler[R, checks.Result]
 	broken ending // how composing failed
@@ -52,12 +52,12 @@ type answer struct {
 	res    checks.Result
 	err    error
 	ending ending
-	handed int  // how often the inner links were called
-	other  bool // they were called with another request
+	called int  // the number of calls of the inner links
+	other  bool // the inner links received another request
 }
 
-// ask calls the chain with a request. It cancels the context after the answer, as
-// an engine does after a pass.
+// ask calls the chain with a request. It cancels the context after the answer,
+// like an engine after a pass.
 func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
 	return a
 }
 
-// String prints the answer in a line.
+// String returns the answer in one line.
 func (a answer) String() string {
 	if a.err != nil {
 		return verdictError + ": " + textOf(a.err)
@@ -82,8 +82,7 @@ func (a answer) same(o answer) bool {
 	return a.res.Equal(o.res) && (a.err == nil) == (o.err == nil) && textOf(a.err) == textOf(o.err)
 }
 
-// textOf returns the text of an error, also if its method panics, as that of an
-// error made up for a test may.
+// textOf returns the text of an error, even if its Error method panics.
 func textOf(err error) string {
 	if err == nil {
 		return ""
