@@ -1,21 +1,25 @@
-# Everything here runs on a fresh machine with Go; -race is used where there is a C compiler.
+# All targets run on a fresh machine with Go. The tests use the race detector if there is a C compiler.
 #
-#   make test    format, vet, lint, all tests, every module in the workspace and alone, other systems, tidy, generated files,
-#                a release, seconds of fuzzing
-#   make envtest builds the API server that the tests of ctrlx need (make test does it)
-#   make generate  the generated files of examples/operator; make test fails if they are stale
-#   make release-check  rehearses a release: each module's zip, its exported names, a program that requires it (make test does it)
-#   make api     records the exported names in api/; make test fails if they are stale
-#   make api-released, release-diff BASE=tag, release VERSION=version   steps of RELEASING.md
-#   make bench   all benchmarks; ratios are reported beside the times
-#   make bench-peers  the table of costs beside other libraries, in about a minute
-#   make bench-ctrlx  passes and wake-ups of ctrlx beside others by hand, with an API server, in some minutes
-#   make cover   coverage of the root module by its own tests, the page in cover.html
-#   make fuzz    every fuzz target of all modules for FUZZTIME (1m); make test does it for FUZZ_SHORT (3s), without ctrlx and the examples
-#   make faults  makes each mistake listed in internal/testing/faults, and sees a test notice it
-#   make mutate  makes small changes of the code (mutants) and prints those that no test notices; SAMPLE=200 SEED=1 tries some
-#   make soak    wears ctrlx out: its operators, its API server and its network are killed and broken for twenty minutes
-#   make fmt     formats
+#   make test           checks everything: format, vet, lint, the tests of all modules in the workspace and alone, other
+#                       systems, tidy, generated files, a rehearsed release, a sample of mutants, seconds of fuzzing
+#   make check          format, vet, lint and the tests of all modules in the workspace
+#   make envtest        builds the API server for the tests of ctrlx (part of make test)
+#   make generate       writes the generated files of examples/operator; make test fails if they are stale
+#   make release-check  rehearses a release: the zip of each module, its exported names, a program that requires it
+#   make api            records the exported names in api/; make test fails if they are stale
+#   make api-released, make release-diff BASE=tag, make release VERSION=version   are steps of RELEASING.md
+#   make bench          runs the benchmarks of the root module
+#   make bench-peers    prints the table of costs of other libraries, in about a minute
+#   make bench-ctrlx    measures passes and wake-ups of ctrlx and of code by hand, with an API server, in some minutes
+#   make cover          measures the coverage of the root module by its own tests, and writes cover.html
+#   make fuzz           runs every fuzz target of all modules for FUZZTIME (1m)
+#   make fuzz-short     the same for FUZZ_SHORT (3s), without ctrlx and the examples (part of make test)
+#   make faults         makes each mistake of internal/testing/faults and requires that its test fails
+#   make mutate         makes small changes of the code (mutants) and prints those that no test notices; SAMPLE=200 SEED=1
+#                       tries some of them
+#   make soak           kills and breaks the operators, the API server and the network of ctrlx for twenty minutes
+#   make fmt            formats the Go files
+#   make clean          removes bin and the coverage
 
 MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx examples/operator
 FUZZTIME   ?= 1m
@@ -33,15 +37,15 @@ test: check alone systems tidy generated release-check mutate-check fuzz-short
 check: bin/staticcheck envtest
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
-	@# Each command is followed by &&, since the shell ignores set -e in what is followed by ||.
+	@# && joins the commands, because the shell ignores set -e on the left side of ||.
 	@for m in $(MODULES); do ( set -x; cd $$m && \
 		$(GO) vet ./... && \
 		$(CURDIR)/bin/staticcheck ./... && \
 		$(GO) test $(RACE) ./... ) || exit 1; done
 
-# alone compiles each module with its tests as users get it, without the workspace, the root first. check ran the tests under
-# the race detector, which allocates and is slow: tests that count or compare skip themselves there, and packages that have
-# such tests run here again. The API server is used for the costs of a pass only.
+# alone compiles each module and its tests without the workspace, as users get it, the root first. It also runs the tests of
+# packages that count allocations or compare times. These tests skip themselves in check, because the race detector allocates
+# and is slow. In ctrlx only the tests of the cost of a pass run.
 RACY := {{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}
 alone: envtest
 	@for m in $(MODULES); do ( cd $$m && export GOWORK=off && \
@@ -49,8 +53,7 @@ alone: envtest
 		set -x; $(GO) vet ./... && { [ -z "$$tests" ] || $(GO) test $$tests; } ) || exit 1; done
 	cd ctrlx && GOWORK=off $(GO) test -run Pass .
 
-# systems compiles the root module and its tests for other systems, and runs them on 32 bits if this machine can. Where the
-# tests run they are not compiled once more.
+# systems compiles the root module and its tests for other systems. It runs the tests for 32 bits if this machine can.
 SYSTEMS := windows/amd64 darwin/arm64 linux/arm64 linux/386
 systems:
 	@out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && for s in $(SYSTEMS); do ( \
@@ -61,19 +64,19 @@ systems:
 tidy:
 	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release tools/mutate; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
-# generate makes the DeepCopy methods, the definitions and the role of examples/operator of its types and comments.
+# generate makes the DeepCopy methods, the CRDs and the role of examples/operator from its types and comments.
 GENERATE := object crd rbac:roleName=kusto-operator
 generate: bin/controller-gen
 	cd examples/operator && $(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:crd:dir=config/crd output:rbac:dir=config/rbac
 
-# generated fails if that has not been done.
+# generated fails if the files of generate are stale.
 generated: bin/controller-gen
 	@new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && cd examples/operator && \
 	$(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:object:dir="$$new" output:crd:dir="$$new/crd" output:rbac:dir="$$new/rbac" && \
 	diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
-	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "what is generated is not up to date, run make generate"; exit 1; }
+	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "the generated files are stale, run make generate"; exit 1; }
 
-# release-check rehearses a release of the working tree, after the tests of the rehearsal itself.
+# release-check tests the rehearsal itself, and then rehearses a release of the working tree.
 RELEASE := cd tools/release && GOWORK=off $(GO) run .
 release-check: bin/staticcheck
 	cd tools/release && GOWORK=off $(GO) vet . && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
@@ -97,8 +100,8 @@ bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 
-# envtest builds the API server and the etcd that the tests of ctrlx run against: some minutes the first time. With
-# KUBEBUILDER_ASSETS those in that folder are taken.
+# envtest builds the API server and the etcd for the tests of ctrlx, in some minutes the first time. If KUBEBUILDER_ASSETS is
+# set, the tests use the programs in that folder instead.
 APISERVER := v1.36.3
 COMPONENT := k8s.io/component-base/version
 envtest: $(if $(KUBEBUILDER_ASSETS),,bin/envtest/kube-apiserver)
@@ -123,29 +126,29 @@ cover:
 	$(GO) tool cover -func=cover.out | tail -n 1
 	$(GO) tool cover -html=cover.out -o cover.html
 
-# fuzz finds the targets in the sources of all modules: "checks/state_test.go:func FuzzState". Interesting inputs go into Go's
-# cache, and only inputs that fail go into testdata/fuzz. Without a limit, making inputs small takes most of the time.
+# fuzz finds the targets in the sources of all modules: "checks/state_test.go:func FuzzState". Interesting inputs go into the
+# cache of Go, failing inputs into testdata/fuzz. The limit on minimizing inputs saves most of the time.
 FUZZ_TARGETS = git grep --untracked -o '^func Fuzz[A-Za-z0-9_]*' -- '*_test.go' $(FUZZ_WITHOUT)
 fuzz:
 	@targets=$$($(FUZZ_TARGETS)) && echo "$$targets" | while IFS=: read -r file target; do \
 		( set -x; cd "$$(dirname "$$file")" && \
 		$(GO) test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s . </dev/null ) || exit 1; done
 
-# Building ctrlx and the examples for fuzzing takes minutes. Their seeds run as tests.
+# fuzz-short leaves out ctrlx and the examples, which take minutes to build. Their seeds run as tests.
 fuzz-short:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT) FUZZ_WITHOUT="':!ctrlx' ':!examples'"
 
 faults:
 	$(GO) test ./internal/testing/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
 
-# mutate tries all mutants of PKG, or a sample. The same SEED gives the same sample while the mutated lines stay.
+# mutate tries all mutants of PKG, or a sample. The same SEED draws the same sample as long as the mutated lines do not change.
 PKG    ?= chain checks classify flow otelx
 SAMPLE ?= 0
 SEED   ?= 1
 mutate: bin/mutate
 	bin/mutate -equivalent tools/mutate/equivalent.txt -sample $(SAMPLE) -seed $(SEED) $(PKG)
 
-# mutate-check tests the tool, and tries a sample of the packages that have no unexplained survivors.
+# mutate-check tests the tool and tries a sample of mutants of the packages without unexplained survivors.
 MUTATE_CLEAN := chain
 mutate-check: bin/staticcheck
 	cd tools/mutate && GOWORK=off $(GO) vet . && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .

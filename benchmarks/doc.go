@@ -1,3 +1,7 @@
-// Package benchmarks measures this library beside others, in one run, each doing the same work, in a module of its own for
-// the sake of what that needs. Here are tests and benchmarks only; the program in peers prints a table.
+// Package benchmarks measures the cost of telemetry and compares it with code
+// written by hand. It has only tests and benchmarks. The program in peers
+// compares this library with others.
+//
+// It is a module of its own, so that users of the library do not download the
+// other libraries.
 package benchmarks

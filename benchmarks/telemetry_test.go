@@ -25,7 +25,8 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// drain is a processor that does nothing, so that what is measured is the making of spans.
+// drain is a span processor that does nothing, so that only the making of spans
+// is measured.
 type drain struct{}
 
 func (drain) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
@@ -39,21 +40,21 @@ func provider(sampler sdktrace.Sampler) *sdktrace.TracerProvider {
 
 var always, never = provider(sdktrace.AlwaysSample()), provider(sdktrace.NeverSample())
 
-// spans is an observer for spans and nothing else.
+// spans returns an observer that makes spans, but no metrics and no log lines.
 func spans(p trace.TracerProvider, opts ...otelx.Option) chain.Observer {
 	return otelx.New(append(opts, otelx.WithTracerProvider(p), otelx.WithMeterProvider(nil), otelx.WithoutLogs())...)
 }
 
 type handler = chain.Handler[int, int]
 
-// pass is a link that only passes on.
+// pass is a link that only calls next.
 func pass(next handler) handler {
 	return func(ctx context.Context, n int) (int, error) { return next(ctx, n) }
 }
 
 func end(_ context.Context, n int) (int, error) { return n, nil }
 
-// links is a chain of n links that only pass on.
+// links returns a chain of n links that only call next.
 func links(n int) (c chain.Chain[int, int]) {
 	for i := range n {
 		c = c.Append(chain.Named(fmt.Sprintf("link%d", i), pass))
@@ -63,7 +64,7 @@ func links(n int) (c chain.Chain[int, int]) {
 
 type pool struct{}
 
-// pools is a reconciler with ten checks that proceed.
+// pools returns a pass of a reconciler with ten checks that proceed.
 func pools(opts ...flow.Option) func(ctx context.Context) {
 	var guards checks.Chain[*pool]
 	for i := range 10 {
@@ -79,7 +80,8 @@ func pools(opts ...flow.Option) func(ctx context.Context) {
 	return func(ctx context.Context) { r.Reconcile(ctx, p) }
 }
 
-// tenEvents are what a pass of ten links puts on its span, by hand: Start, ten AddEvent with the same attributes, End.
+// tenEvents makes the span of a pass with ten links by hand: Start, ten
+// AddEvent with the same attributes, End.
 func tenEvents(tracer trace.Tracer) func(ctx context.Context) {
 	return func(ctx context.Context) {
 		_, span := tracer.Start(ctx, "reconcile Pool", trace.WithAttributes(otelx.AttrReconciler.String("Pool")))
@@ -93,8 +95,8 @@ func tenEvents(tracer trace.Tracer) func(ctx context.Context) {
 	}
 }
 
-// costs are what is claimed: two functions to be compared in one run, and how many times as long the first may take; 0:
-// shown beside it.
+// costs holds pairs of functions whose times are compared in one run. limit is
+// the ratio that a may take to b; 0 means that the ratio is only printed.
 var costs = []struct {
 	name  string
 	limit float64
@@ -144,7 +146,7 @@ func parent() context.Context {
 	return ctx
 }
 
-// recordedChain is a chain of ten links within a span.
+// recordedChain calls a chain of ten links within a recorded span.
 func recordedChain() func(context.Context) {
 	h, tracer := call(links(10).Observe(spans(always))), always.Tracer("x")
 	return func(ctx context.Context) {
@@ -213,10 +215,11 @@ func BenchmarkTelemetry(b *testing.B) {
 	}
 }
 
-// The limits are those of a quiet machine; what is tested anywhere is half as much again.
+// The limits apply to an idle machine. The test permits 1.5 times as much, for
+// busy machines.
 func TestCosts(t *testing.T) {
 	if race.Enabled || testing.Short() {
-		t.Skip("times are not measured with -race, nor with -short")
+		t.Skip("measures times; skipped with -race and -short")
 	}
 	for _, c := range costs {
 		if c.limit == 0 {
@@ -257,7 +260,7 @@ func TestAllocations(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := count(tc.f, tc.ctx); got > tc.most {
-				t.Errorf("%v allocations, %v are enough", got, tc.most)
+				t.Errorf("%v allocations, want at most %v", got, tc.most)
 			} else {
 				t.Logf("%v allocations", got)
 			}

@@ -35,19 +35,19 @@ func parseAPIVersion(s string) (apiVersion, bool) {
 	return apiVersion{date, strings.ToLower(suffix)}, ok
 }
 
-// compare orders by date. Previews come before the stable version of their
-// date.
+// compare orders versions by date. Previews come before the stable version of
+// their date.
 func (v apiVersion) compare(o apiVersion) int {
 	return cmp.Or(strings.Compare(v.date, o.date), strings.Compare(v.suffix, o.suffix))
 }
 
 // apiVersions is a parsed [Rule.APIVersions]: comparisons that must all hold,
-// or versions, and one of them must be equal. An empty list holds for any version,
-// an unknown one too.
+// or versions. One of several versions must be equal. An empty list holds for
+// any version, also for an unknown one.
 type apiVersions []term
 
 type term struct {
-	low, high int // it holds if compare returns low to high
+	low, high int // the term holds if compare returns low to high
 	v         apiVersion
 }
 
@@ -75,8 +75,8 @@ func parseAPIVersions(s string) (apiVersions, error) {
 	return vs, nil
 }
 
-// match reports whether the version of a request fulfils the condition. A text
-// that is no version fulfils none.
+// match reports whether the version of a request meets the condition. An
+// invalid version meets only the empty condition.
 func (vs apiVersions) match(version string) bool {
 	if len(vs) == 0 {
 		return true
@@ -85,7 +85,7 @@ func (vs apiVersions) match(version string) bool {
 	if !ok {
 		return false
 	}
-	one := vs[0].plain() // one term must hold, otherwise all
+	one := vs[0].plain() // one term must hold; if false, all terms
 	for _, t := range vs {
 		c := v.compare(t.v)
 		if holds := t.low <= c && c <= t.high; holds == one {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// noVersions are texts that are almost versions.
+// noVersions are texts that resemble versions.
 var noVersions = []string{
 	"", "v1", "2023", "2023-1-1", "2023-13-01", "2023-02-30", "2023-01-01preview", "2023-01-01-", "2023-01-01 ", " 2023-01-01", "2023-01-01-pr\u00e9",
 	"2023-01-01-a b", "2023-01-01-a_b", "2023-01-01-a/b", "2023-01-01-~", "2023-01-01~", "latest-2023-01-01", "2023/01/01",
@@ -20,18 +20,18 @@ func TestAPIVersions(t *testing.T) {
 		hit, miss []string
 	}{
 		"from":         {"previews come before the stable version of their date", ">=2023-01-01", []string{"2023-01-01", "2023-01-02-preview", "2024-05-01"}, []string{"2022-12-31", "2023-01-01-preview"}},
-		"from preview": {"and after all of the days before", ">=2023-01-01-preview", []string{"2023-01-01-preview", "2023-01-01-privatepreview", "2023-01-01"}, []string{"2022-12-31", "2023-01-01-alpha"}},
-		"above":        {"> leaves out the version itself", ">2023-01-01", []string{"2023-01-02-preview"}, []string{"2023-01-01", "2023-01-01-preview"}},
-		"up to":        {"<= has the version itself and its previews", "<=2023-01-01", []string{"2023-01-01", "2023-01-01-preview", "2022-01-01"}, []string{"2023-01-02-preview"}},
-		"below":        {"< has its previews", "<2023-01-01", []string{"2023-01-01-preview", "2022-01-01"}, []string{"2023-01-01"}},
+		"from preview": {"a preview comes after all versions of earlier dates", ">=2023-01-01-preview", []string{"2023-01-01-preview", "2023-01-01-privatepreview", "2023-01-01"}, []string{"2022-12-31", "2023-01-01-alpha"}},
+		"above":        {"> excludes the version itself", ">2023-01-01", []string{"2023-01-02-preview"}, []string{"2023-01-01", "2023-01-01-preview"}},
+		"up to":        {"<= includes the version itself and its previews", "<=2023-01-01", []string{"2023-01-01", "2023-01-01-preview", "2022-01-01"}, []string{"2023-01-02-preview"}},
+		"below":        {"< includes the previews of the version", "<2023-01-01", []string{"2023-01-01-preview", "2022-01-01"}, []string{"2023-01-01"}},
 		"range":        {"comparisons must all hold", " >=2023-01-01\t<2024-01-01 ", []string{"2023-01-01", "2023-12-31"}, []string{"2022-12-31", "2024-01-01"}},
-		"closed range": {"comparisons with <= are no list", ">=2023-01-01 <=2024-01-01", []string{"2023-01-01", "2024-01-01"}, []string{"2022-12-31", "2024-01-02"}},
-		"list":         {"of versions one has to be it", "2023-01-01 2024-05-01-preview", []string{"2023-01-01", "2024-05-01-preview", "2024-05-01-PREVIEW"}, []string{"2024-05-01", "2023-01-01-preview", "2023-02-01"}},
-		"unknown":      {"a text that is no version matches no condition", ">=2000-01-01", nil, noVersions},
-		"unknown, <":   {"an unknown version is not below a date", "<2030-01-01", []string{"2023-01-01"}, noVersions},
-		"unknown, <=":  {"nor is it up to a date", "<=2030-01-01", []string{"2023-01-01"}, noVersions},
-		"unknown, >":   {"nor is it above a date", ">2000-01-01", []string{"2023-01-01"}, noVersions},
-		"unknown, one": {"nor is it one of a list", "2023-01-01 2023-01-01-pr", []string{"2023-01-01"}, noVersions},
+		"closed range": {"a range may include its last version", ">=2023-01-01 <=2024-01-01", []string{"2023-01-01", "2024-01-01"}, []string{"2022-12-31", "2024-01-02"}},
+		"list":         {"one of the versions must be equal", "2023-01-01 2024-05-01-preview", []string{"2023-01-01", "2024-05-01-preview", "2024-05-01-PREVIEW"}, []string{"2024-05-01", "2023-01-01-preview", "2023-02-01"}},
+		"unknown":      {"an invalid version matches no condition", ">=2000-01-01", nil, noVersions},
+		"unknown, <":   {"an invalid version is not below a date", "<2030-01-01", []string{"2023-01-01"}, noVersions},
+		"unknown, <=":  {"an invalid version is not below or equal to a date", "<=2030-01-01", []string{"2023-01-01"}, noVersions},
+		"unknown, >":   {"an invalid version is not above a date", ">2000-01-01", []string{"2023-01-01"}, noVersions},
+		"unknown, one": {"an invalid version equals no version of a list", "2023-01-01 2023-01-01-pr", []string{"2023-01-01"}, noVersions},
 		"suffix":       {"a suffix has letters, digits, hyphens and dots, in any case", "2023-01-01-a.B-c9", []string{"2023-01-01-a.b-c9", "2023-01-01-A.B-C9"}, []string{"2023-01-01-a.b-c", "2023-01-01-a.b-c99", "2023-01-01-a.b.c9", "2023-01-01"}},
 		"odd suffixes": {"any suffix comes before the stable version", "<2023-01-01", []string{"2023-01-01-zzz", "2023-01-01--", "2023-01-01-.", "2023-01-01-0", "2023-01-01-a-b.c"}, []string{"2023-01-01"}},
 		"order":        {"suffixes are ordered as texts", ">2023-01-01-preview.1", []string{"2023-01-01-preview.2", "2023-01-01-preview1", "2023-01-01"}, []string{"2023-01-01-preview.1", "2023-01-01-preview.0", "2023-01-01-preview", "2023-01-01-beta"}},

@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// ownRules has n rules with codes of their own, and only the last one looks
-// into the message, too.
+// ownRules returns n rules with a code each. The last one has a condition on
+// the message, too.
 func ownRules(n int) Table {
 	t := make(Table, n)
 	for i := range t {
@@ -45,8 +45,8 @@ func TestAllocations(t *testing.T) {
 		"contains":      {"a failure and a classification", func() Classification { return decided(handle(ctx, newFailure(hit, "2024-05-01", noon))) }, code + `, message contains "try again later"`, 2},
 		"default":       {"a failure and a classification", func() Classification { return decided(handle(ctx, newFailure(bare, "", noon))) }, "Conflict", 2},
 		"classify only": {"a classification", func() Classification { return decided(handle(ctx, failure)) }, code + `, message contains "try again later"`, 1},
-		"unknown":       {"also after all the defaults", func() Classification { return decided(handle(ctx, &Failure{Code: long, Message: busy})) }, "Unknown", 2},
-		"clock":         {"also by the wall clock", func() Classification { return decided(handle(ctx, newFailure(bare, "", time.Time{}))) }, "Conflict", 2},
+		"unknown":       {"a classification and a failure, after all general rules", func() Classification { return decided(handle(ctx, &Failure{Code: long, Message: busy})) }, "Unknown", 2},
+		"clock":         {"the wall clock adds no allocation", func() Classification { return decided(handle(ctx, newFailure(bare, "", time.Time{}))) }, "Conflict", 2},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -67,13 +67,13 @@ func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("measures time")
 	}
-	// Asking one rule after the other would take about a hundred times as long.
+	// A linear search would take about a hundred times as long.
 	if r := ratio.Of(lookUps(5000), lookUps(50), ratio.Options{}); r > 4 {
 		t.Errorf("5,000 codes take %.1f times as long as 50", r)
 	}
 }
 
-// lookUps looks up the codes of the last 50 rows of a table.
+// lookUps returns a function that looks up the codes of the last 50 rows.
 func lookUps(codes int) func() {
 	table := ownRules(codes)
 	handle := table.Link()(decide)
@@ -89,18 +89,18 @@ func lookUps(codes int) func() {
 }
 
 // Contains takes as long for a long text as for a short one. The message
-// resembles the text at each letter.
+// matches the start of the text at each letter.
 func TestContainsIsLinear(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("measures time")
 	}
 	f := &Failure{Message: strings.Repeat("a", 100_000)}
-	almost := func(length int) func() {
+	mismatch := func(length int) func() {
 		m := Contains(strings.Repeat("a", length-1) + "b")
 		return func() { m.matches(nil, f) }
 	}
-	// Comparing the text at each letter would take about fifty times as long.
-	if r := ratio.Of(almost(10_000), almost(100), ratio.Options{}); r > 10 {
+	// A naive search would take about fifty times as long.
+	if r := ratio.Of(mismatch(10_000), mismatch(100), ratio.Options{}); r > 10 {
 		t.Errorf("a text of 10,000 letters takes %.1f times as long as one of 100", r)
 	}
 }
@@ -122,7 +122,7 @@ func BenchmarkClassify(b *testing.B) {
 	run("unknown", fmt.Errorf("a: %w", context.DeadlineExceeded))
 }
 
-// BenchmarkTable shows that the number of codes in a table does not matter.
+// BenchmarkTable shows that the number of codes does not change the cost.
 func BenchmarkTable(b *testing.B) {
 	for _, codes := range []int{50, 500, 5000} {
 		table := ownRules(codes)

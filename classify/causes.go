@@ -7,16 +7,16 @@ import (
 	"github.com/windlass-go/windlass/internal/errtree"
 )
 
-// causesOf returns the errors that a joined error joins, however deep. It
-// returns no causes for an error that is not joined. panicked reports whether a
-// *chain.PanicError is among the errors. ok is false for an error that cannot
-// be read: its tree is too large, or one of its methods panics.
+// causesOf returns the causes of a joined error: the leaves of its joins, at
+// any depth. It returns none for an error that is not joined. panicked reports
+// whether the tree has a *chain.PanicError. ok is false for an error that
+// cannot be read: its tree is too large, or one of its methods panics.
 func causesOf(err error) (causes []error, panicked, ok bool) {
 	depth := 0 // of the last cause
 	_, ok = errtree.Walk(err, func(e error, branch int) bool {
 		if branch > 0 {
 			if branch > depth && depth > 0 {
-				causes = causes[:len(causes)-1] // the last cause joins e
+				causes = causes[:len(causes)-1] // the last cause is a join that contains e
 			}
 			causes, depth = append(causes, e), branch
 		}
@@ -31,7 +31,7 @@ func causesOf(err error) (causes []error, panicked, ok bool) {
 	return causes, panicked, true
 }
 
-// unreadableError stands for an error that is not safe to look into.
+// unreadableError replaces an error whose methods are not safe to call.
 type unreadableError struct{ goType string }
 
 func newUnreadable(err error) *unreadableError { return &unreadableError{fmt.Sprintf("%T", err)} }

@@ -12,14 +12,14 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// maxClass bounds the text that a service can put into an attribute of
-// telemetry.
+// maxClass bounds the text of a service in an attribute of telemetry.
 const maxClass = 100
 
 // Class returns the kind of an error for telemetry, which needs few different
-// values: the class that a reader set, or else the code, the HTTP status, or
-// the Go type of the error. For a joined error, Class uses the first cause. It
-// has at most 100 bytes of printable ASCII. It is empty for a nil error.
+// values. It returns the first of these that is set: [Failure.Class], the code,
+// the HTTP status, the Go type. For a joined error, Class uses the first cause.
+// The result has at most 100 bytes of printable ASCII. It is empty for a nil
+// error.
 func (e Errors) Class(err error) string {
 	if err == nil {
 		return ""
@@ -42,20 +42,22 @@ func (e Errors) Class(err error) string {
 	}, class[:min(len(class), maxClass)])
 }
 
-// wrappers are the types of errors that only wrap others.
+// wrappers are the types of the standard library that only wrap other errors.
 var wrappers = []reflect.Type{
 	reflect.TypeOf(fmt.Errorf("%w", errNoFailure)),
 	reflect.TypeOf(fmt.Errorf("%w %w", errNoFailure, errNoFailure)),
 	reflect.TypeOf(errors.Join(errNoFailure)),
 }
 
-// typeName returns the Go type of the innermost error that does more than wrap
-// others; for a panic, the type of its value.
+// typeName returns the Go type of the outermost error that is not one of the
+// wrappers; for a panic, the type of its value.
 func typeName(err error) string {
 	for slices.Contains(wrappers, reflect.TypeOf(err)) {
 		inner := errors.Unwrap(err)
 		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			inner = joined.Unwrap()[0] // the joins of the standard library are never empty
+			if all := joined.Unwrap(); len(all) > 0 { // fmt.Errorf joins no error if its operands are nil
+				inner = all[0]
+			}
 		}
 		if inner == nil {
 			break

@@ -12,9 +12,9 @@ import (
 )
 
 // Classification is the decision about a failure. Only [Compose], [Table.Link]
-// and [Failure.As] make one. The zero Classification is not a decision, and a
-// handler of Compose never returns it. A Classification never changes: With and
-// WithAfter return a new one.
+// and [Failure.As] make one. The zero Classification is no decision. A handler
+// of Compose never returns it. A Classification never changes: its With methods
+// return a new one.
 type Classification struct{ d *decision }
 
 type decision struct {
@@ -28,7 +28,7 @@ type decision struct {
 	fault         error
 }
 
-// zero holds the answers of the zero Classification.
+// zero is the decision of the zero Classification.
 var zero decision
 
 func (c Classification) decision() *decision {
@@ -45,21 +45,21 @@ func (c Classification) IsZero() bool { return c.d == nil }
 // Classification.
 func (c Classification) Retry() Retry { return c.decision().retry }
 
-// After returns the delay before the retry: the longer one of the service's
-// delay and that of the row ([Rule.After]), or the one that a link set. It is at
-// most an hour; 0 means none.
+// After returns the delay before the retry, at most an hour; 0 means none. It
+// is the delay of the service or that of the row ([Rule.After]), whichever is
+// longer. A link can replace it ([Classification.WithAfter]).
 func (c Classification) After() time.Duration { return c.decision().after }
 
-// Code returns the service's word for the error, up to 1,024 bytes; empty for
-// none. [Failure.Code], which rules compare, has all of it.
+// Code returns the error code of the service, cut to 1,024 bytes; empty for
+// none. Rules compare the whole code ([Failure.Code]).
 func (c Classification) Code() string { return c.decision().code }
 
 // Rule returns the name of the row or the link that decided.
 func (c Classification) Rule() string { return c.decision().rule }
 
-// Message returns the text of the service or of the error. It is the raw text:
-// it may have several lines and hold secrets. To show it, use
-// [Classification.String]. It is empty only for the zero Classification.
+// Message returns the raw text of the service or of the error. It may have
+// several lines and contain secrets: show [Classification.String] instead. It
+// is empty only for the zero Classification.
 func (c Classification) Message() string {
 	d := c.decision()
 	switch {
@@ -82,24 +82,24 @@ func (c Classification) Severity() Severity {
 	return c.Retry().Severity()
 }
 
-// Canceled reports whether nothing failed: the pass was canceled by its own
-// context, as at a shutdown. Callers should not report it. Its Retry is [Fast],
-// for callers that do not check Canceled.
+// Canceled reports whether the pass was canceled by its own context, as at a
+// shutdown. Nothing failed then, and callers should not report it. Its Retry is
+// [Fast], for callers that do not check Canceled.
 func (c Classification) Canceled() bool { return c.decision().canceled }
 
 // KeepsStatus reports whether the engine leaves the conditions of the resource
-// as they are: a row with KeepStatus decided, or a link called
+// unchanged. It does if a row with KeepStatus decided, or if a link called
 // [Classification.WithStatusKept].
 func (c Classification) KeepsStatus() bool { return c.decision().keepsStatus }
 
 // Fault returns the error of a link or a rule, for logs; usually nil. If a link
 // panicked (a *chain.PanicError), returned an error or did not decide, the
-// Retry is [Slow] and Rule names the link. A negative delay is a fault that
-// changes neither.
+// Retry is [Slow] and Rule names the link. A negative delay is a Fault, too. It
+// changes neither Retry nor Rule.
 func (c Classification) Fault() error { return c.decision().fault }
 
 // With returns c with another Retry, for links that adjust the decision of
-// next. [Unset], an invalid Retry and a zero c change nothing.
+// next. It returns c unchanged if r is [Unset] or invalid, or if c is zero.
 func (c Classification) With(r Retry) Classification {
 	if c.d == nil || !r.decided() {
 		return c
@@ -109,9 +109,9 @@ func (c Classification) With(r Retry) Classification {
 	return Classification{d: &d}
 }
 
-// WithAfter returns c with another delay, cut to between 0 (none) and an hour;
-// all else stays. A negative delay counts as none, and [Classification.Fault]
-// reports it. A zero c stays zero.
+// WithAfter returns c with another delay, cut to between 0 (none) and an hour.
+// A negative delay counts as none, and [Classification.Fault] reports it. A
+// zero c stays zero.
 func (c Classification) WithAfter(after time.Duration) Classification {
 	if c.d == nil {
 		return c
@@ -124,10 +124,10 @@ func (c Classification) WithAfter(after time.Duration) Classification {
 	return Classification{d: &d}
 }
 
-// WithStatusKept returns c as a decision that leaves the conditions of the
-// resource as they are. Use it for an error that is expected to end within
-// moments, so that the resource does not flap. Traces and logs show the error.
-// A zero c stays zero.
+// WithStatusKept returns c with the instruction to leave the conditions of the
+// resource unchanged. Use it for an error that ends within moments, so that the
+// conditions do not flap. Traces and logs still show the error. A zero c stays
+// zero.
 func (c Classification) WithStatusKept() Classification {
 	if c.d == nil {
 		return c
@@ -160,7 +160,7 @@ func (c Classification) String() string {
 		b.WriteString(" after " + after.String())
 	}
 	b.WriteString(", rule " + text.Line(rule, text.Name))
-	// The rule of a row without a name is its code.
+	// A row without a name is named after its code.
 	if code := c.Code(); code != "" && code != rule {
 		b.WriteString(", code " + text.Line(code, text.Name))
 	}
@@ -168,11 +168,11 @@ func (c Classification) String() string {
 	return text.Line(b.String(), text.Quote)
 }
 
-// Reason returns one word for machines, which is always valid as the reason of
-// a Kubernetes condition. It is the code if that is valid. Otherwise it is the
-// code with "_" for each invalid character, and with the prefix "Code" if it
-// does not start with a letter. Without a code Reason joins the words of the
-// Rule. The last resort is "Failed".
+// Reason returns one word that is always valid as the reason of a Kubernetes
+// condition. It is the code. Each invalid character of the code becomes "_",
+// and a code that does not start with a letter gets the prefix "Code". If the
+// code has no letters and digits, Reason joins the words of the Rule. If those
+// have none either, it returns "Failed".
 func (c Classification) Reason() string {
 	if word := reason.Of(c.Code()); word != "" {
 		return word

@@ -19,7 +19,7 @@ func TestZeroClassification(t *testing.T) {
 		t.Error("the zero Classification must stay zero")
 	}
 	if diff := cmp.Diff(facts{}, factsOf(c)); diff != "" {
-		t.Errorf("the zero Classification says nothing (-want +got):\n%s", diff)
+		t.Errorf("the zero Classification has no values (-want +got):\n%s", diff)
 	}
 	if c.Severity() != "" || c.Fault() != nil || c.Reason() != "Failed" || c.String() != "unset" {
 		t.Errorf("got severity %q, fault %v, reason %q, text %q", c.Severity(), c.Fault(), c.Reason(), c)
@@ -74,37 +74,37 @@ func TestReason(t *testing.T) {
 		want       string
 	}{
 		"valid":          {"a valid code is the reason", "Conflict", "x", "Conflict"},
-		"valid odd":      {"colons and commas may stand inside", "A:b,c_9", "x", "A:b,c_9"},
-		"one letter":     {"a letter is enough", "A", "x", "A"},
-		"spaces":         {"what is not valid is replaced", "Not Found!", "x", "Not_Found_"},
+		"valid odd":      {"colons and commas are valid inside a reason", "A:b,c_9", "x", "A:b,c_9"},
+		"one letter":     {"one letter is a valid reason", "A", "x", "A"},
+		"spaces":         {"an invalid character becomes an underscore", "Not Found!", "x", "Not_Found_"},
 		"end":            {"a colon must not be last", "Conflict:", "x", "Conflict_"},
-		"dots":           {"what is not valid is replaced", "Microsoft.Web/Conflict", "x", "Microsoft_Web_Conflict"},
+		"dots":           {"an invalid character becomes an underscore", "Microsoft.Web/Conflict", "x", "Microsoft_Web_Conflict"},
 		"number":         {"a reason starts with a letter", "404", "x", "Code404"},
 		"odd start":      {"a reason starts with a letter", "_x", "x", "Code_x"},
-		"not ASCII":      {"each character becomes one", "Überlast", "x", "Code_berlast"},
-		"other letters":  {"letters of other scripts are no letters of a reason", "Fehler\u65e5\u672c", "x", "Fehler__"},
-		"other start":    {"and none to start with", "\u00e9t\u00e9 1", "x", "Code_t__1"},
-		"only others":    {"a code of such letters says nothing", "\u65e5\u672c\uff15", "busy", "Busy"},
-		"not UTF-8":      {"a byte of no character becomes one", "a\xffb\x80", "x", "a_b_"},
-		"others in rule": {"letters of other scripts separate the words of a rule", "", "gr\u00f6\u00dfe zu klein", "GrEZuKlein"},
-		"only in rule":   {"a rule of such letters says nothing", "", "\u65e5\u672c", "Failed"},
-		"first letters":  {"each letter of ASCII may start a reason", "aAzZ09", "x", "aAzZ09"},
-		"before A":       {"the characters beside the letters may not", "@A", "x", "Code_A"},
-		"after Z":        {"the characters beside the letters may not", "[Z", "x", "Code_Z"},
-		"before a":       {"the characters beside the letters may not", "`a", "x", "Code_a"},
-		"after z":        {"the characters beside the letters may not", "{z", "x", "Code_z"},
-		"beside digits":  {"nor may those beside the digits stand inside", "A/0:9;", "x", "A_0:9_"},
-		"prefix cut":     {"the prefix counts, too", strings.Repeat("1", 1024), "x", "Code" + strings.Repeat("1", 1020)},
-		"no letters":     {"a code without letters and digits says nothing", "???", "Redis is busy", "RedisIsBusy"},
-		"no code":        {"the rule's words stand in", "", "Redis is busy", "RedisIsBusy"},
+		"not ASCII":      {"each character becomes one underscore", "Überlast", "x", "Code_berlast"},
+		"other letters":  {"letters outside ASCII are invalid", "Fehler\u65e5\u672c", "x", "Fehler__"},
+		"other start":    {"a letter outside ASCII cannot start a reason", "\u00e9t\u00e9 1", "x", "Code_t__1"},
+		"only others":    {"a code without ASCII letters is not used", "\u65e5\u672c\uff15", "busy", "Busy"},
+		"not UTF-8":      {"an invalid byte becomes an underscore", "a\xffb\x80", "x", "a_b_"},
+		"others in rule": {"letters outside ASCII separate the words of a rule", "", "gr\u00f6\u00dfe zu klein", "GrEZuKlein"},
+		"only in rule":   {"a rule without ASCII letters is not used", "", "\u65e5\u672c", "Failed"},
+		"first letters":  {"each ASCII letter may start a reason", "aAzZ09", "x", "aAzZ09"},
+		"before A":       {"the character before A cannot start a reason", "@A", "x", "Code_A"},
+		"after Z":        {"the character after Z cannot start a reason", "[Z", "x", "Code_Z"},
+		"before a":       {"the character before a cannot start a reason", "`a", "x", "Code_a"},
+		"after z":        {"the character after z cannot start a reason", "{z", "x", "Code_z"},
+		"beside digits":  {"the characters before 0 and after 9 are invalid", "A/0:9;", "x", "A_0:9_"},
+		"prefix cut":     {"the prefix counts towards the longest length", strings.Repeat("1", 1024), "x", "Code" + strings.Repeat("1", 1020)},
+		"no letters":     {"a code without letters and digits is not used", "???", "Redis is busy", "RedisIsBusy"},
+		"no code":        {"the words of the rule replace a missing code", "", "Redis is busy", "RedisIsBusy"},
 		"one word":       {"a word stays as it is", "", "UnknownBadRequest", "UnknownBadRequest"},
 		"conditions":     {"conditions have words, too", "", `message contains "was not found"`, "MessageContainsWasNotFound"},
 		"rule of digits": {"a reason starts with a letter", "", "409 again", "Rule409Again"},
 		"nothing":        {"there is always a reason", "", "???", "Failed"},
 		"longest":        {"1024 characters are allowed", strings.Repeat("x", 1024), "x", strings.Repeat("x", 1024)},
-		"too long":       {"more are cut", strings.Repeat("x", 2000), "x", strings.Repeat("x", 1024)},
-		"cut at a colon": {"and what is then last is valid", strings.Repeat("x", 1023) + "::", "x", strings.Repeat("x", 1023) + "_"},
-		"long rule":      {"of the rule, too", "", strings.Repeat("x ", 2000), strings.Repeat("X", 1024)},
+		"too long":       {"a longer reason is cut", strings.Repeat("x", 2000), "x", strings.Repeat("x", 1024)},
+		"cut at a colon": {"the last character after the cut is valid", strings.Repeat("x", 1023) + "::", "x", strings.Repeat("x", 1023) + "_"},
+		"long rule":      {"the words of a rule are cut, too", "", strings.Repeat("x ", 2000), strings.Repeat("X", 1024)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -200,8 +200,8 @@ func TestDescribe(t *testing.T) {
 		want   map[string]words
 	}{
 		"table":   {"the table decided", "Conflict", map[string]words{"audit": {"proceed", ""}, "adjust": {"proceed", ""}, "Table(1 rule)": {"fast", "busy"}}},
-		"adjust":  {"another link adjusted what the default said", "ScopeLocked", map[string]words{"audit": {"proceed", ""}, "adjust": {"slow", "ScopeLocked"}, "Table(1 rule)": {"proceed", ""}}},
-		"default": {"the default decided, so no link did", "NotFound", map[string]words{"audit": {"proceed", ""}, "adjust": {"proceed", ""}, "Table(1 rule)": {"proceed", ""}}},
+		"adjust":  {"another link adjusted the decision of the general rules", "ScopeLocked", map[string]words{"audit": {"proceed", ""}, "adjust": {"slow", "ScopeLocked"}, "Table(1 rule)": {"proceed", ""}}},
+		"default": {"the general rules decided, so no link did", "NotFound", map[string]words{"audit": {"proceed", ""}, "adjust": {"proceed", ""}, "Table(1 rule)": {"proceed", ""}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestDescribe(t *testing.T) {
 			}
 			verdict, reason := res.Describe()
 			if diff := cmp.Diff(words{res.Retry().String(), res.Rule()}, words{verdict, reason}); diff != "" {
-				t.Errorf("the point as a whole decided (-want +got):\n%s", diff)
+				t.Errorf("the verdict of the whole chain (-want +got):\n%s", diff)
 			}
 		})
 	}

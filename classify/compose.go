@@ -10,27 +10,36 @@ import (
 	"github.com/windlass-go/windlass/internal/run"
 )
 
-// The kinds of this package's chains. They are aliases, so raw functions and what package chain makes fit as they are.
+// These types of package chain are instantiated for this package. They are
+// aliases, so plain functions and the links of package chain fit without a
+// conversion.
 type (
 	Handler    = chain.Handler[*Failure, Classification]
 	Middleware = chain.Middleware[*Failure, Classification]
 	Chain      = chain.Chain[*Failure, Classification]
 )
 
-// Compose makes the handler that classifies by the links of c. After them, the table of the service decides if its reader
-// has read the failure ([NewErrors]). Then general rules decide by the HTTP status and by the kind of the error, as
-// [Table.String] prints them. They make a failing server, network or deadline and everything unknown [Slow], and nothing
-// [OnChange]. context.Canceled counts as canceled ([Classification.Canceled]) only if ctx is canceled itself. Make the
-// handler once and call it often, by several goroutines at once.
+// Compose makes the handler that classifies by the links of c. If no link
+// decides, the table of the service whose reader read the failure decides
+// ([NewErrors]). If no row of it matches, general rules decide by the HTTP
+// status and the kind of the error. [Table.String] prints them. They make
+// errors of the server, the network and deadlines [Slow], and unknown errors,
+// too. They make nothing [OnChange].
 //
-// An error that joins several (errors.Join, fmt.Errorf with several %w, however deep) is taken apart: each cause is
-// classified by itself, by all links, and the one that waits longest wins, by Retry and then by After. The After of the
-// result is the longest of all. It is canceled only if every cause is. A link that decides about all of them by one asks
-// Failure.Joined for it.
+// Make the handler once and call it often. It is safe for concurrent use. A
+// context.Canceled counts as canceled ([Classification.Canceled]) only if ctx
+// itself is canceled.
 //
-// The handler fails closed: it returns no error and does not panic. If a link panics, returns an error or does not decide
-// (the zero Classification), the outer links see the failure as [Slow]. The Rule names the link, the code and the message
-// are those of the failure, and the Fault is the error of the link. A nil *Failure is Slow, too.
+// A joined error (errors.Join, or fmt.Errorf with several %w, at any depth) is
+// split into its causes. All links classify each cause. The cause that waits
+// longest wins, by Retry and then by After. The After of the result is the
+// longest of all causes. The result is canceled only if every cause is. A link
+// finds the whole error in [Failure.Joined].
+//
+// The handler returns no error and does not panic. If a link panics, returns an
+// error or returns the zero Classification, the outer links get a [Slow]
+// Classification. Its Rule names the link, and its Fault is the error of the
+// link. Code and Message are those of the failure. A nil *Failure is Slow, too.
 func Compose(c Chain) Handler {
 	handle := onion.Compose(c, decide, &onion.Guard[*Failure, Classification]{
 		Note: func(_ context.Context, f *Failure) (n *onion.Note, ok bool) {
@@ -43,13 +52,13 @@ func Compose(c Chain) Handler {
 		Vet:   vet,
 	})
 	one := func(ctx context.Context, f *Failure) Classification {
-		if c.Decorated() || run.Observed(ctx) { // only observers ask which link decided
+		if c.Decorated() || run.Observed(ctx) { // only observers need to know which link decided
 			noted := *f
 			noted.note = &onion.Note{}
 			f = &noted
 			defer run.SetPassed(ctx, false)
 		}
-		c, _ := handle(ctx, f) // vet leaves no error
+		c, _ := handle(ctx, f) // vet turns every error into a decision
 		return c
 	}
 	return func(ctx context.Context, f *Failure) (Classification, error) {
@@ -57,7 +66,7 @@ func Compose(c Chain) Handler {
 			return f.failed(noFailure, errNoFailure), nil
 		}
 		causes, _, ok := causesOf(f.Err)
-		if !ok { // a literal; NewFailure replaces such an error
+		if !ok { // f is a literal; NewFailure replaces such an error
 			safe := *f
 			safe.Err = newUnreadable(f.Err)
 			f = &safe
@@ -75,7 +84,7 @@ func Compose(c Chain) Handler {
 	}
 }
 
-// vet turns every fault of link at into a decision.
+// vet turns a fault of the link into a decision.
 func vet(_ context.Context, f *Failure, _ *onion.Note, at *chain.Link, c Classification, err error) (_ Classification, what any, _ error) {
 	name := at.Name
 	if at == onion.End {
@@ -87,15 +96,15 @@ func vet(_ context.Context, f *Failure, _ *onion.Note, at *chain.Link, c Classif
 	case panicked:
 		c = f.failed("LinkPanicked("+name+")", err)
 	case err != nil:
-		c = f.failed("LinkFailed("+name+")", fmt.Errorf("classify: link %s gave an error: %w", name, err))
+		c = f.failed("LinkFailed("+name+")", fmt.Errorf("classify: link %s returned an error: %w", name, err))
 	case c.IsZero():
-		c = f.failed("LinkUndecided("+name+")", fmt.Errorf("classify: link %s gave the zero Classification: return what next gives, or Failure.As", name))
+		c = f.failed("LinkUndecided("+name+")", fmt.Errorf("classify: link %s returned the zero Classification: return the result of next or of Failure.As", name))
 	}
 	return c, c.d, nil
 }
 
-// later returns the classification that waits longer, with the longer After of both. It keeps the status
-// only if both do. a may be zero.
+// later returns the Classification that waits longer, with the longer After of
+// both. It keeps the status only if both do. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
@@ -128,4 +137,4 @@ func longer(a, b Classification) bool {
 
 const noFailure = "NoFailure"
 
-var errNoFailure = errors.New("classify: the *Failure is nil: make one of an error, with NewFailure")
+var errNoFailure = errors.New("classify: the *Failure is nil: make one from an error with NewFailure")

@@ -39,25 +39,25 @@ func TestComposeJoins(t *testing.T) {
 		err    error
 		want   facts
 	}{
-		"one":             {"a single error", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"longest":         {"the one that waits longest, not the first", running, errors.Join(coded("MineFast"), coded("Conflict"), coded("NotFound")), facts{Slow, 0, "Conflict", "about Conflict", "Conflict", false}},
+		"one":             {"a single error is its own cause", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"longest":         {"the cause that waits longest wins, not the first", running, errors.Join(coded("MineFast"), coded("Conflict"), coded("NotFound")), facts{Slow, 0, "Conflict", "about Conflict", "Conflict", false}},
 		"rules":           {"rules see each cause", running, errors.Join(coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
-		"rules on text":   {"a cause that no service gave has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
-		"after":           {"the longest delay of all", running, errors.Join(coded("MineStop", "5"), coded("Conflict", "90"), coded("MineFast", "7")), facts{OnChange, 90 * time.Second, "MineStop", "about MineStop", "stop", false}},
-		"after breaks":    {"of the same Retry the longer delay", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
-		"first of equals": {"of what is all the same the first", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
-		"wrapped":         {"under wraps", running, fmt.Errorf("a: %w", fmt.Errorf("b: %w", errors.Join(coded("Conflict"), fmt.Errorf("c: %w", coded("MineStop"))))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
-		"several %w":      {"fmt joins, too", running, fmt.Errorf("a: %w, %w", coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
-		"nested":          {"joins of joins", running, errors.Join(errors.Join(coded("Conflict"), coded("NotFound")), fmt.Errorf("a: %w", errors.Join(coded("MineFast"), coded("MineStop")))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"rules on text":   {"a cause of no service has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
+		"after":           {"the longest delay of all causes applies", running, errors.Join(coded("MineStop", "5"), coded("Conflict", "90"), coded("MineFast", "7")), facts{OnChange, 90 * time.Second, "MineStop", "about MineStop", "stop", false}},
+		"after breaks":    {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
+		"first of equals": {"among equal causes the first wins", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
+		"wrapped":         {"a join may be wrapped", running, fmt.Errorf("a: %w", fmt.Errorf("b: %w", errors.Join(coded("Conflict"), fmt.Errorf("c: %w", coded("MineStop"))))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"several %w":      {"fmt.Errorf joins, too", running, fmt.Errorf("a: %w, %w", coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
+		"nested":          {"joins may be nested", running, errors.Join(errors.Join(coded("Conflict"), coded("NotFound")), fmt.Errorf("a: %w", errors.Join(coded("MineFast"), coded("MineStop")))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"join of one":     {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
 		"join of none":    {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
-		"nil causes":      {"causes that are nil are none", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"nil causes":      {"nil causes are ignored", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
 		"typed nil":       {"a nil error in an interface is unknown", running, errors.Join((*reply)(nil), coded("MineFast")), facts{Slow, 0, "", "an error of type *classify.reply panics when it is read", "Unknown", false}},
-		"panicky":         {"what panics when it is taken apart is one cause", running, panicky{}, facts{Slow, 0, "", "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors", "Unknown", false}},
-		"all canceled":    {"it is canceled if all of it is", called, errors.Join(context.Canceled, fmt.Errorf("a: %w", context.Canceled)), facts{Fast, 0, "", "context canceled", "Canceled", true}},
-		"also canceled":   {"what failed is not hidden by what was canceled", called, errors.Join(context.Canceled, coded("MineFast")), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"canceled last":   {"in whichever order", called, errors.Join(coded("MineFast"), context.Canceled), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"not canceled":    {"a pass that goes on is not canceled", running, errors.Join(coded("MineFast"), context.Canceled), facts{Slow, 0, "", "context canceled", "CanceledElsewhere", false}},
+		"panicky":         {"an error whose Unwrap panics is one cause", running, panicky{}, facts{Slow, 0, "", "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors", "Unknown", false}},
+		"all canceled":    {"the error is canceled if every cause is", called, errors.Join(context.Canceled, fmt.Errorf("a: %w", context.Canceled)), facts{Fast, 0, "", "context canceled", "Canceled", true}},
+		"also canceled":   {"a canceled cause does not hide a failed one", called, errors.Join(context.Canceled, coded("MineFast")), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"canceled last":   {"the order of the causes does not matter", called, errors.Join(coded("MineFast"), context.Canceled), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
+		"not canceled":    {"a pass whose context is not canceled is not canceled", running, errors.Join(coded("MineFast"), context.Canceled), facts{Slow, 0, "", "context canceled", "CanceledElsewhere", false}},
 		"deadline error":  {"a link's deadline is one cause, with the link's name", running, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, facts{Slow, 0, "", "link get was not done within 1s", "Timeout", false}},
 	}
 	for name, c := range cases {
@@ -99,13 +99,13 @@ func TestComposeKeepsStatus(t *testing.T) {
 	}
 }
 
-// joinOf is a join as others make it.
+// joinOf is a joined error of another package.
 type joinOf []error
 
 func (joinOf) Error() string     { return "joined" }
 func (j joinOf) Unwrap() []error { return j }
 
-func TestComposePassesOnWhatCausesNeed(t *testing.T) {
+func TestCausesKeepTheFieldsOfTheFailure(t *testing.T) {
 	var got []Failure
 	note := func(next Handler) Handler {
 		return func(ctx context.Context, f *Failure) (Classification, error) {
@@ -128,8 +128,8 @@ func TestComposePassesOnWhatCausesNeed(t *testing.T) {
 	}
 }
 
-// A single error reaches the links as it was given, wraps and all.
-func TestComposePassesOnASingleFailure(t *testing.T) {
+// A single error reaches the links unchanged, with the errors that wrap it.
+func TestComposeKeepsASingleFailure(t *testing.T) {
 	f := newFailure(fmt.Errorf("a: %w", errors.Join(coded("A"))), "", noon)
 	note := func(next Handler) Handler {
 		return func(ctx context.Context, got *Failure) (Classification, error) {
@@ -155,9 +155,9 @@ func TestComposeFailsClosed(t *testing.T) {
 		fault  string
 	}{
 		"panic":        {"a link panics", func(context.Context, *Failure) (Classification, error) { panic(boom) }, "LinkPanicked(mine)", "panic in link mine: boom"},
-		"error":        {"a link gives an error", func(context.Context, *Failure) (Classification, error) { return Classification{}, boom }, "LinkFailed(mine)", "classify: link mine gave an error: boom"},
-		"result error": {"an error wins over what is given with it", func(_ context.Context, f *Failure) (Classification, error) { return f.As("x", Fast), boom }, "LinkFailed(mine)", "classify: link mine gave an error: boom"},
-		"undecided":    {"a link does not decide", func(context.Context, *Failure) (Classification, error) { return Classification{}, nil }, "LinkUndecided(mine)", "classify: link mine gave the zero Classification: return what next gives, or Failure.As"},
+		"error":        {"a link returns an error", func(context.Context, *Failure) (Classification, error) { return Classification{}, boom }, "LinkFailed(mine)", "classify: link mine returned an error: boom"},
+		"result error": {"an error wins over the Classification that is returned with it", func(_ context.Context, f *Failure) (Classification, error) { return f.As("x", Fast), boom }, "LinkFailed(mine)", "classify: link mine returned an error: boom"},
+		"undecided":    {"a link does not decide", func(context.Context, *Failure) (Classification, error) { return Classification{}, nil }, "LinkUndecided(mine)", "classify: link mine returned the zero Classification: return the result of next or of Failure.As"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestComposeFailsClosed(t *testing.T) {
 				return func(ctx context.Context, f *Failure) (Classification, error) {
 					got, err := next(ctx, f)
 					if err != nil || got.Rule() != c.rule {
-						t.Errorf("a link in front must see the failure of the link: got %v, %v", got, err)
+						t.Errorf("an outer link must get the decision about the failed link: got %v, %v", got, err)
 					}
 					seen++
 					return got, err
@@ -184,13 +184,13 @@ func TestComposeFailsClosed(t *testing.T) {
 				t.Error("the fault must keep the link's error")
 			}
 			if seen != 1 {
-				t.Errorf("the link in front ran %d times", seen)
+				t.Errorf("the outer link ran %d times", seen)
 			}
 		})
 	}
 }
 
-// What stands in front of the links is guarded, too.
+// Decorations of the links are guarded, too.
 func TestComposeGuardsDecorations(t *testing.T) {
 	boom := errors.New("boom")
 	cases := map[string]Handler{
@@ -220,13 +220,13 @@ func TestComposeOfNoFailure(t *testing.T) {
 		return func(ctx context.Context, f *Failure) (Classification, error) { return next(ctx, nil) }
 	}
 	if got := classifyBy(t, new(Failure), toNil, Table{{Status: 400, Retry: OnChange}}.Link()); got.Rule() != "NoFailure" {
-		t.Errorf("a link that passes on nil: got %v", got)
+		t.Errorf("a link that calls next with nil: got %v", got)
 	}
 	if got := classifyBy(t, &Failure{}); got.Rule() != "Unknown" {
 		t.Errorf("a failure without an error: got %v", got)
 	}
 	if got := classifyBy(t, &Failure{Status: 400, Err: &chain.PanicError{Value: "no"}}); got.Rule() != "Panic" {
-		t.Errorf("a literal of a panic: got %v", got)
+		t.Errorf("a literal with a panic: got %v", got)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestComposeLetsGoexitPass(t *testing.T) {
 	}()
 	<-done
 	if returned {
-		t.Error("a goroutine that is ended by its own will must end")
+		t.Error("runtime.Goexit must end the goroutine")
 	}
 }
 
@@ -264,7 +264,7 @@ func TestComposeIsSafeForConcurrentUse(t *testing.T) {
 		}
 	}
 	handle := Compose(chain.New(remember, Table{{Code: "Mine", Message: Regexp("about .*"), Retry: Fast}}.Link()))
-	// Each goroutine has an error of its own; the failure may be shared.
+	// Each goroutine has its own error; the failure may be shared.
 	shared := newFailure(coded("Cached"), "", noon)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -284,7 +284,7 @@ func TestComposeIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// Who decides about one cause can see what it was joined with.
+// A link that decides about a cause finds the whole error in Joined.
 func TestJoined(t *testing.T) {
 	one, other := errors.New("one"), errors.New("other")
 	joined := fmt.Errorf("both: %w", errors.Join(one, other))

@@ -10,9 +10,9 @@ import (
 
 const ruleCanceled, verdictCanceled = "Canceled", "canceled"
 
-// defaults decides about a failure that no link decides about. Its first row
-// comes before the table of the service, all others after it. The last row
-// always matches. Only a row of another table is OnChange.
+// defaults holds the general rules, which decide if no link does. The first row
+// comes before the table of the service, the others come after it. The last row
+// always matches. No row is OnChange.
 var defaults = Table{
 	{Name: "Panic", Message: when("a panic that was recovered", panicked), Retry: Slow},
 	{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: VerySlow},
@@ -23,12 +23,13 @@ var defaults = Table{
 	{Name: ruleCanceled, Message: when("canceled by the pass's own context", canceledHere), Retry: Fast},
 	{Name: "CanceledElsewhere", Message: when("canceled by another context", canceled), Retry: Slow},
 	{Name: "Timeout", Message: when("a deadline or a timeout", func(_ context.Context, f *Failure) bool { return timedOut(f.Err) }), Retry: Slow},
-	{Name: "Network", Message: when("connections, name resolution", func(_ context.Context, f *Failure) bool { return connection(f.Err) }), Retry: Slow},
-	{Name: "Transient", Message: when("an error that its reader calls transient", func(_ context.Context, f *Failure) bool { return f.Transient }), Retry: Slow},
+	{Name: "Network", Message: when("a network error", func(_ context.Context, f *Failure) bool { return connection(f.Err) }), Retry: Slow},
+	{Name: "Transient", Message: when("a transient error", func(_ context.Context, f *Failure) bool { return f.Transient }), Retry: Slow},
 	{Name: "Unknown", Message: when("anything else", func(context.Context, *Failure) bool { return true }), Retry: Slow},
 }
 
-// when makes a condition on the whole failure.
+// when makes a Matcher that sees the whole failure. text is the condition in
+// words.
 func when(text string, holds func(context.Context, *Failure) bool) Matcher {
 	return Matcher{"(" + text + ")", holds}
 }

@@ -33,7 +33,7 @@ func TestDefaultCodes(t *testing.T) {
 			}
 			f = NewFailure(fmt.Errorf("a: %w", respErr(strings.ToLower(r.Code), status, "")), "", noon, theService)
 			if c := classifyBy(t, f); c.Rule() == r.Code || c.Retry() == OnChange {
-				t.Errorf("%s in small letters with %d is another code: got %v", r.Code, status, c)
+				t.Errorf("%s in lower case with %d is another code: got %v", r.Code, status, c)
 			}
 		}
 	}
@@ -42,10 +42,10 @@ func TestDefaultCodes(t *testing.T) {
 		failure *Failure
 		rule    string
 	}{
-		"other service":  {"the table of a service that has not read the failure has no say", NewFailure(respErr("Theirs", 409, ""), "", noon, other, theService), "Unknown"},
+		"other service":  {"only the table of the service that read the failure decides", NewFailure(respErr("Theirs", 409, ""), "", noon, other, theService), "Unknown"},
 		"no service":     {"a code that an error reports by a method is in no table", NewFailure(codeOnly("Conflict"), "", noon, theService), "Unknown"},
 		"literal":        {"a failure that no reader has read is in no table", &Failure{Code: "Conflict", Err: errors.New("x")}, "Unknown"},
-		"joined service": {"each cause is read for itself", NewFailure(errors.Join(respErr("InvalidTemplate", 400, ""), errors.New("x")), "", noon, other, theService), "InvalidTemplate"},
+		"joined service": {"each cause is read by itself", NewFailure(errors.Join(respErr("InvalidTemplate", 400, ""), errors.New("x")), "", noon, other, theService), "InvalidTemplate"},
 	}
 	for name, c := range cases {
 		if got := classifyBy(t, c.failure); got.Rule() != c.rule {
@@ -86,7 +86,7 @@ func TestDefaultStatus(t *testing.T) {
 	}
 }
 
-// transient is an error whose reader says no more than that a retry may help.
+// transient is an error that its reader marks as transient.
 type transient struct{}
 
 func (transient) Error() string { return "later" }
@@ -124,32 +124,32 @@ func TestDefaultErrors(t *testing.T) {
 		err    error
 		rule   string
 	}{
-		"canceled":           {"the pass was called off", called, fmt.Errorf("get: %w", context.Canceled), "Canceled"},
-		"canceled in url":    {"as an HTTP client says it", called, &url.Error{Op: "Get", URL: "/", Err: context.Canceled}, "Canceled"},
-		"canceled by cause":  {"whatever the cause", caused, context.Canceled, "Canceled"},
-		"canceled elsewhere": {"the pass goes on, so something failed", on, context.Canceled, "CanceledElsewhere"},
-		"canceled too late":  {"a pass that ran out of time was not called off", late, context.Canceled, "CanceledElsewhere"},
+		"canceled":           {"the pass was canceled", called, fmt.Errorf("get: %w", context.Canceled), "Canceled"},
+		"canceled in url":    {"an HTTP client wraps the error", called, &url.Error{Op: "Get", URL: "/", Err: context.Canceled}, "Canceled"},
+		"canceled by cause":  {"the cause of the cancellation does not matter", caused, context.Canceled, "Canceled"},
+		"canceled elsewhere": {"the context of the pass is not canceled, so another one is", on, context.Canceled, "CanceledElsewhere"},
+		"canceled too late":  {"a pass whose deadline expired was not canceled", late, context.Canceled, "CanceledElsewhere"},
 		"no context":         {"a nil context is not canceled", nil, context.Canceled, "CanceledElsewhere"},
-		"conflict, canceled": {"what failed is not what called it off", called, respErr("Conflict", 409, ""), "Conflict"},
-		"other, canceled":    {"what failed is not what called it off", called, errors.New("x"), "Unknown"},
-		"deadline":           {"time ran out", on, fmt.Errorf("get: %w", context.DeadlineExceeded), "Timeout"},
-		"pass's deadline":    {"time ran out", late, context.DeadlineExceeded, "Timeout"},
-		"link's deadline":    {"time ran out", on, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, "Timeout"},
-		"file's deadline":    {"time ran out", on, os.ErrDeadlineExceeded, "Timeout"},
-		"net timeout":        {"time ran out", on, &url.Error{Op: "Get", URL: "/", Err: slowly{}}, "Timeout"},
-		"dial":               {"the network", on, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "Network"},
-		"url":                {"the network", on, &url.Error{Op: "Get", URL: "/", Err: io.EOF}, "Network"},
-		"name":               {"the network", on, fmt.Errorf("get: %w", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}), "Network"},
-		"reset":              {"the network", on, fmt.Errorf("get: %w", syscall.ECONNRESET), "Network"},
-		"refused":            {"the network", on, os.NewSyscallError("connect", syscall.ECONNREFUSED), "Network"},
-		"closed":             {"the network", on, fmt.Errorf("read: %w", net.ErrClosed), "Network"},
-		"cut off":            {"the network", on, fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "Network"},
-		"file":               {"a file is not the network", on, &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}, "Unknown"},
-		"transient":          {"the reader says so", on, fmt.Errorf("get: %w", transient{}), "Transient"},
-		"panic":              {"a panic", on, &chain.PanicError{Value: "x"}, "Panic"},
-		"panic with error":   {"a panic, whatever it panicked with", on, fmt.Errorf("a: %w", &chain.PanicError{Value: respErr("InvalidTemplate", 400, "")}), "Panic"},
+		"conflict, canceled": {"another error of a canceled pass is a failure", called, respErr("Conflict", 409, ""), "Conflict"},
+		"other, canceled":    {"an unknown error of a canceled pass is a failure", called, errors.New("x"), "Unknown"},
+		"deadline":           {"the deadline of a request expired", on, fmt.Errorf("get: %w", context.DeadlineExceeded), "Timeout"},
+		"pass's deadline":    {"the deadline of the pass expired", late, context.DeadlineExceeded, "Timeout"},
+		"link's deadline":    {"the deadline of a link expired", on, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, "Timeout"},
+		"file's deadline":    {"the deadline of a file expired", on, os.ErrDeadlineExceeded, "Timeout"},
+		"net timeout":        {"a network request timed out", on, &url.Error{Op: "Get", URL: "/", Err: slowly{}}, "Timeout"},
+		"dial":               {"a connection was refused", on, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "Network"},
+		"url":                {"a connection was closed", on, &url.Error{Op: "Get", URL: "/", Err: io.EOF}, "Network"},
+		"name":               {"a name does not resolve", on, fmt.Errorf("get: %w", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}), "Network"},
+		"reset":              {"a connection was reset", on, fmt.Errorf("get: %w", syscall.ECONNRESET), "Network"},
+		"refused":            {"a system call reports a refused connection", on, os.NewSyscallError("connect", syscall.ECONNREFUSED), "Network"},
+		"closed":             {"a closed connection was used", on, fmt.Errorf("read: %w", net.ErrClosed), "Network"},
+		"cut off":            {"a response was cut off", on, fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "Network"},
+		"file":               {"an error of a file is not one of the network", on, &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}, "Unknown"},
+		"transient":          {"the reader marks the error as transient", on, fmt.Errorf("get: %w", transient{}), "Transient"},
+		"panic":              {"a panic has its own rule", on, &chain.PanicError{Value: "x"}, "Panic"},
+		"panic with error":   {"the value of a panic does not matter", on, fmt.Errorf("a: %w", &chain.PanicError{Value: respErr("InvalidTemplate", 400, "")}), "Panic"},
 		"panic with join":    {"a panic is one cause", on, &chain.PanicError{Value: errors.Join(errors.New("x"), respErr("InvalidTemplate", 400, ""))}, "Panic"},
-		"unknown":            {"anything else", on, errors.New("x"), "Unknown"},
+		"unknown":            {"any other error is unknown", on, errors.New("x"), "Unknown"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestDefaultErrors(t *testing.T) {
 				t.Errorf("%s: canceled is %t", c.reason, got.Canceled())
 			}
 			if verdict, _ := got.Describe(); (verdict == "canceled") != got.Canceled() {
-				t.Errorf("it describes itself as %q", verdict)
+				t.Errorf("the verdict is %q", verdict)
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestNothingUnknownWaitsForAChange(t *testing.T) {
 			t.Fatalf("got %v, error %v", c, err)
 		}
 		if c.Retry() == OnChange && !slices.Contains(known, f.Code) {
-			t.Fatalf("%q is in no table: %v", f.Code, c)
+			t.Fatalf("code %q is in no table, but the failure is %v", f.Code, c)
 		}
 	})
 }

@@ -1,17 +1,18 @@
-// Package classify decides what a failed pass of a reconciler means: how soon
-// to try again, and what to report.
+// Package classify decides how soon a reconciler retries after an error, and
+// how the error is reported.
 //
-// The answer is a [Retry]. The values are ordered by the wait:
+// The decision is a [Retry]. A later row of this list waits longer:
 //
-//	Fast      over in seconds            Warning
-//	Slow      over in minutes, unknown   Warning
-//	VerySlow  tried at each resync       Warning
-//	OnChange  until the spec changes     Error; tried at each resync, too
-//	Never     until the spec changes     Error
+//	Retry     for errors that                       retried           severity
+//	Fast      end within seconds                    within seconds    Warning
+//	Slow      end within minutes, or are unknown    within minutes    Warning
+//	VerySlow  rarely end without help               at each resync    Warning
+//	OnChange  end only if the spec changes          at each resync    Error
+//	Never     end only if the spec changes          after the change  Error
 //
 // [NewFailure] reads an error into a [Failure]: the code, the status, the
 // message and the delay of the service. A chain of links turns the Failure into
-// a [Classification]; [Compose] makes the handler that runs the chain:
+// a [Classification]. [Compose] makes the handler that runs the chain:
 //
 //	redis := classify.Table{
 //		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
@@ -21,8 +22,8 @@
 //
 // # Your cloud
 //
-// The package knows no cloud. An [Errors] knows one: it reads the errors of the
-// SDK, and it has a table of codes. One line gives it to a reconciler:
+// The package itself knows no cloud. An [Errors] reads the errors of one SDK
+// and holds a table of its codes. Add it to a reconciler by one line:
 //
 //	flow.WithErrors(azure.Errors())   // github.com/windlass-go/windlass/classify/azure
 //	flow.WithErrors(aws.Errors())     // github.com/windlass-go/windlass/classify/aws, a module of its own
@@ -30,27 +31,26 @@
 //	flow.WithErrors(grpc.Errors())    // github.com/windlass-go/windlass/classify/grpc, a module of its own
 //
 // Without a reconciler, pass it to [NewFailure], as above. For several clouds,
-// pass several, as in flow.WithErrors(google.Errors(), grpc.Errors()).
-// [NewErrors] makes an Errors for any other service from a reader, which is a
-// function of a few lines, and a table. An error that no reader knows is read
-// by its methods, such as ErrorCode() string. [Errors] lists them.
+// pass several, as in flow.WithErrors(google.Errors(), grpc.Errors()). For any
+// other service, [NewErrors] makes an Errors from a table and a reader, which
+// is a function of a few lines. If no reader knows an error, its methods are
+// called, such as ErrorCode() string. [Errors] lists them.
 //
-// A reader also reports what an error means for the object: [Failure.NotFound],
-// [Failure.Transient] and [Failure.Ended]. A joined error has them only if each
-// of its causes has them. A panic, an unreadable error, and an error that
-// unwraps without end have none of them.
+// A reader also sets [Failure.NotFound], [Failure.Transient] and
+// [Failure.Ended]. They are set for a joined error only if they are set for
+// each of its causes. They are never set for a panic or an unreadable error.
 //
 // # Rules and links
 //
 // Most special cases of a service fit into a row of a [Table]: a code, a nested
 // code, a status, a [Matcher] for the message, API versions, a Go error or its
-// type. The row names the Retry that then applies, and perhaps a delay. The
-// first row that matches decides. Codes and texts are compared exactly as the
-// service writes them. A row that an earlier row contradicts is a set-up error.
+// type. The row sets the Retry, and optionally a delay. The first row that
+// matches decides. Codes and texts are compared exactly as the service writes
+// them. A row that an earlier row contradicts is a set-up error.
 //
-// If no link decides, the table of the service does, and then general rules for
-// the HTTP status and the kind of the error. To see all of them, print the
-// tables in this order:
+// If no link decides, the table of the service decides. If no row of it
+// matches, general rules for the HTTP status and the kind of the error decide.
+// To see all of them, print the tables in this order:
 //
 //	fmt.Print(append(redis, azure.Codes()...))
 //
@@ -61,9 +61,13 @@
 // # Failing closed
 //
 // Every unknown error is [Slow], never [OnChange]: a new error code must not
-// stop a resource. A failure is Slow, too, if a link panics, returns an error
-// or does not decide, and so is a nil *Failure. An error that panics when a row
-// looks for a Go error in it is Slow, and no later row decides. The delays of a
-// service are from a second to an hour. Classifying never panics. A
-// wrong rule or matcher panics at set-up, and the message names it.
+// stop a resource. These failures are Slow, too:
+//
+//   - A link panics, returns an error or does not decide.
+//   - The *Failure is nil.
+//   - The error panics while a row compares it. No later row decides.
+//
+// A delay of the service is cut to between a second and an hour. Classifying
+// never panics. A wrong rule or matcher panics at set-up, and the message names
+// it.
 package classify

@@ -61,15 +61,15 @@ func (m errorMatcher) has(err error) bool {
 	return ok && x.Is(m.target)
 }
 
-// equals reports whether the target is err.
+// equals reports whether err == target, if the two can be compared.
 func (m errorMatcher) equals(err error) bool { return m.comparable && m.target == err }
 
-// errorText returns the condition of a Rule.Is in words. fmt recovers from an
-// error that panics.
+// errorText returns the condition of a Rule.Is in words. If target panics, fmt
+// recovers and prints the panic.
 func errorText(target error) string { return fmt.Sprintf("error %q", fmt.Sprint(target)) }
 
 // within reports whether an error in the tree of err matches. readable is false
-// if the tree ends in a panic, or in no end, before one does.
+// if the tree panics, or is too large, before an error in it matches.
 func within(err error, has func(error) bool) (matches, readable bool) {
 	return errtree.Walk(err, func(err error, _ int) bool { return has(err) })
 }

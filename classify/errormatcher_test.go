@@ -17,12 +17,12 @@ import (
 
 var errNoQuota = errors.New("no quota")
 
-// quotaError is an error that has a type.
+// quotaError is an error with a type of its own.
 type quotaError struct{ zone string }
 
 func (e *quotaError) Error() string { return "no quota in " + e.zone }
 
-// listError panics if it is compared with another listError.
+// listError is not comparable: == panics for two of them.
 type listError []string
 
 func (listError) Error() string { return "list" }
@@ -62,19 +62,19 @@ func TestRowsMatchErrors(t *testing.T) {
 		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "both"},
 		"same text":      {"another error with the same text does not match", errors.New("no quota"), "Unknown"},
 		"as":             {"the type itself", &quotaError{"a"}, "as"},
-		"as, wrapped":    {"an error that wraps one of the type", fmt.Errorf("create: %w", &quotaError{"a"}), "as"},
+		"as, wrapped":    {"an error that wraps an error of the type", fmt.Errorf("create: %w", &quotaError{"a"}), "as"},
 		"as, method":     {"an error with an As method", likeError{}, "as"},
-		"interface":      {"the type may be an interface", &net.OpError{Op: "dial", Err: errNoQuota}, "is"},
+		"interface":      {"an earlier row wins over an interface", &net.OpError{Op: "dial", Err: errNoQuota}, "is"},
 		"interface only": {"the type may be an interface", &net.OpError{Op: "dial", Err: errors.New("x")}, "interface"},
 		"message too":    {"all conditions of a row have to hold", &quotaError{"b"}, "as and message"},
 		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
 		"causes":         {"each cause of a joined error is compared by itself", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "is"},
 		"one of causes":  {"the slowest cause wins", errors.Join(fs.ErrNotExist, errNoQuota), "is"},
 		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
-		"panic":          {"the value of a panic is not an answer", &chain.PanicError{Value: errNoQuota}, "Panic"},
-		"endless":        {"NewFailure replaces an error without an end", &loop{}, "Unknown"},
+		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic"},
+		"endless":        {"NewFailure replaces an endless error", &loop{}, "Unknown"},
 		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(both)"},
-		"panics in As":   {"nor if its other method panics", fmt.Errorf("a: %w", panics("As")), "Unreadable(as)"},
+		"panics in As":   {"no later row decides if As panics", fmt.Errorf("a: %w", panics("As")), "Unreadable(as)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestRowsMatchErrors(t *testing.T) {
 	}
 }
 
-// A link outside of Compose gets the error of a literal as it is.
+// Without Compose, a link gets the error of a literal unchanged.
 func TestRowsMatchErrorsOfLiterals(t *testing.T) {
 	link := Table{{Name: "is", Is: errNoQuota, Retry: Fast}, {Name: "as", As: ErrorType[*quotaError](), Retry: Fast}}.Link()(decide)
 	for want, err := range map[string]error{
@@ -100,7 +100,8 @@ func TestRowsMatchErrorsOfLiterals(t *testing.T) {
 	}
 }
 
-// A row can set the delay. The longer delay of the row and the service applies.
+// A row can set the delay. The longer of its delay and that of the service
+// applies.
 func TestRowsSetTheDelay(t *testing.T) {
 	table := Table{
 		{Name: "quota", Is: errNoQuota, Retry: VerySlow, After: 10 * time.Minute},
@@ -127,7 +128,7 @@ func TestRowsSetTheDelay(t *testing.T) {
 	}
 }
 
-// The table of a service has such rows, too.
+// The table of a service may have rows that match Go errors, too.
 func TestServiceRowsMatchErrors(t *testing.T) {
 	e := NewErrors("x", func(*Failure) bool { return true }, Table{{Is: errNoQuota, Retry: Fast, After: time.Minute}})
 	c := classifyBy(t, NewFailure(fmt.Errorf("a: %w", errNoQuota), "", noon, e))
@@ -152,7 +153,7 @@ func TestErrorRowsArePrinted(t *testing.T) {
 		{As: ErrorType[*quotaError](), Code: "A", Retry: Slow, After: 90 * time.Second},
 		{Is: listError{"a"}, As: ErrorType[net.Error](), Code: "Conflict", Message: Contains("busy"), Retry: Slow},
 		{Is: errors.New("no quota"), Retry: Slow},
-		{As: ErrorType[quotaTwin](), Retry: Slow},
+		{As: ErrorType[netError](), Retry: Slow},
 	}
 	own, _ := printed(table)
 	want := []string{
@@ -165,7 +166,7 @@ func TestErrorRowsArePrinted(t *testing.T) {
 		`7 - A - (error of type *classify.quotaError) - slow after 1m30s never reached, see row 2`,
 		`8 - Conflict - contains "busy" (error "list") (error of type net.Error) - slow`,
 		`9 - - - (error "no quota") - slow`,
-		`10 - - - (error of type classify.quotaTwin) - slow`,
+		`10 - - - (error of type classify.netError) - slow`,
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -187,8 +188,8 @@ func TestErrorRowsArePrinted(t *testing.T) {
 	table.Link()
 }
 
-// quotaTwin is the same interface as net.Error, under another name.
-type quotaTwin interface{ net.Error }
+// netError has the same methods as net.Error.
+type netError interface{ net.Error }
 
 func TestErrorTypeSetUp(t *testing.T) {
 	if got, want := panicText(func() { ErrorType[error]() }), "classify: ErrorType: the type is error and would match any error"; got != want {

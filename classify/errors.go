@@ -7,20 +7,24 @@ import (
 	"time"
 )
 
-// Errors knows the errors of some services: their readers and their tables of
-// codes. [NewErrors] makes one for a service, [Errors.And] joins several. The
-// zero Errors knows no service. An error that no reader knows is read by its
-// text, as an error of package net or context, and by its methods:
+// Errors reads the errors of some services and holds their tables of codes.
+// [NewErrors] makes one for a service, [Errors.And] joins several. The zero
+// Errors knows no service. An Errors never changes and may be shared.
+//
+// If no reader knows an error, Errors takes its text, recognises the time-outs
+// and network errors of the standard library, and calls these methods of it:
 //
 //	ErrorCode() string                          Code
 //	ErrorMessage() string                       Message
 //	HTTPStatusCode() int, or StatusCode() int   Status
 //	RetryAfter() time.Duration                  After, from a second to an hour
-//	Timeout() bool                              Transient, as are network errors and the statuses 408, 429 and 5xx
+//	Timeout() bool                              Transient
 //
-// A status of 404 means NotFound. An error that wraps a time-out or a network
-// error, or that one of them wraps, is neither NotFound nor Ended. An Errors
-// never changes and may be shared.
+// Such an error is also Transient if it is a network error or if its status is
+// 408, 429 or 5xx. A status of 404 means NotFound.
+//
+// An error of any service is neither NotFound nor Ended if it wraps a time-out
+// or a network error, or if one of them wraps it.
 type Errors struct {
 	services []*service
 }
@@ -32,18 +36,18 @@ type service struct {
 	table *index
 }
 
-// NewErrors returns the Errors of one service. table decides about the failures
-// that read has read, after all links of a chain and before the general rules
-// of [Compose]. It may be nil.
+// NewErrors returns the Errors of one service. table decides about failures
+// that read accepts. It runs after all links of a chain and before the general
+// rules of [Compose]. It may be nil.
 //
-// read reads f.Err into f: Code, Status, Message, After, Inner, NotFound,
-// Transient, Ended and Class, as far as the error has them. It returns false if
-// it does not know this kind of error. f.Err may be wrapped, so read looks for
-// its error type with errors.As. Several goroutines call read at once. A read
-// that panics does not know the error.
+// read is the reader of the service. It reads f.Err into f: it sets Code,
+// Status, Message, After, Inner, NotFound, Transient, Ended and Class, as far
+// as the error has them. It returns false for an error of another service.
+// f.Err may be wrapped, so read looks for its error type with errors.As.
+// Several goroutines call read at once. A panic of read counts as false.
 //
-// NewErrors panics for an empty name, a nil read and a table that [Table.Link]
-// refuses.
+// NewErrors panics for an empty name, a nil read, and a table for which
+// [Table.Link] panics.
 func NewErrors(name string, read func(f *Failure) bool, table Table) Errors {
 	if strings.TrimSpace(name) == "" || read == nil {
 		panic(fmt.Sprintf("classify: NewErrors: the name %q is empty or the reader is nil: set both", name))
@@ -51,8 +55,8 @@ func NewErrors(name string, read func(f *Failure) bool, table Table) Errors {
 	return Errors{services: []*service{{name: name, read: read, table: mustCompile("NewErrors: "+name, table)}}}
 }
 
-// And returns an Errors that asks the readers of e first, and then those of
-// others in order. The first reader that knows an error reads it.
+// And returns an Errors that calls the readers of e first, then those of others
+// in order. The first reader that knows an error reads it.
 func (e Errors) And(others ...Errors) Errors {
 	all := slices.Clip(e.services)
 	for _, o := range others {
@@ -74,40 +78,40 @@ func (e Errors) String() string {
 	return strings.Join(names, ", ")
 }
 
-// NotFound reports whether err means that the object does not exist. Each cause
-// of a joined error has to mean it. NotFound is false for a nil error.
+// NotFound reports whether err means that the object does not exist. For a
+// joined error, each cause has to mean it. NotFound is false for a nil error.
 func (e Errors) NotFound(err error) bool { return err != nil && e.failure(err).NotFound }
 
 // Ended reports whether err means that the polled operation ended without
-// success or no longer exists. Each cause of a joined error has to mean it.
-// Ended is false for a nil error, and for every error that no reader knows.
+// success or no longer exists. For a joined error, each cause has to mean it.
+// Ended is false for a nil error, and for an error that no reader knows.
 func (e Errors) Ended(err error) bool { return err != nil && e.failure(err).Ended }
 
-// Transient reports whether a retry may help. Each cause of a joined error has
-// to be transient. Transient is false for a nil error.
+// Transient reports whether a retry may help. For a joined error, each cause
+// has to be transient. Transient is false for a nil error.
 func (e Errors) Transient(err error) bool { return err != nil && e.failure(err).Transient }
 
 func (e Errors) failure(err error) *Failure { return NewFailure(err, "", time.Time{}, e) }
 
-// read calls the readers in order until one knows the error. A reader that does
-// not know it leaves f as it was.
+// read calls the readers in order until one knows the error. The writes of the
+// other readers are undone.
 func (e Errors) read(f *Failure) {
 	for _, s := range e.services {
 		before := *f
 		if f.readBy(s.read) {
 			f.service, f.After = s, serviceDelay(f.After)
-			f.readSafely(clearDoubt)
+			f.readSafely(clearUncertain)
 			return
 		}
 		*f = before
 	}
 	f.readSafely(readGeneral)
-	f.readSafely(clearDoubt)
+	f.readSafely(clearUncertain)
 }
 
-// clearDoubt clears NotFound and Ended if a time-out or a network error is
-// around the answer of the service, or inside of it.
-func clearDoubt(f *Failure) bool {
+// clearUncertain clears NotFound and Ended if a time-out or a network error
+// wraps the error of the service, or is wrapped in it.
+func clearUncertain(f *Failure) bool {
 	if (f.NotFound || f.Ended) && (timedOut(f.Err) || connection(f.Err)) {
 		f.NotFound, f.Ended = false, false
 	}
@@ -120,8 +124,8 @@ func (f *Failure) readBy(read func(*Failure) bool) (ok bool) {
 	return read(f)
 }
 
-// readSafely calls a reader of this package. It keeps no answers of an error
-// that panics.
+// readSafely calls a reader of this package. If a method of the error panics,
+// it clears NotFound, Transient and Ended.
 func (f *Failure) readSafely(read func(*Failure) bool) {
 	if f.readBy(read) {
 		return

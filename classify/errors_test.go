@@ -22,7 +22,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// methods is an error that reports everything by methods.
+// methods is an error with all methods that Errors lists.
 type methods struct {
 	code, message string
 	status        int
@@ -37,20 +37,20 @@ func (m *methods) HTTPStatusCode() int       { return m.status }
 func (m *methods) RetryAfter() time.Duration { return m.after }
 func (m *methods) Timeout() bool             { return m.timeout }
 
-// status reports a status only, by the other method.
+// status is an error with the method StatusCode.
 type status int
 
 func (s status) Error() string   { return fmt.Sprint("status ", int(s)) }
 func (s status) StatusCode() int { return int(s) }
 
-// codeAndDelay reports a code and a delay, and no status.
+// codeAndDelay is an error with a code and a delay, but no status.
 type codeAndDelay struct{}
 
 func (codeAndDelay) Error() string             { return "busy" }
 func (codeAndDelay) ErrorCode() string         { return "Busy" }
 func (codeAndDelay) RetryAfter() time.Duration { return time.Minute }
 
-// noTimeout wraps an error and reports that it is no timeout.
+// noTimeout wraps an error. Its method Timeout returns false.
 type noTimeout struct{ error }
 
 func (noTimeout) Timeout() bool   { return false }
@@ -62,13 +62,13 @@ type loop struct{}
 func (l *loop) Error() string { return "loop" }
 func (l *loop) Unwrap() error { return l }
 
-// joinLoop joins itself with a missing object.
+// joinLoop joins itself with a 404.
 type joinLoop struct{}
 
 func (l *joinLoop) Error() string   { return "loop" }
 func (l *joinLoop) Unwrap() []error { return []error{status(404), l} }
 
-// shared is a join of 2^depth causes which all are one.
+// shared returns a join of 2^depth causes, which are all leaf.
 func shared(depth int, leaf error) error {
 	for range depth {
 		leaf = joinOf{leaf, leaf}
@@ -76,7 +76,7 @@ func shared(depth int, leaf error) error {
 	return leaf
 }
 
-// panics panics in the method that is named.
+// panics is an error that panics in the named method.
 type panics string
 
 func (p panics) may(method string) {
@@ -101,29 +101,29 @@ func TestErrorsRead(t *testing.T) {
 		err    error
 		want   Failure
 	}{
-		"methods":       {"an error says about itself what it can", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
-		"wrapped":       {"wraps do not matter", fmt.Errorf("a: %w", &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
-		"joined":        {"a joined error is read as far as its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
-		"timeout":       {"a time-out may be over later", &methods{timeout: true}, Failure{Transient: true}},
-		"other status":  {"both names of the method count", status(503), Failure{Message: "status 503", Status: 503, Transient: true}},
-		"no status":     {"a method that is missing is not asked", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
-		"inner timeout": {"an expired deadline counts, whatever wraps it", noTimeout{context.DeadlineExceeded}, Failure{Message: "context deadline exceeded", Transient: true}},
-		"aborted":       {"a connection that was aborted may work later", syscall.ECONNABORTED, Failure{Message: syscall.ECONNABORTED.Error(), Transient: true}},
-		"reset":         {"a connection that was reset may work later", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
-		"pipe":          {"a connection that was closed may work later", syscall.EPIPE, Failure{Message: syscall.EPIPE.Error(), Transient: true}},
-		"not found":     {"404 says that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
-		"gone":          {"410 may be about the request", status(410), Failure{Message: "status 410", Status: 410}},
-		"throttled":     {"429 may be over later", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
-		"slow":          {"408 may be over later", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
-		"last 5xx":      {"599 is of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
-		"600":           {"600 is no status", status(600), Failure{Message: "status 600", Status: 600}},
+		"methods":       {"all methods of an error are called", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
+		"wrapped":       {"the error may be wrapped", fmt.Errorf("a: %w", &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
+		"joined":        {"the fields of a joined error are those of its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
+		"timeout":       {"a time-out is transient", &methods{timeout: true}, Failure{Transient: true}},
+		"other status":  {"the status may have either method", status(503), Failure{Message: "status 503", Status: 503, Transient: true}},
+		"no status":     {"an error may have some of the methods", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
+		"inner timeout": {"an expired deadline is transient, whatever wraps it", noTimeout{context.DeadlineExceeded}, Failure{Message: "context deadline exceeded", Transient: true}},
+		"aborted":       {"an aborted connection is transient", syscall.ECONNABORTED, Failure{Message: syscall.ECONNABORTED.Error(), Transient: true}},
+		"reset":         {"a reset connection is transient", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
+		"pipe":          {"a closed connection is transient", syscall.EPIPE, Failure{Message: syscall.EPIPE.Error(), Transient: true}},
+		"not found":     {"404 means that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
+		"gone":          {"410 may concern the request, not the object", status(410), Failure{Message: "status 410", Status: 410}},
+		"throttled":     {"429 is transient", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
+		"slow":          {"408 is transient", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
+		"last 5xx":      {"599 is an error of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
+		"600":           {"600 is not a valid status", status(600), Failure{Message: "status 600", Status: 600}},
 		"long delay":    {"more than an hour counts as an hour", &methods{after: 2 * time.Hour}, Failure{After: time.Hour}},
 		"negative":      {"a negative delay counts as none", &methods{after: -1}, Failure{}},
-		"network":       {"a connection may work later", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
-		"file":          {"a missing file is no missing object", &fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist}, Failure{Message: "open /x: file does not exist"}},
-		"canceled":      {"a canceled request says nothing", context.Canceled, Failure{Message: "context canceled"}},
-		"text":          {"a text is not understood", errors.New("404 not found"), Failure{Message: "404 not found"}},
-		"panics midway": {"an error that panics says no more than its code", panics("HTTPStatusCode"), Failure{Code: "Missing", Message: "missing"}},
+		"network":       {"a refused connection is transient", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
+		"file":          {"a missing file is not a missing object", &fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist}, Failure{Message: "open /x: file does not exist"}},
+		"canceled":      {"a canceled request sets no field", context.Canceled, Failure{Message: "context canceled"}},
+		"text":          {"a text sets the message only", errors.New("404 not found"), Failure{Message: "404 not found"}},
+		"panics midway": {"an error that panics keeps the fields read before the panic", panics("HTTPStatusCode"), Failure{Code: "Missing", Message: "missing"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestErrorsRead(t *testing.T) {
 	}
 }
 
-// says holds the answers of Errors about an error.
-type says struct {
+// answers holds the results of the methods of Errors.
+type answers struct {
 	NotFound, Ended, Transient bool
 	Class                      string
 }
@@ -148,64 +148,65 @@ type timeout struct{ error }
 func (timeout) Timeout() bool   { return true }
 func (t timeout) Unwrap() error { return t.error }
 
-func sayings(e Errors, err error) says {
-	return says{e.NotFound(err), e.Ended(err), e.Transient(err), e.Class(err)}
+func answersOf(e Errors, err error) answers {
+	return answers{e.NotFound(err), e.Ended(err), e.Transient(err), e.Class(err)}
 }
 
-func TestErrorsSay(t *testing.T) {
+func TestErrorsAnswer(t *testing.T) {
 	ended := &reply{code: "OperationFailed", status: 200, ended: true}
 	missing, down := respErr("NotFound", 404, ""), respErr("Down", 503, "")
 	cases := map[string]struct {
 		reason string
 		err    error
-		want   says
+		want   answers
 	}{
-		"nil":                 {"no error says nothing", nil, says{}},
-		"missing":             {"one cause, read by the service", fmt.Errorf("get: %w", missing), says{NotFound: true, Class: "NotFound"}},
-		"missing twice":       {"all causes say so", errors.Join(missing, fmt.Errorf("a: %w", missing)), says{NotFound: true, Class: "NotFound"}},
-		"missing and down":    {"one cause is another failure", errors.Join(missing, down), says{Class: "NotFound"}},
-		"down and missing":    {"in any order", errors.Join(down, missing), says{Class: "Down"}},
-		"missing and unknown": {"one cause is not understood", fmt.Errorf("%w, %w", missing, errors.New("x")), says{Class: "NotFound"}},
-		"nested":              {"at any depth", errors.Join(missing, fmt.Errorf("a: %w", errors.Join(missing, down))), says{Class: "NotFound"}},
-		"ended":               {"the reader knows that the operation has ended", fmt.Errorf("poll: %w", ended), says{Ended: true, Class: "OperationFailed"}},
-		"missing and late":    {"a time-out around the answer leaves it in doubt", timeout{missing}, says{Class: "NotFound"}},
-		"missing, cut off":    {"so does a request that failed on its way", &url.Error{Op: "Get", URL: "/", Err: missing}, says{Class: "NotFound"}},
-		"missing, deadline":   {"an expired deadline around the answer leaves it in doubt", &chain.DeadlineError{Link: "get", After: time.Second, Err: missing}, says{Class: "NotFound"}},
-		"status, late":        {"errors of no service are read alike", timeout{status(404)}, says{Transient: true, Class: "404"}},
-		"ended twice":         {"every polled operation has ended", errors.Join(ended, ended), says{Ended: true, Class: "OperationFailed"}},
-		"ended and late":      {"a time-out around the end leaves it in doubt", timeout{ended}, says{Class: "OperationFailed"}},
-		"ended and down":      {"one cause is about the poll", errors.Join(ended, down), says{Class: "OperationFailed"}},
-		"ended and time":      {"a deadline is a cause of its own", fmt.Errorf("%w: %w", ended, context.DeadlineExceeded), says{Class: "OperationFailed"}},
-		"down twice":          {"all causes may be over later", errors.Join(down, io.ErrUnexpectedEOF), says{Transient: true, Class: "Down"}},
-		"down and other":      {"one cause may be permanent", errors.Join(down, respErr("Bad", 400, "")), says{Class: "Down"}},
-		"panic":               {"a panic is no answer, whatever its value is", &chain.PanicError{Value: missing}, says{Class: "*classify.reply"}},
-		"panic of ended":      {"a panic ends no operation", fmt.Errorf("poll: %w", &chain.PanicError{Value: ended}), says{Class: "*classify.reply"}},
-		"panic of down":       {"a panic may come again", &chain.PanicError{Value: down}, says{Class: "*classify.reply"}},
-		"deadline":            {"the error that a deadline names is the cause", &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, says{Transient: true, Class: "*chain.DeadlineError"}},
-		"join of none":        {"an empty join says nothing", joinOf{}, says{Class: "classify.joinOf"}},
-		"join of nil":         {"causes that are nil are none", joinOf{nil, missing, nil}, says{NotFound: true, Class: "NotFound"}},
-		"join of only nil":    {"as an empty one", joinOf{nil, nil}, says{Class: "classify.joinOf"}},
-		"typed nil":           {"a nil error in an interface says nothing", (*reply)(nil), says{Class: "*classify.reply"}},
-		"typed nil joined":    {"nor as one cause", errors.Join(missing, (*reply)(nil)), says{Class: "NotFound"}},
-		"typed nil deadline":  {"it panics when it is taken apart", (*chain.DeadlineError)(nil), says{Class: "*chain.DeadlineError"}},
-		"unknown":             {"an error that no reader knows", errors.New("x"), says{Class: "*errors.errorString"}},
-		"status":              {"an error of no service with a status", status(404), says{NotFound: true, Class: "404"}},
-		"network":             {"an error of no service", &url.Error{Op: "Get", URL: "/", Err: io.EOF}, says{Transient: true, Class: "*url.Error"}},
-		"wrapped type":        {"the class names the error and not its wraps", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), says{Class: "*errors.errorString"}},
-		"class is bounded":    {"a service cannot flood telemetry", respErr(strings.Repeat("x", 5000), 0, ""), says{Class: strings.Repeat("x", 100)}},
-		"class keeps signs":   {"the first and the last visible character of ASCII stay", respErr("!~\x7f", 0, ""), says{Class: "!~_"}},
-		"class is ASCII":      {"nor forge a line", respErr("a b\nc\x00é", 0, ""), says{Class: "a_b_c__"}},
+		"nil":                 {"a nil error sets no field", nil, answers{}},
+		"missing":             {"the reader of the service marks the error as not found", fmt.Errorf("get: %w", missing), answers{NotFound: true, Class: "NotFound"}},
+		"missing twice":       {"all causes are not found", errors.Join(missing, fmt.Errorf("a: %w", missing)), answers{NotFound: true, Class: "NotFound"}},
+		"missing and down":    {"the second cause is another failure", errors.Join(missing, down), answers{Class: "NotFound"}},
+		"down and missing":    {"the first cause is another failure", errors.Join(down, missing), answers{Class: "Down"}},
+		"missing and unknown": {"no reader knows one cause", fmt.Errorf("%w, %w", missing, errors.New("x")), answers{Class: "NotFound"}},
+		"nested":              {"a nested cause is another failure", errors.Join(missing, fmt.Errorf("a: %w", errors.Join(missing, down))), answers{Class: "NotFound"}},
+		"ended":               {"the reader marks the operation as ended", fmt.Errorf("poll: %w", ended), answers{Ended: true, Class: "OperationFailed"}},
+		"missing and late":    {"a time-out that wraps the error makes it uncertain", timeout{missing}, answers{Class: "NotFound"}},
+		"missing, cut off":    {"a network error that wraps the error makes it uncertain", &url.Error{Op: "Get", URL: "/", Err: missing}, answers{Class: "NotFound"}},
+		"missing, deadline":   {"an expired deadline that wraps the error makes it uncertain", &chain.DeadlineError{Link: "get", After: time.Second, Err: missing}, answers{Class: "NotFound"}},
+		"status, late":        {"the rule applies to errors of no service, too", timeout{status(404)}, answers{Transient: true, Class: "404"}},
+		"ended twice":         {"every polled operation has ended", errors.Join(ended, ended), answers{Ended: true, Class: "OperationFailed"}},
+		"ended and late":      {"a time-out that wraps the end makes it uncertain", timeout{ended}, answers{Class: "OperationFailed"}},
+		"ended and down":      {"one cause concerns the poll, not the operation", errors.Join(ended, down), answers{Class: "OperationFailed"}},
+		"ended and time":      {"a deadline is a cause of its own", fmt.Errorf("%w: %w", ended, context.DeadlineExceeded), answers{Class: "OperationFailed"}},
+		"down twice":          {"all causes are transient", errors.Join(down, io.ErrUnexpectedEOF), answers{Transient: true, Class: "Down"}},
+		"down and other":      {"one cause may be permanent", errors.Join(down, respErr("Bad", 400, "")), answers{Class: "Down"}},
+		"panic":               {"the value of a panic is not read", &chain.PanicError{Value: missing}, answers{Class: "*classify.reply"}},
+		"panic of ended":      {"a panic ends no operation", fmt.Errorf("poll: %w", &chain.PanicError{Value: ended}), answers{Class: "*classify.reply"}},
+		"panic of down":       {"a panic is not transient", &chain.PanicError{Value: down}, answers{Class: "*classify.reply"}},
+		"deadline":            {"a deadline error is transient", &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, answers{Transient: true, Class: "*chain.DeadlineError"}},
+		"join of none":        {"an empty join sets no field", joinOf{}, answers{Class: "classify.joinOf"}},
+		"join of nil":         {"nil causes are ignored", joinOf{nil, missing, nil}, answers{NotFound: true, Class: "NotFound"}},
+		"join of only nil":    {"a join of nil errors sets no field", joinOf{nil, nil}, answers{Class: "classify.joinOf"}},
+		"typed nil":           {"a typed nil sets no field", (*reply)(nil), answers{Class: "*classify.reply"}},
+		"typed nil joined":    {"a typed nil is an unknown cause", errors.Join(missing, (*reply)(nil)), answers{Class: "NotFound"}},
+		"typed nil deadline":  {"the Unwrap of a typed nil panics", (*chain.DeadlineError)(nil), answers{Class: "*chain.DeadlineError"}},
+		"unknown":             {"no reader knows the error", errors.New("x"), answers{Class: "*errors.errorString"}},
+		"status":              {"an error of no service with a status", status(404), answers{NotFound: true, Class: "404"}},
+		"network":             {"an error of no service", &url.Error{Op: "Get", URL: "/", Err: io.EOF}, answers{Transient: true, Class: "*url.Error"}},
+		"wrapped type":        {"the class is the type of the wrapped error", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), answers{Class: "*errors.errorString"}},
+		"class is bounded":    {"the class has at most 100 bytes", respErr(strings.Repeat("x", 5000), 0, ""), answers{Class: strings.Repeat("x", 100)}},
+		"class keeps signs":   {"the first and the last visible ASCII character are kept", respErr("!~\x7f", 0, ""), answers{Class: "!~_"}},
+		"join of nothing":     {"fmt.Errorf joins no error if its operands are nil", fmt.Errorf("%w, %w", error(nil), error(nil)), answers{Class: "*fmt.wrapErrors"}},
+		"class is ASCII":      {"other characters become underscores", respErr("a b\nc\x00é", 0, ""), answers{Class: "a_b_c__"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, sayings(theService, c.err)); diff != "" {
+			if diff := cmp.Diff(c.want, answersOf(theService, c.err)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})
 	}
 }
 
-// A hostile error neither hangs nor panics, and it is never an answer.
+// A hostile error neither hangs nor panics, and it sets no field.
 func TestHostileErrors(t *testing.T) {
 	missing := respErr("NotFound", 404, "")
 	deep := error(missing)
@@ -234,7 +235,7 @@ func TestHostileErrors(t *testing.T) {
 	for name, err := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, e := range []Errors{{}, theService} {
-				got := sayings(e, err)
+				got := answersOf(e, err)
 				if got.NotFound || got.Ended || got.Class == "" {
 					t.Errorf("%s: got %+v", e, got)
 				}
@@ -250,9 +251,8 @@ func TestHostileErrors(t *testing.T) {
 	}
 }
 
-// What Errors says about a joined error holds for each of its causes, and the
-// other way round.
-func TestErrorsSayOfJoins(t *testing.T) {
+// A joined error has a field exactly if each of its causes has it.
+func TestErrorsOfJoins(t *testing.T) {
 	leaf := rapid.SampledFrom([]error{
 		respErr("NotFound", 404, ""), respErr("Down", 503, ""), respErr("Bad", 400, ""), &reply{code: "Failed", status: 200, ended: true},
 		&reply{code: "Gone", status: 404, ended: true}, errors.New("x"), io.ErrUnexpectedEOF, context.Canceled, status(404), status(500),
@@ -287,14 +287,14 @@ func TestErrorsSayOfJoins(t *testing.T) {
 			return l
 		}
 		err := tree(rapid.IntRange(0, 4).Draw(t, "depth"))
-		want := says{true, true, true, theService.Class(leaves[0])}
+		want := answers{true, true, true, theService.Class(leaves[0])}
 		for _, l := range leaves {
-			one := sayings(theService, l)
+			one := answersOf(theService, l)
 			want.NotFound = want.NotFound && one.NotFound
 			want.Ended = want.Ended && one.Ended
 			want.Transient = want.Transient && one.Transient
 		}
-		if diff := cmp.Diff(want, sayings(theService, err)); diff != "" {
+		if diff := cmp.Diff(want, answersOf(theService, err)); diff != "" {
 			t.Fatalf("-want, +got:\n%s", diff)
 		}
 	})
@@ -315,20 +315,20 @@ func TestReaders(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		errs   []Errors
-		want   says
+		want   answers
 	}{
-		"none":            {"the zero Errors knows no service", nil, says{Class: "*errors.errorString"}},
-		"zero":            {"it may be listed", []Errors{{}, one}, says{true, true, true, "One"}},
-		"first":           {"the first reader that knows the error reads it", []Errors{one, two}, says{true, true, true, "One"}},
-		"second":          {"a reader that does not know the error leaves it to the next", []Errors{NewErrors("no", reader("No", false), nil), two}, says{true, true, true, "Two"}},
-		"not known":       {"and leaves the failure as it was", []Errors{NewErrors("no", reader("No", false), nil)}, says{Class: "*errors.errorString"}},
-		"panics":          {"a reader that panics has not read the error", []Errors{NewErrors("no", panicking, nil)}, says{Class: "*errors.errorString"}},
-		"panics, next":    {"the next one reads it", []Errors{NewErrors("no", panicking, nil), two}, says{true, true, true, "Two"}},
-		"joined services": {"And keeps the order", []Errors{one.And(two), {}}, says{true, true, true, "One"}},
+		"none":            {"the zero Errors knows no service", nil, answers{Class: "*errors.errorString"}},
+		"zero":            {"the zero Errors may be passed with others", []Errors{{}, one}, answers{true, true, true, "One"}},
+		"first":           {"the first reader that knows the error reads it", []Errors{one, two}, answers{true, true, true, "One"}},
+		"second":          {"a reader that does not know the error leaves it to the next", []Errors{NewErrors("no", reader("No", false), nil), two}, answers{true, true, true, "Two"}},
+		"not known":       {"the writes of a reader that does not know the error are undone", []Errors{NewErrors("no", reader("No", false), nil)}, answers{Class: "*errors.errorString"}},
+		"panics":          {"a reader that panics has not read the error", []Errors{NewErrors("no", panicking, nil)}, answers{Class: "*errors.errorString"}},
+		"panics, next":    {"the next reader reads the error", []Errors{NewErrors("no", panicking, nil), two}, answers{true, true, true, "Two"}},
+		"joined services": {"And keeps the order", []Errors{one.And(two), {}}, answers{true, true, true, "One"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := sayings(Errors{}.And(c.errs...), errors.New("x"))
+			got := answersOf(Errors{}.And(c.errs...), errors.New("x"))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
@@ -359,7 +359,7 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 }
 
-// A reader uses the time that NewFailure was given.
+// A reader uses the time that NewFailure got.
 func TestFailureRetryAfter(t *testing.T) {
 	h := http.Header{"Retry-After": {noon.Add(time.Minute).Format(http.TimeFormat)}}
 	if got := newFailure(&reply{header: h}, "", noon).After; got != time.Minute {

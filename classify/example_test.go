@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/classify/azure"
 )
 
-// conflict returns an error of a client of the Azure SDK.
+// conflict returns an error as the clients of the Azure SDK return it.
 func conflict(message string) error {
 	return &azcore.ResponseError{
 		ErrorCode:  "Conflict",
@@ -53,7 +53,7 @@ func ExampleTable() {
 	table := classify.Table{
 		// One code.
 		{Code: "NodePoolMcVersionIncompatible", Retry: classify.Slow},
-		// One of several.
+		// One of several codes.
 		{Code: "NetworkSecurityGroupNotFoundForFlowLog StorageProvisioningStateNotSucceeded", Retry: classify.Slow},
 		// A code, if the message contains all of these.
 		{Code: "BadRequest", Message: classify.Contains("not associated with", "invalid provisioning state"), Retry: classify.Slow},
@@ -78,8 +78,8 @@ func ExampleTable_String() {
 		{Code: "Conflict NotFound", Retry: classify.VerySlow},
 		{Code: "NotFound", Status: 404, Retry: classify.VerySlow},
 	}
-	// The table of the service comes after that of the chain, and the general
-	// rules last.
+	// The table of the service comes after that of the chain. The general rules
+	// come last.
 	for line := range strings.Lines(append(table, azure.Codes()...).String()) {
 		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") || strings.Contains(line, "Unknown") {
 			fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
@@ -104,14 +104,14 @@ func ExampleTable_String() {
 // ErrNoQuota means that the project has no quota for another port.
 var ErrNoQuota = errors.New("no quota")
 
-// PolicyError is the answer to a request that a policy of the cloud forbids.
+// PolicyError is the error of a request that a policy of the cloud forbids.
 type PolicyError struct{ Policy string }
 
 // Error returns a text that names the policy.
 func (e *PolicyError) Error() string { return "denied by policy " + e.Policy }
 
-// A row can match a Go error or its type. The controller of a network port
-// retries a full quota every ten minutes, because a person has to raise it.
+// A row can match a Go error or its type. Here a full quota is retried after
+// ten minutes, because a person has to raise it.
 func ExampleRule() {
 	port := classify.Table{
 		{Name: "QuotaFull", Is: ErrNoQuota, Retry: classify.VerySlow, After: 10 * time.Minute},
@@ -130,7 +130,52 @@ func ExampleRule() {
 	// on change, rule Denied: create port web-0: denied by policy no-public-ports
 }
 
-// A link decides by more than code and message.
+// RegistryError is an error as the client of a container registry returns it.
+type RegistryError struct {
+	Status        int
+	Code, Message string
+	Header        http.Header
+}
+
+// Error returns the message.
+func (e *RegistryError) Error() string { return e.Message }
+
+// A reader and a table are enough for a service that this library does not know.
+func ExampleNewErrors() {
+	read := func(f *classify.Failure) bool {
+		e, ok := errors.AsType[*RegistryError](f.Err)
+		if !ok {
+			return false
+		}
+		f.Code, f.Status, f.Message = e.Code, e.Status, e.Message
+		f.After = f.RetryAfter(e.Header)
+		f.ReadStatus()
+		return true
+	}
+	registry := classify.NewErrors("registry", read, classify.Table{
+		{Code: "MANIFEST_INVALID", Retry: classify.OnChange},
+		{Code: "TOOMANYREQUESTS", Retry: classify.Slow},
+	})
+	handle := classify.Compose(classify.Chain{})
+	for _, err := range []error{
+		&RegistryError{http.StatusBadRequest, "MANIFEST_INVALID", "the manifest has no layers", nil},
+		fmt.Errorf("push: %w", &RegistryError{http.StatusTooManyRequests, "TOOMANYREQUESTS", "slow down", http.Header{"Retry-After": {"20"}}}),
+		&RegistryError{http.StatusNotFound, "NAME_UNKNOWN", "no such repository", nil},
+	} {
+		c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, registry))
+		fmt.Println(c)
+		fmt.Println("not found:", registry.NotFound(err), "- transient:", registry.Transient(err))
+	}
+	// Output:
+	// on change, rule MANIFEST_INVALID: the manifest has no layers
+	// not found: false - transient: false
+	// slow after 20s, rule TOOMANYREQUESTS: slow down
+	// not found: false - transient: true
+	// slow, rule Unknown, code NAME_UNKNOWN: no such repository
+	// not found: true - transient: false
+}
+
+// A link can decide by any property of the error.
 func ExampleFailure_As() {
 	missingFile := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -147,7 +192,8 @@ func ExampleFailure_As() {
 	// Output: on change, rule FileMissing: open /no/such/file: no such file or directory
 }
 
-// A link adjusts the decision of the inner links. This one gives up on nothing.
+// A link can adjust the decision of the inner links. This one retries even
+// those failures that need a change of the spec.
 func ExampleClassification_With() {
 	patient := func(next classify.Handler) classify.Handler {
 		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -165,7 +211,7 @@ func ExampleClassification_With() {
 	// Output: very slow - InvalidTemplate
 }
 
-// The longest wait decides about an error that joins several.
+// The cause that waits longest decides about a joined error.
 func ExampleCompose_joined() {
 	handle := classify.Compose(classify.Chain{})
 	err := errors.Join(
@@ -177,7 +223,7 @@ func ExampleCompose_joined() {
 	// Output: on change InvalidTemplate 15s
 }
 
-// A link that does not decide makes the failure Slow, and the rule names the
+// If a link returns no decision, the failure is Slow, and the Rule names the
 // link.
 func ExampleCompose_failing() {
 	forgetful := func(next classify.Handler) classify.Handler {
@@ -193,7 +239,7 @@ func ExampleCompose_failing() {
 	// Output:
 	// slow <nil>
 	// LinkUndecided(forgetful)
-	// classify: link forgetful gave the zero Classification: return what next gives, or Failure.As
+	// classify: link forgetful returned the zero Classification: return the result of next or of Failure.As
 }
 
 func ExampleContains() {
@@ -238,7 +284,7 @@ func ExampleFailure_RetryAfter() {
 	f := new(classify.Failure)
 	h := http.Header{}
 	h.Set("Retry-After", "Wed, 21 Oct 2026 07:28:30 GMT")
-	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the service's clock is the one that counts
+	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the delay is measured by the clock of the service
 	fmt.Println(f.RetryAfter(h))
 
 	h.Set("Retry-After", "7")

@@ -10,28 +10,27 @@ import (
 	"github.com/windlass-go/windlass/internal/reason"
 )
 
-// Failure is an error in the terms of this package. [NewFailure] makes it. In
-// tests it may be a literal. All links of a call share it and must not change
-// it.
+// Failure is an error in the terms of this package. [NewFailure] makes it;
+// tests may use a literal. All links of a call share it and must not change it.
 type Failure struct {
-	Err        error         // the error with all errors that wrap it; never nil if NewFailure made the Failure
-	Joined     error         // the joined error that Err is one cause of ([Compose]); else nil
+	Err        error         // the error, with all errors that wrap it; never nil if NewFailure made the Failure
+	Joined     error         // the joined error, if Err is one of its causes ([Compose]); else nil
 	APIVersion string        // the API version of the request, as "2024-05-01" or "2024-05-01-preview"; empty: unknown
-	Code       string        // the service's word for the error, as "Conflict"; empty: none
+	Code       string        // the error code of the service, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
-	Message    string        // the text of the service, or that of the error if no reader knows it; may be empty
-	After      time.Duration // the delay that the service asks for, from a second to an hour ([Failure.RetryAfter]); 0: none
+	Message    string        // the text of the service; without one, that of the error; may be empty
+	After      time.Duration // the delay that the service requests, from a second to an hour ([Failure.RetryAfter]); 0: none
 	Inner      []InnerError  // the errors that the service nests in this one, outermost first
 	NotFound   bool          // the object does not exist
 	Transient  bool          // a retry may help; false: unknown
 	Ended      bool          // the polled operation ended without success, or no longer exists
 	Class      string        // the kind of error for telemetry; empty: see [Errors.Class]
 
-	now      time.Time   // the time that Retry-After dates are measured against
+	now      time.Time   // the time from which Retry-After dates are measured
 	errors   Errors      // for the causes of a joined error
 	service  *service    // the service whose reader knew the error; nil: none
-	read     bool        // NewFailure made it
-	panicked bool        // and Err has a *chain.PanicError
+	read     bool        // NewFailure made the Failure
+	panicked bool        // Err has a *chain.PanicError; only set if read is
 	note     *onion.Note // of an observed call; nil: not observed
 }
 
@@ -41,14 +40,14 @@ type InnerError struct {
 	Code, Message string
 }
 
-// NewFailure reads err with the first reader of errs that knows it. [Errors]
-// describes an error that no reader knows. NotFound, Transient and Ended of a
-// joined error hold for each of its causes. apiVersion may be empty. now is the
-// time that a Retry-After date is measured against if the response has no date;
-// the zero time means the wall clock's now.
+// NewFailure reads err with the first reader of errs that knows it. If none
+// does, it reads err as [Errors] describes. NotFound, Transient and Ended of a
+// joined error are true only if they are true for each cause. apiVersion may be
+// empty. A Retry-After date is measured from now if the response has no date of
+// its own; the zero time means the wall clock.
 //
 // A nil err gives a nil *Failure, which the handlers of this package classify
-// as [Slow]. NewFailure asks no reader about a panic (*chain.PanicError). It
+// as [Slow]. NewFailure calls no reader for a panic (*chain.PanicError). It
 // replaces an unreadable error by one that reports this. An error is unreadable
 // if it has more than 1,000 wrapped and joined errors, or if one of its methods
 // panics.
@@ -69,7 +68,7 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 		f.Err = newUnreadable(err)
 		f.Message = f.Err.Error()
 	case panicked:
-		f.readSafely(readText) // the value of a panic is not an answer of the service
+		f.readSafely(readText) // the value of a panic is not a response of the service
 	default:
 		f.errors.read(f)
 		if len(causes) > 1 {
@@ -79,7 +78,7 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 	return f
 }
 
-// readCauses sets the fields that must hold for all causes of a joined error.
+// readCauses sets the fields of a joined error that all causes must share.
 func (f *Failure) readCauses(causes []error) {
 	f.NotFound, f.Transient, f.Ended = true, true, true
 	for _, err := range causes {
@@ -90,11 +89,11 @@ func (f *Failure) readCauses(causes []error) {
 	}
 }
 
-// As classifies f, in links that decide instead of calling next. rule names the
-// link and its reason in a few words. People see it, and it replaces a missing
-// code (see [Classification.Reason]). [Unset], and a value that is no Retry,
-// becomes [Slow]; an empty rule becomes "Unnamed". A nil f gives a
-// classification without a code.
+// As returns a decision about f. Links that decide call it instead of next.
+// rule names the link and its reason in a few words. Operators see it, and it
+// replaces a missing code ([Classification.Reason]); an empty rule becomes
+// "Unnamed". [Unset] and an invalid Retry become [Slow]. A nil f gives a
+// Classification without a code.
 func (f *Failure) As(rule string, r Retry) Classification {
 	if !r.decided() {
 		r = Slow
@@ -109,12 +108,11 @@ func (f *Failure) As(rule string, r Retry) Classification {
 	return Classification{d: d}
 }
 
-// maxCode bounds the text that a service can put into conditions, logs and
-// telemetry. It is the length of the longest reason of a condition.
+// maxCode bounds the code of a service in conditions, logs and telemetry. It is
+// the length of the longest reason of a condition.
 const maxCode = reason.Max
 
-// cutCode returns the start of a code, up to maxCode bytes and without a part of
-// a character.
+// cutCode cuts a code to maxCode bytes, between two characters.
 func cutCode(code string) string {
 	if len(code) <= maxCode {
 		return code
@@ -144,7 +142,7 @@ func (f *Failure) text() string {
 	return join(f.Message, strings.Join(nested, "; "))
 }
 
-// join returns "a: b", or the one that is not empty.
+// join returns "a: b", or only a or b if the other is empty.
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -152,7 +150,7 @@ func join(a, b string) string {
 	return a + ": " + b
 }
 
-// failed returns the classification of f after a fault of a link.
+// failed returns the Classification of f after a fault of a link or a rule.
 func (f *Failure) failed(rule string, fault error) Classification {
 	c := f.As(rule, Slow)
 	c.d.fault = fault

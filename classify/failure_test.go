@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// asError gives an error through As only.
+// asError produces an error through As only.
 type asError struct{ r *reply }
 
 func (e asError) Error() string { return "as" }
@@ -51,14 +51,15 @@ func TestNewFailure(t *testing.T) {
 	}{
 		"response":    {"the reader sets code, status, message and delay", respErr("Conflict", 409, "busy", "Retry-After", "7"), Failure{Code: "Conflict", Status: 409, Message: "busy", After: 7 * time.Second}},
 		"date":        {"a date is measured against now", respErr("Conflict", 409, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), Failure{Code: "Conflict", Status: 409, After: time.Minute}},
-		"wrapped":     {"wraps do not matter", fmt.Errorf("a: %w", fmt.Errorf("b: %w", fmt.Errorf("c: %w", bare))), Failure{Code: "Conflict", Status: 409}},
-		"joined":      {"of a joined error the reader finds the first that it knows", errors.Join(errors.New("x"), fmt.Errorf("a: %w", bare), respErr("Other", 400, "")), Failure{Code: "Conflict", Status: 409}},
+		"wrapped":     {"the error may be wrapped", fmt.Errorf("a: %w", fmt.Errorf("b: %w", fmt.Errorf("c: %w", bare))), Failure{Code: "Conflict", Status: 409}},
+		"joined":      {"the reader finds the first cause that it knows", errors.Join(errors.New("x"), fmt.Errorf("a: %w", bare), respErr("Other", 400, "")), Failure{Code: "Conflict", Status: 409}},
 		"as":          {"an As method counts, as for errors.As", fmt.Errorf("a: %w", asError{bare}), Failure{Code: "Conflict", Status: 409}},
-		"as nil":      {"an As method that gives nil gives none", asError{}, Failure{Message: "as"}},
-		"other":       {"an error of no service has its text", fmt.Errorf("a: %w", errors.New("boom")), Failure{Message: "a: boom"}},
+		"as nil":      {"an As method may produce nil", asError{}, Failure{Message: "as"}},
+		"other":       {"the message of an unknown error is its text", fmt.Errorf("a: %w", errors.New("boom")), Failure{Message: "a: boom"}},
 		"timed out":   {"a deadline is transient", fmt.Errorf("a: %w", context.DeadlineExceeded), Failure{Message: "a: context deadline exceeded", Transient: true}},
-		"nil wrapped": {"a nil error in an interface says nothing", &wrapper{(*reply)(nil)}, Failure{Message: "wrapper"}},
-		"panic":       {"a panic has its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
+		"nil wrapped": {"a typed nil sets no field", &wrapper{(*reply)(nil)}, Failure{Message: "wrapper"}},
+		"panic":       {"the message of a panic is its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
+		"panics":      {"the message names the first cause of a joined error that panics", errors.Join(panics("Error")), Failure{Message: "an error of type classify.panics panics when it is read"}},
 		"panicky":     {"an error whose methods panic is not read", panicky{}, Failure{Message: "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors"}},
 	}
 	for name, c := range cases {
@@ -71,7 +72,7 @@ func TestNewFailure(t *testing.T) {
 			if _, unreadable := got.Err.(*unreadableError); unreadable != (name == "panicky") {
 				t.Errorf("Err is a %T", got.Err)
 			} else if !unreadable && fmt.Sprintf("%p %T", got.Err, got.Err) != fmt.Sprintf("%p %T", c.err, c.err) {
-				t.Error("Err is not the error that was given")
+				t.Error("Err is not the error that NewFailure got")
 			}
 		})
 	}
@@ -84,13 +85,13 @@ func TestNewFailureOfTypedNil(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 	if c := classifyBy(t, f); c.Retry() != Slow || c.Rule() != "Unknown" {
-		t.Errorf("a nil error in an interface is unknown: got %v", c)
+		t.Errorf("a typed nil is unknown: got %v", c)
 	}
 }
 
 func TestNewFailureOfNil(t *testing.T) {
 	if f := newFailure(nil, "2024-05-01", noon); f != nil {
-		t.Errorf("a nil error is no failure: got %+v", f)
+		t.Errorf("a nil error gives a nil Failure: got %+v", f)
 	}
 }
 
@@ -102,13 +103,13 @@ func TestInnerErrorsAreShown(t *testing.T) {
 		failure Failure
 		want    string
 	}{
-		"none":       {"the message stands alone", Failure{Message: "failed"}, "failed"},
-		"one":        {"the cause follows the message", Failure{Message: "failed", Inner: []InnerError{one}}, "failed: Quota: no cores"},
-		"two":        {"causes are separated", Failure{Message: "failed", Inner: []InnerError{one, two}}, "failed: Quota: no cores; Zone"},
-		"no message": {"the causes stand alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
-		"three":      {"three are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
-		"four":       {"the fourth is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
-		"many":       {"three are shown", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
+		"none":       {"the message is shown alone", Failure{Message: "failed"}, "failed"},
+		"one":        {"the nested error follows the message", Failure{Message: "failed", Inner: []InnerError{one}}, "failed: Quota: no cores"},
+		"two":        {"nested errors are separated by semicolons", Failure{Message: "failed", Inner: []InnerError{one, two}}, "failed: Quota: no cores; Zone"},
+		"no message": {"the nested errors are shown alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
+		"three":      {"three nested errors are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
+		"four":       {"the fourth nested error is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
+		"many":       {"further nested errors are counted", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
 	}
 	for name, c := range cases {
 		if diff := cmp.Diff(c.want, c.failure.As("x", Slow).Message()); diff != "" {
@@ -117,8 +118,7 @@ func TestInnerErrorsAreShown(t *testing.T) {
 	}
 }
 
-// A service cannot flood a condition or a log line with its code. Rules compare
-// the whole code.
+// The code of a Classification is cut. Rules compare the whole code.
 func TestCodesAreBounded(t *testing.T) {
 	const most = 1024
 	huge := strings.Repeat("x", 700_000)
@@ -127,14 +127,14 @@ func TestCodesAreBounded(t *testing.T) {
 		code   string
 		want   string
 	}{
-		"short":      {"a code stays as it is", "Conflict", "Conflict"},
+		"short":      {"a short code is unchanged", "Conflict", "Conflict"},
 		"longest":    {"1,024 bytes are allowed", huge[:most], huge[:most]},
 		"too long":   {"a longer code is cut", huge[:most+1], huge[:most]},
-		"huge":       {"however long it is", huge, huge[:most]},
-		"two bytes":  {"no character is cut", huge[:most-1] + "éa", huge[:most-1]},
-		"four bytes": {"nor is a longer one", huge[:most-3] + "😀a", huge[:most-3]},
-		"fits":       {"a character that fits stays", huge[:most-4] + "😀a", huge[:most-4] + "😀"},
-		"not UTF-8":  {"bytes of no character have no start", strings.Repeat("\x80", 2*most), strings.Repeat("\x80", most-utf8.UTFMax)},
+		"huge":       {"a code of any length is cut", huge, huge[:most]},
+		"two bytes":  {"no character of two bytes is cut", huge[:most-1] + "éa", huge[:most-1]},
+		"four bytes": {"no character of four bytes is cut", huge[:most-3] + "😀a", huge[:most-3]},
+		"fits":       {"a character that fits is kept", huge[:most-4] + "😀a", huge[:most-4] + "😀"},
+		"not UTF-8":  {"invalid bytes are cut, too", strings.Repeat("\x80", 2*most), strings.Repeat("\x80", most-utf8.UTFMax)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,12 +159,12 @@ func TestAs(t *testing.T) {
 		got    Classification
 		want   facts
 	}{
-		"decided": {"it has all of the failure", f.As("Mine", VerySlow), facts{VerySlow, time.Second, "Conflict", "busy", "Mine", false}},
-		"unset":   {"what is not decided is slow", f.As("Mine", Unset), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
-		"invalid": {"what is no Retry is slow", f.As("Mine", Never+1), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
-		"never":   {"the last Retry is one", f.As("Mine", Never), facts{Never, time.Second, "Conflict", "busy", "Mine", false}},
-		"no rule": {"a rule has a name", f.As("", Fast), facts{Fast, time.Second, "Conflict", "busy", "Unnamed", false}},
-		"nil":     {"a nil failure has nothing to say", (*Failure)(nil).As("Mine", Fast), facts{Fast, 0, "", "the error has no text", "Mine", false}},
+		"decided": {"the Classification has the fields of the failure", f.As("Mine", VerySlow), facts{VerySlow, time.Second, "Conflict", "busy", "Mine", false}},
+		"unset":   {"Unset becomes slow", f.As("Mine", Unset), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
+		"invalid": {"an invalid Retry becomes slow", f.As("Mine", Never+1), facts{Slow, time.Second, "Conflict", "busy", "Mine", false}},
+		"never":   {"Never is valid", f.As("Mine", Never), facts{Never, time.Second, "Conflict", "busy", "Mine", false}},
+		"no rule": {"an empty rule gets a name", f.As("", Fast), facts{Fast, time.Second, "Conflict", "busy", "Unnamed", false}},
+		"nil":     {"a nil failure has no code and no message", (*Failure)(nil).As("Mine", Fast), facts{Fast, 0, "", "the error has no text", "Mine", false}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

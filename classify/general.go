@@ -11,16 +11,16 @@ import (
 	"github.com/windlass-go/windlass/internal/errtree"
 )
 
-// readText reads the text of an error.
+// readText takes the text of the error as the message.
 func readText(f *Failure) bool {
 	f.Message = f.Err.Error()
 	return true
 }
 
-// readGeneral reads an error that no service knows.
+// readGeneral reads an error that no reader of a service knows.
 func readGeneral(f *Failure) bool {
 	readText(f)
-	if speaks, _ := errtree.Walk(f.Err, hasMethods); speaks {
+	if found, _ := errtree.Walk(f.Err, hasMethods); found {
 		readMethods(f)
 	}
 	f.ReadStatus()
@@ -37,8 +37,8 @@ type (
 	delayer   interface{ RetryAfter() time.Duration }
 )
 
-// hasMethods reports whether an error has one of the methods that readMethods
-// calls. Most errors have none, and one walk is cheaper than five.
+// hasMethods reports whether an error may have a method that readMethods calls.
+// Most errors have none, and one walk of the tree is cheaper than five.
 func hasMethods(err error, _ int) bool {
 	switch err.(type) {
 	case coder, messager, httpCoder, statuser, delayer, interface{ As(any) bool }:
@@ -47,7 +47,7 @@ func hasMethods(err error, _ int) bool {
 	return false
 }
 
-// readMethods reads the answers of the methods that [Errors] lists.
+// readMethods calls the methods that [Errors] lists.
 func readMethods(f *Failure) {
 	if e, ok := as[coder](f.Err); ok {
 		f.Code = e.ErrorCode()
@@ -71,8 +71,8 @@ func as[M any](err error) (m M, ok bool) {
 	return m, ok
 }
 
-// ReadStatus sets NotFound and Transient from the HTTP status: NotFound for
-// 404, Transient for 408, 429 and 5xx. Readers call it.
+// ReadStatus sets NotFound and Transient by the HTTP status, for readers:
+// NotFound is true for 404, Transient for 408, 429 and 5xx.
 func (f *Failure) ReadStatus() {
 	f.NotFound = f.Status == 404
 	f.Transient = f.Status == 408 || f.Status == 429 || serverError(f.Status)
@@ -91,8 +91,8 @@ func timedOut(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-// connection reports whether a request did not reach the service, or its
-// response was cut off: a broken connection, a name that does not resolve.
+// connection reports whether err is an error of the network: the request did
+// not reach the service, or the response was cut off.
 func connection(err error) bool {
 	if network, ok := errors.AsType[net.Error](err); ok {
 		// The errors of system calls implement net.Error, those of files too.

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// reply is the error of a service that these tests invent.
+// reply is an error of the test service.
 type reply struct {
 	code    string
 	status  int
@@ -24,7 +24,8 @@ type reply struct {
 
 func (r *reply) Error() string { return "reply " + r.code }
 
-// respErr returns an error of the invented service.
+// respErr returns an error of the test service, with a header of keys and
+// values.
 func respErr(code string, status int, message string, header ...string) *reply {
 	h := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -33,7 +34,7 @@ func respErr(code string, status int, message string, header ...string) *reply {
 	return &reply{code: code, status: status, message: message, header: h}
 }
 
-// readReply is the Reader of the invented service.
+// readReply is the reader of the test service.
 func readReply(f *Failure) bool {
 	r, ok := errors.AsType[*reply](f.Err)
 	if !ok || r == nil {
@@ -45,7 +46,7 @@ func readReply(f *Failure) bool {
 	return true
 }
 
-// serviceCodes are the codes of the invented service.
+// serviceCodes is the table of the test service.
 var serviceCodes = Table{
 	{Code: "Conflict", Retry: Slow},
 	{Code: "NotFound", Retry: Slow},
@@ -54,18 +55,18 @@ var serviceCodes = Table{
 	{Code: "InvalidTemplate", Retry: OnChange},
 }
 
-// theService knows the errors of the invented service.
+// theService is the Errors of the test service.
 var theService = NewErrors("service", readReply, serviceCodes)
 
-// newFailure reads an error of the invented service.
+// newFailure reads an error with the reader of the test service.
 func newFailure(err error, apiVersion string, now time.Time) *Failure {
 	return NewFailure(err, apiVersion, now, theService)
 }
 
-// ofService is a failure with a code of the invented service.
+// ofService returns a failure with a code of the test service.
 func ofService(code string) *Failure { return newFailure(respErr(code, 0, ""), "", noon) }
 
-// classifyBy classifies f by the links and the default.
+// classifyBy classifies f by the links and the tables after them.
 func classifyBy(t testing.TB, f *Failure, links ...Middleware) Classification {
 	t.Helper()
 	return classifyIn(t, context.Background(), f, links...)
@@ -83,7 +84,7 @@ func classifyIn(t testing.TB, ctx context.Context, f *Failure, links ...Middlewa
 	return c
 }
 
-// panicText is the text of fn's panic, or empty.
+// panicText returns the text of fn's panic; empty if fn does not panic.
 func panicText(fn func()) (text string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -94,7 +95,7 @@ func panicText(fn func()) (text string) {
 	return ""
 }
 
-// facts is what tests compare of a Classification.
+// facts holds the parts of a Classification that tests compare.
 type facts struct {
 	Retry         Retry
 	After         time.Duration
@@ -109,7 +110,7 @@ func factsOf(c Classification) facts {
 
 type ctx = context.Context
 
-// observer is called for each link that is left.
+// observer is called at the exit of each link.
 type observer func(*chain.Link, chain.Exit)
 
 func (observer) Enabled(context.Context) bool                                { return true }

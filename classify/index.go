@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// index is a table that was checked and made for looking up. Each list of rows
-// is in the order of the table and has the rows without a code, too.
+// index is a checked table with its rows by code. Each list of rows is in the
+// order of the table and includes the rows without a code.
 type index struct {
 	rows    []row
-	byCode  map[string][]int // the rows for a code of the table, by lower case
+	byCode  map[string][]int // the rows for each code of the table; the key is in lower case
 	anyCode []int            // the rows for any other code
 	longest int              // the length of the longest code
 }
@@ -30,10 +30,10 @@ type row struct {
 	retry       Retry
 	after       time.Duration
 	keepsStatus bool
-	covering    []int // the earlier rows that together match every failure that it matches
+	covering    []int // the earlier rows that together match every failure of this row
 }
 
-// mustCompile panics if compile returns an error. where names the caller.
+// mustCompile compiles t, or panics. where names the caller in the message.
 func mustCompile(where string, t Table) *index {
 	ix, err := compile(t)
 	if err != nil {
@@ -42,8 +42,8 @@ func mustCompile(where string, t Table) *index {
 	return ix
 }
 
-// compile returns the index of a table, and the error of the first row that
-// cannot be used or that contradicts an earlier one.
+// compile returns the index of a table, and an error for the first row that
+// cannot be used or that an earlier row contradicts.
 func compile(t Table) (ix *index, err error) {
 	ix = &index{rows: make([]row, len(t)), byCode: make(map[string][]int, len(t))}
 	for i, r := range t {
@@ -73,20 +73,20 @@ func compile(t Table) (ix *index, err error) {
 	return ix, err
 }
 
-// list returns the rows for a code in any case.
+// list returns the rows for a code, in upper or lower case.
 func (ix *index) list(code string) []int {
 	if len(code) <= ix.longest {
-		var room [64]byte // enough for the codes of real services, so that folding does not allocate
-		if rows, ok := ix.byCode[string(lower(room[:0], code))]; ok {
+		var buf [64]byte // holds the codes of real services, so lower does not allocate
+		if rows, ok := ix.byCode[string(lower(buf[:0], code))]; ok {
 			return rows
 		}
 	}
 	return ix.anyCode
 }
 
-// lower returns s with the letters of ASCII in lower case, in room if it fits.
-func lower(room []byte, s string) []byte {
-	b := append(room, s...)
+// lower appends s to buf and returns it, with ASCII letters in lower case.
+func lower(buf []byte, s string) []byte {
+	b := append(buf, s...)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
 			b[i] = c + 'a' - 'A'
@@ -95,9 +95,9 @@ func lower(room []byte, s string) []byte {
 	return b
 }
 
-// classify lets the first row that matches f decide. ok is false if no row
-// matches. If the error cannot be compared with the row's, the failure is Slow:
-// later rows must not decide in place of that row.
+// classify returns the decision of the first row that matches f. ok is false if
+// no row matches. If the error of f cannot be compared with that of a row, the
+// failure is Slow: no later row may decide in place of that row.
 func (ix *index) classify(ctx context.Context, f *Failure) (c Classification, ok bool) {
 	if f == nil {
 		return c, false
@@ -120,8 +120,8 @@ func (ix *index) classify(ctx context.Context, f *Failure) (c Classification, ok
 	return c, false
 }
 
-// matches reports whether all conditions but those on the Go error hold. f has
-// one of the codes of r, but perhaps in another case.
+// matches reports whether all conditions hold, except those on the Go error.
+// The caller has compared the code without regard to case.
 func (r *row) matches(ctx context.Context, f *Failure) bool {
 	return (len(r.codes) == 0 || r.anyCase || slices.Contains(r.codes, f.Code)) &&
 		(r.status == 0 || r.status == f.Status) &&
@@ -131,7 +131,7 @@ func (r *row) matches(ctx context.Context, f *Failure) bool {
 }
 
 // matchesError reports whether the conditions on the Go error hold. readable is
-// false if a method of the error panics, or if the error has no end.
+// false if a method of the error panics, or if its tree is too large.
 func (r *row) matchesError(err error) (matches, readable bool) {
 	matches, readable = true, true
 	if r.is.target != nil {
@@ -143,8 +143,8 @@ func (r *row) matchesError(err error) (matches, readable bool) {
 	return matches, readable
 }
 
-// cover returns the rows so far that together match every failure which r would
-// match. It returns none if r can decide.
+// cover returns the earlier rows that together match every failure of r. It
+// returns none if r can decide.
 func (ix *index) cover(r *row) (by []int) {
 	codes := r.codes
 	if len(codes) == 0 {

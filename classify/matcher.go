@@ -24,8 +24,8 @@ func (m Matcher) isZero() bool { return m.matches == nil }
 func (m Matcher) String() string { return cmp.Or(m.text, "any") }
 
 // Contains matches messages that contain each of the texts, exactly as they are
-// written. Use [Regexp] with (?i) to ignore case. No text, and an empty one,
-// panic.
+// written. Use [Regexp] with (?i) to ignore case. Contains panics without a
+// text and for an empty text.
 func Contains(all ...string) Matcher {
 	if len(all) == 0 {
 		panic("classify: Contains: give at least one text")
@@ -48,8 +48,8 @@ func Contains(all ...string) Matcher {
 	}}
 }
 
-// AnyOf matches messages that at least one of the matchers matches. No matcher,
-// and a zero Matcher among them, panic.
+// AnyOf matches messages that at least one of the matchers matches. AnyOf
+// panics without a matcher and for a zero Matcher.
 func AnyOf(matchers ...Matcher) Matcher {
 	if len(matchers) == 0 {
 		panic("classify: AnyOf: give at least one matcher")
@@ -68,8 +68,8 @@ func AnyOf(matchers ...Matcher) Matcher {
 }
 
 // Regexp matches messages in which the regular expression (see package regexp)
-// is found; (?i) folds case, (?s) lets a dot match line ends. An expression
-// that does not compile, and an empty one, panic.
+// is found; (?i) ignores case, (?s) lets a dot match line ends. Regexp panics
+// for an expression that is empty or does not compile.
 func Regexp(expr string) Matcher {
 	if expr == "" {
 		panic("classify: Regexp: the expression is empty and would match anything")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// matches reports whether a rule with this matcher decides about a message.
+// matches reports whether a rule with the matcher m matches a message.
 func matches(m Matcher, message string) bool {
 	c, _ := Compose(Table{{Name: "mine", Status: 400, Message: m, Retry: Fast}}.Chain())(context.Background(), &Failure{Status: 400, Message: message})
 	return c.Rule() == "mine"
@@ -73,6 +73,6 @@ func TestMatchersKeepNoSlices(t *testing.T) {
 	any := AnyOf(matchers...)
 	texts[0], matchers[0] = "b", Contains("b")
 	if !matches(contains, "a") || !matches(any, "a") {
-		t.Error("a matcher changed with the slice that it was made of")
+		t.Error("a later change of the slice changed the matcher")
 	}
 }

@@ -10,22 +10,20 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// String prints the rows in their order, and then the general rules of
-// [Compose]. Rows have the numbers of Link's errors. "-" stands for a condition
-// that is not set, and for a rule without a name. The line of a row that can
-// never decide names the earlier rows that decide instead.
+// String prints the rows in order, and then the general rules of [Compose]. The
+// numbers are those in the messages of [Table.Link]. "-" is an unset condition
+// or an empty name. The line of a row that can never decide names the earlier
+// rows that decide instead. The format may change.
 //
-// The table of a service is not part of the text. To see it, print both:
+// The table of a service is not included. To see it, print both:
 //
 //	fmt.Print(append(mine, azure.Codes()...))
-//
-// The text is for people and may change.
 func (t Table) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "#\tRULE\tCODE\tSTATUS\tMESSAGE\tAPI VERSIONS\tRETRY")
 	all := slices.Concat(t, defaults)
-	ix, _ := compile(all) // a table with a wrong row can be printed, too
+	ix, _ := compile(all) // a table with an invalid row can be printed, too
 	for i, r := range all {
 		number, codes, status, message, retry := fmt.Sprint(i+1), r.Code, "", r.Message.text, r.verdict()
 		if r.AnyCase {
@@ -65,7 +63,7 @@ func (t Table) String() string {
 	return b.String()
 }
 
-// rowNumbers names rows.
+// rowNumbers returns, for example, "row 1 and row 3".
 func rowNumbers(rows []int) string {
 	texts := make([]string, len(rows))
 	for n, i := range rows {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// printed gives the lines of a table with single spaces, and the number of its
-// own rows first.
+// printed returns the lines of a printed table with single spaces: first those
+// of its own rows, then the rest.
 func printed(t Table) (own, rest []string) {
 	for i, line := range strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n") {
 		line = strings.Join(strings.Fields(line), " ")
@@ -77,7 +77,7 @@ func TestTableString(t *testing.T) {
 			t.Errorf("%q is not marked as a default", line)
 		}
 		if unreachable, shadowed := strings.Contains(line, " Throttled "), strings.Contains(line, "never reached, see row 19"); unreachable != shadowed {
-			t.Errorf("%q: only 429 is taken from the default", line)
+			t.Errorf("%q: row 19 must be named for 429 and for no other status", line)
 		}
 	}
 	if want := len(defaults); len(rest) != want {
@@ -89,19 +89,19 @@ func TestTableString(t *testing.T) {
 // decide.
 func TestDefaultTableString(t *testing.T) {
 	const want = `
-#        RULE               CODE  STATUS  MESSAGE                                     API VERSIONS  RETRY
-default  Panic              -     -       (a panic that was recovered)                -             slow
-default  UnknownBadRequest  -     400     -                                           -             very slow
-default  Authentication     -     401     -                                           -             slow
-default  RequestTimeout     -     408     -                                           -             slow
-default  Throttled          -     429     -                                           -             slow
-default  ServerError        -     -       (HTTP 5xx)                                  -             slow
-default  Canceled           -     -       (canceled by the pass's own context)        -             canceled
-default  CanceledElsewhere  -     -       (canceled by another context)               -             slow
-default  Timeout            -     -       (a deadline or a timeout)                   -             slow
-default  Network            -     -       (connections, name resolution)              -             slow
-default  Transient          -     -       (an error that its reader calls transient)  -             slow
-default  Unknown            -     -       (anything else)                             -             slow
+#        RULE               CODE  STATUS  MESSAGE                               API VERSIONS  RETRY
+default  Panic              -     -       (a panic that was recovered)          -             slow
+default  UnknownBadRequest  -     400     -                                     -             very slow
+default  Authentication     -     401     -                                     -             slow
+default  RequestTimeout     -     408     -                                     -             slow
+default  Throttled          -     429     -                                     -             slow
+default  ServerError        -     -       (HTTP 5xx)                            -             slow
+default  Canceled           -     -       (canceled by the pass's own context)  -             canceled
+default  CanceledElsewhere  -     -       (canceled by another context)         -             slow
+default  Timeout            -     -       (a deadline or a timeout)             -             slow
+default  Network            -     -       (a network error)                     -             slow
+default  Transient          -     -       (a transient error)                   -             slow
+default  Unknown            -     -       (anything else)                       -             slow
 `
 	if diff := cmp.Diff(want, "\n"+Table(nil).String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -126,12 +126,12 @@ func TestTableStringIsAligned(t *testing.T) {
 
 func TestDefaultRowsAreAllReached(t *testing.T) {
 	if strings.Contains(Table(nil).String(), "never reached") {
-		t.Error("a default row is shadowed by another")
+		t.Error("a general rule can never decide")
 	}
 	_, rest := printed(defaults)
 	for _, line := range rest {
 		if !strings.Contains(line, "never reached") {
-			t.Errorf("%q is decided by the copy before it", line)
+			t.Errorf("%q: the copy of the row before it must be named", line)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package classify
 
 import "strconv"
 
-// Retry is how soon to retry a failed pass. The values are ordered: a greater
-// value waits longer. The engine that runs the passes turns them into seconds.
+// Retry says how soon to retry a failed pass. A greater value waits longer. The
+// engine that runs the passes turns a Retry into a delay.
 type Retry uint8
 
 const (
-	// Unset means that there is no decision. Rules refuse it.
+	// Unset is no decision. A rule that has it is a set-up error.
 	Unset Retry = iota
 	// Fast is for errors that end within seconds.
 	Fast
@@ -16,12 +16,12 @@ const (
 	// VerySlow is for errors that rarely end without help. The engine retries
 	// them at each resync.
 	VerySlow
-	// OnChange is for errors that only a change of the spec can end. The resync
-	// retries them, too.
+	// OnChange is for errors that only a change of the spec can end. The engine
+	// retries them at each resync, too.
 	OnChange
-	// Never is for a final failure: the resource is not retried until its spec
-	// changes, not even at the resync. A wrong Never leaves the resource stuck,
-	// so no default table has a row with it.
+	// Never is for a final failure. The engine does not retry it before the
+	// spec changes, not even at the resync. A wrong Never leaves the resource
+	// stuck, so no table of this library has a row with it.
 	Never
 )
 
@@ -49,12 +49,12 @@ func (r Retry) Severity() Severity {
 // decided reports whether a rule or a link may return r.
 func (r Retry) decided() bool { return Fast <= r && r <= Never }
 
-// Severity is the importance of a state for an operator. Conditions show its
-// text. It is empty if there is nothing to report.
+// Severity ranks a state for an operator. Conditions show its text. "" means
+// that there is nothing to report.
 type Severity string
 
 const (
-	Info    Severity = "Info"    // work is in progress; no classification has this severity
-	Warning Severity = "Warning" // the pass failed, and the engine retries it
-	Error   Severity = "Error"   // the pass failed, and a person has to change the spec
+	Info    Severity = "Info"    // work is in progress; no Classification has it
+	Warning Severity = "Warning" // the pass failed; the engine retries it
+	Error   Severity = "Error"   // the pass failed; a user has to change the spec
 )

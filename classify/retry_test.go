@@ -27,6 +27,6 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	if !(Unset < Fast && Fast < Slow && Slow < VerySlow && VerySlow < OnChange && OnChange < Never) {
-		t.Error("a Retry that waits longer must be the greater one")
+		t.Error("a Retry that waits longer must be greater")
 	}
 }

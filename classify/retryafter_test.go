@@ -17,29 +17,29 @@ func TestRetryAfter(t *testing.T) {
 		header []string
 		want   time.Duration
 	}{
-		"none":             {"a response that does not ask waits for nothing", nil, 0},
-		"seconds":          {"whole seconds", []string{"Retry-After", "120"}, 2 * time.Minute},
-		"spaces":           {"space around a value is no part of it", []string{"Retry-After", " 5 "}, 5 * time.Second},
-		"date":             {"a date counts from now", []string{"Retry-After", date(90 * time.Second)}, 90 * time.Second},
-		"own date":         {"a date counts from the response's own date", []string{"Retry-After", date(90 * time.Second), "Date", date(80 * time.Second)}, 10 * time.Second},
-		"rubbish own date": {"a date that is none is not there", []string{"Retry-After", date(90 * time.Second), "Date", "yesterday"}, 90 * time.Second},
-		"RFC 850":          {"the older forms of dates are dates", []string{"Retry-After", noon.Add(time.Minute).Format("Monday, 02-Jan-06 15:04:05 GMT")}, time.Minute},
-		"asctime":          {"the older forms of dates are dates", []string{"Retry-After", noon.Add(time.Minute).Format(time.ANSIC)}, time.Minute},
-		"hour":             {"an hour is an hour", []string{"Retry-After", "3600"}, time.Hour},
-		"over an hour":     {"more than an hour counts as one", []string{"Retry-After", "3601"}, time.Hour},
-		"a year":           {"a date far away counts as an hour", []string{"Retry-After", date(365 * 24 * time.Hour)}, time.Hour},
-		"overflow":         {"no number is too large to be cut", []string{"Retry-After", "99999999999999999999999999999999"}, time.Hour},
-		"overflow ns":      {"a number that fits an int, but not in nanoseconds", []string{"Retry-After", "9223372036854775807"}, time.Hour},
-		"zero":             {"zero asks for nothing", []string{"Retry-After", "0"}, 0},
-		"negative":         {"negative is none", []string{"Retry-After", "-5"}, 0},
-		"past":             {"a date in the past is none", []string{"Retry-After", date(-time.Minute)}, 0},
-		"past own date":    {"a date in the past of the response is none", []string{"Retry-After", date(time.Minute), "Date", date(time.Hour)}, 0},
-		"fraction":         {"only whole numbers are numbers", []string{"Retry-After", "1.5"}, 0},
-		"colon":            {"the character after the digits is none", []string{"Retry-After", "1:"}, 0},
-		"exponent":         {"only whole numbers are numbers", []string{"Retry-After", "1e9"}, 0},
-		"NaN":              {"no number", []string{"Retry-After", "NaN"}, 0},
-		"rubbish":          {"no number", []string{"Retry-After", "soon"}, 0},
-		"other digits":     {"only the digits of ASCII are digits", []string{"Retry-After", "５"}, 0},
+		"none":             {"a response without the header requests no delay", nil, 0},
+		"seconds":          {"a number is in seconds", []string{"Retry-After", "120"}, 2 * time.Minute},
+		"spaces":           {"spaces around a value are ignored", []string{"Retry-After", " 5 "}, 5 * time.Second},
+		"date":             {"a date is measured from now", []string{"Retry-After", date(90 * time.Second)}, 90 * time.Second},
+		"own date":         {"a date is measured from the date of the response", []string{"Retry-After", date(90 * time.Second), "Date", date(80 * time.Second)}, 10 * time.Second},
+		"rubbish own date": {"an invalid date of the response is ignored", []string{"Retry-After", date(90 * time.Second), "Date", "yesterday"}, 90 * time.Second},
+		"RFC 850":          {"the date may have the form of RFC 850", []string{"Retry-After", noon.Add(time.Minute).Format("Monday, 02-Jan-06 15:04:05 GMT")}, time.Minute},
+		"asctime":          {"the date may have the form of asctime", []string{"Retry-After", noon.Add(time.Minute).Format(time.ANSIC)}, time.Minute},
+		"hour":             {"an hour is not cut", []string{"Retry-After", "3600"}, time.Hour},
+		"over an hour":     {"a longer delay is cut to an hour", []string{"Retry-After", "3601"}, time.Hour},
+		"a year":           {"a distant date is cut to an hour", []string{"Retry-After", date(365 * 24 * time.Hour)}, time.Hour},
+		"overflow":         {"a huge number is cut to an hour", []string{"Retry-After", "99999999999999999999999999999999"}, time.Hour},
+		"overflow ns":      {"a number that overflows in nanoseconds is cut to an hour", []string{"Retry-After", "9223372036854775807"}, time.Hour},
+		"zero":             {"zero requests no delay", []string{"Retry-After", "0"}, 0},
+		"negative":         {"a negative number is ignored", []string{"Retry-After", "-5"}, 0},
+		"past":             {"a date in the past is ignored", []string{"Retry-After", date(-time.Minute)}, 0},
+		"past own date":    {"a date before that of the response is ignored", []string{"Retry-After", date(time.Minute), "Date", date(time.Hour)}, 0},
+		"fraction":         {"a fraction is ignored", []string{"Retry-After", "1.5"}, 0},
+		"colon":            {"a colon is not a digit", []string{"Retry-After", "1:"}, 0},
+		"exponent":         {"an exponent is ignored", []string{"Retry-After", "1e9"}, 0},
+		"NaN":              {"NaN is ignored", []string{"Retry-After", "NaN"}, 0},
+		"rubbish":          {"a word is ignored", []string{"Retry-After", "soon"}, 0},
+		"other digits":     {"only ASCII digits count", []string{"Retry-After", "５"}, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,22 +57,22 @@ func TestRetryAfter(t *testing.T) {
 func TestRetryAfterWithoutClock(t *testing.T) {
 	h := http.Header{"Retry-After": {time.Now().Add(1000 * time.Hour).UTC().Format(http.TimeFormat)}}
 	if got := new(Failure).RetryAfter(h); got != time.Hour {
-		t.Errorf("the zero time is the wall clock's now: got %s, want an hour", got)
+		t.Errorf("the zero time must mean the wall clock: got %s, want an hour", got)
 	}
 	h.Set("Retry-After", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
 	if got := new(Failure).RetryAfter(h); got != 0 {
-		t.Errorf("the zero time is the wall clock's now: got %s, want 0 for the past", got)
+		t.Errorf("the zero time must mean the wall clock: got %s, want 0 for the past", got)
 	}
 	h.Set("Retry-After", noon.Format(http.TimeFormat))
 	if got := (&Failure{now: noon.Add(-time.Millisecond)}).RetryAfter(h); got != time.Second {
 		t.Errorf("a date that is less than a second away counts as a second: got %s", got)
 	}
 	if got := (&Failure{now: noon}).RetryAfter(nil); got != 0 {
-		t.Errorf("a nil header asks for nothing: got %s", got)
+		t.Errorf("a nil header requests no delay: got %s", got)
 	}
 }
 
-// A service may have headers in milliseconds.
+// A service may have further headers, in milliseconds.
 func TestRetryAfterInMilliseconds(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -80,13 +80,13 @@ func TestRetryAfterInMilliseconds(t *testing.T) {
 		want   time.Duration
 	}{
 		"tiny":    {"a millisecond counts as a second", http.Header{"X-Ms": {"1"}, "Retry-After": {"7"}}, time.Second},
-		"short":   {"and so does any delay below a second", http.Header{"X-Ms": {"999"}}, time.Second},
-		"second":  {"a second is not too short", http.Header{"X-Ms": {"1000"}}, time.Second},
-		"one":     {"a header of the service comes first", http.Header{"X-Ms": {" 1500 "}, "Retry-After": {"7"}}, 1500 * time.Millisecond},
-		"order":   {"headers are read in order", http.Header{"X-Ms": {"1100"}, "Y-Ms": {"1200"}}, 1100 * time.Millisecond},
-		"next":    {"a header that is no positive number does not count", http.Header{"X-Ms": {"0"}, "Y-Ms": {"1200"}}, 1200 * time.Millisecond},
-		"rubbish": {"nor does a date", http.Header{"X-Ms": {noon.Add(time.Hour).Format(http.TimeFormat)}, "Retry-After": {"7"}}, 7 * time.Second},
-		"long":    {"an hour is the most", http.Header{"Y-Ms": {"99999999999999999999"}}, time.Hour},
+		"short":   {"any delay below a second counts as a second", http.Header{"X-Ms": {"999"}}, time.Second},
+		"second":  {"a second is not changed", http.Header{"X-Ms": {"1000"}}, time.Second},
+		"one":     {"a header of the service wins over Retry-After", http.Header{"X-Ms": {" 1500 "}, "Retry-After": {"7"}}, 1500 * time.Millisecond},
+		"order":   {"the first header of the service wins", http.Header{"X-Ms": {"1100"}, "Y-Ms": {"1200"}}, 1100 * time.Millisecond},
+		"next":    {"a header without a positive number is ignored", http.Header{"X-Ms": {"0"}, "Y-Ms": {"1200"}}, 1200 * time.Millisecond},
+		"rubbish": {"a header in milliseconds with a date is ignored", http.Header{"X-Ms": {noon.Add(time.Hour).Format(http.TimeFormat)}, "Retry-After": {"7"}}, 7 * time.Second},
+		"long":    {"the delay is cut to an hour", http.Header{"Y-Ms": {"99999999999999999999"}}, time.Hour},
 	}
 	for name, c := range cases {
 		if got := new(Failure).RetryAfter(c.header, "X-Ms", "Y-Ms"); got != c.want {
@@ -95,7 +95,7 @@ func TestRetryAfterInMilliseconds(t *testing.T) {
 	}
 }
 
-// The corpus is in testdata/fuzz. The test reads the headers by other means.
+// The corpus is in testdata/fuzz. The test computes the delay in another way.
 func FuzzRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, date string) {
 		h := http.Header{"Retry-After": {value}, "Date": {date}}
@@ -111,8 +111,8 @@ func FuzzRetryAfter(f *testing.F) {
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digits reads a whole number of units, however large, as at most an hour; 0 if
-// it is none.
+// digits reads a whole number of units, cut to an hour. It returns 0 for any
+// other text.
 func digits(s string, unit time.Duration) time.Duration {
 	if s = strings.TrimSpace(s); !onlyDigits.MatchString(s) {
 		return 0
@@ -125,7 +125,7 @@ func digits(s string, unit time.Duration) time.Duration {
 	return time.Duration(n.Int64())
 }
 
-// until is the time from a response's own date, or noon, to a date.
+// until returns the time to a date, from the date of the response or from noon.
 func until(s, own string) time.Duration {
 	at, err := http.ParseTime(strings.TrimSpace(s))
 	if err != nil {

@@ -8,47 +8,45 @@ import (
 	"time"
 )
 
-// Rule is a row of a [Table]: conditions that must all hold, and the Retry that
-// then applies. A zero field is not a condition. A rule needs at least one
-// condition.
+// Rule is a row of a [Table]. It sets the Retry of each failure for which all
+// its conditions hold. A zero field is not a condition. A rule needs at least
+// one condition.
 type Rule struct {
-	// Name names the rule in traces, logs and metrics. If it is empty, the name
-	// is the conditions in words.
+	// Name names the rule in traces, logs and metrics. If it is empty, the
+	// conditions in words are the name.
 	Name string
-	// Code is the service's word for the error, exactly as the service writes
-	// it. Several codes, separated by spaces, are alternatives.
+	// Code is the error code of the service, exactly as the service writes it.
+	// Several codes, separated by spaces, are alternatives.
 	Code string
 	// AnyCase compares Code without regard to the case of ASCII letters.
 	AnyCase bool
-	// InnerCode is a code that the service nests in the error
-	// ([Failure.Inner]), exactly as it writes it. Several codes, separated by
-	// spaces, are alternatives.
+	// InnerCode is the code of a nested error ([Failure.Inner]), exactly as the
+	// service writes it. Several codes, separated by spaces, are alternatives.
 	InnerCode string
 	// Status is the HTTP status, 400 to 599. Long-running operations fail with
 	// 200, so no status rule matches those.
 	Status int
 	// Message is a condition on the text.
 	Message Matcher
-	// APIVersions restricts the rule to API versions, which are dates. It holds
-	// comparisons separated by spaces, which must all hold, as in ">=2023-01-01
-	// <2024-01-01". Or it holds versions, and one must be equal. A preview
-	// comes before the stable version of its date. A rule with APIVersions does
-	// not match a failure of an unknown version.
+	// APIVersions restricts the rule to API versions, which are dates. It is a
+	// list of comparisons or of versions, separated by spaces. All comparisons
+	// must hold, as in ">=2023-01-01 <2024-01-01". One of several versions must
+	// be equal. A preview comes before the stable version of its date. A rule
+	// with APIVersions does not match a failure of an unknown version.
 	APIVersions string
-	// Is is a Go error that the failure's error must match, as errors.Is
-	// reports it.
+	// Is is a Go error that the error of the failure must match, as for
+	// errors.Is.
 	Is error
-	// As is a Go type that the failure's error must have, as errors.As reports
-	// it. [ErrorType] makes one.
+	// As is a Go type that the error of the failure must have, as for
+	// errors.As. [ErrorType] makes one.
 	As TypeMatcher
-	// Retry is how soon to retry. It must be set.
+	// Retry says how soon to retry. It must be set.
 	Retry Retry
-	// KeepStatus leaves the conditions of the resource as they are
+	// KeepStatus leaves the conditions of the resource unchanged
 	// ([Classification.WithStatusKept]).
 	KeepStatus bool
-	// After is the delay before the retry, from 0 (none) to an hour. If the
-	// service asks for a longer delay, the service's delay applies instead.
-	// [OnChange] and [Never] have no delay.
+	// After is the delay before the retry, from 0 (none) to an hour. A longer
+	// delay of the service replaces it. It must be 0 for [OnChange] and [Never].
 	After time.Duration
 }
 
@@ -89,7 +87,7 @@ func (r Rule) verdict() string {
 	return r.Retry.String() + " after " + r.After.String()
 }
 
-// parse returns the row of a rule, and the error of a rule that cannot be used.
+// parse returns r as a row, and an error if r cannot be used.
 func (r Rule) parse() (row, error) {
 	versions, err := parseAPIVersions(r.APIVersions)
 	parsed := row{

@@ -61,16 +61,16 @@ func TestRuleSetUp(t *testing.T) {
 				t.Errorf("the panic (-want +got):\n%s", diff)
 			}
 			if table.String() == "" {
-				t.Error("a table that cannot be used can still be printed")
+				t.Error("a table with an invalid row must still be printable")
 			}
 		})
 	}
 	if text := panicText(func() { Table{{Code: "A", Retry: VerySlow, After: time.Hour}}.Link() }); text != "" {
-		t.Errorf("an hour is not too long: %s", text)
+		t.Errorf("an hour must be valid: %s", text)
 	}
 	for _, status := range []int{400, 599} {
 		if text := panicText(func() { Table{{Status: status, Retry: Slow}}.Link() }); text != "" {
-			t.Errorf("status %d is one of a failure: %s", status, text)
+			t.Errorf("status %d must be valid: %s", status, text)
 		}
 	}
 }

@@ -15,13 +15,13 @@ type Table []Rule
 func (t Table) Chain() Chain { return chain.New(t.Link()) }
 
 // Link makes a link that decides by the table. It calls next for a failure that
-// no rule matches. Its name is "Table(3 rules)". Later changes of the table do
-// not change the link.
+// no rule matches. Its name is, for example, "Table(3 rules)". Later changes of
+// the table do not change the link. The link looks rules up by their code, so
+// the number of codes does not change its cost.
 //
-// The link finds rules by their code, so it takes as long with many codes as
-// with few. Link panics for a row that cannot be used, and for a row that can
-// never decide because an earlier row with another Retry matches every such
-// failure. The message names the row and the reason.
+// Link panics for a row that cannot be used. It also panics for a row that can
+// never decide, because an earlier row with another Retry or After matches each
+// of its failures. The message names the row and the reason.
 func (t Table) Link() Middleware {
 	ix := mustCompile("Table", t)
 	name := fmt.Sprintf("Table(%d rules)", len(t))

@@ -39,40 +39,40 @@ func TestTable(t *testing.T) {
 		failure Failure
 		want    string
 	}{
-		"code and message":    {"both hold", Failure{Code: "Conflict", Message: "It is busy."}, "busy"},
-		"message missing":     {"the default decides what no row does", Failure{Code: "Conflict", Message: "no"}, "Unknown"},
+		"code and message":    {"the code and the message match", Failure{Code: "Conflict", Message: "It is busy."}, "busy"},
+		"message missing":     {"the message does not match", Failure{Code: "Conflict", Message: "no"}, "Unknown"},
 		"message's case":      {"a text is compared exactly", Failure{Code: "Conflict", Message: "BUSY"}, "Unknown"},
 		"code's case":         {"a code is compared exactly", Failure{Code: "conflict", Message: "busy"}, "Unknown"},
-		"any case":            {"unless the row says otherwise", Failure{Code: "FOLDED"}, "any case"},
-		"any case, exact":     {"as it is written, too", Failure{Code: "Folded"}, "any case"},
-		"any case, second":    {"for each of its codes", Failure{Code: "aLSO"}, "any case"},
-		"any case, order":     {"rows of both forms are asked in the order of the table", Failure{Code: "First", Status: 1}, "two codes"},
-		"first code":          {"one of several codes", Failure{Code: "First"}, "two codes"},
-		"second code":         {"one of several codes", Failure{Code: "Second"}, "two codes"},
+		"any case":            {"AnyCase ignores case", Failure{Code: "FOLDED"}, "any case"},
+		"any case, exact":     {"AnyCase matches the exact spelling, too", Failure{Code: "Folded"}, "any case"},
+		"any case, second":    {"AnyCase applies to each code of the row", Failure{Code: "aLSO"}, "any case"},
+		"any case, order":     {"rows with and without AnyCase keep their order", Failure{Code: "First", Status: 1}, "two codes"},
+		"first code":          {"the first of several codes matches", Failure{Code: "First"}, "two codes"},
+		"second code":         {"the second of several codes matches", Failure{Code: "Second"}, "two codes"},
 		"inner":               {"one of the nested errors has the code", Failure{Code: "DeploymentFailed", Inner: []InnerError{{"Other", ""}, {"QuotaExceeded", "x"}}}, "inner"},
-		"inner's case":        {"exactly", Failure{Code: "DeploymentFailed", Inner: []InnerError{{"quotaExceeded", ""}}}, "Unknown"},
-		"no inner":            {"an error without nested ones has none of these codes", Failure{Code: "DeploymentFailed"}, "Unknown"},
-		"inner alone":         {"whatever the code", Failure{Code: "X", Inner: []InnerError{{"ZoneFull", ""}}}, "inner alone"},
-		"both codes":          {"the codes are several, not one with a space", Failure{Code: "First  Second"}, "Unknown"},
-		"status and code":     {"both hold", Failure{Code: "Gone", Status: 410}, "status and code"},
-		"code only":           {"only one of both holds", Failure{Code: "Gone", Status: 200}, "Unknown"},
-		"status":              {"any code with this status", Failure{Code: "X", Status: 423}, "status"},
-		"no code":             {"no code with this status", Failure{Status: 423}, "status"},
-		"any code":            {"any code with this message", Failure{Code: "Whatever", Message: "it is somewhere else"}, "any code"},
-		"row order, one code": {"of two rows of a code the first decides", Failure{Code: "Conflict", Message: "busy", Status: 409}, "busy"},
-		"row order":           {"a row with a code before one without", Failure{Code: "First", Message: "somewhere else"}, "two codes"},
-		"row order 2":         {"a row without a code before one with", Failure{Code: "Late", Message: "somewhere else"}, "any code"},
-		"version":             {"the version holds", Failure{Code: "Old", APIVersion: "2024-05-01"}, "new version"},
-		"old version":         {"it does not", Failure{Code: "Old", APIVersion: "2023-05-01"}, "Unknown"},
-		"no version":          {"it is not known", Failure{Code: "Old"}, "Unknown"},
-		"long code":           {"a code of any length", Failure{Code: long}, "long"},
-		"long, any case":      {"a code of any length", Failure{Code: strings.ToUpper(long + "est")}, "longest"},
-		"longer code":         {"a code longer than any", Failure{Code: long + "longer"}, "Unknown"},
-		"last letter":         {"Z is folded", Failure{Code: "Z`"}, "signs"},
-		"before A":            {"the character before A is not folded", Failure{Code: "Z@"}, "Unknown"},
-		"after Z":             {"the character after Z is not folded", Failure{Code: "A["}, "Unknown"},
-		"not ASCII":           {"letters outside ASCII are never folded", Failure{Code: "über"}, "Unknown"},
-		"not ASCII either":    {"letters of ASCII next to them are", Failure{Code: "ÜBER"}, "über"},
+		"inner's case":        {"the code of a nested error is compared exactly", Failure{Code: "DeploymentFailed", Inner: []InnerError{{"quotaExceeded", ""}}}, "Unknown"},
+		"no inner":            {"an error without nested errors does not match", Failure{Code: "DeploymentFailed"}, "Unknown"},
+		"inner alone":         {"a row with InnerCode alone matches any code", Failure{Code: "X", Inner: []InnerError{{"ZoneFull", ""}}}, "inner alone"},
+		"both codes":          {"the codes are not one code with spaces", Failure{Code: "First  Second"}, "Unknown"},
+		"status and code":     {"the status and the code match", Failure{Code: "Gone", Status: 410}, "status and code"},
+		"code only":           {"the status does not match", Failure{Code: "Gone", Status: 200}, "Unknown"},
+		"status":              {"a row with a status alone matches any code", Failure{Code: "X", Status: 423}, "status"},
+		"no code":             {"a row with a status alone matches an error without a code", Failure{Status: 423}, "status"},
+		"any code":            {"a row with a message alone matches any code", Failure{Code: "Whatever", Message: "it is somewhere else"}, "any code"},
+		"row order, one code": {"the first of two rows with the same code decides", Failure{Code: "Conflict", Message: "busy", Status: 409}, "busy"},
+		"row order":           {"a row with a code decides before a later row without one", Failure{Code: "First", Message: "somewhere else"}, "two codes"},
+		"row order 2":         {"a row without a code decides before a later row with one", Failure{Code: "Late", Message: "somewhere else"}, "any code"},
+		"version":             {"the API version matches", Failure{Code: "Old", APIVersion: "2024-05-01"}, "new version"},
+		"old version":         {"the API version does not match", Failure{Code: "Old", APIVersion: "2023-05-01"}, "Unknown"},
+		"no version":          {"the API version is unknown", Failure{Code: "Old"}, "Unknown"},
+		"long code":           {"a code may have any length", Failure{Code: long}, "long"},
+		"long, any case":      {"a long code is compared without regard to case", Failure{Code: strings.ToUpper(long + "est")}, "longest"},
+		"longer code":         {"a code is longer than all codes of the table", Failure{Code: long + "longer"}, "Unknown"},
+		"last letter":         {"the case of Z is ignored", Failure{Code: "Z`"}, "signs"},
+		"before A":            {"the character before A has no case", Failure{Code: "Z@"}, "Unknown"},
+		"after Z":             {"the character after Z has no case", Failure{Code: "A["}, "Unknown"},
+		"not ASCII":           {"the case of letters outside ASCII counts", Failure{Code: "über"}, "Unknown"},
+		"not ASCII either":    {"the case of ASCII letters is ignored in a code with other letters", Failure{Code: "ÜBER"}, "über"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestTableLinkIsASnapshot(t *testing.T) {
 	link := table.Link()
 	table[0] = Rule{Code: "Other", Retry: VerySlow}
 	if c := classifyBy(t, &Failure{Code: "Mine"}, link); c.Retry() != Fast {
-		t.Errorf("a change of the table showed in its link: %v", c)
+		t.Errorf("a later change of the table changed the link: %v", c)
 	}
 }
 
@@ -117,8 +117,8 @@ func TestTableLinkOfNilFailure(t *testing.T) {
 	}
 }
 
-// linear is the table as its documentation describes it: it asks one rule after
-// the other.
+// linear decides as the documentation of Table describes it: it tries one rule
+// after the other.
 func linear(table Table, f *Failure) (Rule, bool) {
 	for _, r := range table {
 		code := r.Code == ""
@@ -186,11 +186,11 @@ func TestTableFirstMatchWins(t *testing.T) {
 		if c.Rule() != want.Name || c.Retry() != want.Retry {
 			t.Fatalf("got %v, want %s, %s", c, want.Name, want.Retry)
 		}
-		// What printing calls unreachable must not have been reached.
+		// A row that is printed as unreachable must not have decided.
 		ix, _ := compile(table)
 		for i, row := range ix.rows {
 			if found && want.Name == row.name && len(row.covering) > 0 {
-				t.Fatalf("row %d decided, but rows %v are said to cover it", i+1, row.covering)
+				t.Fatalf("row %d decided, but rows %v cover it", i+1, row.covering)
 			}
 		}
 	})
@@ -206,36 +206,36 @@ func TestTableContradicts(t *testing.T) {
 	}{
 		"same code": {"the first row always decides", Table{{Code: "A", Retry: Fast}, {Code: "A", Retry: Slow}},
 			"row 2 of 2 (A, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
-		"narrower": {"more conditions do not help a later row", Table{{Code: "A", Retry: Fast}, {Name: "mine", Code: "A", Status: 409, Message: Contains("x"), Retry: OnChange}},
+		"narrower": {"a later row with more conditions never decides", Table{{Code: "A", Retry: Fast}, {Name: "mine", Code: "A", Status: 409, Message: Contains("x"), Retry: OnChange}},
 			"row 2 of 2 (mine, on change) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"second of several": {"one contradiction is enough", Table{{Code: "A", Retry: Slow}, {Code: "B", Retry: Fast}, {Code: "A B", Retry: Slow}},
 			"row 3 of 3 (A or B, slow) never decides: row 2 (B, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"any case": {"a row with AnyCase covers each spelling", Table{{Code: "a", AnyCase: true, Retry: Fast}, {Code: "A", Retry: Slow}},
 			"row 2 of 2 (A, slow) never decides: row 1 (a, fast) matches every failure that it would match: move it up, or leave one of them out"},
-		"inner": {"nested codes are conditions like others", Table{{InnerCode: "A B", Retry: Fast}, {Code: "C", InnerCode: " A  B", Retry: Slow}},
+		"inner": {"an InnerCode covers an equal InnerCode", Table{{InnerCode: "A B", Retry: Fast}, {Code: "C", InnerCode: " A  B", Retry: Slow}},
 			"row 2 of 2 (C, inner A or B, slow) never decides: row 1 (inner A or B, fast) matches every failure that it would match: move it up, or leave one of them out"},
-		"same error": {"an error is the same if it is equal", Table{{Is: errNoQuota, Retry: Fast}, {Is: errNoQuota, Code: "A", Retry: Slow}},
+		"same error": {"errors are compared with ==", Table{{Is: errNoQuota, Retry: Fast}, {Is: errNoQuota, Code: "A", Retry: Slow}},
 			`row 2 of 2 (A, error "no quota", slow) never decides: row 1 (error "no quota", fast) matches every failure that it would match: move it up, or leave one of them out`},
-		"same type": {"a type is the same if Go says so", Table{{As: ErrorType[*quotaError](), Retry: Fast}, {As: ErrorType[*quotaError](), Code: "A", Retry: Slow}},
+		"same type": {"types are compared as Go types", Table{{As: ErrorType[*quotaError](), Retry: Fast}, {As: ErrorType[*quotaError](), Code: "A", Retry: Slow}},
 			`row 2 of 2 (A, error of type *classify.quotaError, slow) never decides: row 1 (error of type *classify.quotaError, fast) matches every failure that it would match: move it up, or leave one of them out`},
-		"other delay": {"a delay is a decision, too", Table{{Code: "A", Retry: Fast, After: time.Minute}, {Code: "A", Retry: Fast}},
+		"other delay": {"another delay is a contradiction, too", Table{{Code: "A", Retry: Fast, After: time.Minute}, {Code: "A", Retry: Fast}},
 			`row 2 of 2 (A, fast) never decides: row 1 (A, fast after 1m0s) matches every failure that it would match: move it up, or leave one of them out`},
-		"first of two": {"the first row that cannot decide is the error", Table{{Code: "A", Retry: Fast}, {Code: "A", Retry: Slow}, {Code: "A", Retry: VerySlow}, {Code: "B"}},
+		"first of two": {"the message names the first row that cannot decide", Table{{Code: "A", Retry: Fast}, {Code: "A", Retry: Slow}, {Code: "A", Retry: VerySlow}, {Code: "B"}},
 			"row 2 of 4 (A, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
-		"first broken": {"the first row that cannot be used is the error", Table{{Code: "A"}, {Code: "B"}, {Code: "B", Retry: Fast}},
+		"first broken": {"the message names the first row that cannot be used", Table{{Code: "A"}, {Code: "B"}, {Code: "B", Retry: Fast}},
 			"row 1 of 3 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
-		"first of several": {"the earliest of the deciding rows is named", Table{{Code: "B", Retry: Fast}, {Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}},
+		"first of several": {"the message names the earliest row that decides instead", Table{{Code: "B", Retry: Fast}, {Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}},
 			"row 3 of 3 (A or B, slow) never decides: row 1 (B, fast) matches every failure that it would match: move it up, or leave one of them out"},
-		"only inner": {"a row without nested codes covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", InnerCode: "B", Retry: Slow}},
+		"only inner": {"a row without an InnerCode covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", InnerCode: "B", Retry: Slow}},
 			"row 2 of 2 (A, inner B, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"only type": {"a row without a type covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", As: ErrorType[*quotaError](), Retry: Slow}},
 			"row 2 of 2 (A, error of type *classify.quotaError, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"other versions": {"the later row decides about other versions", Table{{Code: "A", APIVersions: ">=2024-01-01", Retry: Fast}, {Code: "A", Retry: Slow}}, ""},
 		"other error":    {"the later row decides about other errors", Table{{Is: errNoQuota, Retry: Fast}, {Is: errors.New("no quota"), Retry: Slow}}, ""},
-		"no comparison":  {"errors that cannot be compared may differ", Table{{Is: listError{"a"}, Retry: Fast}, {Is: listError{"a"}, Retry: Slow}}, ""},
+		"no comparison":  {"errors that are not comparable may differ", Table{{Is: listError{"a"}, Retry: Fast}, {Is: listError{"a"}, Retry: Slow}}, ""},
 		"other type":     {"the later row decides about other types", Table{{As: ErrorType[*quotaError](), Retry: Fast}, {As: ErrorType[net.Error](), Retry: Slow}}, ""},
 		"any error":      {"the later row decides about other errors", Table{{Is: errNoQuota, As: ErrorType[*quotaError](), Retry: Fast}, {Is: errNoQuota, Retry: Slow}}, ""},
-		"same Retry":     {"a row too many does no harm", Table{{Code: "A", Retry: Fast}, {Code: "A", Status: 409, Retry: Fast}}, ""},
+		"same Retry":     {"a redundant row with the same Retry is permitted", Table{{Code: "A", Retry: Fast}, {Code: "A", Status: 409, Retry: Fast}}, ""},
 		"partly":         {"the later row decides about B", Table{{Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}}, ""},
 		"narrower first": {"the later row decides about other states", Table{{Code: "A", Status: 409, Retry: Fast}, {Code: "A", Retry: Slow}}, ""},
 		"other spelling": {"codes are compared exactly", Table{{Code: "A", Retry: Fast}, {Code: "a", Retry: Slow}}, ""},
@@ -252,8 +252,8 @@ func TestTableContradicts(t *testing.T) {
 	}
 }
 
-// A code that one row has as it is written is known to the rows of other forms
-// before and after that row.
+// A code of one row is looked up in the rows before and after it, too, whether
+// they have that code with AnyCase, another code or none.
 func TestTableLists(t *testing.T) {
 	exact := Rule{Name: "exact", Code: "Aa", Status: 400, Retry: Fast}
 	folded := Rule{Name: "any case", Code: "aA", AnyCase: true, Status: 410, Retry: Slow}

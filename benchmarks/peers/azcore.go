@@ -7,9 +7,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// What differs in azcore: a policy takes the request only, and calls the next one through it, which copies the request in
-// each link. One policy of azcore's own stands in front of ours and only passes on. Ours answer before those behind
-// (retry, tracing, logging) come into play. The request is made once.
+// Differences of azcore: a policy gets only the request and calls the next
+// policy through it, which copies the request in each link. A policy of azcore
+// itself runs before the links and only calls the next. The last link returns
+// without calling the inner policies of azcore (retry, tracing, logging). The
+// request is made once.
 
 type passAzcore[A, B any] struct{}
 
@@ -32,7 +34,7 @@ func (e *endAzcore) Do(*policy.Request) (*http.Response, error) {
 }
 
 func azcoreCalls(n int) func(int) {
-	pipeline := runtime.NewPipeline("", "", runtime.PipelineOptions{PerCall: behind[policy.Policy](azcoreLinks, n, &endAzcore{})},
+	pipeline := runtime.NewPipeline("", "", runtime.PipelineOptions{PerCall: firstAnd[policy.Policy](azcoreLinks, n, &endAzcore{})},
 		&policy.ClientOptions{Telemetry: policy.TelemetryOptions{Disabled: true}})
 	r, err := runtime.NewRequest(ctx, http.MethodGet, "https://peers.invalid")
 	if err != nil {

@@ -7,9 +7,11 @@ import (
 	"connectrpc.com/connect"
 )
 
-// What differs in connect: a call is one of a client, which sets the request's headers before the first link and looks at
-// the response's type after it; the last link answers in place of the network. Requests and responses are interfaces.
-// Between any two links there is one of connect's own. The request is made once.
+// Differences of connect: a call goes through a client, which sets the headers
+// of the request before the first link and checks the type of the response
+// after it. The last link replaces the network. Requests and responses are
+// interfaces. Between any two links runs a link of connect itself. The request
+// is made once.
 
 //go:noinline
 func passConnect[A, B any]() connect.UnaryInterceptorFunc {
@@ -37,7 +39,7 @@ func endConnect(connect.UnaryFunc) connect.UnaryFunc {
 
 func connectCalls(n int) func(int) {
 	client := connect.NewClient[words, pair](http.DefaultClient, "https://peers.invalid/service/method",
-		connect.WithInterceptors(behind[connect.Interceptor](connectLinks, n, connect.UnaryInterceptorFunc(endConnect))...))
+		connect.WithInterceptors(firstAnd[connect.Interceptor](connectLinks, n, connect.UnaryInterceptorFunc(endConnect))...))
 	r := connect.NewRequest(&request)
 	return func(calls int) {
 		for range calls {

@@ -2,10 +2,12 @@ package main
 
 import "slices"
 
-// All links of a chain are functions of their own, as they are in life: where fifty calls of one and the same function
-// return to a processor guesses, which takes half the time off those peers whose links call one another directly, and
-// nothing off the others. So a link is a function of A and B, of which the compiler makes one for each pair of sizes. Links
-// are not inlined into what lists them, so that the stack shows their names.
+// All links of a chain are different functions, as in real programs. A
+// processor predicts the return addresses of fifty calls of one function. That
+// halves the time of peers whose links call one another directly, but not of
+// the others. So a link is a generic function of A and B, which the compiler
+// instantiates for each pair of sizes. Links are not inlined, so that the stack
+// shows their names.
 type (
 	d0 [0]byte
 	d1 [1]byte
@@ -19,7 +21,7 @@ type (
 	d9 [9]byte
 )
 
-// fifty are the links of a peer, given ten at a time.
+// fifty returns the links of a peer. Each function returns ten of them.
 func fifty[T any](tens ...func() []T) []T {
 	var out []T
 	for _, ten := range tens {
@@ -28,5 +30,5 @@ func fifty[T any](tens ...func() []T) []T {
 	return out
 }
 
-// behind is the first n links, and last.
-func behind[T any](links []T, n int, last T) []T { return append(slices.Clone(links[:n]), last) }
+// firstAnd returns the first n links, followed by last.
+func firstAnd[T any](links []T, n int, last T) []T { return append(slices.Clone(links[:n]), last) }

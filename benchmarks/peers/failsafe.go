@@ -5,9 +5,10 @@ import (
 	"github.com/failsafe-go/failsafe-go/common"
 )
 
-// What differs in failsafe-go: it composes in each call, around a function without arguments, and keeps account of time
-// and attempts of the execution. A policy here is the least that there can be; one that embeds failsafe-go's own
-// BaseExecutor costs several times as much.
+// Differences of failsafe-go: it composes in each call, around a function
+// without arguments, and records the time and the attempts of the execution.
+// These policies do the minimum. A policy that embeds the BaseExecutor of
+// failsafe-go costs several times as much.
 
 type passFailsafe[A, B any] struct{}
 

@@ -6,8 +6,9 @@ import (
 	"github.com/go-kit/kit/endpoint"
 )
 
-// What differs in go-kit: request and response are any. A pointer fits into one as it is, the six words by value are put
-// into memory for each call. The response is a pointer in both.
+// Differences of go-kit: the request and the response are any. A pointer is
+// stored in an any without an allocation, the six words by value are not. The
+// response is a pointer in both variants.
 
 //go:noinline
 func passGokit[A, B any](next endpoint.Endpoint) endpoint.Endpoint {

@@ -7,8 +7,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// What differs in grpc: a call is one of a client, and the last link answers in place of the network. A link has seven
-// arguments, request and reply as any, and is handed a next that is made for this call.
+// Differences of grpc: a call goes through a client, and the last link replaces
+// the network. A link has seven arguments, with request and reply as any. Its
+// next is made for each call.
 
 //go:noinline
 func passGRPC[A, B any]() grpc.UnaryClientInterceptor {
@@ -34,7 +35,7 @@ func endGRPC(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvo
 
 func grpcCalls(n int) func(int) {
 	client, err := grpc.NewClient("passthrough:peers.invalid",
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithChainUnaryInterceptor(behind(grpcLinks, n, endGRPC)...))
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithChainUnaryInterceptor(firstAnd(grpcLinks, n, endGRPC)...))
 	if err != nil {
 		panic(err)
 	}

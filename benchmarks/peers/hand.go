@@ -11,7 +11,7 @@ type (
 	link    = func(next handler) handler
 )
 
-// pass is what is nested by hand, and what this library is given.
+// pass is the link of the nested closures and of this library.
 //
 //go:noinline
 func pass[A, B any](next handler) handler {

@@ -7,8 +7,9 @@ import (
 	"github.com/justinas/alice"
 )
 
-// alice and chi compose http.Handlers. What differs: a handler is an interface, takes two pointers (the response writer,
-// here nil, is an interface itself) and returns nothing.
+// Differences of alice and chi: they compose http.Handlers. A handler is an
+// interface that takes a response writer, here nil, and a pointer to the
+// request. It returns no result.
 
 //go:noinline
 func passHTTP[A, B any](next http.Handler) http.Handler {

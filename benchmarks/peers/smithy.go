@@ -7,9 +7,10 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// What differs in smithy-go: a stack has five steps, and a call goes through all of them, though here all links are in the
-// first. Links are interfaces with a name, and are handed the next one in each call. Input and output are structs around
-// any. The links are made once, also where the stack is made in each call.
+// Differences of smithy-go: a call goes through the five steps of a stack. All
+// links are in the first step. Links are interfaces with a name, and get the
+// next one as an argument. Input and output are structs around any. The links
+// are made once, also where each call makes a new stack.
 
 type passSmithy[A, B any] struct{ id string }
 
@@ -29,7 +30,7 @@ func tenSmithy[A any]() []middleware.InitializeMiddleware {
 
 var smithyLinks = fifty(tenSmithy[d0], tenSmithy[d1], tenSmithy[d2], tenSmithy[d3], tenSmithy[d4])
 
-// newID makes an identifier that no other link has, which a stack insists on.
+// newID returns a new identifier. The links of a stack need different ones.
 func newID() string {
 	ids++
 	return "pass" + strconv.Itoa(ids)

@@ -2,12 +2,13 @@ package aws
 
 import "github.com/windlass-go/windlass/classify"
 
-// The codes that the SDK repeats by itself: DefaultThrottleErrorCodes and
-// DefaultRetryableErrorCodes in aws/retry/standard.go of aws-sdk-go-v2.
+// throttling holds the codes that the SDK itself retries:
+// DefaultThrottleErrorCodes and DefaultRetryableErrorCodes in
+// aws/retry/standard.go of aws-sdk-go-v2.
 var throttling = []string{
 	"BandwidthLimitExceeded",
 	"EC2ThrottledException",
-	"LimitExceededException", // of some services it is a quota
+	"LimitExceededException", // some services mean a quota
 	"PriorRequestNotComplete",
 	"ProvisionedThroughputExceededException",
 	"RequestLimitExceeded",
@@ -31,13 +32,13 @@ var throttled = func() map[string]bool {
 	return m
 }()
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put
-// it into a chain, as Codes().Link().
+// Codes returns the table of [Errors]. It is a copy, which you may change and
+// add to a chain, as Codes().Link().
 //
-// A row is [classify.OnChange] only if its code says that the request itself is
-// wrong, whatever the state of the cloud. InvalidParameterValue and
-// MalformedPolicyDocument do not: services return them, too, for a role that
-// was just created and is not known everywhere yet.
+// A row is [classify.OnChange] only if its code means that the request itself
+// is wrong, whatever the state of the cloud. InvalidParameterValue and
+// MalformedPolicyDocument do not mean that: services also return them for a new
+// role that is not known everywhere yet.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 80)
 	add := func(r classify.Retry, codes ...string) {
@@ -50,7 +51,7 @@ func Codes() classify.Table {
 
 	// Source: the errors that are common to all services,
 	// https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html.
-	// Rights and credentials are mended outside of the object.
+	// Rights and credentials change without a change of the object.
 	add(classify.Slow,
 		"AccessDeniedException",
 		"ExpiredTokenException",
@@ -64,8 +65,8 @@ func Codes() classify.Table {
 		"UnrecognizedClientException",
 	)
 	add(classify.VerySlow,
-		"InvalidParameterCombination", // RDS returns it for versions and states that do not fit, too
-		"ValidationError",             // CloudFormation returns it for a stack that does not exist, too
+		"InvalidParameterCombination", // RDS also returns it for a wrong version or state
+		"ValidationError",             // CloudFormation also returns it for a missing stack
 		"ValidationException",
 	)
 	add(classify.OnChange,

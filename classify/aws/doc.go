@@ -1,29 +1,34 @@
-// Package aws knows the errors of Amazon Web Services, as the clients of the
-// AWS SDK for Go v2 return them. A reconciler for AWS adds one line:
+// Package aws reads and classifies the errors of the AWS SDK for Go v2. A
+// reconciler for Amazon Web Services adds one line:
 //
 //	buckets := flow.New("Bucket", operations, extensions, flow.WithErrors(aws.Errors()))
 //
-// A chain that stands alone reads its failures with it:
+// Without a reconciler, pass it to NewFailure:
 //
 //	handle := classify.Compose(mine.Chain())
 //	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, aws.Errors()))
 //
-// [Errors] reads code, message and fault of a [smithy.APIError], and the HTTP
-// status and the delay of the response ([smithyhttp.ResponseError],
-// X-Amz-Retry-After, Retry-After). It decides by [Codes]. Print that table to
-// see every row.
+// # Reading errors
+//
+// [Errors] reads the code, the message and the fault of a [smithy.APIError]. It
+// reads the HTTP status and the delay of a [smithyhttp.ResponseError]
+// (X-Amz-Retry-After, Retry-After).
+//
+// # The table of codes
+//
+// [Codes] decides about the errors. Print it to see every row.
 //
 // # Not found
 //
 // A code that ends in NotFound, NotFoundException or NotFoundFault, or starts
-// with NoSuch, means that the object does not exist. An HTTP status alone does
-// not: some services answer 404 for an operation that they do not have.
+// with NoSuch, means that the object does not exist. A 404 alone does not: some
+// services return it for an operation that they do not support.
 //
 // # Operations under way
 //
-// No error of AWS ends a polled operation. Its services report a failure in the
-// state of the object, and an object that was just created may not be found for
-// some time. Return flow.Failed if the state is a failure.
+// No error of AWS ends a polled operation. The services report a failure in the
+// state of the object: return flow.Failed for such a state. A new object may be
+// reported as not found for some time.
 //
 // # Other packages
 //

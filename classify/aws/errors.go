@@ -12,7 +12,7 @@ import (
 
 var known = classify.NewErrors("aws", read, Codes())
 
-// Errors knows the errors of AWS: it reads them, and decides by [Codes].
+// Errors returns the reader and the table ([Codes]) for errors of AWS.
 func Errors() classify.Errors { return known }
 
 // read is the reader of [Errors].
@@ -40,7 +40,7 @@ func read(f *classify.Failure) bool {
 	return true
 }
 
-// notFound reports whether a code says that the object does not exist.
+// notFound reports whether a code means that the object does not exist.
 func notFound(code string) bool {
 	for _, suffix := range [...]string{"NotFound", "NotFoundException", "NotFoundFault"} {
 		if strings.HasSuffix(code, suffix) {

@@ -19,9 +19,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// apiErr is an error as the clients of the SDK return it: an operation that
-// wraps a response that wraps an API error. A status of 0 leaves the response
-// out.
+// apiErr returns an error as the clients of the SDK return it: an operation
+// error that wraps a response error that wraps an API error. Status 0 means no
+// response error.
 func apiErr(code, message string, fault smithy.ErrorFault, status int, header ...string) error {
 	var err error = &smithy.GenericAPIError{Code: code, Message: message, Fault: fault}
 	if status != 0 {
@@ -53,27 +53,27 @@ func TestRead(t *testing.T) {
 		err    error
 		want   classify.Failure
 	}{
-		"response":         {"code and message of the API error, status and delay of the response", apiErr("Conflict", "busy", smithy.FaultClient, 409, "Retry-After", "7"), classify.Failure{Code: "Conflict", Message: "busy", Status: 409, After: 7 * time.Second}},
+		"response":         {"the code and the message are of the API error, the status and the delay of the response", apiErr("Conflict", "busy", smithy.FaultClient, 409, "Retry-After", "7"), classify.Failure{Code: "Conflict", Message: "busy", Status: 409, After: 7 * time.Second}},
 		"milliseconds":     {"AWS's own header is in milliseconds and wins", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "1500"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 1500 * time.Millisecond, Transient: true}},
-		"not milliseconds": {"a value that is none leaves it to the other header", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "soon"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 7 * time.Second, Transient: true}},
-		"date":             {"a date is measured against now", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: time.Minute, Transient: true}},
-		"no response":      {"an API error alone", apiErr("Conflict", "busy", smithy.FaultUnknown, 0), classify.Failure{Code: "Conflict", Message: "busy"}},
-		"no message":       {"the text of the error stands in for the message", &smithy.GenericAPIError{Code: "Conflict"}, classify.Failure{Code: "Conflict", Message: "api error Conflict: "}},
-		"wrapped":          {"wraps do not matter", fmt.Errorf("a: %w", apiErr("Conflict", "busy", smithy.FaultUnknown, 409)), classify.Failure{Code: "Conflict", Message: "busy", Status: 409}},
-		"server fault":     {"the fault of the server may be over later", apiErr("Odd", "x", smithy.FaultServer, 0), classify.Failure{Code: "Odd", Message: "x", Transient: true}},
-		"throttled":        {"throttling has a status of 400", apiErr("ThrottlingException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ThrottlingException", Message: "x", Status: 400, Transient: true}},
-		"status only":      {"a response that could not be read has a status", responseErr(&smithy.DeserializationError{Err: errors.New("no XML")}, 502), classify.Failure{Message: "http response error StatusCode: 502, deserialization failed, no XML", Status: 502, Transient: true}},
-		"not found":        {"the code says that the object does not exist", apiErr("ResourceNotFoundException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ResourceNotFoundException", Message: "x", Status: 400, NotFound: true}},
-		"not found, EC2":   {"as EC2 writes it", apiErr("InvalidVpcID.NotFound", "x", smithy.FaultClient, 400), classify.Failure{Code: "InvalidVpcID.NotFound", Message: "x", Status: 400, NotFound: true}},
-		"not found, RDS":   {"as RDS writes it", apiErr("DBInstanceNotFoundFault", "x", smithy.FaultClient, 404), classify.Failure{Code: "DBInstanceNotFoundFault", Message: "x", Status: 404, NotFound: true}},
-		"not found, S3":    {"as S3 writes it", apiErr("NoSuchBucket", "x", smithy.FaultClient, 404), classify.Failure{Code: "NoSuchBucket", Message: "x", Status: 404, NotFound: true}},
-		"not found, HEAD":  {"S3 answers a HEAD without a body", apiErr("NotFound", "x", smithy.FaultClient, 404), classify.Failure{Code: "NotFound", Message: "x", Status: 404, NotFound: true}},
-		"other 404":        {"a missing operation is no missing object", apiErr("UnknownOperationException", "x", smithy.FaultClient, 404), classify.Failure{Code: "UnknownOperationException", Message: "x", Status: 404}},
-		"404 alone":        {"nor is a page that could not be read", responseErr(errors.New("x"), 404), classify.Failure{Message: "http response error StatusCode: 404, x", Status: 404}},
-		"near miss":        {"the words have to stand at the end", apiErr("NotFoundHere", "x", smithy.FaultClient, 400), classify.Failure{Code: "NotFoundHere", Message: "x", Status: 400}},
-		"nil response":     {"a response error without a response", &smithyhttp.ResponseError{Err: errors.New("x")}, classify.Failure{Message: "an error of type *http.ResponseError panics when it is read"}},
-		"not sent":         {"a request that was not sent is a matter of the network", &smithy.OperationError{ServiceID: "S3", OperationName: "Get", Err: &smithyhttp.RequestSendError{Err: context.DeadlineExceeded}}, classify.Failure{Message: "operation error S3: Get, request send failed, context deadline exceeded", Transient: true}},
-		"other":            {"an error of another service has its text", errors.New("ThrottlingException"), classify.Failure{Message: "ThrottlingException"}},
+		"not milliseconds": {"an invalid value is ignored", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "soon"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 7 * time.Second, Transient: true}},
+		"date":             {"a date is measured from now", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: time.Minute, Transient: true}},
+		"no response":      {"an API error may have no response", apiErr("Conflict", "busy", smithy.FaultUnknown, 0), classify.Failure{Code: "Conflict", Message: "busy"}},
+		"no message":       {"the text of the error replaces a missing message", &smithy.GenericAPIError{Code: "Conflict"}, classify.Failure{Code: "Conflict", Message: "api error Conflict: "}},
+		"wrapped":          {"the error may be wrapped", fmt.Errorf("a: %w", apiErr("Conflict", "busy", smithy.FaultUnknown, 409)), classify.Failure{Code: "Conflict", Message: "busy", Status: 409}},
+		"server fault":     {"a fault of the server is transient", apiErr("Odd", "x", smithy.FaultServer, 0), classify.Failure{Code: "Odd", Message: "x", Transient: true}},
+		"throttled":        {"throttling with status 400 is transient", apiErr("ThrottlingException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ThrottlingException", Message: "x", Status: 400, Transient: true}},
+		"status only":      {"an unreadable response has a status", responseErr(&smithy.DeserializationError{Err: errors.New("no XML")}, 502), classify.Failure{Message: "http response error StatusCode: 502, deserialization failed, no XML", Status: 502, Transient: true}},
+		"not found":        {"the code means that the object does not exist", apiErr("ResourceNotFoundException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ResourceNotFoundException", Message: "x", Status: 400, NotFound: true}},
+		"not found, EC2":   {"EC2 has its own form of the code", apiErr("InvalidVpcID.NotFound", "x", smithy.FaultClient, 400), classify.Failure{Code: "InvalidVpcID.NotFound", Message: "x", Status: 400, NotFound: true}},
+		"not found, RDS":   {"RDS has its own form of the code", apiErr("DBInstanceNotFoundFault", "x", smithy.FaultClient, 404), classify.Failure{Code: "DBInstanceNotFoundFault", Message: "x", Status: 404, NotFound: true}},
+		"not found, S3":    {"S3 has its own form of the code", apiErr("NoSuchBucket", "x", smithy.FaultClient, 404), classify.Failure{Code: "NoSuchBucket", Message: "x", Status: 404, NotFound: true}},
+		"not found, HEAD":  {"S3 responds to a HEAD without a body", apiErr("NotFound", "x", smithy.FaultClient, 404), classify.Failure{Code: "NotFound", Message: "x", Status: 404, NotFound: true}},
+		"other 404":        {"an unsupported operation is not a missing object", apiErr("UnknownOperationException", "x", smithy.FaultClient, 404), classify.Failure{Code: "UnknownOperationException", Message: "x", Status: 404}},
+		"404 alone":        {"an unreadable page is not a missing object", responseErr(errors.New("x"), 404), classify.Failure{Message: "http response error StatusCode: 404, x", Status: 404}},
+		"near miss":        {"the code must end with the word", apiErr("NotFoundHere", "x", smithy.FaultClient, 400), classify.Failure{Code: "NotFoundHere", Message: "x", Status: 400}},
+		"nil response":     {"a response error may have no response", &smithyhttp.ResponseError{Err: errors.New("x")}, classify.Failure{Message: "an error of type *http.ResponseError panics when it is read"}},
+		"not sent":         {"a request that was not sent is a network error", &smithy.OperationError{ServiceID: "S3", OperationName: "Get", Err: &smithyhttp.RequestSendError{Err: context.DeadlineExceeded}}, classify.Failure{Message: "operation error S3: Get, request send failed, context deadline exceeded", Transient: true}},
+		"other":            {"the message of another error is its text", errors.New("ThrottlingException"), classify.Failure{Message: "ThrottlingException"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -82,13 +82,13 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if Errors().Ended(c.err) {
-				t.Error("no error of AWS ends an operation")
+				t.Error("an error of AWS must not end an operation")
 			}
 		})
 	}
 }
 
-// modeled is an exception of a service's own type, as its client defines it.
+// modeled is an exception with a type of its own, as the clients define them.
 type modeled struct{ Message *string }
 
 func (e *modeled) Error() string                 { return e.ErrorCode() + ": " + e.ErrorMessage() }
@@ -112,12 +112,12 @@ func TestModeledErrors(t *testing.T) {
 func TestJoined(t *testing.T) {
 	missing, down := apiErr("NoSuchBucket", "", smithy.FaultClient, 404), apiErr("InternalError", "", smithy.FaultServer, 500)
 	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
-		t.Error("a joined error says that something is missing only if each of its causes does")
+		t.Error("a joined error is NotFound only if each of its causes is")
 	}
 }
 
 func TestCodes(t *testing.T) {
-	want := map[string]classify.Retry{ // some of each group
+	want := map[string]classify.Retry{ // some codes of each group
 		"ThrottlingException": classify.Slow, "SlowDown": classify.Slow, "RequestLimitExceeded": classify.Slow, "DependencyViolation": classify.Slow,
 		"InsufficientInstanceCapacity": classify.Slow, "UnauthorizedOperation": classify.Slow, "AccessDenied": classify.Slow, "DeleteConflict": classify.Slow,
 		"InvalidParameterValue": classify.Slow, "MalformedPolicyDocument": classify.Slow, "ResourceNotFoundException": classify.Slow,
@@ -139,20 +139,20 @@ func TestCodes(t *testing.T) {
 		seen[r.Code] = true
 		for _, near := range []string{strings.ToLower(r.Code), r.Code + "X", "X" + r.Code} {
 			if c := classifyOf(t, apiErr(near, "x", smithy.FaultUnknown, 0)); c.Rule() != "Unknown" {
-				t.Errorf("%s is another code: got %v", near, c)
+				t.Errorf("%s must be another code: got %v", near, c)
 			}
 		}
 	}
 	if len(seen) < 20 {
-		t.Errorf("there are %d codes only", len(seen))
+		t.Errorf("there are only %d codes", len(seen))
 	}
 	for _, code := range throttling {
 		if c := classifyOf(t, apiErr(code, "x", smithy.FaultClient, 400)); c.Retry() != classify.Slow || !Errors().Transient(apiErr(code, "x", smithy.FaultClient, 400)) {
-			t.Errorf("%s is throttling: got %v", code, c)
+			t.Errorf("%s must be throttling: got %v", code, c)
 		}
 	}
 	Codes()[0].Retry = classify.OnChange
 	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy shows in the table")
+		t.Error("a change of the copy changed the table")
 	}
 }

@@ -14,22 +14,23 @@ import (
 )
 
 const (
-	maxBody   = 1 << 20 // how much of a body is read
-	firstRead = 4 << 10 // how much of a body the first read asks for
-	maxIdle   = 100     // how many reads of a body in a row may return no byte
-	maxText   = 1 << 10 // how much of a body without a message is shown
-	maxInner  = 8       // how many nested errors are read
-	maxDepth  = 8       // how deep they may be nested
+	maxBody   = 1 << 20 // the bytes of a body that are read
+	firstRead = 4 << 10 // the bytes of the first read of a body
+	maxIdle   = 100     // the reads in a row that may return no byte
+	maxText   = 1 << 10 // the bytes of a body without a message that are shown
+	maxInner  = 8       // the nested errors that are read
+	maxDepth  = 8       // the depth of nested errors that are read
 )
 
-// body holds the parts of an error that the body of a response has.
+// body holds the parts of an error in the body of a response.
 type body struct {
 	code, message string
 	inner         []classify.InnerError
 	raw           string // the start of the body, if it has no message
 }
 
-// readBody reads the body of a response and leaves it readable.
+// readBody reads the error in the body of a response. The body remains
+// readable.
 func readBody(resp *http.Response) (b body) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(peek(resp), []byte("\xef\xbb\xbf")))
 	if len(data) == 0 {
@@ -52,8 +53,8 @@ func peek(resp *http.Response) []byte {
 	case *peeked:
 		return body.head
 	case interface{ Bytes() []byte }:
-		// azcore replaces a body that it has read by such a reader. Reading
-		// would move it.
+		// azcore replaces a body that it read by this kind of reader. A Read
+		// would move its position.
 		data := body.Bytes()
 		return data[:min(len(data), maxBody)]
 	default:
@@ -64,9 +65,9 @@ func peek(resp *http.Response) []byte {
 }
 
 // readStart reads up to maxBody bytes of a body. It stops earlier at an error,
-// after maxIdle reads in a row without a byte, and if the context of the request
-// is done. It reads once before it looks at the context, because a small body
-// is often in memory.
+// after maxIdle reads in a row without a byte, and if the context of the
+// request is done. It reads once before it checks the context, because a small
+// body is often in memory.
 func readStart(resp *http.Response) (data []byte, err error) {
 	data = make([]byte, 0, firstRead)
 	for idle := 0; len(data) < maxBody && idle < maxIdle; idle++ {
@@ -89,11 +90,11 @@ func readStart(resp *http.Response) (data []byte, err error) {
 	return data, nil
 }
 
-// peeked is a body whose start was read. It returns the start once more.
+// peeked is a body whose start was read. Its Read returns the start again.
 type peeked struct {
 	head   []byte
-	unread []byte // the part of head that is still to be read
-	err    error  // the error that ended head, still to be returned
+	unread []byte // the part of head that Read has not returned yet
+	err    error  // the error after head, until Read has returned it
 	rest   io.ReadCloser
 }
 
@@ -112,11 +113,15 @@ func (p *peeked) Read(b []byte) (int, error) {
 
 func (p *peeked) Close() error { return p.rest.Close() }
 
-// decodeBody reads an error from JSON in the forms that services use: {"error":
-// {...}}, {"odata.error": {...}} with a message {"value": ...}, both at the top
-// level, and OAuth's {"error": "code", "error_description": "..."}. An error
-// object wins over the top level even if it is empty, as in azcore. The JSON
-// may be cut off; whole reports whether it was not.
+// decodeBody reads an error from JSON. It knows these forms:
+//
+//	{"error": {...}}
+//	{"odata.error": {"message": {"value": "..."}, ...}}
+//	the fields of such an error object at the top level
+//	{"error": "code", "error_description": "..."}, of OAuth
+//
+// An error object wins over the top level even if it is empty, as in azcore.
+// The JSON may be truncated; whole reports whether it is complete.
 func decodeBody(data []byte, depth int) (d detail, whole bool) {
 	t := tokens{dec: json.NewDecoder(bytes.NewReader(data))}
 	t.dec.UseNumber()
@@ -155,7 +160,7 @@ type detail struct {
 
 func (d *detail) empty() bool { return d.code == "" && d.message == "" && len(d.inner) == 0 }
 
-// read takes the value of key.
+// read reads the value of key.
 func (d *detail) read(t *tokens, key string) {
 	switch {
 	case strings.EqualFold(key, "code"):
@@ -177,18 +182,18 @@ func (d *detail) nest(t *tokens) {
 	}
 	nested := detail{depth: d.depth + 1}
 	t.fields(func(key string) { nested.read(t, key) })
-	if strings.HasPrefix(nested.message, "{") { // Azure Resource Manager puts the answers of other services here, as text
-		if answer, _ := decodeBody([]byte(nested.message), nested.depth); !answer.empty() {
+	if strings.HasPrefix(nested.message, "{") { // Azure Resource Manager puts the JSON of other services here, as text
+		if other, _ := decodeBody([]byte(nested.message), nested.depth); !other.empty() {
 			nested.message = ""
-			nested.add(classify.InnerError{Code: answer.code, Message: answer.message})
-			nested.add(answer.inner...)
+			nested.add(classify.InnerError{Code: other.code, Message: other.message})
+			nested.add(other.inner...)
 		}
 	}
 	d.add(classify.InnerError{Code: nested.code, Message: nested.message})
 	d.add(nested.inner...)
 }
 
-// add adds nested errors that say something, as long as there is room.
+// add appends nested errors that are not empty, up to maxInner.
 func (d *detail) add(inner ...classify.InnerError) {
 	for _, e := range inner {
 		if e != (classify.InnerError{}) && len(d.inner) < maxInner {
@@ -197,10 +202,10 @@ func (d *detail) add(inner ...classify.InnerError) {
 	}
 }
 
-// errSyntax ends the reading of JSON that has not the expected form.
+// errSyntax is the error of JSON that is not an object.
 var errSyntax = errors.New("not an object")
 
-// tokens reads JSON as far as it goes, and remembers the error that ended it.
+// tokens reads JSON token by token, up to the first error.
 type tokens struct {
 	dec *json.Decoder
 	err error
@@ -215,7 +220,8 @@ func (t *tokens) next() json.Token {
 	return token
 }
 
-// object reads an object. It calls field for each key, to read the value.
+// object reads an object. It calls field for each key. field must read the
+// value.
 func (t *tokens) object(field func(key string)) {
 	if t.next() != json.Delim('{') {
 		t.fail()
@@ -234,8 +240,8 @@ func (t *tokens) fields(field func(key string)) {
 	}
 }
 
-// objects reads an object, or the objects of an array, and nothing of any other
-// value. It calls object after each opening brace, to read the fields.
+// objects reads an object or the objects of an array, and skips any other
+// value. It calls object after each opening brace. object must read the fields.
 func (t *tokens) objects(object func()) {
 	switch t.next() {
 	case json.Delim('{'):
@@ -254,8 +260,9 @@ func (t *tokens) objects(object func()) {
 	}
 }
 
-// text reads a value: the text of a string or a number, the fields of an
-// object, and nothing of any other value.
+// text reads a value. It returns the text of a string or a number. For an
+// object it calls field for each key, if field is not nil. It skips any other
+// value.
 func (t *tokens) text(field func(key string)) (text string, object bool) {
 	switch token := t.next().(type) {
 	case string:
@@ -272,7 +279,7 @@ func (t *tokens) text(field func(key string)) (text string, object bool) {
 	return "", false
 }
 
-// first reads a text or a {"value": text} into s, unless s has one.
+// first reads a text or a {"value": text} into s, if s is empty.
 func (t *tokens) first(s *string) {
 	var value string
 	text, object := t.text(func(key string) {
@@ -289,8 +296,8 @@ func (t *tokens) first(s *string) {
 	}
 }
 
-// skip reads to the end of the object or array that was just entered. It does
-// not recurse, however deep they nest.
+// skip reads to the end of the object or array that was just opened. It does
+// not recurse, so deep nesting cannot exhaust the stack.
 func (t *tokens) skip() {
 	for depth := 1; depth > 0 && t.err == nil; {
 		switch t.next() {
@@ -308,7 +315,7 @@ func (t *tokens) fail() {
 	}
 }
 
-// head is the start of a text, cut between characters.
+// head returns up to maxText bytes of a text, cut between two characters.
 func head(data []byte) string {
 	if len(data) > maxText {
 		data = data[:maxText]

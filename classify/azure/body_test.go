@@ -21,7 +21,7 @@ import (
 
 type codeMessage struct{ Code, Message string }
 
-// shown is the text that people see of a body.
+// shown returns the text of a body that messages show.
 func shown(b body) string { return b.message + b.raw }
 
 func TestReadBody(t *testing.T) {
@@ -30,40 +30,40 @@ func TestReadBody(t *testing.T) {
 		body   string
 		want   codeMessage
 	}{
-		"error object":        {"what Azure Resource Manager sends", `{"error":{"code":"Conflict","message":"busy","details":[{"code":"Inner","message":"no"}]}}`, codeMessage{"Conflict", "busy"}},
-		"details first":       {"what nests deeper is not the error", `{"error":{"details":[{"code":"Inner","message":"no"}],"innererror":{"code":"X"},"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
-		"operation":           {"a failed operation's status has an error object, too", `{"id":"/x","status":"Failed","error":{"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
-		"top level":           {"some services leave the object out", `{"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
-		"both":                {"the error object wins wherever it stands", `{"code":"Outer","message":"no","error":{"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
+		"error object":        {"Azure Resource Manager sends an error object", `{"error":{"code":"Conflict","message":"busy","details":[{"code":"Inner","message":"no"}]}}`, codeMessage{"Conflict", "busy"}},
+		"details first":       {"a nested error is not the error itself", `{"error":{"details":[{"code":"Inner","message":"no"}],"innererror":{"code":"X"},"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
+		"operation":           {"the status of a failed operation has an error object, too", `{"id":"/x","status":"Failed","error":{"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
+		"top level":           {"some services send no error object", `{"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
+		"both":                {"the error object wins in any order", `{"code":"Outer","message":"no","error":{"code":"Conflict","message":"busy"}}`, codeMessage{"Conflict", "busy"}},
 		"empty error":         {"an error object wins even if it is empty, as in azcore", `{"error":{},"code":"X"}`, codeMessage{"", `{"error":{},"code":"X"}`}},
-		"cut in error":        {"an error object that is cut off wins only if something was read", `{"code":"Conflict","message":"busy","error":{"co`, codeMessage{"Conflict", "busy"}},
-		"null error":          {"an error that is null is none", `{"error":null,"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
-		"error list":          {"an error that is a list is none", `{"error":[{"code":"A"}],"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
-		"odata":               {"the tables' form", `{"odata.error":{"code":"TableNotFound","message":{"lang":"en-US","value":"no such table"}}}`, codeMessage{"TableNotFound", "no such table"}},
-		"oauth":               {"the form of token endpoints", `{"error":"invalid_client","error_description":"secret expired"}`, codeMessage{"invalid_client", "secret expired"}},
-		"case":                {"some services write keys in upper case", `{"Error":{"Code":"Conflict","Message":"busy"}}`, codeMessage{"Conflict", "busy"}},
-		"number":              {"a number is a code, too", `{"error":{"code":404,"message":"gone"}}`, codeMessage{"404", "gone"}},
-		"huge number":         {"a number need not fit", `{"error":{"code":1e999,"message":"gone"}}`, codeMessage{"1e999", "gone"}},
-		"twice":               {"of several the first counts", `{"error":{"code":"Conflict","Code":"Other","message":{"value":"busy","Value":""}},"error":{"code":"Third","message":"no"}}`, codeMessage{"Conflict", "busy"}},
-		"odd types":           {"what is no text is not there", `{"error":{"code":{"a":[1]},"message":[true]}}`, codeMessage{"", `{"error":{"code":{"a":[1]},"message":[true]}}`}},
-		"no message":          {"a code alone is enough", `{"error":{"code":"Conflict"}}`, codeMessage{"Conflict", ""}},
-		"no code":             {"a message alone is enough", `{"error":{"message":" busy\n"}}`, codeMessage{"", "busy"}},
-		"byte order mark":     {"a byte order mark is no part of the text", "\xef\xbb\xbf {\"code\":\"Conflict\",\"message\":\"busy\"}", codeMessage{"Conflict", "busy"}},
-		"empty":               {"nothing gives nothing", "", codeMessage{}},
-		"blank":               {"nothing gives nothing", " \r\n\t", codeMessage{}},
-		"text":                {"what is not JSON is shown", " Bad gateway\n", codeMessage{"", "Bad gateway"}},
-		"html":                {"what is not JSON is shown", "<html>502</html>", codeMessage{"", "<html>502</html>"}},
+		"cut in error":        {"a truncated error object wins only if it has a field", `{"code":"Conflict","message":"busy","error":{"co`, codeMessage{"Conflict", "busy"}},
+		"null error":          {"an error that is null is ignored", `{"error":null,"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
+		"error list":          {"an error that is a list is ignored", `{"error":[{"code":"A"}],"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
+		"odata":               {"the table service uses the form of OData", `{"odata.error":{"code":"TableNotFound","message":{"lang":"en-US","value":"no such table"}}}`, codeMessage{"TableNotFound", "no such table"}},
+		"oauth":               {"token endpoints use the form of OAuth", `{"error":"invalid_client","error_description":"secret expired"}`, codeMessage{"invalid_client", "secret expired"}},
+		"case":                {"the case of keys is ignored", `{"Error":{"Code":"Conflict","Message":"busy"}}`, codeMessage{"Conflict", "busy"}},
+		"number":              {"a code may be a number", `{"error":{"code":404,"message":"gone"}}`, codeMessage{"404", "gone"}},
+		"huge number":         {"a code may be a number of any size", `{"error":{"code":1e999,"message":"gone"}}`, codeMessage{"1e999", "gone"}},
+		"twice":               {"the first of several keys counts", `{"error":{"code":"Conflict","Code":"Other","message":{"value":"busy","Value":""}},"error":{"code":"Third","message":"no"}}`, codeMessage{"Conflict", "busy"}},
+		"odd types":           {"a value that is not a text is ignored", `{"error":{"code":{"a":[1]},"message":[true]}}`, codeMessage{"", `{"error":{"code":{"a":[1]},"message":[true]}}`}},
+		"no message":          {"an error may have only a code", `{"error":{"code":"Conflict"}}`, codeMessage{"Conflict", ""}},
+		"no code":             {"an error may have only a message", `{"error":{"message":" busy\n"}}`, codeMessage{"", "busy"}},
+		"byte order mark":     {"a byte order mark is removed", "\xef\xbb\xbf {\"code\":\"Conflict\",\"message\":\"busy\"}", codeMessage{"Conflict", "busy"}},
+		"empty":               {"an empty body sets no field", "", codeMessage{}},
+		"blank":               {"a blank body sets no field", " \r\n\t", codeMessage{}},
+		"text":                {"a text is shown", " Bad gateway\n", codeMessage{"", "Bad gateway"}},
+		"html":                {"a page is shown", "<html>502</html>", codeMessage{"", "<html>502</html>"}},
 		"other JSON":          {"JSON without an error is shown", `{"status":"Failed"}`, codeMessage{"", `{"status":"Failed"}`}},
-		"JSON list":           {"JSON that is no object is shown", `[1,2]`, codeMessage{"", "[1,2]"}},
-		"null":                {"JSON that is no object is shown", `null`, codeMessage{"", "null"}},
-		"empty texts":         {"empty texts say nothing, so the body is shown", `{"error":{"code":"","message":""}}`, codeMessage{"", `{"error":{"code":"","message":""}}`}},
-		"cut in details":      {"what came before the cut counts", `{"error":{"code":"Conflict","message":"busy","details":[{"co`, codeMessage{"Conflict", "busy"}},
-		"cut in message":      {"a message that is cut off is shown as it came", `{"error":{"code":"Conflict","message":"bu`, codeMessage{"Conflict", `{"error":{"code":"Conflict","message":"bu`}},
-		"broken behind":       {"what came before the fault counts", `{"code":"Conflict","message":"busy",}`, codeMessage{"Conflict", "busy"}},
-		"not UTF-8":           {"what is shown is valid text", "bad \xff byte", codeMessage{"", "bad \uFFFD byte"}},
-		"long text":           {"of text a KiB is shown", strings.Repeat("x", 5000), codeMessage{"", strings.Repeat("x", 1024)}},
-		"long text, two-byte": {"and no character is cut", "x" + strings.Repeat("é", 5000), codeMessage{"", "x" + strings.Repeat("é", 511)}},
-		"nesting":             {"however deep it nests", `{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `,"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
+		"JSON list":           {"a JSON list is shown", `[1,2]`, codeMessage{"", "[1,2]"}},
+		"null":                {"a JSON null is shown", `null`, codeMessage{"", "null"}},
+		"empty texts":         {"a body with empty texts is shown", `{"error":{"code":"","message":""}}`, codeMessage{"", `{"error":{"code":"","message":""}}`}},
+		"cut in details":      {"fields before the cut count", `{"error":{"code":"Conflict","message":"busy","details":[{"co`, codeMessage{"Conflict", "busy"}},
+		"cut in message":      {"a truncated message is shown as a part of the body", `{"error":{"code":"Conflict","message":"bu`, codeMessage{"Conflict", `{"error":{"code":"Conflict","message":"bu`}},
+		"broken at the end":   {"fields before a syntax error count", `{"code":"Conflict","message":"busy",}`, codeMessage{"Conflict", "busy"}},
+		"not UTF-8":           {"invalid bytes are replaced", "bad \xff byte", codeMessage{"", "bad \uFFFD byte"}},
+		"long text":           {"1 KiB of a text is shown", strings.Repeat("x", 5000), codeMessage{"", strings.Repeat("x", 1024)}},
+		"long text, two-byte": {"no character is cut", "x" + strings.Repeat("é", 5000), codeMessage{"", "x" + strings.Repeat("é", 511)}},
+		"nesting":             {"nesting may have any depth", `{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `,"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestReadBody(t *testing.T) {
 				}
 			}
 			if left, err := io.ReadAll(resp.Body); string(left) != c.body || err != nil {
-				t.Errorf("the body must stay readable: got %d bytes and error %v, want %d bytes", len(left), err, len(c.body))
+				t.Errorf("the body must remain readable: got %d bytes and error %v, want %d bytes", len(left), err, len(c.body))
 			}
 		})
 	}
@@ -91,26 +91,26 @@ func TestReadBodyInner(t *testing.T) {
 		body   string
 		want   inner
 	}{
-		"details":          {"the errors of the parts of a request", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores","target":"x"},{"code":"Conflict","message":"busy"}]}}`, inner{{Code: "QuotaExceeded", Message: "no cores"}, {Code: "Conflict", Message: "busy"}}},
-		"innererror":       {"the cause of an error", `{"error":{"code":"BadRequest","message":"no","innererror":{"code":"PasswordError","innererror":{"code":"PasswordTooShort","message":"8 at least"}}}}`, inner{{Code: "PasswordError"}, {Code: "PasswordTooShort", Message: "8 at least"}}},
-		"nested details":   {"details of details follow them", `{"error":{"code":"A","message":"a","details":[{"code":"B","message":"b","details":[{"code":"C"}]},{"code":"D"}]}}`, inner{{Code: "B", Message: "b"}, {Code: "C"}, {Code: "D"}}},
-		"children first":   {"the outer error comes first wherever it stands", `{"error":{"innererror":{"innererror":{"code":"C"},"code":"B"},"code":"A","message":"a"}}`, inner{{Code: "B"}, {Code: "C"}}},
-		"top level":        {"errors without an error object have them, too", `{"code":"A","message":"a","details":[{"code":"B"}]}`, inner{{Code: "B"}}},
-		"top level's":      {"those of the top level do not belong to an error object", `{"details":[{"code":"X"}],"error":{"code":"A","message":"a","details":[{"code":"B"}]}}`, inner{{Code: "B"}}},
-		"case":             {"some services write keys in other letters", `{"Error":{"Code":"A","Message":"a","innerError":{"Code":"B"},"Details":[{"Code":"C"}]}}`, inner{{Code: "B"}, {Code: "C"}}},
-		"one object":       {"one detail need not be in a list", `{"error":{"code":"A","details":{"code":"B","message":"b"}}}`, inner{{Code: "B", Message: "b"}}},
-		"text of JSON":     {"the answer of another service is a text in a detail", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"Conflict","message":"{\r\n  \"status\": \"Failed\",\r\n  \"error\": {\r\n    \"code\": \"ResourceDeploymentFailure\",\r\n    \"message\": \"failed\", \"details\": [{\"code\": \"NoCores\"}]}\r\n}"}]}}`, inner{{Code: "Conflict"}, {Code: "ResourceDeploymentFailure", Message: "failed"}, {Code: "NoCores"}}},
-		"text like JSON":   {"any other text stays as it is", `{"error":{"code":"A","details":[{"code":"B","message":"{not JSON"}]}}`, inner{{Code: "B", Message: "{not JSON"}}},
-		"only inner":       {"an error may have no more than a cause", `{"error":{"innererror":{"code":"B"}}}`, inner{{Code: "B"}}},
-		"odd types":        {"other values are no errors", `{"error":{"code":"A","message":"a","details":["x",1,null,[{"code":"no"}],{"code":["no"]},{"code":"B"}],"innererror":"x"}}`, inner{{Code: "B"}}},
-		"null":             {"null is no list", `{"error":{"code":"A","message":"a","details":null,"innererror":null}}`, nil},
-		"empty":            {"an empty object says nothing", `{"error":{"code":"A","message":"a","details":[{},{"target":"x"}],"innererror":{}}}`, nil},
-		"eight":            {"eight are read", `{"error":{"code":"A","message":"a","details":[` + strings.Repeat(`{"code":"B"},`, 20) + `{"code":"C"}]}}`, slices.Repeat(inner{{Code: "B"}}, 8)},
-		"eight deep":       {"as deep as eight", `{"error":{"code":"A","message":"a"` + strings.Repeat(`,"innererror":{"x":1`, 7) + `,"innererror":{"code":"B"` + strings.Repeat("}", 10), inner{{Code: "B"}}},
-		"nine deep":        {"and no deeper", `{"error":{"code":"A","message":"a"` + strings.Repeat(`,"innererror":{"x":1`, 8) + `,"innererror":{"code":"B"` + strings.Repeat("}", 11), nil},
-		"cut in a detail":  {"a part of a detail counts as far as it goes", `{"error":{"code":"A","message":"a","details":[{"code":"B","message":"b"},{"code":"C","mess`, inner{{Code: "B", Message: "b"}, {Code: "C"}}},
-		"cut in the depth": {"at any depth", `{"error":{"code":"A","message":"a","innererror":{"code":"B","innererror":{"code":"C","x":[[{`, inner{{Code: "B"}, {Code: "C"}}},
-		"very deep":        {"nesting does not use up the stack", deep(100_000), slices.Repeat(inner{{Code: "In"}}, 8)},
+		"details":          {"details are nested errors", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores","target":"x"},{"code":"Conflict","message":"busy"}]}}`, inner{{Code: "QuotaExceeded", Message: "no cores"}, {Code: "Conflict", Message: "busy"}}},
+		"innererror":       {"inner errors are nested errors", `{"error":{"code":"BadRequest","message":"no","innererror":{"code":"PasswordError","innererror":{"code":"PasswordTooShort","message":"8 at least"}}}}`, inner{{Code: "PasswordError"}, {Code: "PasswordTooShort", Message: "8 at least"}}},
+		"nested details":   {"details of details come after them", `{"error":{"code":"A","message":"a","details":[{"code":"B","message":"b","details":[{"code":"C"}]},{"code":"D"}]}}`, inner{{Code: "B", Message: "b"}, {Code: "C"}, {Code: "D"}}},
+		"children first":   {"the outer error comes first in any order", `{"error":{"innererror":{"innererror":{"code":"C"},"code":"B"},"code":"A","message":"a"}}`, inner{{Code: "B"}, {Code: "C"}}},
+		"top level":        {"nested errors may be at the top level", `{"code":"A","message":"a","details":[{"code":"B"}]}`, inner{{Code: "B"}}},
+		"top level's":      {"details of the top level do not belong to an error object", `{"details":[{"code":"X"}],"error":{"code":"A","message":"a","details":[{"code":"B"}]}}`, inner{{Code: "B"}}},
+		"case":             {"the case of keys is ignored", `{"Error":{"Code":"A","Message":"a","innerError":{"Code":"B"},"Details":[{"Code":"C"}]}}`, inner{{Code: "B"}, {Code: "C"}}},
+		"one object":       {"details may be one object", `{"error":{"code":"A","details":{"code":"B","message":"b"}}}`, inner{{Code: "B", Message: "b"}}},
+		"text of JSON":     {"a detail may have the JSON of another service as text", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"Conflict","message":"{\r\n  \"status\": \"Failed\",\r\n  \"error\": {\r\n    \"code\": \"ResourceDeploymentFailure\",\r\n    \"message\": \"failed\", \"details\": [{\"code\": \"NoCores\"}]}\r\n}"}]}}`, inner{{Code: "Conflict"}, {Code: "ResourceDeploymentFailure", Message: "failed"}, {Code: "NoCores"}}},
+		"text like JSON":   {"any other text is unchanged", `{"error":{"code":"A","details":[{"code":"B","message":"{not JSON"}]}}`, inner{{Code: "B", Message: "{not JSON"}}},
+		"only inner":       {"an error may have only a nested error", `{"error":{"innererror":{"code":"B"}}}`, inner{{Code: "B"}}},
+		"odd types":        {"values that are not objects are ignored", `{"error":{"code":"A","message":"a","details":["x",1,null,[{"code":"no"}],{"code":["no"]},{"code":"B"}],"innererror":"x"}}`, inner{{Code: "B"}}},
+		"null":             {"null is ignored", `{"error":{"code":"A","message":"a","details":null,"innererror":null}}`, nil},
+		"empty":            {"empty objects are ignored", `{"error":{"code":"A","message":"a","details":[{},{"target":"x"}],"innererror":{}}}`, nil},
+		"eight":            {"eight nested errors are read", `{"error":{"code":"A","message":"a","details":[` + strings.Repeat(`{"code":"B"},`, 20) + `{"code":"C"}]}}`, slices.Repeat(inner{{Code: "B"}}, 8)},
+		"eight deep":       {"a nested error at depth eight is read", `{"error":{"code":"A","message":"a"` + strings.Repeat(`,"innererror":{"x":1`, 7) + `,"innererror":{"code":"B"` + strings.Repeat("}", 10), inner{{Code: "B"}}},
+		"nine deep":        {"a nested error at depth nine is ignored", `{"error":{"code":"A","message":"a"` + strings.Repeat(`,"innererror":{"x":1`, 8) + `,"innererror":{"code":"B"` + strings.Repeat("}", 11), nil},
+		"cut in a detail":  {"fields of a truncated detail count", `{"error":{"code":"A","message":"a","details":[{"code":"B","message":"b"},{"code":"C","mess`, inner{{Code: "B", Message: "b"}, {Code: "C"}}},
+		"cut in the depth": {"fields of a truncated inner error count", `{"error":{"code":"A","message":"a","innererror":{"code":"B","innererror":{"code":"C","x":[[{`, inner{{Code: "B"}, {Code: "C"}}},
+		"very deep":        {"deep nesting does not exhaust the stack", deep(100_000), slices.Repeat(inner{{Code: "In"}}, 8)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestReadBodyOfNone(t *testing.T) {
 	}
 }
 
-// counter counts what is read from it, and whether it was closed.
+// counter is a body that counts the bytes read and records Close.
 type counter struct {
 	io.Reader
 	read   int
@@ -158,7 +158,7 @@ func TestReadBodyOfTenMegabytes(t *testing.T) {
 			got := readBody(resp)
 			code, message := got.code, shown(got)
 			if name == "JSON" && (code != "Conflict" || message != "busy") {
-				t.Errorf("code and message come before the cut: got %q, %.100q", code, message)
+				t.Errorf("the code and the message are before the limit: got %q, %.100q", code, message)
 			}
 			if len(message) > maxText {
 				t.Errorf("the message has %d bytes", len(message))
@@ -167,7 +167,7 @@ func TestReadBodyOfTenMegabytes(t *testing.T) {
 				t.Errorf("%d bytes were read, more than %d", body.read, maxBody)
 			}
 			if left, err := io.ReadAll(resp.Body); string(left) != c.body || err != nil {
-				t.Errorf("the body must stay readable: got %d bytes and error %v, want %d bytes", len(left), err, len(c.body))
+				t.Errorf("the body must remain readable: got %d bytes and error %v, want %d bytes", len(left), err, len(c.body))
 			}
 			if body.closed {
 				t.Error("reading the body closed it")
@@ -179,7 +179,8 @@ func TestReadBodyOfTenMegabytes(t *testing.T) {
 	}
 }
 
-// stalled returns a JSON start, and then no byte and no error for ever.
+// stalled is a body that returns the start of a JSON object, and then no byte
+// and no error.
 type stalled struct{ reads int }
 
 func (s *stalled) Read(b []byte) (int, error) {
@@ -189,8 +190,8 @@ func (s *stalled) Read(b []byte) (int, error) {
 	return 0, nil
 }
 
-// trickle returns one byte a read, without an end. The context of its request
-// ends with the read of this number.
+// trickle is an endless body that returns one byte per read. It cancels the
+// context of the request at a given read.
 type trickle struct {
 	reads, cancelAt int
 	cancel          func()
@@ -203,21 +204,21 @@ func (r *trickle) Read(b []byte) (int, error) {
 	return copy(b[:1], " "), nil
 }
 
-// A body that never ends costs a bounded number of reads, and no time after the
-// pass has ended.
+// Reading an endless body takes a bounded number of reads, and stops when the
+// pass ends.
 func TestReadBodyWithoutEnd(t *testing.T) {
 	t.Run("Stalled", func(t *testing.T) {
 		body := &stalled{}
 		got := readBody(&http.Response{Body: io.NopCloser(body)})
 		if got.code != "Conflict" || body.reads != 1+maxIdle {
-			t.Errorf("the body before it stalls counts: got code %q after %d reads", got.code, body.reads)
+			t.Errorf("the start of a stalled body must be read: got code %q after %d reads", got.code, body.reads)
 		}
 	})
 	t.Run("Slow", func(t *testing.T) {
 		body := &trickle{}
 		readBody(&http.Response{Body: io.NopCloser(body)})
 		if body.reads != maxBody {
-			t.Errorf("a slow body is read up to the limit: got %d reads, want %d", body.reads, maxBody)
+			t.Errorf("a slow body must be read up to the limit: got %d reads, want %d", body.reads, maxBody)
 		}
 	})
 	for name, at := range map[string]int{"CanceledBefore": 0, "Canceled": 20} {
@@ -230,7 +231,7 @@ func TestReadBodyWithoutEnd(t *testing.T) {
 			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com", nil)
 			readBody(&http.Response{Body: io.NopCloser(body), Request: req})
 			if want := max(at, 1); body.reads != want {
-				t.Errorf("the context of the request ends the reading: got %d reads, want %d", body.reads, want)
+				t.Errorf("reading must end with the context of the request: got %d reads, want %d", body.reads, want)
 			}
 		})
 	}
@@ -240,13 +241,13 @@ func TestReadBodyWithoutEnd(t *testing.T) {
 		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com", nil)
 		got := readBody(&http.Response{Body: io.NopCloser(strings.NewReader(`{"code":"Conflict","message":"busy"}`)), Request: req})
 		if got.message != "busy" {
-			t.Errorf("a body in memory is read after the pass has ended: got message %q", got.message)
+			t.Errorf("a body in memory must be read after the pass has ended: got message %q", got.message)
 		}
 	})
 }
 
-// The limit is exact: the last byte of a MiB counts, and the byte after it does
-// not. The last byte ends the message.
+// The limit is exact: the last byte of 1 MiB is read, and the next one is not.
+// The last byte ends the message.
 func TestReadBodyAtTheLimit(t *testing.T) {
 	const start, end = `{"x":"`, `","code":"Conflict","message":"busy"`
 	for extra, want := range []codeMessage{{"Conflict", "busy"}, {"Conflict", ""}} {
@@ -276,13 +277,13 @@ func TestReadBodyThatAzcoreCached(t *testing.T) {
 	}
 	cached := resp.Body
 	if got := readBody(resp); got.message != "busy" {
-		t.Errorf("the whole cached body counts, wherever its reader is: got message %q", got.message)
+		t.Errorf("the whole cached body must be read, whatever its position: got message %q", got.message)
 	}
 	if resp.Body != cached {
 		t.Error("a cached body was replaced")
 	}
 	if left, _ := io.ReadAll(resp.Body); string(left) != body[len(start):] {
-		t.Errorf("the body was moved: what is left is %q", left)
+		t.Errorf("the position of the body changed: the rest is %q", left)
 	}
 }
 
@@ -293,7 +294,7 @@ func TestReadBodyThatAzcoreCachedLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := readBody(resp); got.code != "" || len(shown(got)) != maxText {
-		t.Errorf("of a cached body, too, a MiB counts: got code %q and a message of %d bytes", got.code, len(shown(got)))
+		t.Errorf("1 MiB of a cached body must be read: got code %q and a message of %d bytes", got.code, len(shown(got)))
 	}
 }
 
@@ -304,7 +305,7 @@ func TestReadBodyAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := readBody(resp); got.code != "Conflict" || got.message != "busy" {
-		t.Errorf("a body that was read once stays readable: got %q, %q", got.code, got.message)
+		t.Errorf("a body must remain readable after the first read: got %q, %q", got.code, got.message)
 	}
 }
 
@@ -313,21 +314,21 @@ func TestReadBodyThenAzcore(t *testing.T) {
 	resp := &http.Response{Body: io.NopCloser(strings.NewReader(body))}
 	readBody(resp)
 	if got, err := runtime.Payload(resp); string(got) != body || err != nil {
-		t.Errorf("azcore must find the body as it was: got %q, error %v", got, err)
+		t.Errorf("azcore must find the body unchanged: got %q, error %v", got, err)
 	}
 	if got := readBody(resp); got.message != "busy" {
-		t.Errorf("and it can be read again: got message %q", got.message)
+		t.Errorf("the body must remain readable after azcore: got message %q", got.message)
 	}
 }
 
 func TestReadBodyThatBreaks(t *testing.T) {
-	// It breaks once, and would give the end of the file from then on.
+	// The body returns a time-out once, and io.EOF from then on.
 	resp := &http.Response{Body: io.NopCloser(iotest.TimeoutReader(strings.NewReader(`{"code":"Conflict","mess`)))}
 	if got := readBody(resp); got.code != "Conflict" {
-		t.Errorf("what came before the break counts: got code %q", got.code)
+		t.Errorf("the start before the error must be read: got code %q", got.code)
 	}
 	if left, err := io.ReadAll(resp.Body); string(left) != `{"code":"Conflict","mess` || !errors.Is(err, iotest.ErrTimeout) {
-		t.Errorf("others must find the body as it was, its error too: got %q, error %v", left, err)
+		t.Errorf("other readers must get the body and its error unchanged: got %q, error %v", left, err)
 	}
 }
 

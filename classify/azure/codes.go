@@ -2,16 +2,16 @@ package azure
 
 import "github.com/windlass-go/windlass/classify"
 
-// Codes is the table of [Errors]: the error codes of Azure Resource Manager,
-// exactly as it writes them. It is a copy: change it as you like and put it
-// into a chain, as Codes().Link().
+// Codes returns the table of [Errors]: the error codes of Azure Resource
+// Manager, exactly as it writes them. It is a copy, which you may change and
+// add to a chain, as Codes().Link().
 //
-// A row is [classify.OnChange] only if its code says that the request itself is
-// wrong, whatever the state of the cloud.
+// A row is [classify.OnChange] only if its code means that the request itself
+// is wrong, whatever the state of the cloud.
 //
-// Source: the classifier of Azure Service Operator after its change 5092
-// (January 2026), which sets the codes of the first group as retryable, those
-// of the second as retryable and very slow, those of the third as fatal.
+// Source: the classifier of Azure Service Operator after its pull request 5092
+// (January 2026). It makes the first group retryable, the second retryable and
+// very slow, the third fatal.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 50)
 	add := func(r classify.Retry, codes ...string) {

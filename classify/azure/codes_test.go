@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// wantCodes is the table once more, copied from the classifier of Azure Service
+// wantCodes is the table of Codes, copied from the classifier of Azure Service
 // Operator.
 var wantCodes = map[classify.Retry]string{
 	classify.Slow: `AnotherOperationInProgress AuthorizationFailed AllocationFailed Conflict FailedIdentityOperation
@@ -40,7 +40,7 @@ func TestCodes(t *testing.T) {
 						continue // InvalidParameter and InvalidParameterValue, for example
 					}
 					if c := classifyOf(t, respErr(near, status, "")); c.Rule() == code || c.Retry() == classify.OnChange {
-						t.Errorf("%s with %d is another code: got %v", near, status, c)
+						t.Errorf("%s with %d must be another code: got %v", near, status, c)
 					}
 				}
 			}
@@ -54,11 +54,11 @@ func TestCodes(t *testing.T) {
 func TestCodesIsACopy(t *testing.T) {
 	Codes()[0].Retry = classify.OnChange
 	if c := classifyOf(t, respErr(Codes()[0].Code, 409, "")); c.Retry() != classify.Slow {
-		t.Errorf("a change of the copy shows in the table: %v", c)
+		t.Errorf("a change of the copy changed the table: %v", c)
 	}
 }
 
-// The table of Azure decides about errors of Azure only.
+// The table of Azure decides only about errors of Azure.
 func TestCodesOfOthers(t *testing.T) {
 	for name, err := range map[string]error{"text": errors.New("InvalidTemplate"), "other service": codeOnly("InvalidTemplate")} {
 		if c := classifyOf(t, err); c.Rule() != "Unknown" {

@@ -13,10 +13,10 @@ import (
 
 var known = classify.NewErrors("azure", read, Codes())
 
-// Errors knows the errors of Azure Resource Manager: it reads them, and decides
-// by [Codes]. Two kinds of errors end a polled operation. A status of 2xx means
-// that the operation failed. 404 and 410 mean that the service no longer knows
-// the operation.
+// Errors returns the reader and the table ([Codes]) for errors of Azure
+// Resource Manager. Two kinds of errors end a polled operation. A 2xx status
+// means that the operation failed. 404 and 410 mean that the service no longer
+// knows the operation.
 func Errors() classify.Errors { return known }
 
 // read is the reader of [Errors].
@@ -44,28 +44,29 @@ func read(f *classify.Failure) bool {
 	f.ReadStatus()
 	f.Ended = f.Status >= 200 && f.Status <= 299 || f.Status == http.StatusNotFound || f.Status == http.StatusGone
 	if f.Code == "" && f.Status >= 400 && f.Status <= 499 {
-		// Azure Resource Manager names every error. A text without a code comes
-		// from a proxy or a gateway, which does not know the object and the
+		// Azure Resource Manager sets a code for every error. A text without a
+		// code comes from a proxy, which does not know the object or the
 		// operation.
 		if body.message != "" || body.raw != "" {
 			f.NotFound, f.Ended = false, false
 		}
 		if f.Status == http.StatusBadRequest {
-			// It is not about the request either: rules do not see its status
-			// and its text.
+			// The text does not concern the request either, so rules do not see
+			// the status and the text.
 			f.Status, f.Message = 0, "HTTP 400 without an error code of Azure"
 			body.raw = cmp.Or(body.message, body.raw)
 		}
 	}
 	if body.raw != "" {
-		// People see it, and rules for the texts of Azure do not.
+		// The message shows the text. Rules for the texts of Azure do not see
+		// it.
 		f.Inner = append(f.Inner, classify.InnerError{Message: body.raw})
 	}
 	return true
 }
 
-// readClient reads an error that the SDK marks as final for the request,
-// because it got no credentials or half a response. It is not about the
+// readClient reads an error that the SDK marks as not retriable, for example
+// without credentials or after half a response. It does not concern the polled
 // operation.
 func readClient(f *classify.Failure) bool {
 	if _, ok := errors.AsType[interface {
@@ -79,8 +80,8 @@ func readClient(f *classify.Failure) bool {
 	return true
 }
 
-// retryAfter returns the delay that a response asks for. Azure's headers in
-// milliseconds come before Retry-After.
+// retryAfter returns the delay that a response requests. Azure's headers in
+// milliseconds win over Retry-After.
 func retryAfter(f *classify.Failure, h http.Header) time.Duration {
 	return f.RetryAfter(h, "Retry-After-Ms", "X-Ms-Retry-After-Ms")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// asError gives an error through As only.
+// asError produces an error through As only.
 type asError struct{ r *azcore.ResponseError }
 
 func (e asError) Error() string { return "as" }
@@ -51,42 +51,42 @@ func TestRead(t *testing.T) {
 		want   classify.Failure
 	}{
 		"response":       {"code and status of the error, message of the body, delay of the header", respErr("Conflict", 409, body, "Retry-After", "7"), classify.Failure{Code: "Conflict", Status: 409, Message: "busy", After: 7 * time.Second}},
-		"code of body":   {"without a code of its own the body's counts", respErr("", 409, body), classify.Failure{Code: "FromBody", Status: 409, Message: "busy"}},
-		"code of header": {"the header's code counts before the body's", respErr("", 409, body, "x-ms-error-code", "FromHeader"), classify.Failure{Code: "FromHeader", Status: 409, Message: "busy"}},
-		"status":         {"without a status of its own the response's counts", &azcore.ResponseError{RawResponse: &http.Response{StatusCode: 503}}, classify.Failure{Status: 503, Transient: true}},
-		"operation":      {"an operation that failed is reported with 200", respErr("Conflict", 200, `{"status":"Failed","error":{"code":"Conflict","message":"busy"}}`), classify.Failure{Code: "Conflict", Status: 200, Message: "busy", Ended: true}},
-		"last 2xx":       {"any 2xx is the report of an operation", respErr("Conflict", 299, ""), classify.Failure{Code: "Conflict", Status: 299, Ended: true}},
-		"redirect":       {"300 is not", respErr("Conflict", 300, ""), classify.Failure{Code: "Conflict", Status: 300}},
-		"not found":      {"404 says that the object, or the operation, does not exist", respErr("ResourceNotFound", 404, ""), classify.Failure{Code: "ResourceNotFound", Status: 404, NotFound: true, Ended: true}},
-		"gone":           {"410 says that the operation does not exist", respErr("OperationExpired", 410, ""), classify.Failure{Code: "OperationExpired", Status: 410, Ended: true}},
-		"throttled":      {"a throttled poll ends nothing", respErr("TooManyRequests", 429, "", "Retry-After-Ms", "1500"), classify.Failure{Code: "TooManyRequests", Status: 429, Transient: true, After: 1500 * time.Millisecond}},
-		"x-ms":           {"Azure's own header in milliseconds", respErr("Busy", 503, "", "X-Ms-Retry-After-Ms", "2500"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 2500 * time.Millisecond}},
+		"code of body":   {"the body has the code if the error has none", respErr("", 409, body), classify.Failure{Code: "FromBody", Status: 409, Message: "busy"}},
+		"code of header": {"the code of the header wins over that of the body", respErr("", 409, body, "x-ms-error-code", "FromHeader"), classify.Failure{Code: "FromHeader", Status: 409, Message: "busy"}},
+		"status":         {"the response has the status if the error has none", &azcore.ResponseError{RawResponse: &http.Response{StatusCode: 503}}, classify.Failure{Status: 503, Transient: true}},
+		"operation":      {"a failed operation is reported with 200", respErr("Conflict", 200, `{"status":"Failed","error":{"code":"Conflict","message":"busy"}}`), classify.Failure{Code: "Conflict", Status: 200, Message: "busy", Ended: true}},
+		"last 2xx":       {"any 2xx reports a failed operation", respErr("Conflict", 299, ""), classify.Failure{Code: "Conflict", Status: 299, Ended: true}},
+		"redirect":       {"300 does not report a failed operation", respErr("Conflict", 300, ""), classify.Failure{Code: "Conflict", Status: 300}},
+		"not found":      {"404 means that the object or the operation does not exist", respErr("ResourceNotFound", 404, ""), classify.Failure{Code: "ResourceNotFound", Status: 404, NotFound: true, Ended: true}},
+		"gone":           {"410 means that the operation does not exist", respErr("OperationExpired", 410, ""), classify.Failure{Code: "OperationExpired", Status: 410, Ended: true}},
+		"throttled":      {"a throttled poll does not end the operation", respErr("TooManyRequests", 429, "", "Retry-After-Ms", "1500"), classify.Failure{Code: "TooManyRequests", Status: 429, Transient: true, After: 1500 * time.Millisecond}},
+		"x-ms":           {"Azure has its own header in milliseconds", respErr("Busy", 503, "", "X-Ms-Retry-After-Ms", "2500"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 2500 * time.Millisecond}},
 		"precedence":     {"milliseconds win over seconds", respErr("Busy", 503, "", "Retry-After", "9", "X-Ms-Retry-After-Ms", "2000", "Retry-After-Ms", "1001"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 1001 * time.Millisecond}},
-		"fall through":   {"a header without a usable value leaves it to the next", respErr("Busy", 503, "", "Retry-After", "9", "X-Ms-Retry-After-Ms", "soon", "Retry-After-Ms", "0"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 9 * time.Second}},
-		"negative ms":    {"a negative value is not usable", respErr("Busy", 409, "", "Retry-After-Ms", "-5"), classify.Failure{Code: "Busy", Status: 409}},
-		"overflow ms":    {"a large number is cut", respErr("Busy", 409, "", "Retry-After-Ms", "9223372036854775807"), classify.Failure{Code: "Busy", Status: 409, After: time.Hour}},
-		"date":           {"a date is measured against now", respErr("Conflict", 409, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "Conflict", Status: 409, After: time.Minute}},
+		"fall through":   {"a header without a usable value is ignored", respErr("Busy", 503, "", "Retry-After", "9", "X-Ms-Retry-After-Ms", "soon", "Retry-After-Ms", "0"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 9 * time.Second}},
+		"negative ms":    {"a negative value is ignored", respErr("Busy", 409, "", "Retry-After-Ms", "-5"), classify.Failure{Code: "Busy", Status: 409}},
+		"overflow ms":    {"a large number is cut to an hour", respErr("Busy", 409, "", "Retry-After-Ms", "9223372036854775807"), classify.Failure{Code: "Busy", Status: 409, After: time.Hour}},
+		"date":           {"a date is measured from now", respErr("Conflict", 409, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "Conflict", Status: 409, After: time.Minute}},
 		"no response":    {"the response may be nil", bare, classify.Failure{Code: "Conflict", Status: 409}},
-		"zero":           {"a zero ResponseError says nothing", new(azcore.ResponseError), classify.Failure{}},
-		"wrapped":        {"wraps do not matter", fmt.Errorf("a: %w", fmt.Errorf("b: %w", bare)), classify.Failure{Code: "Conflict", Status: 409}},
-		"joined":         {"of joined errors the first response counts", errors.Join(errors.New("x"), fmt.Errorf("a: %w", bare), respErr("Other", 400, "")), classify.Failure{Code: "Conflict", Status: 409}},
+		"zero":           {"a zero ResponseError sets no field", new(azcore.ResponseError), classify.Failure{}},
+		"wrapped":        {"the error may be wrapped", fmt.Errorf("a: %w", fmt.Errorf("b: %w", bare)), classify.Failure{Code: "Conflict", Status: 409}},
+		"joined":         {"the first response of a joined error is read", errors.Join(errors.New("x"), fmt.Errorf("a: %w", bare), respErr("Other", 400, "")), classify.Failure{Code: "Conflict", Status: 409}},
 		"as":             {"an As method counts, as for errors.As", fmt.Errorf("a: %w", asError{bare}), classify.Failure{Code: "Conflict", Status: 409}},
-		"as nil":         {"an As method that gives nil gives none", asError{}, classify.Failure{Message: "as"}},
+		"as nil":         {"an As method may produce nil", asError{}, classify.Failure{Message: "as"}},
 		"details":        {"the cause of a failed deployment is read", respErr("DeploymentFailed", 200, `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores"}]}}`), classify.Failure{Code: "DeploymentFailed", Status: 200, Message: "see details", Inner: []classify.InnerError{{Code: "QuotaExceeded", Message: "no cores"}}, Ended: true}},
 		"proxy":          {"a 400 without a code is not Azure's, and its page is not Azure's text", respErr("", 400, "<html>Bad Request</html>"), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "<html>Bad Request</html>"}}}},
-		"JSON proxy":     {"nor is its JSON", respErr("", 400, `{"message":"was not found"}`), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "was not found"}}}},
-		"empty 400":      {"an empty answer is not Azure's either", respErr("", 400, ""), classify.Failure{Message: "HTTP 400 without an error code of Azure"}},
-		"page of 404":    {"a proxy does not know what exists", respErr("", 404, "<html>no route</html>"), classify.Failure{Status: 404, Inner: []classify.InnerError{{Message: "<html>no route</html>"}}}},
-		"JSON of 404":    {"whatever it writes", respErr("", 404, `{"message":"no Route matched"}`), classify.Failure{Status: 404, Message: "no Route matched"}},
-		"page of 410":    {"nor which operations", respErr("", 410, "gone"), classify.Failure{Status: 410, Inner: []classify.InnerError{{Message: "gone"}}}},
-		"empty 404":      {"the answer to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
-		"uncoded 200":    {"an operation may fail without an error", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
-		"other page":     {"people see the page of a gateway, and rules do not", respErr("", 502, "<html>Bad Gateway</html>"), classify.Failure{Status: 502, Transient: true, Inner: []classify.InnerError{{Message: "<html>Bad Gateway</html>"}}}},
-		"coded page":     {"with a code of the header, too", respErr("", 400, "<html>no</html>", "x-ms-error-code", "BadRequest"), classify.Failure{Code: "BadRequest", Status: 400, Inner: []classify.InnerError{{Message: "<html>no</html>"}}}},
-		"coded 400":      {"Azure names its errors", respErr("", 400, `{"error":{"code":"BadRequest","message":"no"}}`), classify.Failure{Code: "BadRequest", Status: 400, Message: "no"}},
-		"credentials":    {"an error that the SDK would not repeat says nothing about the operation", fmt.Errorf("get: %w", credentials{}), classify.Failure{Message: "get: no credentials", Transient: true}},
-		"other":          {"an error of no service has its text", fmt.Errorf("a: %w", context.DeadlineExceeded), classify.Failure{Message: "a: context deadline exceeded", Transient: true}},
-		"broken body":    {"a body that panics is not read, and the error's text is not either", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 404, RawResponse: &http.Response{Body: brokenBody{}}}, classify.Failure{Message: "an error of type *exported.ResponseError panics when it is read"}},
+		"JSON proxy":     {"the JSON of a proxy is not Azure's text", respErr("", 400, `{"message":"was not found"}`), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "was not found"}}}},
+		"empty 400":      {"an empty 400 without a code is not Azure's", respErr("", 400, ""), classify.Failure{Message: "HTTP 400 without an error code of Azure"}},
+		"page of 404":    {"a proxy does not know whether the object exists", respErr("", 404, "<html>no route</html>"), classify.Failure{Status: 404, Inner: []classify.InnerError{{Message: "<html>no route</html>"}}}},
+		"JSON of 404":    {"the JSON of a proxy does not make an object missing", respErr("", 404, `{"message":"no Route matched"}`), classify.Failure{Status: 404, Message: "no Route matched"}},
+		"page of 410":    {"a proxy does not know whether the operation exists", respErr("", 410, "gone"), classify.Failure{Status: 410, Inner: []classify.InnerError{{Message: "gone"}}}},
+		"empty 404":      {"the response to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
+		"uncoded 200":    {"a failed operation may have no error object", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
+		"other page":     {"the page of a gateway is shown, and rules do not match it", respErr("", 502, "<html>Bad Gateway</html>"), classify.Failure{Status: 502, Transient: true, Inner: []classify.InnerError{{Message: "<html>Bad Gateway</html>"}}}},
+		"coded page":     {"a page with a code in the header is shown, too", respErr("", 400, "<html>no</html>", "x-ms-error-code", "BadRequest"), classify.Failure{Code: "BadRequest", Status: 400, Inner: []classify.InnerError{{Message: "<html>no</html>"}}}},
+		"coded 400":      {"a 400 with a code is Azure's", respErr("", 400, `{"error":{"code":"BadRequest","message":"no"}}`), classify.Failure{Code: "BadRequest", Status: 400, Message: "no"}},
+		"credentials":    {"an error that the SDK does not retry does not end the operation", fmt.Errorf("get: %w", credentials{}), classify.Failure{Message: "get: no credentials", Transient: true}},
+		"other":          {"the message of another error is its text", fmt.Errorf("a: %w", context.DeadlineExceeded), classify.Failure{Message: "a: context deadline exceeded", Transient: true}},
+		"broken body":    {"a body that panics is not read, nor is the text of the error", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 404, RawResponse: &http.Response{Body: brokenBody{}}}, classify.Failure{Message: "an error of type *exported.ResponseError panics when it is read"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,28 +112,28 @@ func TestReadTypedNil(t *testing.T) {
 	}
 }
 
-func TestReadLeavesTheErrorAsItWas(t *testing.T) {
+func TestReadDoesNotChangeTheError(t *testing.T) {
 	const body = `{"error":{"code":"Conflict","message":"busy"}}`
 	want := respErr("Conflict", 409, body).Error() // it reads and caches the body
 	fresh := respErr("Conflict", 409, body)
 	newFailure(fresh)
 	if diff := cmp.Diff(want, fresh.Error()); diff != "" {
-		t.Errorf("its text changed (-want +got):\n%s", diff)
+		t.Errorf("the text of the error changed (-want +got):\n%s", diff)
 	}
 	if left, _ := io.ReadAll(fresh.RawResponse.Body); string(left) != body {
-		t.Errorf("its body became %q", left)
+		t.Errorf("the body became %q", left)
 	}
 }
 
-// One cause that says that an object is missing does not speak for the others.
+// One missing object among the causes does not make the joined error NotFound.
 func TestJoinedErrors(t *testing.T) {
 	missing, down := respErr("ResourceNotFound", 404, ""), respErr("ServiceUnavailable", 503, "")
 	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.Ended(errors.Join(missing, down)) || !e.Ended(errors.Join(missing, missing)) {
-		t.Error("a joined error says that something is missing only if each of its causes does")
+		t.Error("a joined error is NotFound only if each of its causes is")
 	}
 }
 
-// The text of a proxy is shown, and decides nothing.
+// The text of a proxy is shown, but no rule matches it.
 func TestProxyPage(t *testing.T) {
 	table := classify.Table{
 		{Name: "text", Message: classify.Contains("was not found"), Retry: classify.OnChange},
@@ -148,7 +148,7 @@ func TestProxyPage(t *testing.T) {
 	}
 	c, _ := handle(t.Context(), newFailure(respErr("X", 409, `{"error":{"message":"the DiskAccess was not found"}}`)))
 	if c.Rule() != "text" {
-		t.Errorf("a text of Azure is matched: got %v", c)
+		t.Errorf("a rule must match a text of Azure: got %v", c)
 	}
 }
 

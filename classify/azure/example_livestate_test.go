@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/classify/azure"
 )
 
-// Vault is reconciled. ID is its resource ID in Azure.
+// Vault is the resource. ID is its resource ID in Azure.
 type Vault struct{ ID string }
 
 // lockState reads the state of a vault from Azure, by its resource ID and with
@@ -47,14 +47,14 @@ func lockState(client *arm.Client) func(context.Context, *checks.Request[*Vault]
 	}
 }
 
-// answer is an answer of Azure.
+// answer is a response of Azure.
 type answer struct {
 	status int
 	body   string
 }
 
-// answers is a transport that stands for Azure: it prints each request, and
-// gives one answer after the other.
+// answers is a transport that replaces Azure. It prints each request and
+// returns the next answer.
 type answers []answer
 
 func (a *answers) Do(req *http.Request) (*http.Response, error) {
@@ -65,10 +65,10 @@ func (a *answers) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: body, Request: req}, nil
 }
 
-// A check reads the live state with a client of the Azure SDK, by the ID of the
-// resource and the API version of the request. "Not found" means that the
-// resource is not in Azure yet, so the check proceeds. Any other error is an
-// error of the check.
+// A check reads the state with a client of the Azure SDK, by the ID of the
+// resource and the API version of the request. A 404 means that the resource
+// does not exist yet, so the check proceeds. Any other error is an error of the
+// check.
 func Example_liveState() {
 	client, err := arm.NewClient("example", "v1.0.0", &fake.TokenCredential{}, &arm.ClientOptions{
 		DisableRPRegistration: true,

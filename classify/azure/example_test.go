@@ -17,8 +17,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// The cause of a failed deployment is in its details. A row of a table decides
-// by it.
+// The details of a failed deployment name its cause. A row of the table matches
+// the code of the cause.
 func ExampleErrors() {
 	const body = `{"error": {"code": "DeploymentFailed", "message": "At least one resource deployment operation failed.",
 		"details": [{"code": "QuotaExceeded", "message": "No cores are left in westeurope."}]}}`
@@ -35,7 +35,7 @@ func ExampleErrors() {
 	// very slow after 1m30s, rule no cores, code DeploymentFailed: At least one resource deployment operation failed.: QuotaExceeded: No cores are left in westeurope.
 }
 
-// cloud answers the requests for one cluster. Its PUT takes two polls.
+// cloud responds to the requests for one cluster. Its PUT takes two polls.
 type cloud struct{ polls int }
 
 func (c *cloud) Do(req *http.Request) (*http.Response, error) {
@@ -59,7 +59,7 @@ type cluster struct {
 	Name string `json:"name"`
 }
 
-// beginPut is a Begin method as the clients of the SDK have them.
+// beginPut is written as the Begin methods of the SDK's clients are.
 func beginPut(ctx context.Context, pipeline runtime.Pipeline, resumeToken string) (*runtime.Poller[cluster], error) {
 	if resumeToken != "" {
 		return runtime.NewPollerFromResumeToken[cluster](resumeToken, pipeline, nil)
@@ -75,7 +75,8 @@ func beginPut(ctx context.Context, pipeline runtime.Pipeline, resumeToken string
 	return runtime.NewPoller[cluster](resp, pipeline, nil)
 }
 
-// Apply of a flow calls Advance once in each pass. The flow keeps the token.
+// The Apply of a reconciler calls Advance once in each pass. The flow stores
+// the token between passes.
 func ExampleAdvance() {
 	pipeline := runtime.NewPipeline("example", "v1", runtime.PipelineOptions{}, &policy.ClientOptions{Transport: &cloud{}})
 	apply := func(ctx context.Context, token string) (flow.Progress, error) {
@@ -102,11 +103,11 @@ func ExampleAdvance() {
 
 func ExampleObserve() {
 	size := int32(3)
-	found := struct{ Capacity *int32 }{&size} // what api.Get has returned
+	found := struct{ Capacity *int32 }{&size} // the result of api.Get
 	for _, err := range []error{nil, &azcore.ResponseError{StatusCode: http.StatusNotFound, ErrorCode: "ResourceNotFound"}} {
 		o, err := azure.Observe(err, nil, func() bool { return azure.Equal(found.Capacity, 3) })
-		_, seen := o.Describe()
-		fmt.Println(seen, err)
+		_, state := o.Describe()
+		fmt.Println(state, err)
 	}
 	// Output:
 	// InSync <nil>

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-go/windlass/internal/reason"
 )
 
-// The corpus is in testdata/fuzz. wraps lists the wraps of the error, from the
-// inside out, see wrapped.
+// The corpus is in testdata/fuzz. Each byte of wraps wraps the error once more
+// (see wrapped), from the inside out.
 func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, code string, status int, wraps string) {
 		bare := respErr(code, status, string(body))
@@ -31,16 +31,16 @@ func FuzzErrorBody(f *testing.F) {
 		}
 		c := classifyOf(t, err)
 		if c.Retry() != want {
-			t.Errorf("wrapped by %q it is tried again %s, want %s", wraps, c.Retry(), want)
+			t.Errorf("wrapped by %q the Retry is %s, want %s", wraps, c.Retry(), want)
 		}
 		if c.Retry() == classify.OnChange && !listed(c.Code(), classify.OnChange) {
-			t.Errorf("%q is no code that waits for a change", c.Code())
+			t.Errorf("code %q is OnChange but not in the table", c.Code())
 		}
 		if c.Canceled() || c.Fault() != nil {
-			t.Errorf("canceled is %t, and what went wrong while classifying %v", c.Canceled(), c.Fault())
+			t.Errorf("canceled is %t, and the fault is %v", c.Canceled(), c.Fault())
 		}
 		if !reason.Valid(c.Reason()) {
-			t.Errorf("%q is no reason of a condition", c.Reason())
+			t.Errorf("%q is not a valid reason of a condition", c.Reason())
 		}
 		if c.Message() == "" {
 			t.Error("the message is empty")
@@ -59,26 +59,26 @@ func wrapped(how byte, r classify.Retry, err error) (classify.Retry, error) {
 	switch how {
 	case 'w':
 		return r, fmt.Errorf("wrapped: %w", err)
-	case 'j': // with one that is not known
+	case 'j': // with an unknown error
 		return max(r, classify.Slow), errors.Join(errors.New("boom"), err)
 	case 'm':
 		return max(r, classify.Slow), fmt.Errorf("%w after %w", err, io.ErrUnexpectedEOF)
 	case 'n':
 		return r, errors.Join(nil, err, nil)
-	case 'd': // names what it wraps, and joins it with a deadline that is no cause of its own
+	case 'd': // wraps the error and the deadline; the deadline is not a cause
 		return r, &chain.DeadlineError{Link: "slow", After: time.Second, Err: err}
-	case 'p': // it is the panic that counts then
+	case 'p': // a panic hides its value
 		return classify.Slow, &chain.PanicError{Value: err}
 	}
 	return r, err
 }
 
-// listed reports whether Codes gives a code this Retry.
+// listed reports whether Codes has the code with this Retry.
 func listed(code string, r classify.Retry) bool {
 	return slices.ContainsFunc(Codes(), func(rule classify.Rule) bool { return rule.Code == code && rule.Retry == r })
 }
 
-// The corpus is in testdata/fuzz. The test reads the headers by other means.
+// The corpus is in testdata/fuzz. The test computes the delay in another way.
 func FuzzRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seconds, ms, azureMs, date string) {
 		h := http.Header{"Retry-After": {seconds}, "Retry-After-Ms": {ms}, "X-Ms-Retry-After-Ms": {azureMs}, "Date": {date}}
@@ -86,10 +86,10 @@ func FuzzRetryAfter(f *testing.F) {
 		response.RawResponse.Header = h
 		got := newFailure(response).After
 		if got != 0 && got < time.Second || got > time.Hour {
-			t.Errorf("%q gave %s, which is neither 0 nor from a second to an hour", h, got)
+			t.Errorf("%q: got %s, which is neither 0 nor from a second to an hour", h, got)
 		}
 		want := classify.NewFailure(errors.New("x"), "", noon).RetryAfter(http.Header{"Retry-After": {seconds}, "Date": {date}})
-		for _, s := range []string{azureMs, ms} { // the later one wins
+		for _, s := range []string{azureMs, ms} { // the later header wins
 			if s = strings.TrimSpace(s); !onlyDigits.MatchString(s) || strings.Trim(s, "0") == "" {
 				continue
 			}
@@ -99,7 +99,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got != want {
-			t.Errorf("%q gave %s, want %s", h, got, want)
+			t.Errorf("%q: got %s, want %s", h, got, want)
 		}
 	})
 }

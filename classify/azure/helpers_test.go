@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// respErr returns an error of a client, with a body that was not read yet. The
-// body may be empty.
+// respErr returns an error as a client of the SDK returns it. Its body, which
+// may be empty, was not read yet.
 func respErr(code string, status int, body string, header ...string) *azcore.ResponseError {
 	h := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {

@@ -16,17 +16,19 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// pollEvery is the delay between two polls if the service asks for none. It is
-// the SDK's own.
+// pollEvery is the delay between two polls if the service requests none. It is
+// the default of the SDK.
 const pollEvery = 30 * time.Second
 
-// Advance moves a long-running operation on by one request and never waits.
-// Without a token it calls begin to start the operation. With a token it polls
-// once. It returns [flow.InProgress] with the poller's resume token and the
-// delay that the service asks for, or [flow.Done] after it has called finished
-// with the result. finished may be nil.
+// Advance sends one request of a long-running operation and never waits.
+// Without a token it calls begin, which starts the operation. With a token it
+// polls once. If the operation is still under way, Advance returns
+// [flow.InProgress] with the resume token and the delay that the service
+// requests. If the operation has succeeded, Advance calls finished with the
+// result and returns [flow.Done]. finished may be nil.
 //
-// begin is a Begin method of a client of the SDK. It has to pass the token on:
+// begin calls a Begin method of a client of the SDK. It must pass the token as
+// ResumeToken:
 //
 //	func(ctx context.Context) (*runtime.Poller[armkusto.ClustersClientCreateOrUpdateResponse], error) {
 //		return api.BeginCreateOrUpdate(ctx, group, name, wanted,
@@ -34,9 +36,9 @@ const pollEvery = 30 * time.Second
 //	}
 //
 // The error is a [flow.FailedError] if, and only if, the service reports that
-// the operation has failed or was canceled. Any other error leaves the
-// operation under way: a poll that failed, a result that could not be fetched,
-// a token that is none of this operation.
+// the operation failed or was canceled. After any other error the operation is
+// still under way: the poll failed, the result could not be fetched, or the
+// token belongs to another operation.
 func Advance[R any](
 	ctx context.Context, token string,
 	begin func(context.Context) (*runtime.Poller[R], error), finished func(R),
@@ -45,14 +47,14 @@ func Advance[R any](
 	poller, err := begin(policy.WithCaptureResponse(ctx, &response))
 	switch {
 	case token != "" && response != nil:
-		return flow.Progress{}, errors.New("azure: begin has sent a request although an operation is under way: pass the token on as ResumeToken")
+		return flow.Progress{}, errors.New("azure: begin sent a request although an operation is under way: pass the token as ResumeToken")
 	case token != "" && err != nil:
-		return flow.Progress{}, fmt.Errorf("azure: the operation under way cannot be followed, because its resume token cannot be read "+
+		return flow.Progress{}, fmt.Errorf("azure: the operation under way cannot be polled: its resume token is unreadable "+
 			"(remove the token to start the operation again): %w", err)
 	case err != nil:
 		return flow.Progress{}, err
 	case poller == nil:
-		return flow.Progress{}, errors.New("azure: begin has returned no poller")
+		return flow.Progress{}, errors.New("azure: begin returned no poller")
 	}
 	if token != "" {
 		if response, err = poller.Poll(ctx); err != nil {
@@ -79,13 +81,13 @@ func Advance[R any](
 	return flow.Done(), nil
 }
 
-// failed reports whether err, which a poller returned in place of a result, is
-// the service's report that the operation has failed. polled is the last answer
-// about the operation.
+// failed reports whether err, which a poller returned instead of a result,
+// means that the operation failed. polled is the last response about the
+// operation.
 func failed(err error, polled *http.Response) bool {
 	response, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok || response.RawResponse != polled {
-		return false // the request for the result has failed
+		return false // the request for the result failed
 	}
 	f := classify.NewFailure(err, "", time.Time{}, known)
 	switch {
@@ -97,7 +99,7 @@ func failed(err error, polled *http.Response) bool {
 	return f.Code != "" // a proxy's page has no code
 }
 
-// pollAfter returns the delay that a response asks for, or pollEvery.
+// pollAfter returns the delay that a response requests, or pollEvery.
 func pollAfter(response *http.Response) time.Duration {
 	if response != nil {
 		if after := retryAfter(new(classify.Failure), response.Header); after > 0 {
@@ -107,12 +109,13 @@ func pollAfter(response *http.Response) time.Duration {
 	return pollEvery
 }
 
-// Observe makes an Observation of the answer to a GET. err is the error of the
-// GET. If the resource does not exist, Observe calls absent, which clears the
-// state that the status still reports: an old state would block the PUT that
-// creates the resource again. absent may be nil. If the resource exists,
-// Observe calls inSync, which reports whether the resource is as the spec says,
-// and which may copy what Azure reports:
+// Observe makes an Observation from a GET. err is the error of the GET.
+//
+// If the resource does not exist, Observe calls absent, which clears the state
+// in the status: an old state would block the PUT that creates the resource
+// again. absent may be nil. If the resource exists, Observe calls inSync, which
+// reports whether the resource matches the spec. inSync may also copy values
+// that Azure reports:
 //
 //	found, err := api.Get(ctx, group, name, nil)
 //	return azure.Observe(err, func() { cluster.Status.State = nil }, func() bool {
@@ -120,7 +123,7 @@ func pollAfter(response *http.Response) time.Duration {
 //		return azure.Equal(found.SKU.Capacity, cluster.Spec.Capacity)
 //	})
 //
-// Any other error is the error of the Get.
+// Observe returns any other error unchanged.
 func Observe(err error, absent func(), inSync func() bool) (flow.Observation, error) {
 	switch {
 	case known.NotFound(err):
@@ -134,5 +137,5 @@ func Observe(err error, absent func(), inSync func() bool) (flow.Observation, er
 	return flow.Observation{Presence: checks.Present, InSync: inSync()}, nil
 }
 
-// Equal reports whether Azure has reported a value and it is the wanted one.
+// Equal reports whether Azure reported a value and it equals wanted.
 func Equal[V comparable](found *V, wanted V) bool { return found != nil && *found == wanted }

@@ -18,20 +18,19 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// thing is the result of the operations of these tests.
+// thing is the result of the operations.
 type thing struct {
 	Name string `json:"name"`
 }
 
-// answer is one answer of the service. A nil err and status 0 is a lost
-// connection.
+// answer is one response of the service. The zero answer is a lost connection.
 type answer struct {
 	status int
 	body   string
 	header []string
 }
 
-// service answers requests in order. It is a policy.Transporter.
+// service is a policy.Transporter that returns its answers in order.
 type service struct {
 	answers []answer
 	asked   []string
@@ -54,7 +53,7 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
 }
 
-// begin is a Begin method as the SDK's clients have them.
+// begin returns a function that is written as the Begin methods of the SDK are.
 func (s *service) begin(token string) func(context.Context) (*runtime.Poller[thing], error) {
 	pipeline := runtime.NewPipeline("test", "v1", runtime.PipelineOptions{}, &policy.ClientOptions{
 		Transport: s, Retry: policy.RetryOptions{MaxRetries: -1},
@@ -99,9 +98,9 @@ func TestAdvance(t *testing.T) {
 		Done       bool
 		InProgress bool
 		After      time.Duration
-		Failed     bool   // the operation has failed
+		Failed     bool   // the operation failed
 		Err        string // a part of the text
-		Finished   string // the result that finished was given
+		Finished   string // the result that finished got
 		Asked      []string
 	}
 	const (
@@ -116,32 +115,32 @@ func TestAdvance(t *testing.T) {
 		answers []answer
 		want    outcome
 	}{
-		"started":                {"the token and the delay of the answer", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7")}}, outcome{InProgress: true, After: 7 * time.Second, Asked: []string{put}}},
-		"started, milliseconds":  {"Azure's own headers count", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7", "Retry-After-Ms", "1500")}}, outcome{InProgress: true, After: 1500 * time.Millisecond, Asked: []string{put}}},
-		"started, no delay":      {"the SDK's own delay", nil, []answer{{201, `{}`, operation}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{put}}},
-		"done at once":           {"the service has nothing more to do", nil, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{put}}},
-		"refused":                {"a request that was refused has started nothing", nil, []answer{{409, `{"error":{"code":"Conflict","message":"busy"}}`, nil}}, outcome{Err: "Conflict", Asked: []string{put}}},
-		"failed at once":         {"the answer to the PUT reports that the operation has failed", nil, []answer{{201, `{"properties":{"provisioningState":"Failed"},"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{put}}},
-		"under way":              {"one poll, and the same operation", operation, []answer{{200, `{"status":"InProgress"}`, []string{"Retry-After", "9"}}}, outcome{InProgress: true, After: 9 * time.Second, Asked: []string{poll}}},
+		"started":                {"the operation is under way, with the delay of the response", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7")}}, outcome{InProgress: true, After: 7 * time.Second, Asked: []string{put}}},
+		"started, milliseconds":  {"the delay may be in Azure's own headers", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7", "Retry-After-Ms", "1500")}}, outcome{InProgress: true, After: 1500 * time.Millisecond, Asked: []string{put}}},
+		"started, no delay":      {"without a delay that of the SDK applies", nil, []answer{{201, `{}`, operation}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{put}}},
+		"done at once":           {"the operation succeeds with the first response", nil, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{put}}},
+		"refused":                {"a refused request has not started an operation", nil, []answer{{409, `{"error":{"code":"Conflict","message":"busy"}}`, nil}}, outcome{Err: "Conflict", Asked: []string{put}}},
+		"failed at once":         {"the response to the PUT reports that the operation failed", nil, []answer{{201, `{"properties":{"provisioningState":"Failed"},"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{put}}},
+		"under way":              {"the operation is polled once", operation, []answer{{200, `{"status":"InProgress"}`, []string{"Retry-After", "9"}}}, outcome{InProgress: true, After: 9 * time.Second, Asked: []string{poll}}},
 		"done":                   {"the last poll is followed by a GET of the result", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{poll, get}}},
-		"failed":                 {"the service reports it with 200", operation, []answer{{200, `{"status":"Failed","error":{"code":"NoCores","message":"full"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{poll}}},
-		"canceled":               {"a canceled operation has ended without success", operation, []answer{{200, `{"status":"Canceled","error":{"code":"Canceled"}}`, nil}}, outcome{Failed: true, Err: "Canceled", Asked: []string{poll}}},
-		"failed without a code":  {"the report need not have an error", operation, []answer{{200, `{"status":"Failed"}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{poll}}},
-		"poll throttled":         {"a poll that failed says nothing about the operation", operation, []answer{{429, `{"error":{"code":"TooManyRequests"}}`, nil}}, outcome{Err: "TooManyRequests", Asked: []string{poll}}},
-		"poll lost":              {"nor does a lost connection", operation, []answer{{}}, outcome{Err: "unexpected EOF", Asked: []string{poll}}},
-		"poll unreadable":        {"nor does an answer that is no JSON", operation, []answer{{200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll}}},
-		"poll not found":         {"a service that does not know the operation is for the reader of errors", operation, []answer{{404, `{"error":{"code":"OperationNotFound"}}`, nil}}, outcome{Err: "OperationNotFound", Asked: []string{poll}}},
-		"result lost":            {"the operation has not failed if its result cannot be fetched", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {}}, outcome{Err: "unexpected EOF", Asked: []string{poll, get}}},
-		"result refused":         {"whatever the answer is", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {404, `{"error":{"code":"ResourceNotFound"}}`, nil}}, outcome{Err: "ResourceNotFound", Asked: []string{poll, get}}},
-		"result down":            {"whatever the answer is", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {503, ``, nil}}, outcome{Err: "503", Asked: []string{poll, get}}},
-		"result unreadable":      {"nor if it is no JSON", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll, get}}},
-		"location, under way":    {"without a status of its own an operation has that of the answer", location, []answer{{202, ``, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
-		"location, done":         {"the answer is the result", location, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{loc}}},
-		"location, failed":       {"the answer is the failure", location, []answer{{409, `{"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{loc}}},
-		"location, down":         {"a service that is down says nothing, and the SDK no more", location, []answer{{503, `{"error":{"code":"Down"}}`, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
-		"location, unauthorized": {"a poll without rights says nothing", location, []answer{{401, `{"error":{"code":"ExpiredAuthenticationToken"}}`, nil}}, outcome{Err: "ExpiredAuthenticationToken", Asked: []string{loc}}},
-		"location, forbidden":    {"a poll without rights says nothing", location, []answer{{403, `{"error":{"code":"AuthorizationFailed"}}`, nil}}, outcome{Err: "AuthorizationFailed", Asked: []string{loc}}},
-		"location, proxy":        {"the page of a proxy says nothing", location, []answer{{400, `<html>no</html>`, nil}}, outcome{Err: "400", Asked: []string{loc}}},
+		"failed":                 {"the service reports a failed operation with 200", operation, []answer{{200, `{"status":"Failed","error":{"code":"NoCores","message":"full"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{poll}}},
+		"canceled":               {"a canceled operation ended without success", operation, []answer{{200, `{"status":"Canceled","error":{"code":"Canceled"}}`, nil}}, outcome{Failed: true, Err: "Canceled", Asked: []string{poll}}},
+		"failed without a code":  {"the report may have no error object", operation, []answer{{200, `{"status":"Failed"}`, nil}}, outcome{Failed: true, Err: "Failed", Asked: []string{poll}}},
+		"poll throttled":         {"a failed poll does not end the operation", operation, []answer{{429, `{"error":{"code":"TooManyRequests"}}`, nil}}, outcome{Err: "TooManyRequests", Asked: []string{poll}}},
+		"poll lost":              {"a lost connection does not end the operation", operation, []answer{{}}, outcome{Err: "unexpected EOF", Asked: []string{poll}}},
+		"poll unreadable":        {"a response that is not JSON does not end the operation", operation, []answer{{200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll}}},
+		"poll not found":         {"the reader decides whether a 404 ends the operation", operation, []answer{{404, `{"error":{"code":"OperationNotFound"}}`, nil}}, outcome{Err: "OperationNotFound", Asked: []string{poll}}},
+		"result lost":            {"a lost result does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {}}, outcome{Err: "unexpected EOF", Asked: []string{poll, get}}},
+		"result refused":         {"a refused result does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {404, `{"error":{"code":"ResourceNotFound"}}`, nil}}, outcome{Err: "ResourceNotFound", Asked: []string{poll, get}}},
+		"result down":            {"a failing server does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {503, ``, nil}}, outcome{Err: "503", Asked: []string{poll, get}}},
+		"result unreadable":      {"an unreadable result does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `<html>`, nil}}, outcome{Err: "invalid character", Asked: []string{poll, get}}},
+		"location, under way":    {"an operation without a status is under way while it answers 202", location, []answer{{202, ``, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
+		"location, done":         {"a 200 of the location is the result", location, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{loc}}},
+		"location, failed":       {"an error of the location is the failure", location, []answer{{409, `{"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{loc}}},
+		"location, down":         {"a failing server does not end the operation, and the SDK hides it", location, []answer{{503, `{"error":{"code":"Down"}}`, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
+		"location, unauthorized": {"a poll without credentials does not end the operation", location, []answer{{401, `{"error":{"code":"ExpiredAuthenticationToken"}}`, nil}}, outcome{Err: "ExpiredAuthenticationToken", Asked: []string{loc}}},
+		"location, forbidden":    {"a poll without rights does not end the operation", location, []answer{{403, `{"error":{"code":"AuthorizationFailed"}}`, nil}}, outcome{Err: "AuthorizationFailed", Asked: []string{loc}}},
+		"location, proxy":        {"the page of a proxy does not end the operation", location, []answer{{400, `<html>no</html>`, nil}}, outcome{Err: "400", Asked: []string{loc}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +161,7 @@ func TestAdvance(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
-			// The reader agrees: it knows of no operation that has ended which
-			// Advance takes to be under way.
+			// The reader agrees with Advance that the operation is under way.
 			if polled := len(s.asked) == 1 && s.asked[0] != put; polled && err != nil && !got.Failed && name != "poll not found" && Errors().Ended(err) {
 				t.Error("the reader of errors ends the operation")
 			}
@@ -171,7 +169,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// A token is the same operation, from pass to pass.
+// Passes with the token poll the operation that the first pass started.
 func TestAdvanceFollowsTheToken(t *testing.T) {
 	s := &service{answers: []answer{
 		{201, `{}`, operation}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil},
@@ -193,13 +191,13 @@ func TestAdvanceFollowsTheToken(t *testing.T) {
 	}
 }
 
-// A token that cannot be read starts nothing and ends nothing.
+// An unreadable token neither starts nor ends an operation.
 func TestAdvanceWithBrokenTokens(t *testing.T) {
 	other := strings.ReplaceAll(tokenOf(t, operation), `"type":"thing"`, `"type":"other"`)
 	for name, token := range map[string]string{"text": "op-1", "JSON": `{}`, "other type": other, "other poller": `{"type":"thing","token":{"x":1}}`} {
 		s := &service{}
 		p, err := Advance(t.Context(), token, s.begin(token), nil)
-		if err == nil || !strings.Contains(err.Error(), "its resume token cannot be read (remove the token to start the operation again)") {
+		if err == nil || !strings.Contains(err.Error(), "its resume token is unreadable (remove the token to start the operation again)") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 		if _, failed := errors.AsType[*flow.FailedError](err); failed || p != (flow.Progress{}) || len(s.asked) > 0 || Errors().Ended(err) {
@@ -211,11 +209,11 @@ func TestAdvanceWithBrokenTokens(t *testing.T) {
 func TestAdvanceMisused(t *testing.T) {
 	token := tokenOf(t, operation)
 	forgetful := &service{answers: []answer{{201, `{}`, operation}}}
-	if _, err := Advance(t.Context(), token, forgetful.begin(""), nil); err == nil || !strings.Contains(err.Error(), "pass the token on as ResumeToken") {
+	if _, err := Advance(t.Context(), token, forgetful.begin(""), nil); err == nil || !strings.Contains(err.Error(), "pass the token as ResumeToken") {
 		t.Errorf("begin without the token: got error %v", err)
 	}
 	none := func(context.Context) (*runtime.Poller[thing], error) { return nil, nil }
-	if _, err := Advance(t.Context(), "", none, nil); err == nil || !strings.Contains(err.Error(), "begin has returned no poller") {
+	if _, err := Advance(t.Context(), "", none, nil); err == nil || !strings.Contains(err.Error(), "begin returned no poller") {
 		t.Errorf("no poller: got error %v", err)
 	}
 }
@@ -235,12 +233,12 @@ func TestObserve(t *testing.T) {
 		inSync bool
 		want   seen
 	}{
-		"in sync":          {"the resource exists and is as wanted", nil, true, seen{Observation: flow.Observation{Presence: checks.Present, InSync: true}, Asked: true}},
-		"changed":          {"the resource exists and has to be changed", nil, false, seen{Observation: flow.Observation{Presence: checks.Present}, Asked: true}},
-		"not found":        {"a missing resource is no error", missing, true, seen{Observation: flow.Observation{Presence: checks.Absent}, Cleared: true}},
-		"failed":           {"the GET did not find out", errors.New("no network"), true, seen{Failed: true}},
-		"missing and down": {"one of two answers did not find out", errors.Join(missing, down), true, seen{Failed: true}},
-		"proxy":            {"the page of a proxy is no answer", respErr("", 404, "<html>no route</html>"), true, seen{Failed: true}},
+		"in sync":          {"the resource exists and matches the spec", nil, true, seen{Observation: flow.Observation{Presence: checks.Present, InSync: true}, Asked: true}},
+		"changed":          {"the resource exists and differs from the spec", nil, false, seen{Observation: flow.Observation{Presence: checks.Present}, Asked: true}},
+		"not found":        {"a missing resource is not an error", missing, true, seen{Observation: flow.Observation{Presence: checks.Absent}, Cleared: true}},
+		"failed":           {"any other error of the GET is returned", errors.New("no network"), true, seen{Failed: true}},
+		"missing and down": {"one missing resource of two errors is an error", errors.Join(missing, down), true, seen{Failed: true}},
+		"proxy":            {"the page of a proxy does not make the resource absent", respErr("", 404, "<html>no route</html>"), true, seen{Failed: true}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -256,6 +254,6 @@ func TestObserve(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	if one := 1; !Equal(&one, 1) || Equal(&one, 2) || Equal(nil, 0) {
-		t.Error("a value is equal if it is reported and the wanted one")
+		t.Error("a value must be reported and equal")
 	}
 }

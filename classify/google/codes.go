@@ -2,14 +2,13 @@ package google
 
 import "github.com/windlass-go/windlass/classify"
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put
-// it into a chain, as Codes().Link().
+// Codes returns the table of [Errors]. It is a copy, which you may change and
+// add to a chain, as Codes().Link().
 //
-// A row is [classify.OnChange] only if its code says that the request itself is
-// wrong, whatever the state of the cloud. INVALID_ARGUMENT says so by its
-// definition. The older "invalid" does not: services use it, too, for a network
-// that was just created, or for a type of machine that a zone does not have
-// today.
+// A row is [classify.OnChange] only if its code means that the request itself
+// is wrong, whatever the state of the cloud. INVALID_ARGUMENT means that by its
+// definition. The older "invalid" does not: services also use it for a new
+// network, or for a machine type that a zone does not have at present.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 60)
 	add := func(r classify.Retry, codes ...string) {
@@ -23,11 +22,11 @@ func Codes() classify.Table {
 		}
 	}
 	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in
-	// google/api/error_reason.proto of googleapis. They say more than the
-	// status that they come with, so they come first.
+	// google/api/error_reason.proto of googleapis. They are more specific than
+	// the status, so they come first.
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
-		"SERVICE_DISABLED", // an administrator enables it
+		"SERVICE_DISABLED", // an administrator can enable it
 		"ACCESS_TOKEN_EXPIRED",
 		"IAM_PERMISSION_DENIED",
 		"CREDENTIALS_MISSING",
@@ -48,9 +47,9 @@ func Codes() classify.Table {
 		"CANCELLED",
 		"DATA_LOSS",
 		"DEADLINE_EXCEEDED",
-		"FAILED_PRECONDITION", // the state of the system has to change, and does so
+		"FAILED_PRECONDITION", // the state of the system may change
 		"INTERNAL",
-		"NOT_FOUND", // something that the request names may be created later
+		"NOT_FOUND", // the missing object may be created later
 		"PERMISSION_DENIED",
 		"RESOURCE_EXHAUSTED",
 		"UNAUTHENTICATED",
@@ -59,7 +58,7 @@ func Codes() classify.Table {
 	)
 	add(classify.VerySlow,
 		"ALREADY_EXISTS",
-		"OUT_OF_RANGE", // by its definition it may be in range later
+		"OUT_OF_RANGE", // the value may be in range later, by the definition of the code
 		"UNIMPLEMENTED",
 	)
 	add(classify.OnChange,
@@ -78,7 +77,7 @@ func Codes() classify.Table {
 		"authError",
 		"backendError",
 		"concurrentLimitExceeded",
-		"conditionNotMet", // read the object again
+		"conditionNotMet", // a new GET helps
 		"conflict",
 		"dependentResourceNotFound",
 		"forbidden",

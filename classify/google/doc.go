@@ -1,33 +1,39 @@
-// Package google knows the errors of Google Cloud, as the REST clients of
-// google.golang.org/api return them. A reconciler for Google Cloud adds one
-// line:
+// Package google reads and classifies the errors of Google Cloud's REST clients
+// (google.golang.org/api). A reconciler for Google Cloud adds one line:
 //
 //	disks := flow.New("Disk", operations, extensions, flow.WithErrors(google.Errors()))
 //
-// Clients that speak gRPC return other errors. Package classify/grpc knows
-// those, and both can be given:
+// Clients that use gRPC return other errors, which package classify/grpc reads.
+// Pass both for a reconciler that uses both kinds of clients:
 //
 //	flow.WithErrors(google.Errors(), grpc.Errors())
 //
-// A chain that stands alone reads its failures with it:
+// Without a reconciler, pass it to NewFailure:
 //
 //	handle := classify.Compose(mine.Chain())
 //	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, google.Errors()))
 //
-// # What it reads
+// # Reading errors
 //
-// [Errors] reads a [googleapi.Error]. The code is the reason of the first of
-// its Errors, as in "resourceNotReady". Newer services have none: their code is
-// the status of the body, as in "FAILED_PRECONDITION". The reasons of the other
-// Errors and of the ErrorInfo in the details are nested errors, which rules
-// match by [classify.Rule.InnerCode]. The delay comes from the header
-// Retry-After, or from the RetryInfo in the details.
+// [Errors] reads a [googleapi.Error]:
 //
-// 404 means that the object does not exist, if the response has a code. The
-// page of a proxy has none.
+//   - The code is the reason of the first of its Errors, as in
+//     "resourceNotReady". Newer services have no Errors. Their code is the
+//     status in the body, as in "FAILED_PRECONDITION".
+//   - The reasons of the other Errors and of the ErrorInfo in the details are
+//     nested errors. Rules match them by [classify.Rule.InnerCode].
+//   - The delay comes from the header Retry-After, or from the RetryInfo in the
+//     details.
+//
+// A 404 with a code means that the object does not exist. A 404 without a code
+// is the page of a proxy.
+//
+// # The table of codes
+//
+// [Codes] decides about the errors. Print it to see every row.
 //
 // # Operations under way
 //
-// No error ends a polled operation. Google Cloud reports a failure in the
-// operation itself, with 200. Return flow.Failed when its error is set.
+// No error of Google Cloud ends a polled operation. The operation object itself
+// reports a failure, with status 200: return flow.Failed if its error is set.
 package google

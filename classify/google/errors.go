@@ -13,13 +13,13 @@ import (
 
 var known = classify.NewErrors("google", read, Codes())
 
-// Errors knows the errors of Google Cloud's REST APIs: it reads them, and
-// decides by [Codes].
+// Errors returns the reader and the table ([Codes]) for errors of Google
+// Cloud's REST APIs.
 func Errors() classify.Errors { return known }
 
 const (
-	maxBody  = 1 << 20 // a longer body is not read for its status
-	maxInner = 8       // how many nested errors are read
+	maxBody  = 1 << 20 // the bytes of the longest body that is read for its status
+	maxInner = 8       // the nested errors that are read
 )
 
 // read is the reader of [Errors].
@@ -56,8 +56,8 @@ func read(f *classify.Failure) bool {
 	return true
 }
 
-// transient reports whether the error is about a rate, which Google Cloud
-// answers with 403, too.
+// transient reports whether a rate limit or a conflict caused the error. Google
+// Cloud may report a rate limit with 403.
 func transient(f *classify.Failure) bool {
 	switch f.Code {
 	case "rateLimitExceeded", "userRateLimitExceeded", "concurrentLimitExceeded", "ABORTED":
@@ -71,15 +71,15 @@ func transient(f *classify.Failure) bool {
 	return false
 }
 
-// add adds a nested error that says something.
+// add appends a nested error that is not empty, up to maxInner.
 func add(f *classify.Failure, code, message string) {
 	if (code != "" || message != "" && message != f.Message) && len(f.Inner) < maxInner {
 		f.Inner = append(f.Inner, classify.InnerError{Code: code, Message: message})
 	}
 }
 
-// readDetail reads an ErrorInfo or a RetryInfo, which the client has decoded
-// from JSON.
+// readDetail reads an ErrorInfo or a RetryInfo, which the client decoded from
+// JSON.
 func readDetail(f *classify.Failure, detail any) {
 	fields, _ := detail.(map[string]any)
 	text := func(key string) string {

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// apiErr returns the error that a client makes of a response.
+// apiErr returns the error of a client for a response.
 func apiErr(t testing.TB, status int, body string, header ...string) error {
 	t.Helper()
 	h := http.Header{}
@@ -29,7 +29,7 @@ func apiErr(t testing.TB, status int, body string, header ...string) error {
 	}
 	err := googleapi.CheckResponse(&http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))})
 	if err == nil {
-		t.Fatalf("status %d is no error", status)
+		t.Fatalf("status %d is not an error", status)
 	}
 	return err
 }
@@ -66,24 +66,24 @@ func TestRead(t *testing.T) {
 		want   classify.Failure
 	}{
 		"reason":        {"the reason of an older service is the code", apiErr(t, 400, reason(400, "resourceNotReady", "not ready"), "Retry-After", "7"), classify.Failure{Code: "resourceNotReady", Status: 400, Message: "not ready", After: 7 * time.Second}},
-		"two reasons":   {"further ones are nested errors", apiErr(t, 400, `{"error":{"code":400,"message":"m","errors":[{"reason":"a","message":"x"},{"reason":"b","message":"y"}]}}`), classify.Failure{Code: "a", Status: 400, Message: "m", Inner: []classify.InnerError{{Code: "b", Message: "y"}}}},
+		"two reasons":   {"further reasons are nested errors", apiErr(t, 400, `{"error":{"code":400,"message":"m","errors":[{"reason":"a","message":"x"},{"reason":"b","message":"y"}]}}`), classify.Failure{Code: "a", Status: 400, Message: "m", Inner: []classify.InnerError{{Code: "b", Message: "y"}}}},
 		"status":        {"the status of a newer service is the code", apiErr(t, 409, status(409, "ABORTED", "")), classify.Failure{Code: "ABORTED", Status: 409, Message: "the message", Transient: true}},
 		"list":          {"some services wrap the error in a list", apiErr(t, 409, "["+status(409, "ALREADY_EXISTS", "")+"]"), classify.Failure{Code: "ALREADY_EXISTS", Status: 409, Message: "the message"}},
-		"ErrorInfo":     {"its reason is that of a nested error", apiErr(t, 403, status(403, "PERMISSION_DENIED", disabled)), classify.Failure{Code: "PERMISSION_DENIED", Status: 403, Message: "the message", Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
-		"RetryInfo":     {"its delay counts", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", disabled+","+retry)), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 17 * time.Second, Transient: true, Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
-		"both delays":   {"the header wins", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", retry), "Retry-After", "7"), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 7 * time.Second, Transient: true}},
-		"long delay":    {"more than an hour counts as an hour", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "86400s", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", After: time.Hour, Transient: true}},
-		"no delay":      {"a delay that is none is not there", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "soon", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", Transient: true}},
-		"odd details":   {"details of other forms say nothing", apiErr(t, 400, status(400, "INVALID_ARGUMENT", `"x",1,null,{"@type":7},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":1}`)), classify.Failure{Code: "INVALID_ARGUMENT", Status: 400, Message: "the message"}},
-		"rate, 403":     {"Compute Engine refuses a rate with 403", apiErr(t, 403, reason(403, "rateLimitExceeded", "m")), classify.Failure{Code: "rateLimitExceeded", Status: 403, Message: "m", Transient: true}},
-		"not found":     {"404 with a reason", apiErr(t, 404, reason(404, "notFound", "no disk")), classify.Failure{Code: "notFound", Status: 404, Message: "no disk", NotFound: true}},
-		"NOT_FOUND":     {"404 with a status", apiErr(t, 404, status(404, "NOT_FOUND", "")), classify.Failure{Code: "NOT_FOUND", Status: 404, Message: "the message", NotFound: true}},
-		"page of 404":   {"404 of a proxy", apiErr(t, 404, "<html>no route</html>"), classify.Failure{Status: 404, Message: "googleapi: got HTTP response code 404 with body: <html>no route</html>"}},
-		"not found 400": {"a code alone is about something that the request names", apiErr(t, 400, reason(400, "notFound", "no network")), classify.Failure{Code: "notFound", Status: 400, Message: "no network"}},
-		"server error":  {"5xx may be over later", apiErr(t, 502, "bad gateway"), classify.Failure{Status: 502, Message: "googleapi: got HTTP response code 502 with body: bad gateway", Transient: true}},
-		"wrapped":       {"wraps do not matter", fmt.Errorf("a: %w", apiErr(t, 409, reason(409, "conflict", "m"))), classify.Failure{Code: "conflict", Status: 409, Message: "m"}},
-		"zero":          {"a zero error has no more than its text", new(googleapi.Error), classify.Failure{Message: "googleapi: got HTTP response code 0 with body: "}},
-		"other":         {"an error of another service has its text", errors.New("notFound"), classify.Failure{Message: "notFound"}},
+		"ErrorInfo":     {"the reason of an ErrorInfo is a nested error", apiErr(t, 403, status(403, "PERMISSION_DENIED", disabled)), classify.Failure{Code: "PERMISSION_DENIED", Status: 403, Message: "the message", Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
+		"RetryInfo":     {"the delay of a RetryInfo applies", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", disabled+","+retry)), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 17 * time.Second, Transient: true, Inner: []classify.InnerError{{Code: "SERVICE_DISABLED"}}}},
+		"both delays":   {"the header wins over the RetryInfo", apiErr(t, 429, status(429, "RESOURCE_EXHAUSTED", retry), "Retry-After", "7"), classify.Failure{Code: "RESOURCE_EXHAUSTED", Status: 429, Message: "the message", After: 7 * time.Second, Transient: true}},
+		"long delay":    {"the delay is cut to an hour", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "86400s", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", After: time.Hour, Transient: true}},
+		"no delay":      {"an invalid delay is ignored", apiErr(t, 503, status(503, "UNAVAILABLE", strings.Replace(retry, "17s", "soon", 1))), classify.Failure{Code: "UNAVAILABLE", Status: 503, Message: "the message", Transient: true}},
+		"odd details":   {"details of other forms are ignored", apiErr(t, 400, status(400, "INVALID_ARGUMENT", `"x",1,null,{"@type":7},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":1}`)), classify.Failure{Code: "INVALID_ARGUMENT", Status: 400, Message: "the message"}},
+		"rate, 403":     {"Compute Engine reports a rate limit with 403", apiErr(t, 403, reason(403, "rateLimitExceeded", "m")), classify.Failure{Code: "rateLimitExceeded", Status: 403, Message: "m", Transient: true}},
+		"not found":     {"a 404 with a reason is a missing object", apiErr(t, 404, reason(404, "notFound", "no disk")), classify.Failure{Code: "notFound", Status: 404, Message: "no disk", NotFound: true}},
+		"NOT_FOUND":     {"a 404 with a status is a missing object", apiErr(t, 404, status(404, "NOT_FOUND", "")), classify.Failure{Code: "NOT_FOUND", Status: 404, Message: "the message", NotFound: true}},
+		"page of 404":   {"the 404 of a proxy is not a missing object", apiErr(t, 404, "<html>no route</html>"), classify.Failure{Status: 404, Message: "googleapi: got HTTP response code 404 with body: <html>no route</html>"}},
+		"not found 400": {"the code with another status concerns an object that the request names", apiErr(t, 400, reason(400, "notFound", "no network")), classify.Failure{Code: "notFound", Status: 400, Message: "no network"}},
+		"server error":  {"5xx is transient", apiErr(t, 502, "bad gateway"), classify.Failure{Status: 502, Message: "googleapi: got HTTP response code 502 with body: bad gateway", Transient: true}},
+		"wrapped":       {"the error may be wrapped", fmt.Errorf("a: %w", apiErr(t, 409, reason(409, "conflict", "m"))), classify.Failure{Code: "conflict", Status: 409, Message: "m"}},
+		"zero":          {"the message of a zero error is its text", new(googleapi.Error), classify.Failure{Message: "googleapi: got HTTP response code 0 with body: "}},
+		"other":         {"the message of another error is its text", errors.New("notFound"), classify.Failure{Message: "notFound"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if Errors().Ended(c.err) {
-				t.Error("no error of Google Cloud ends an operation")
+				t.Error("an error of Google Cloud must not end an operation")
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestBounds(t *testing.T) {
 	const start, end = `{"error":{"status":"INVALID_ARGUMENT","x":"`, `"}}`
 	whole := start + strings.Repeat("x", maxBody-len(start)-len(end)) + end
 	if f := classify.NewFailure(&googleapi.Error{Code: 400, Body: whole}, "", noon, Errors()); f.Code != "INVALID_ARGUMENT" {
-		t.Errorf("a body of exactly a MiB is read: got code %q", f.Code)
+		t.Errorf("a body of exactly 1 MiB must be read: got code %q", f.Code)
 	}
 	e := &googleapi.Error{Code: 400, Body: whole + " "}
 	for range 100 {
@@ -125,12 +125,12 @@ func TestTypedNil(t *testing.T) {
 func TestJoined(t *testing.T) {
 	missing, down := apiErr(t, 404, reason(404, "notFound", "m")), apiErr(t, 503, "")
 	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
-		t.Error("a joined error says that something is missing only if each of its causes does")
+		t.Error("a joined error is NotFound only if each of its causes is")
 	}
 }
 
 func TestCodes(t *testing.T) {
-	want := map[string]classify.Retry{ // some of each group
+	want := map[string]classify.Retry{ // some codes of each group
 		"ABORTED": classify.Slow, "FAILED_PRECONDITION": classify.Slow, "RESOURCE_EXHAUSTED": classify.Slow, "NOT_FOUND": classify.Slow, "PERMISSION_DENIED": classify.Slow,
 		"ALREADY_EXISTS": classify.VerySlow, "OUT_OF_RANGE": classify.VerySlow, "UNIMPLEMENTED": classify.VerySlow, "INVALID_ARGUMENT": classify.OnChange,
 		"resourceNotReady": classify.Slow, "rateLimitExceeded": classify.Slow, "conflict": classify.Slow, "notFound": classify.Slow,
@@ -154,14 +154,14 @@ func TestCodes(t *testing.T) {
 		seen[name] = true
 		for _, near := range []string{strings.ToLower(name) + "_", name + "X", "X" + name} {
 			if c := classifyOf(t, apiErr(t, 409, reason(409, near, "m"))); c.Rule() != "Unknown" {
-				t.Errorf("%s is another code: got %v", near, c)
+				t.Errorf("%s must be another code: got %v", near, c)
 			}
 		}
 	}
 	if len(seen) < 20 {
-		t.Errorf("there are %d codes only", len(seen))
+		t.Errorf("there are only %d codes", len(seen))
 	}
-	// A reason says more than the status that it comes with.
+	// A reason wins over the status.
 	for text, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange} {
 		body := status(400, "INVALID_ARGUMENT", strings.Replace(disabled, "SERVICE_DISABLED", text, 1))
 		if c := classifyOf(t, apiErr(t, 400, body)); c.Retry() != r {
@@ -170,6 +170,6 @@ func TestCodes(t *testing.T) {
 	}
 	Codes()[0].Retry = classify.OnChange
 	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy shows in the table")
+		t.Error("a change of the copy changed the table")
 	}
 }

@@ -2,11 +2,11 @@ package grpc
 
 import "github.com/windlass-go/windlass/classify"
 
-// Codes is the table of [Errors]. It is a copy: change it as you like and put
-// it into a chain, as Codes().Link().
+// Codes returns the table of [Errors]. It is a copy, which you may change and
+// add to a chain, as Codes().Link().
 //
-// InvalidArgument alone is [classify.OnChange]: by its definition the request
-// is wrong whatever the state of the system.
+// Only InvalidArgument is [classify.OnChange]: by its definition the request is
+// wrong, whatever the state of the system.
 func Codes() classify.Table {
 	t := make(classify.Table, 0, 32)
 	add := func(r classify.Retry, codes ...string) {
@@ -20,11 +20,11 @@ func Codes() classify.Table {
 		}
 	}
 	// Source: the reasons of an ErrorInfo with the domain googleapis.com, in
-	// google/api/error_reason.proto of googleapis. They say more than the code
-	// that they come with, so they come first.
+	// google/api/error_reason.proto of googleapis. They are more specific than
+	// the code, so they come first.
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
-		"SERVICE_DISABLED", // an administrator enables it
+		"SERVICE_DISABLED", // an administrator can enable it
 		"ACCESS_TOKEN_EXPIRED",
 		"IAM_PERMISSION_DENIED",
 		"CREDENTIALS_MISSING",
@@ -47,9 +47,9 @@ func Codes() classify.Table {
 		"Canceled",
 		"DataLoss",
 		"DeadlineExceeded",
-		"FailedPrecondition", // the state of the system has to change, and does so
+		"FailedPrecondition", // the state of the system may change
 		"Internal",
-		"NotFound", // something that the request names may be created later
+		"NotFound", // the missing object may be created later
 		"PermissionDenied",
 		"ResourceExhausted",
 		"Unauthenticated",
@@ -58,7 +58,7 @@ func Codes() classify.Table {
 	)
 	add(classify.VerySlow,
 		"AlreadyExists",
-		"OutOfRange", // by its definition it may be in range later
+		"OutOfRange", // the value may be in range later, by the definition of the code
 		"Unimplemented",
 	)
 	add(classify.OnChange,

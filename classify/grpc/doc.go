@@ -1,34 +1,40 @@
-// Package grpc knows the status errors of gRPC services. A reconciler for a
-// service that speaks gRPC adds one line:
+// Package grpc reads and classifies the status errors of gRPC clients. A
+// reconciler that uses a gRPC service adds one line:
 //
 //	topics := flow.New("Topic", operations, extensions, flow.WithErrors(grpc.Errors()))
 //
-// A chain that stands alone reads its failures with it:
+// Without a reconciler, pass it to NewFailure:
 //
 //	handle := classify.Compose(mine.Chain())
 //	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, grpc.Errors()))
 //
-// # What it reads
+// # Reading errors
 //
-// [Errors] reads the first error that has a gRPC status, however deep it is
-// wrapped: those of package status, and those of Google Cloud's clients
-// (apierror.APIError). The code is the name of the status code in Go, as in
-// "Unavailable". The reason of an ErrorInfo in the details is a nested error,
-// which rules match by [classify.Rule.InnerCode]. The delay comes from a
-// RetryInfo. There is no HTTP status.
+// [Errors] reads the first error in the tree that has a gRPC status, for
+// example an error of package status or of Google Cloud's clients
+// (apierror.APIError):
 //
-// NotFound says that the object does not exist.
+//   - The code is the name of the status code in Go, as in "Unavailable".
+//   - The reason of an ErrorInfo in the details is a nested error. Rules match
+//     it by [classify.Rule.InnerCode].
+//   - The delay comes from a RetryInfo in the details.
+//   - There is no HTTP status.
+//
+// NotFound means that the object does not exist.
+//
+// # The table of codes
+//
+// [Codes] decides about the errors. Print it to see every row.
 //
 // # Operations under way
 //
-// No error ends a polled operation: the status of a failed operation and that
-// of a failed poll look alike. Return flow.Failed when the operation itself
-// reports an error.
+// No gRPC error ends a polled operation, because a failed poll and a failed
+// operation have the same kind of status. Return flow.Failed if the operation
+// itself reports an error.
 //
 // # Other packages
 //
-// The package has the name of gRPC's own. Import one of them under another
-// name:
+// The package of gRPC has the same name. Import one of them under another name:
 //
 //	import wlgrpc "github.com/windlass-go/windlass/classify/grpc"
 package grpc

@@ -12,11 +12,10 @@ import (
 
 var known = classify.NewErrors("grpc", read, Codes())
 
-// Errors knows the status errors of gRPC: it reads them, and decides by
-// [Codes].
+// Errors returns the reader and the table ([Codes]) for status errors of gRPC.
 func Errors() classify.Errors { return known }
 
-// maxInner is how many nested errors are read.
+// maxInner is the number of nested errors that are read.
 const maxInner = 8
 
 // read is the reader of [Errors].
@@ -29,7 +28,7 @@ func read(f *classify.Failure) bool {
 		return false
 	}
 	s := err.GRPCStatus()
-	if s.Code() == codes.OK { // a nil status, too, is OK, and OK is no error
+	if s.Code() == codes.OK { // a nil status is OK, too; OK is not an error
 		return false
 	}
 	f.Code, f.Message = s.Code().String(), s.Message()

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// statusErr returns an error as a client's stub does.
+// statusErr returns an error as the stub of a client does.
 func statusErr(t testing.TB, code codes.Code, message string, details ...protoadapt.MessageV1) error {
 	t.Helper()
 	s, err := status.New(code, message).WithDetails(details...)
@@ -65,25 +65,25 @@ func TestRead(t *testing.T) {
 		err    error
 		want   classify.Failure
 	}{
-		"status":         {"code and message", statusErr(t, codes.FailedPrecondition, "busy"), classify.Failure{Code: "FailedPrecondition", Message: "busy"}},
-		"wrapped":        {"the message is that of the status, however it is wrapped", fmt.Errorf("get: %w", statusErr(t, codes.Internal, "broken")), classify.Failure{Code: "Internal", Message: "broken"}},
-		"custom":         {"any error with a status", fmt.Errorf("get: %w", custom{status.New(codes.Internal, "broken")}), classify.Failure{Code: "Internal", Message: "broken"}},
-		"RetryInfo":      {"its delay counts", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
-		"two RetryInfos": {"the longer delay counts", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second), retryInfo(7*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
-		"long delay":     {"more than an hour counts as an hour", statusErr(t, codes.Unavailable, "down", retryInfo(24*time.Hour)), classify.Failure{Code: "Unavailable", Message: "down", After: time.Hour, Transient: true}},
-		"negative delay": {"a negative delay is none", statusErr(t, codes.Unavailable, "down", retryInfo(-time.Second)), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
-		"empty delay":    {"nor is one that is not set", statusErr(t, codes.Unavailable, "down", &errdetails.RetryInfo{}), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
-		"ErrorInfo":      {"its reason is that of a nested error", statusErr(t, codes.PermissionDenied, "no", errorInfo("SERVICE_DISABLED"), &errdetails.Help{}), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "SERVICE_DISABLED"}}}},
-		"many":           {"eight are read", statusErr(t, codes.PermissionDenied, "no", many...), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}}}},
-		"not found":      {"the object does not exist", statusErr(t, codes.NotFound, "no topic"), classify.Failure{Code: "NotFound", Message: "no topic", NotFound: true}},
-		"exhausted":      {"a rate may be over later", statusErr(t, codes.ResourceExhausted, "rate"), classify.Failure{Code: "ResourceExhausted", Message: "rate", Transient: true}},
-		"aborted":        {"a conflict may be over later", statusErr(t, codes.Aborted, "x"), classify.Failure{Code: "Aborted", Message: "x", Transient: true}},
-		"deadline":       {"there may be more time later", statusErr(t, codes.DeadlineExceeded, "x"), classify.Failure{Code: "DeadlineExceeded", Message: "x", Transient: true}},
-		"no path":        {"a proxy's 404 arrives as this", statusErr(t, codes.Unimplemented, "unexpected HTTP status code received from server: 404 (Not Found)"), classify.Failure{Code: "Unimplemented", Message: "unexpected HTTP status code received from server: 404 (Not Found)"}},
-		"new code":       {"a code that this version does not know", statusErr(t, codes.Code(77), "x"), classify.Failure{Code: "Code(77)", Message: "x"}},
-		"OK":             {"OK is no error of the service", custom{status.New(codes.OK, "")}, classify.Failure{Message: "custom"}},
-		"nil status":     {"nor is none", custom{}, classify.Failure{Message: "custom"}},
-		"other":          {"an error of another service has its text", errors.New("NotFound"), classify.Failure{Message: "NotFound"}},
+		"status":         {"the status has a code and a message", statusErr(t, codes.FailedPrecondition, "busy"), classify.Failure{Code: "FailedPrecondition", Message: "busy"}},
+		"wrapped":        {"the message of a wrapped error is that of the status", fmt.Errorf("get: %w", statusErr(t, codes.Internal, "broken")), classify.Failure{Code: "Internal", Message: "broken"}},
+		"custom":         {"an error of any type may have a status", fmt.Errorf("get: %w", custom{status.New(codes.Internal, "broken")}), classify.Failure{Code: "Internal", Message: "broken"}},
+		"RetryInfo":      {"the delay of a RetryInfo applies", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
+		"two RetryInfos": {"the longer delay applies", statusErr(t, codes.Unavailable, "down", retryInfo(17*time.Second), retryInfo(7*time.Second)), classify.Failure{Code: "Unavailable", Message: "down", After: 17 * time.Second, Transient: true}},
+		"long delay":     {"the delay is cut to an hour", statusErr(t, codes.Unavailable, "down", retryInfo(24*time.Hour)), classify.Failure{Code: "Unavailable", Message: "down", After: time.Hour, Transient: true}},
+		"negative delay": {"a negative delay is ignored", statusErr(t, codes.Unavailable, "down", retryInfo(-time.Second)), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
+		"empty delay":    {"an unset delay is ignored", statusErr(t, codes.Unavailable, "down", &errdetails.RetryInfo{}), classify.Failure{Code: "Unavailable", Message: "down", Transient: true}},
+		"ErrorInfo":      {"the reason of an ErrorInfo is a nested error", statusErr(t, codes.PermissionDenied, "no", errorInfo("SERVICE_DISABLED"), &errdetails.Help{}), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "SERVICE_DISABLED"}}}},
+		"many":           {"eight nested errors are read", statusErr(t, codes.PermissionDenied, "no", many...), classify.Failure{Code: "PermissionDenied", Message: "no", Inner: inner{{Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}, {Code: "R"}}}},
+		"not found":      {"the code means that the object does not exist", statusErr(t, codes.NotFound, "no topic"), classify.Failure{Code: "NotFound", Message: "no topic", NotFound: true}},
+		"exhausted":      {"a rate limit is transient", statusErr(t, codes.ResourceExhausted, "rate"), classify.Failure{Code: "ResourceExhausted", Message: "rate", Transient: true}},
+		"aborted":        {"a conflict is transient", statusErr(t, codes.Aborted, "x"), classify.Failure{Code: "Aborted", Message: "x", Transient: true}},
+		"deadline":       {"an expired deadline is transient", statusErr(t, codes.DeadlineExceeded, "x"), classify.Failure{Code: "DeadlineExceeded", Message: "x", Transient: true}},
+		"no path":        {"the 404 of a proxy has this code", statusErr(t, codes.Unimplemented, "unexpected HTTP status code received from server: 404 (Not Found)"), classify.Failure{Code: "Unimplemented", Message: "unexpected HTTP status code received from server: 404 (Not Found)"}},
+		"new code":       {"an unknown code is kept", statusErr(t, codes.Code(77), "x"), classify.Failure{Code: "Code(77)", Message: "x"}},
+		"OK":             {"OK is not an error of the service", custom{status.New(codes.OK, "")}, classify.Failure{Message: "custom"}},
+		"nil status":     {"a nil status is not an error of the service", custom{}, classify.Failure{Message: "custom"}},
+		"other":          {"the message of another error is its text", errors.New("NotFound"), classify.Failure{Message: "NotFound"}},
 		"context":        {"a deadline of the caller has no status", context.DeadlineExceeded, classify.Failure{Message: "context deadline exceeded", Transient: true}},
 	}
 	for name, c := range cases {
@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if Errors().Ended(c.err) {
-				t.Error("no status ends an operation")
+				t.Error("a status must not end an operation")
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func TestTypedNil(t *testing.T) {
 func TestJoined(t *testing.T) {
 	missing, down := statusErr(t, codes.NotFound, "x"), statusErr(t, codes.Unavailable, "x")
 	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
-		t.Error("a joined error says that something is missing only if each of its causes does")
+		t.Error("a joined error is NotFound only if each of its causes is")
 	}
 }
 
@@ -139,16 +139,16 @@ func TestCodes(t *testing.T) {
 		if r.Code == "" {
 			continue
 		}
-		// No row is for a code that gRPC does not have.
+		// Each code of a row is a code of gRPC.
 		known := false
 		for code := range want {
 			known = known || code.String() == r.Code
 		}
 		if !known {
-			t.Errorf("%s is no code of gRPC", r.Code)
+			t.Errorf("%s is not a code of gRPC", r.Code)
 		}
 	}
-	// A reason says more than the code that it comes with.
+	// A reason wins over the code.
 	for reason, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange, "service_disabled": classify.OnChange} {
 		if c := classifyOf(t, statusErr(t, codes.InvalidArgument, "x", errorInfo(reason))); c.Retry() != r {
 			t.Errorf("%s: got %v, want %s", reason, c, r)
@@ -159,6 +159,6 @@ func TestCodes(t *testing.T) {
 	}
 	Codes()[0].Retry = classify.OnChange
 	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy shows in the table")
+		t.Error("a change of the copy changed the table")
 	}
 }

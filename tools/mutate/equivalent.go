@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// equivalents maps the keys of mutants that no test can notice to the reasons.
+// equivalents holds the reasons of mutants that no test can notice, by key.
 type equivalents map[string]string
 
 // readEquivalents reads the list. An entry is a paragraph: the function, the
@@ -27,7 +27,7 @@ func readEquivalents(text string) (equivalents, error) {
 		}
 		key := strings.Join(lines[:3], "\n")
 		if all[key] != "" {
-			return nil, fmt.Errorf("this entry stands twice:\n%s", key)
+			return nil, fmt.Errorf("this entry occurs twice:\n%s", key)
 		}
 		all[key] = strings.Join(lines[3:], "\n")
 	}

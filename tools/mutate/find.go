@@ -18,7 +18,7 @@ type finder struct {
 	file    *source
 	in      string
 	mutants []*mutant
-	results *types.Tuple // of the function around
+	results *types.Tuple // the results of the enclosing function
 }
 
 // find returns all mutants of a package.
@@ -74,7 +74,7 @@ func (f *finder) around(n ast.Node, text, before, after string) *mutant {
 	return f.add(n.Pos(), n.End(), text, before, after)
 }
 
-// at adds a mutant that only runs a statement more at pos.
+// at adds a mutant that inserts a statement at pos.
 func (f *finder) at(pos token.Pos, text, statement string) {
 	f.add(pos, pos, text, "if mutOn(%d) { "+statement+" }; ", "").jumps = true
 }
@@ -92,13 +92,13 @@ func (f *finder) block(list []ast.Stmt) {
 	}
 }
 
-// remove adds the mutant without a statement.
+// remove adds the mutant that removes a statement.
 func (f *finder) remove(s ast.Stmt) *mutant {
 	return f.around(s, "", "if mutOff(%d) { ", " }")
 }
 
-// listed adds the mutants of a statement of a block, which a statement of
-// another kind may replace.
+// listed adds the mutants of a statement of a block. Another kind of statement
+// may replace it.
 func (f *finder) listed(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -144,7 +144,7 @@ func (f *finder) assign(s *ast.AssignStmt) {
 	}
 }
 
-// stmt adds the mutants inside of a statement.
+// stmt adds the mutants inside a statement.
 func (f *finder) stmt(s ast.Stmt) {
 	switch s := s.(type) {
 	case nil:
@@ -177,7 +177,7 @@ func (f *finder) stmt(s ast.Stmt) {
 	case *ast.ForStmt:
 		f.stmt(s.Init)
 		if s.Cond != nil {
-			f.condition(s.Cond, false) // a loop that never ends says little, and takes long
+			f.condition(s.Cond, false) // an endless loop proves little and takes long
 		}
 		f.stmt(s.Post)
 		f.block(s.Body.List)
@@ -211,8 +211,8 @@ func (f *finder) stmt(s ast.Stmt) {
 	}
 }
 
-// cases adds the mutants of the clauses of a switch or a select. conditions says
-// that the switch has no tag.
+// cases adds the mutants of the clauses of a switch or a select. conditions
+// reports whether the switch has no tag.
 func (f *finder) cases(body *ast.BlockStmt, conditions bool) {
 	for _, c := range body.List {
 		var colon token.Pos
@@ -265,7 +265,7 @@ func (f *finder) returned(s *ast.ReturnStmt) {
 	}
 }
 
-// is reports whether an expression has a basic type of that kind.
+// is reports whether an expression has a basic type of the kind info.
 func (f *finder) is(e ast.Expr, kind types.BasicInfo) bool {
 	t := f.pkg.TypesInfo.TypeOf(e)
 	if t == nil {
@@ -275,8 +275,7 @@ func (f *finder) is(e ast.Expr, kind types.BasicInfo) bool {
 	return ok && b.Info()&kind != 0
 }
 
-// condition adds mutants of a boolean that decides something: it is always
-// true, or always false.
+// condition adds mutants of a condition: it is always true, or always false.
 func (f *finder) condition(e ast.Expr, both bool) {
 	if f.pkg.TypesInfo.Types[e].Value != nil {
 		f.expr(e)
@@ -305,7 +304,7 @@ func (f *finder) exprs(list []ast.Expr) {
 	}
 }
 
-// place adds the mutants inside of the left side of an assignment.
+// place adds the mutants inside the left side of an assignment.
 func (f *finder) place(e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.IndexExpr:
@@ -453,7 +452,7 @@ func (f *finder) constant(e ast.Expr, tv types.TypeAndValue) {
 		if _, simple := e.(*ast.BasicLit); !simple {
 			text = "(" + text + ")"
 		}
-		if tv.Type.String() == "time.Duration" && constant.Sign(tv.Value) != 0 { // no test sees a nanosecond more
+		if tv.Type.String() == "time.Duration" && constant.Sign(tv.Value) != 0 { // no test notices one more nanosecond
 			f.around(e, text+"*2", "mutTwice(%d, "+typ+"(", "))")
 			return
 		}

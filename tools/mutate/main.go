@@ -1,21 +1,25 @@
-// Command mutate changes the code of packages, one small change (a mutant) at a
-// time, and reports the changes that no test of the package notices.
+// Command mutate makes small changes of the code (mutants), one at a time, and
+// reports those that no test of the package notices.
 //
-// A mutant makes a condition true or false, leaves out an operand of && or ||,
-// moves the bound of a comparison, reverses arithmetic, ++ and assignments,
-// returns nil or zero, removes a call, an assignment, a defer, a loop or the
-// body of a case, swaps break and continue, adds one to a number, doubles a
-// duration, or empties a text.
+// A mutant does one of these:
+//
+//   - It makes a condition true or false, or leaves out an operand of && or ||.
+//   - It moves the bound of a comparison.
+//   - It reverses arithmetic, ++ or an assignment.
+//   - It returns nil or the zero value.
+//   - It removes a call, an assignment, a defer, a loop or the body of a case.
+//   - It swaps break and continue.
+//   - It adds one to a number, doubles a duration or empties a text.
 //
 // All mutants of a package are in one test binary. An environment variable
-// selects the active one. So a package compiles once, and a mutant costs short
-// runs of the tests that reach it. Existing tools do not fit: Gremlins v0.6.0
-// compiles once for each mutant, which takes five seconds on two cores. It
-// knows no types and removes no statements.
+// selects the active one. So a package compiles once, and a mutant only takes
+// short runs of the tests that reach it. Gremlins v0.6.0 does not fit: it
+// compiles once for each mutant, which takes five seconds on two cores. It does
+// not use types and does not remove statements.
 //
-// A test counts if it passes without a mutant in the instrumented code. Tests of
-// costs skip themselves, as under the race detector. A mutant that hangs is
-// noticed.
+// A test is used if it passes in the instrumented code without a mutant. Tests
+// of costs skip themselves, as under the race detector. A mutant that makes a
+// test hang counts as noticed.
 //
 // The file equivalent.txt lists mutants that no test can notice, with reasons.
 package main
@@ -60,7 +64,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.sample, "sample", 0, "try only this many mutants of all packages together; 0 means all")
 	flags.UintVar(&o.seed, "seed", 1, "selects the mutants of the sample")
-	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "how many test processes run at once")
+	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "the number of test processes that run at once")
 	flags.StringVar(&o.list, "equivalent", "", "the file that lists equivalent mutants")
 	flags.StringVar(&o.in, "in", "", "try only mutants in declarations with this prefix, as chain.Chain")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
@@ -86,11 +90,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 type program struct {
 	pkg     *packages.Package
 	files   map[string]string // instrumented, by path
-	mutants []*mutant         // those that are tried
+	mutants []*mutant         // the mutants to try
 }
 
 // mutate tries the mutants of the packages in the folders. It reports whether
-// none survives.
+// all of them were noticed.
 func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error) {
 	known := equivalents{}
 	if o.list != "" {
@@ -127,7 +131,7 @@ func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error
 	return ok, nil
 }
 
-// stale reports entries of the list that fit no mutant of the packages.
+// stale prints the entries of the list that match no mutant of the packages.
 func (o *options) stale(programs []*program, known equivalents, stdout io.Writer) bool {
 	ok := true
 	for _, p := range programs {
@@ -137,7 +141,7 @@ func (o *options) stale(programs []*program, known equivalents, stdout io.Writer
 		}
 		for key := range known {
 			if strings.HasPrefix(key, p.folder()+".") && strings.HasPrefix(key, o.in) && !fits[key] {
-				fmt.Fprintf(stdout, "%s: this entry fits no mutant:\n%s\n\n", o.list, key)
+				fmt.Fprintf(stdout, "%s: this entry matches no mutant:\n%s\n\n", o.list, key)
 				ok = false
 			}
 		}
@@ -150,8 +154,8 @@ func (p *program) folder() string {
 	return strings.TrimPrefix(p.pkg.PkgPath, p.pkg.Module.Path+"/")
 }
 
-// draw reduces the mutants to a sample. A mutant stays in the sample while its
-// line stays, whatever else changes.
+// draw reduces the mutants to a sample. A mutant remains in the sample as long
+// as its line does not change.
 func (o *options) draw(programs []*program) {
 	var all []*mutant
 	for _, p := range programs {
@@ -173,7 +177,7 @@ func (o *options) draw(programs []*program) {
 	}
 }
 
-// try tries the mutants of a package, and prints those that survive.
+// try tries the mutants of a package and prints those that survive.
 func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool, err error) {
 	if len(p.mutants) == 0 {
 		return true, nil
@@ -193,7 +197,7 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 		return false, err
 	}
 	for _, name := range s.failing {
-		fmt.Fprintf(stdout, "%s.%s fails without a mutant, and is left out\n", p.folder(), name)
+		fmt.Fprintf(stdout, "%s.%s fails without a mutant and is left out\n", p.folder(), name)
 	}
 	ready := time.Since(begin)
 	verdicts := make([]verdict, len(p.mutants))
@@ -225,7 +229,7 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 		}
 	}
 	survivors := count[survives] + count[notReached]
-	fmt.Fprintf(stdout, "%s: %d mutants, %.1f%% noticed (%d by a hang), %d equivalent, %d survive (%d not reached); %.0fs, of which %.0fs before the first\n",
+	fmt.Fprintf(stdout, "%s: %d mutants, %.1f%% noticed (%d by a hang), %d equivalent, %d survive (%d not reached); %.0fs, including %.0fs before the first\n",
 		p.folder(), len(p.mutants), 100*float64(count[noticed]+count[hangs])/float64(len(p.mutants)-equivalent), count[hangs], equivalent,
 		survivors-equivalent, count[notReached], time.Since(begin).Seconds(), ready.Seconds())
 	return ok, err

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// mutant is one small change of a package. The instrumented text has all of
-// them: before and after stand around the original text, and the number of the
+// mutant is one small change of a package. The instrumented text contains all
+// mutants: before and after enclose the original text, and the number of the
 // mutant replaces each %d in them.
 type mutant struct {
 	id       int
 	file     *source
 	in       string // the declaration, as "chain.Chain.Then"
 	from, to int    // offsets of the changed text in the file
-	text     string // what replaces the changed text, for people
+	text     string // the replacement, for reports
 
 	before, after string
 	op            int    // offset of the operator that a comma replaces, or 0
 	opLen         int    //
 	jumps         bool   // may make a function lack a return statement
-	was, is       string // the changed line before and after, for people
+	was, is       string // the changed line before and after, for reports
 }
 
 // source is a file of the package.
@@ -64,8 +64,8 @@ func load(dir string) (*packages.Package, []*source, error) {
 	return p, files, nil
 }
 
-// describe sets the changed line as people and the list of equivalent mutants
-// see it. Of a change of several lines it shows the first and the last one.
+// describe sets the changed line for reports and for the list of equivalent
+// mutants. For a change of several lines it shows the first and the last one.
 func (m *mutant) describe() {
 	text := m.file.text
 	start := strings.LastIndexByte(text[:m.from], '\n') + 1
@@ -88,5 +88,6 @@ func (m *mutant) describe() {
 // line returns the line of the changed text.
 func (m *mutant) line() int { return 1 + strings.Count(m.file.text[:m.from], "\n") }
 
-// key identifies the mutant in the list of equivalent ones, whatever its line.
+// key identifies the mutant in the list of equivalent mutants. It does not
+// depend on the line number.
 func (m *mutant) key() string { return m.in + "\n- " + m.was + "\n+ " + m.is }

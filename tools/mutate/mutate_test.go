@@ -30,13 +30,14 @@ func module(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// Each case is a function, a call of it, and the result under each of its mutants.
+// Each case is a function, a call of it, and the result with each of its
+// mutants.
 func TestMutants(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		code   string   // F stands for the name of the function
-		call   string   // what the test prints
-		want   []string // the changed line of each mutant, and what the test prints then; "-" if it fails, "*" for anything
+		call   string   // its result is printed
+		want   []string // the changed line of each mutant and the result; "-" for a panic, "*" for any result
 	}{
 		"Less": {
 			"a comparison is true, false, or includes its bound",
@@ -69,7 +70,7 @@ func TestMutants(t *testing.T) {
 			[]string{"return zero value: 0", "return a*a + b/b: 37", "return a / a - b/b: 0", "return a*a - b * b: 27"},
 		},
 		"Text": {
-			"a text is emptied or filled; + of texts stays",
+			"a text is emptied or filled; + of texts is unchanged",
 			"func F(a string) string {\nif a == \"\" {\nreturn \"none\"\n}\nreturn a + \"!\"\n}", "F(\"x\")",
 			[]string{
 				"if true {: none", "if false {: x!", `if a == "mutant" {: x!`, `return "": x!`,
@@ -77,7 +78,7 @@ func TestMutants(t *testing.T) {
 			},
 		},
 		"Constants": {
-			"a number grows by one in its own type, and a duration is doubled; array sizes, declarations and labels of types stay",
+			"a number grows by one in its own type, and a duration is doubled; array sizes, declarations and labels of types are unchanged",
 			"func F(v any) time.Duration {\nconst c = 2\nvar a [3]byte\nswitch v.(type) {\ncase int:\nreturn time.Duration(a[0]) + c\n}\nreturn 0\n}", "F(0)",
 			[]string{
 				"case int: break: 0s", "return zero value: 0s", "return time.Duration(a[0]) - c: -2ns", "return time.Duration(a[0+1]) + c: 2ns",
@@ -101,7 +102,7 @@ func TestMutants(t *testing.T) {
 			},
 		},
 		"Switch": {
-			"the body of a case is left out, unless a return would lack",
+			"the body of a case is left out, unless a return statement would be missing",
 			"func F(n int) (s string) {\nswitch n {\ncase 1:\ns = \"one\"\n}\nswitch {\ncase s != \"\":\nreturn s\ndefault:\nreturn \"many\"\n}\n}", "F(1)",
 			[]string{
 				"case 1+1:: many", "case 1: break: many", "(removed): many", `s = "": many`, `case true:: one`, "case false:: many",
@@ -116,7 +117,7 @@ func TestMutants(t *testing.T) {
 			},
 		},
 		"Lazy": {
-			"what was not evaluated is not evaluated in a mutant either",
+			"a mutant does not evaluate more operands than the original",
 			"func F(p *int) bool {\nreturn p != nil && *p > 0\n}", "F(nil)",
 			[]string{
 				"return true: true", "return false: false", "return true && *p > 0: -", "return p != nil && true: false",

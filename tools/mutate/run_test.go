@@ -60,9 +60,9 @@ func TestRun(t *testing.T) {
 		want   []string // of the output, in order
 	}{
 		"Survivors": {
-			"survivors are shown with their place and line; a mutant that hangs is noticed", nil, "", 1,
+			"survivors are printed with their place and line; a mutant that hangs is noticed", nil, "", 1,
 			[]string{
-				"m.TestBroken fails without a mutant, and is left out\n",
+				"m.TestBroken fails without a mutant and is left out\n",
 				"m/m.go:5\n" + atLimit,
 				"m/m.go:19 (no test reaches it)\nm.unused\n- func unused() bool { return helper }\n+ func unused() bool { return true }\n",
 				"m: 12 mutants, 75.0% noticed (", " by a hang), 0 equivalent, 3 survive (2 not reached)",
@@ -73,17 +73,17 @@ func TestRun(t *testing.T) {
 			[]string{"m: 5 mutants, 100.0% noticed", "1 equivalent, 0 survive"},
 		},
 		"Stale": {
-			"an entry that fits no mutant is an error", []string{"-in", "m.Limit"}, strings.ReplaceAll(atLimit, "max", "most") + "  Gone.\n\n" + atLimit + "  The same.\n", 1,
-			[]string{"fits no mutant:\nm.Limit\n- if n > most {\n"},
+			"an entry that matches no mutant is an error", []string{"-in", "m.Limit"}, strings.ReplaceAll(atLimit, "max", "most") + "  Gone.\n\n" + atLimit + "  The same.\n", 1,
+			[]string{"matches no mutant:\nm.Limit\n- if n > most {\n"},
 		},
 		"Noticed": {
 			"an entry that a test notices is an error", []string{"-in", "m.Limit"}, atLimit + "  The same.\n\nm.Limit\n- return n\n+ return zero value\n  Wrong.\n", 1,
 			[]string{"listed as equivalent, but a test notices it:\nm.Limit\n- return n\n"},
 		},
 		"Unexplained": {"an entry needs a reason", nil, atLimit, 3, nil},
-		"Twice":       {"an entry stands once", nil, atLimit + "  A.\n\n" + atLimit + "  B.\n", 3, nil},
-		"Sample":      {"a sample has as many mutants as wanted", []string{"-sample", "3"}, "", 1, []string{"m: 3 mutants, "}},
-		"NoFolder":    {"without a folder there is nothing to do", []string{"-sample", "-1"}, "", 2, nil},
+		"Twice":       {"an entry must occur once", nil, atLimit + "  A.\n\n" + atLimit + "  B.\n", 3, nil},
+		"Sample":      {"a sample has the requested number of mutants", []string{"-sample", "3"}, "", 1, []string{"m: 3 mutants, "}},
+		"NoFolder":    {"a folder is required", []string{"-sample", "-1"}, "", 2, nil},
 	}
 	dir := module(t, map[string]string{"m/m.go": code, "m/m_test.go": tests})
 	for name, tc := range cases {
@@ -105,8 +105,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A sample is the same in each run, also if other code changes, and another seed
-// gives another one.
+// A sample is the same in each run, also if other code changes. Another seed
+// draws another sample.
 func TestSample(t *testing.T) {
 	sample := func(code, seed string) string {
 		dir := module(t, map[string]string{"m/m.go": code, "m/m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestNothing(*testing.T) {}\n"})

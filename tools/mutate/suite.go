@@ -22,7 +22,7 @@ import (
 // suite is the compiled tests of a package, with all mutants in one binary.
 type suite struct {
 	dir, binary string
-	tests       []*test // those that pass without a mutant, fastest first
+	tests       []*test // the tests that pass without a mutant, fastest first
 	failing     []string
 	rapid       bool
 }
@@ -33,11 +33,11 @@ type test struct {
 	took    time.Duration
 	cpu     time.Duration
 	reached map[int]bool // by mutant
-	failed  string       // what it printed, if it fails without a mutant
+	failed  string       // its output, if it fails without a mutant
 }
 
 // build compiles the tests of the package in dir. Tests of costs skip
-// themselves, as they do under the race detector: instrumented code costs more.
+// themselves as under the race detector, because instrumented code is slower.
 func build(dir, root, temp string, files map[string]string) (*suite, error) {
 	replace := map[string]string{}
 	race := filepath.Join(root, "internal", "testing", "race", "norace.go")
@@ -68,7 +68,7 @@ func build(dir, root, temp string, files map[string]string) (*suite, error) {
 }
 
 // args returns the command line of a run. Rapid draws the same inputs in each
-// run, and does not look for a smaller one that fails.
+// run and does not shrink failing inputs.
 func (s *suite) args(pattern string) []string {
 	args := []string{"-test.run", pattern, "-test.failfast"}
 	if s.rapid {
@@ -80,15 +80,15 @@ func (s *suite) args(pattern string) []string {
 // errHangs reports that a run took too long.
 var errHangs = errors.New("hangs")
 
-// patience is the longest time of a run that waits and uses no processor.
-const patience = 30 * time.Second
+// maxIdle is the longest time of a run that does not use the processor.
+const maxIdle = 30 * time.Second
 
-// run runs some tests. It returns the time that they used the processor. A
-// mutant may loop or allocate without end: the process ends when it has used 4
-// GiB of memory, or the processor for the given time. On the clock it gets
-// patience and ten times that, because the machine may be busy.
+// run runs some tests and returns the processor time that they used. A mutant
+// may loop or allocate without end, so the process is limited to 4 GiB of
+// memory and to the given processor time. Its wall-clock limit is maxIdle plus
+// ten times the processor time, because the machine may be busy.
 func (s *suite) run(pattern string, cpu time.Duration, env ...string) (output string, used time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience+10*cpu)
+	ctx, cancel := context.WithTimeout(context.Background(), maxIdle+10*cpu)
 	defer cancel()
 	limits := fmt.Sprintf(`ulimit -v 4194304 && ulimit -t %d && exec "$0" "$@"`, 1+int(cpu.Seconds()))
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, s.binary}, s.args(pattern)...)...)
@@ -152,7 +152,7 @@ func (s *suite) control(workers int, temp string) error {
 	return err
 }
 
-// verdict says what came of a mutant.
+// verdict is the result of a mutant.
 type verdict int
 
 const (

@@ -127,7 +127,7 @@ func check(pkg *packages.Package, texts map[string]string, spans map[string][]sp
 	}
 	for path, text := range texts {
 		if err := parse(path, text); err != nil {
-			return nil, fmt.Errorf("the instrumented text is not Go: %w", err)
+			return nil, fmt.Errorf("the instrumented text is not valid Go: %w", err)
 		}
 	}
 	stub := "package " + pkg.Name + "\nvar mutActive int\nvar mutReached []bool\nfunc mutReach(int) {}\n"
@@ -148,7 +148,7 @@ func check(pkg *packages.Package, texts map[string]string, spans map[string][]sp
 			}
 			at := fset.PositionFor(e.Pos, false)
 			if !blame(bad, spans[at.Filename], texts[at.Filename], at.Offset, strings.Contains(e.Msg, "missing return")) {
-				fatal = fmt.Errorf("instrumented, the package does not compile: %w", err)
+				fatal = fmt.Errorf("the instrumented package does not compile: %w", err)
 			}
 		},
 	}
@@ -157,8 +157,8 @@ func check(pkg *packages.Package, texts map[string]string, spans map[string][]sp
 }
 
 // blame adds the mutants that cause an error at an offset of an instrumented
-// file: the innermost around it, or for a missing return those of the last
-// statement of the function.
+// file: the innermost one that contains the offset. For a missing return, these
+// are the mutants of the last statement of the function.
 func blame(bad map[*mutant]bool, spans []span, text string, at int, missingReturn bool) bool {
 	n := len(bad)
 	if missingReturn {
@@ -201,7 +201,7 @@ func lastStatement(text string, brace int) (from int) {
 	return from
 }
 
-// imports finds the packages that a package imports, as already loaded.
+// imports finds the loaded packages that a package imports.
 type imports []*types.Package
 
 func (all imports) Import(path string) (*types.Package, error) {

@@ -15,7 +15,7 @@ import (
 // api is the exported API of a package: a line for each name, by its key.
 //
 // A key is a name, or a type and its field or method as in "Request.Resource".
-// Names of parameters are left out, since callers do not depend on them.
+// It has no names of parameters, because callers do not depend on them.
 type api map[string]string
 
 // promised reports whether VERSIONING.md makes promises for the module.
@@ -24,12 +24,12 @@ func (m *module) promised() bool {
 	return !m.private() && m.dir != "examples" && !strings.HasPrefix(m.dir, "examples/")
 }
 
-// load type-checks the packages of the module that its users can import.
+// load type-checks the packages of the module that users can import.
 func (m *module) load() ([]*types.Package, error) {
 	cfg := &packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedExportFile | packages.NeedTypes,
 		Dir:  m.repo.file(m.dir),
-		Env:  append(os.Environ(), "GOWORK=off"), // as users get the module
+		Env:  append(os.Environ(), "GOWORK=off"), // users have no workspace
 	}
 	loaded, err := packages.Load(cfg, "./...")
 	if err != nil {
@@ -153,8 +153,8 @@ func (p *printer) interfaceType(t *types.Interface) string {
 	return "interface{ " + strings.Join(parts, "; ") + " }"
 }
 
-// isMethods reports whether an embedded interface adds methods only, which
-// Methods lists.
+// isMethods reports whether an embedded interface adds only methods. They are
+// in the list of Methods.
 func isMethods(t types.Type) bool {
 	i, ok := t.Underlying().(*types.Interface)
 	return ok && i.IsMethodSet()
@@ -208,8 +208,8 @@ func (p *printer) typ(t types.Type) string {
 	})
 }
 
-// gone returns the keys that old has and now lacks, or has with another
-// meaning, sorted. Where a type is gone, its fields and methods are not listed.
+// gone returns the sorted keys of old that are missing in now or have another
+// text there. For a missing type it does not list the fields and methods.
 func (now api) gone(old api) []string {
 	var keys []string
 	for key, line := range old {

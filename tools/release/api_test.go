@@ -109,23 +109,23 @@ func TestGone(t *testing.T) {
 		reason string
 		before string
 		now    string
-		want   string // the only key that is gone; empty: none
+		want   string // the only missing key; empty: none
 	}{
 		"Same":          {"nothing changed", "func F(a int) {}", "func F(a int) {}", ""},
-		"Added":         {"users do not notice a new name", "func F() {}", "func F() {}\n\nfunc G() {}", ""},
+		"Added":         {"a new name does not break users", "func F() {}", "func F() {}\n\nfunc G() {}", ""},
 		"ParameterName": {"callers do not use the names of parameters", "func F(a int) {}", "func F(b int) {}", ""},
-		"Function":      {"callers no longer compile", "func F() {}", "", "F"},
-		"Signature":     {"a changed function is another one", "func F(a int) {}", "func F(a string) {}", "F"},
-		"Field":         {"a field is a name of its type", "type T struct{ A, B int }", "type T struct{ A int }", "T.B"},
-		"Type":          {"its fields need no entries of their own", "type T struct{ A, B int }", "", "T"},
-		"Method":        {"implementations lack a new method", "type I interface{ A() }", "type I interface{ A(); B() }", "I"},
-		"Value":         {"dashboards compare with the value", `const C = "a"`, `const C = "b"`, "C"},
+		"Function":      {"a dropped function breaks callers", "func F() {}", "", "F"},
+		"Signature":     {"a changed signature breaks callers", "func F(a int) {}", "func F(a string) {}", "F"},
+		"Field":         {"a dropped field breaks users", "type T struct{ A, B int }", "type T struct{ A int }", "T.B"},
+		"Type":          {"the fields of a dropped type are not listed", "type T struct{ A, B int }", "", "T"},
+		"Method":        {"a new method of an interface breaks implementations", "type I interface{ A() }", "type I interface{ A(); B() }", "I"},
+		"Value":         {"a changed value breaks dashboards", `const C = "a"`, `const C = "b"`, "C"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := apiOfSource(t, "package p\n"+tc.now).gone(apiOfSource(t, "package p\n"+tc.before))
 			if tc.want == "" && len(got) > 0 || tc.want != "" && (len(got) != 1 || got[0] != tc.want) {
-				t.Errorf("%s: gone are %v, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s: missing names: %v, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

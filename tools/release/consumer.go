@@ -16,17 +16,17 @@ import (
 	gomodule "golang.org/x/mod/module"
 )
 
-// programs is the folder with the programs of consumers, each in a folder named
-// like that of its module, or root. Besides its programs, a consumer imports
-// every package of its module.
+// programs is the folder with the programs of consumers. The folder of each is
+// named after that of its module, or root. A consumer also imports every
+// package of its module.
 const programs = "tools/release/testdata/consumers/"
 
 // readmeProgram is the folder of the program that the README shows. The program
 // joins the consumer of the root.
 const readmeProgram = "examples/first/"
 
-// checkConsumers publishes a copy of the repository to a module proxy on disk,
-// and builds and tests a consumer of each module, outside of the repository and
+// checkConsumers publishes a copy of the repository to a module proxy on disk.
+// It builds and tests a consumer of each module, outside of the repository and
 // without its workspace.
 func (r *repo) checkConsumers(progress io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "release")
@@ -38,8 +38,7 @@ func (r *repo) checkConsumers(progress io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	// The go command keeps what it downloads, so each rehearsal has a version
-	// of its own.
+	// The go command caches downloads, so each rehearsal has its own version.
 	version := "v0.0.0-rehearsal" + strings.TrimPrefix(filepath.Base(dir), "release")
 	proxy := filepath.Join(dir, "proxy")
 	if err := released.publish(version, proxy); err != nil {
@@ -60,8 +59,8 @@ func (r *repo) checkConsumers(progress io.Writer) (err error) {
 
 // checkConsumer builds and tests a consumer of the module in a new folder.
 func (m *module) checkConsumer(g *goCommand, version, dir string) error {
-	// A tidy module needs no change once its siblings are downloaded instead of
-	// replaced.
+	// The go.mod of a tidy module does not change when its siblings are
+	// downloaded instead of replaced.
 	if _, err := g.run(m.repo.file(m.dir), "mod", "tidy", "-diff"); err != nil {
 		return err
 	}
@@ -99,8 +98,8 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 	return nil
 }
 
-// consumerFiles returns the program that is kept for consumers of the module,
-// by file name.
+// consumerFiles returns the program of the consumer of the module, by file
+// name.
 func (m *module) consumerFiles() (map[string][]byte, error) {
 	files := map[string]string{}
 	folder := programs + m.dir + "/"
@@ -126,8 +125,8 @@ func (m *module) consumerFiles() (map[string][]byte, error) {
 	return read, nil
 }
 
-// packages returns the import paths of the module's programs, and of the
-// packages that users can import, sorted.
+// packages returns the sorted import paths of the module's programs and of the
+// packages that users can import.
 func (m *module) packages() (mains, packages []string, err error) {
 	for _, f := range m.files {
 		dir := path.Dir(strings.TrimPrefix(f, m.prefix()))
@@ -150,7 +149,7 @@ func (m *module) packages() (mains, packages []string, err error) {
 	return slices.Compact(mains), slices.Compact(packages), nil
 }
 
-// goVersion is the Go version that the module asks for.
+// goVersion returns the Go version that the module requires.
 func (m *module) goVersion() string {
 	if mod, err := m.mod(); err == nil && mod.Go != nil {
 		return mod.Go.Version
@@ -158,13 +157,13 @@ func (m *module) goVersion() string {
 	return "1.26"
 }
 
-// sums returns all go.sum files of the repository. With them no consumer asks
-// for a checksum that is known.
+// sums returns the lines of all go.sum files of the repository, so that
+// consumers need not download known checksums.
 func (r *repo) sums() []byte {
 	var all []byte
 	for _, m := range r.released() {
 		data, err := os.ReadFile(r.file(m.prefix() + "go.sum"))
-		if err == nil { // a module that requires nothing has no such file
+		if err == nil { // a module without requirements has no such file
 			all = append(all, data...)
 		}
 	}
@@ -177,8 +176,8 @@ type goCommand struct {
 	cache string // the folder of downloaded modules
 }
 
-// newGo returns a go command that finds root and the modules below it in proxy,
-// and others where this machine finds them.
+// newGo returns a go command that downloads root and the modules below it from
+// proxy, and other modules from the proxies of this machine.
 func newGo(proxy, root string) (*goCommand, error) {
 	out, err := output(".", nil, "go", "env", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GOMODCACHE")
 	if err != nil {
@@ -204,8 +203,7 @@ func (g *goCommand) run(dir string, args ...string) (string, error) {
 	return output(dir, g.env, "go", args...)
 }
 
-// forget removes a rehearsed version from the modules that the go command
-// downloaded.
+// forget removes a rehearsed version from the module cache.
 func (g *goCommand) forget(module, version string) error {
 	escaped, err := gomodule.EscapePath(module)
 	if err != nil {
@@ -214,7 +212,7 @@ func (g *goCommand) forget(module, version string) error {
 	tree := filepath.Join(g.cache, filepath.FromSlash(escaped)+"@"+version)
 	err = filepath.WalkDir(tree, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = os.Chmod(name, 0o755) // the go command makes folders that cannot be changed
+			err = os.Chmod(name, 0o755) // the go command makes folders read-only
 		}
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/exp/apidiff"
 )
 
-// diff prints what changed in the exported names of each module since a commit
-// or tag, as apidiff judges it: first the changes that break users, then the
+// diff prints the changes of exported names of each module since a commit or
+// tag, as apidiff reports them: first the changes that break users, then the
 // others.
 func (r *repo) diff(ref string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "release")

@@ -9,19 +9,17 @@ import (
 	"strings"
 )
 
-// apiDir has a golden file for each package that VERSIONING.md makes promises
-// for.
+// apiDir contains a golden file for each package that VERSIONING.md covers.
 const apiDir = "api/"
 
 const goldenHeader = `# The exported API of %s, compared with its last release:
 # "+" was added since, "-" was dropped or changed since. make api writes this file.
 `
 
-// golden is the record of a package's API: now, and at the last release.
+// golden records the API of a package, at present and at the last release.
 type golden struct{ released, now api }
 
-// parseGolden reads a golden file. Each line has a mark, a key and the text of
-// a name.
+// parseGolden reads a golden file. Each line has a mark, a key and a text.
 func parseGolden(name, text string) (golden, error) {
 	g := golden{api{}, api{}}
 	for n, line := range strings.Split(text, "\n") {
@@ -43,7 +41,7 @@ func parseGolden(name, text string) (golden, error) {
 	return g, nil
 }
 
-// format is the text of a golden file, sorted by key.
+// format returns the text of a golden file, sorted by key.
 func (g golden) format(pkg string) string {
 	var lines []string
 	add := func(mark, key, decl string) { lines = append(lines, key+": "+decl+"\n"+mark) }
@@ -69,10 +67,10 @@ func (g golden) format(pkg string) string {
 	return b.String()
 }
 
-// goldens returns the golden files as they ought to be, by name.
+// goldens returns the expected golden files, by name.
 func (r *repo) goldens() (map[string]golden, map[string]string, error) {
 	files, packages := map[string]golden{}, map[string]string{}
-	for _, f := range r.files { // packages that are gone have a file, too
+	for _, f := range r.files { // dropped packages have a file, too
 		if !strings.HasPrefix(f, apiDir) || path.Ext(f) != ".txt" {
 			continue
 		}
@@ -107,8 +105,8 @@ func (r *repo) goldens() (map[string]golden, map[string]string, error) {
 	return files, packages, nil
 }
 
-// writeAPI writes the golden files. With released, all names count as part of
-// the last release.
+// writeAPI writes the golden files. If released, it records all names as those
+// of the last release.
 func (r *repo) writeAPI(released bool) error {
 	files, packages, err := r.goldens()
 	if err != nil {
@@ -129,8 +127,8 @@ func (r *repo) writeAPI(released bool) error {
 	return err
 }
 
-// checkAPI reports golden files that are stale, and names that are gone since
-// the last release without a line in the changelog.
+// checkAPI reports stale golden files, and names that were dropped or changed
+// since the last release without a line in the changelog.
 func (r *repo) checkAPI() error {
 	files, packages, err := r.goldens()
 	if err != nil {
@@ -152,7 +150,7 @@ func (r *repo) checkAPI() error {
 		}
 		pkg := path.Base(strings.TrimSuffix(f, ".txt"))
 		if len(g.now) == 0 && slices.Contains(noted, pkg) {
-			continue // the whole package is gone
+			continue // the whole package was dropped
 		}
 		for _, key := range g.now.gone(g.released) {
 			name := pkg + "." + key

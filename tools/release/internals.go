@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// checkInternals reports the imports of another module's internal packages,
-// also those of tests. Such an import compiles, but any upgrade of the other
-// module may break it.
+// checkInternals reports imports of another module's internal packages, also in
+// tests. Such an import compiles, but any upgrade of the other module may break
+// it.
 func (r *repo) checkInternals() error {
 	var errs []error
 	for _, m := range r.modules {
@@ -43,13 +43,13 @@ func (r *repo) checkInternals() error {
 	return errors.Join(errs...)
 }
 
-// internal reports whether an import path, or the folder of a package, is that
-// of an internal package.
+// internal reports whether an import path or a folder is inside an internal
+// folder.
 func internal(pkg string) bool { return strings.Contains("/"+pkg+"/", "/internal/") }
 
-// checkCopies reports internal helpers of nested modules that differ from those
-// of the root of the same name. They are copies, since a module cannot import
-// them from there.
+// checkCopies reports internal helpers of nested modules that differ from the
+// helpers with the same name in the root. They are copies, because no module
+// imports another module's internal packages.
 func (r *repo) checkCopies() error {
 	var errs []error
 	for _, m := range r.modules[1:] {

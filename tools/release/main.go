@@ -17,11 +17,11 @@ import (
 
 const usage = `Usage: release check              rehearse a release of the working tree
        release api                write the exported names to api/
-       release api -released      the same, and count them as released
-       release diff REF           print what changed in the exported names since the commit or tag REF
+       release api -released      the same, and record them as released
+       release diff REF           print the changes of exported names since the commit or tag REF
        release write VERSION      write VERSION into the go.mod files, and print the tags to set
 
-Exit codes: 0 done; 1 something is wrong; 2 the arguments are wrong.
+Exit codes: 0 success; 1 a check or a command failed; 2 the arguments are wrong.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -81,7 +81,7 @@ func (r *repo) write(version string, w io.Writer) error {
 }
 
 // rehearse runs every check on the working tree and publishes a copy of it to
-// consumers. All findings are reported at once.
+// consumers. It reports all findings at once.
 func rehearse(r *repo, progress io.Writer) error {
 	var errs []error
 	step := func(name string, check func() error) {
@@ -94,13 +94,13 @@ func rehearse(r *repo, progress io.Writer) error {
 	step("imports of internal packages", r.checkInternals)
 	step("copies of internal packages", r.checkCopies)
 	step("exported names", r.checkAPI)
-	if len(errs) == 0 { // else consumers fail for the same reasons
+	if len(errs) == 0 { // consumers would fail for the same reasons
 		step("consumers", func() error { return r.checkConsumers(progress) })
 	}
 	return errors.Join(errs...)
 }
 
-// output runs a command and returns its standard output. The error has its
+// output runs a command and returns its standard output. Its error contains the
 // standard error.
 func output(dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)

@@ -14,10 +14,11 @@ import (
 )
 
 // publish writes a version into the go.mod and go.sum files of the released
-// modules, and their zips into a folder in the layout of a module proxy.
+// modules. It writes their zips into a folder with the layout of a module
+// proxy.
 func (r *repo) publish(version, proxy string) error {
 	if semver.Canonical(version) != version {
-		return fmt.Errorf("%q is no version, it must be like v1.2.3", version)
+		return fmt.Errorf("%q is not a version such as v1.2.3", version)
 	}
 	sums := map[string][]string{} // by module path
 	for _, m := range r.released() {
@@ -34,7 +35,7 @@ func (r *repo) publish(version, proxy string) error {
 }
 
 // require makes the module require its siblings at a version instead of
-// replacing them. The siblings that it requires were published before it.
+// replacing them. The siblings must have been published before.
 func (m *module) require(version string, sums map[string][]string) error {
 	mod, err := m.mod()
 	if err != nil {
@@ -77,8 +78,8 @@ func (m *module) require(version string, sums map[string][]string) error {
 }
 
 // checkDirectives reports replace and exclude directives. The go command
-// ignores them in modules that users require, and refuses to install programs
-// of a module that has any.
+// ignores them in required modules, and does not install programs of a module
+// that has them.
 func (m *module) checkDirectives(mod *modfile.File) error {
 	var errs []error
 	for _, rep := range mod.Replace {
@@ -90,8 +91,7 @@ func (m *module) checkDirectives(mod *modfile.File) error {
 	return errors.Join(errs...)
 }
 
-// addSums writes the lines of siblings into the module's go.sum file, in place
-// of those that it has.
+// addSums replaces the lines of siblings in the module's go.sum file.
 func (m *module) addSums(lines []string) error {
 	name := m.repo.file(m.prefix() + "go.sum")
 	data, err := os.ReadFile(name)

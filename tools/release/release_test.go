@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// sample is a repository in the shape of this one: a root, and a nested module
-// that requires it.
+// sample is a repository with a root module and a nested module that requires
+// it.
 const sample = `
 -- .gitignore --
 ignored.go
@@ -90,8 +90,8 @@ func TestUse(t *testing.T) {
 }
 `
 
-// unpack writes files into a new git repository. Files of changes replace those
-// of the sample; empty ones delete them.
+// unpack writes the sample into a new git repository. Files of changes replace
+// files of the sample; empty files delete them.
 func unpack(t *testing.T, changes string) *repo {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,8 +119,7 @@ func unpack(t *testing.T, changes string) *repo {
 	return r
 }
 
-// update writes the golden files of a sample. The sample has them in a short
-// form, without comments.
+// update writes the golden files of a sample, which has them without comments.
 func update(t *testing.T, r *repo) *repo {
 	t.Helper()
 	if err := r.writeAPI(false); err != nil {
@@ -169,7 +168,7 @@ func TestRehearse(t *testing.T) {
 			"sub/help.go imports example.com/lib/internal/help",
 		},
 		"InternalsOfTests": {
-			"tests may not import them, either",
+			"tests must not import internal packages either",
 			"-- sub/help_test.go --\npackage sub\n\nimport _ \"example.com/lib/internal/help\"\n",
 			"sub/help_test.go imports example.com/lib/internal/help",
 		},
@@ -179,7 +178,7 @@ func TestRehearse(t *testing.T) {
 			"sub/internal/help/help.go differs from internal/help/help.go",
 		},
 		"Dropped": {
-			"users find out from the changelog that a name is gone",
+			"the changelog must name a dropped name",
 			"-- lib.go --\npackage lib\n\nfunc Renamed(n int) {}\n-- sub/sub.go --\npackage sub\n\nfunc Sub() int { return 3 }\n" +
 				"-- sub/go.mod --\nmodule example.com/lib/sub\n\ngo 1.26.0\n",
 			"lib.New is dropped or changed",
@@ -195,7 +194,7 @@ func TestRehearse(t *testing.T) {
 			"the consumer of example.com/lib/sub",
 		},
 		"TestFails": {
-			"its tests must pass",
+			"the tests of a consumer must pass",
 			"-- sub/sub.go --\npackage sub\n\nimport \"example.com/lib\"\n\nfunc Sub() int { return lib.New(\"other\") }\n",
 			"FAIL: TestUse",
 		},
@@ -219,22 +218,22 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestStale runs the check without writing the golden files first.
+// TestStale changes the code after the golden files were written.
 func TestStale(t *testing.T) {
 	r := update(t, unpack(t, ""))
 	if err := r.checkAPI(); err != nil {
-		t.Errorf("files that were just written are up to date, got %v", err)
+		t.Errorf("files that were just written must be up to date, got %v", err)
 	}
 	added := "package lib\n\nfunc New(string) int { return 0 }\n\nfunc Renamed(int) {}\n\nfunc Added() {}\n"
 	if err := os.WriteFile(r.file("lib.go"), []byte(added), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.checkAPI(); err == nil || !strings.Contains(err.Error(), "api/lib.txt is stale") {
-		t.Errorf("a name was added, got %v, want an error that says that api/lib.txt is stale", err)
+		t.Errorf("got %v for a new name, want the error that api/lib.txt is stale", err)
 	}
 }
 
-// TestWrite writes a version into the working tree, as RELEASING.md says.
+// TestWrite writes a version into the working tree, as RELEASING.md describes.
 func TestWrite(t *testing.T) {
 	r := unpack(t, "-- first/go.mod --\nmodule example.com/lib/first\n\ngo 1.26.0\n\nrequire example.com/lib/sub v0.0.0\n\n"+
 		"replace example.com/lib/sub => ../sub\n")
@@ -261,7 +260,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("sub/go.sum is\n%s\nwant the sums of the root at v0.2.0", sum)
 	}
 	if err := r.write("0.2", io.Discard); err == nil {
-		t.Error("0.2 is no version, want an error")
+		t.Error("want an error, because 0.2 is not a version")
 	}
 }
 
@@ -313,8 +312,8 @@ func TestUnreadableGolden(t *testing.T) {
 	}
 }
 
-// TestForget fails if a rehearsal leaves something of its version with the
-// modules that the go command downloaded.
+// TestForget fails if a rehearsal leaves files of its version in the module
+// cache.
 func TestForget(t *testing.T) {
 	cache := t.TempDir()
 	const version = "v0.0.0-rehearsal1"
@@ -335,7 +334,7 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := &goCommand{cache: cache}
-	for range 2 { // the second time there is nothing to forget
+	for range 2 { // the second call finds nothing
 		if err := g.forget("example.com/lib", version); err != nil {
 			t.Fatal(err)
 		}
@@ -349,15 +348,15 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(left) != 2 || string(list) != "v0.1.0\n" {
-		t.Errorf("%v are left, and the list is %q, want that of v0.1.0 only", left, list)
+		t.Errorf("the cache has %v and the list %q, want only v0.1.0", left, list)
 	}
 	if _, err := os.Stat(tree); !os.IsNotExist(err) {
-		t.Errorf("%s is left", tree)
+		t.Errorf("%s still exists", tree)
 	}
 }
 
-// TestREADME fails if the consumer of ctrlx does not have the code that the
-// README shows for a kubebuilder project.
+// TestREADME fails if the consumer of ctrlx lacks the code for a kubebuilder
+// project in the README.
 func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -371,7 +370,7 @@ func TestREADME(t *testing.T) {
 	for _, part := range strings.Split(string(readme), "```go\n")[1:] {
 		part, _, _ = strings.Cut(part, "```")
 		if strings.Contains(part, "SetupWithManager") && !strings.Contains(code, "\n"+part) {
-			t.Errorf("the consumer of ctrlx does not have the README's code:\n%s", part)
+			t.Errorf("the consumer of ctrlx lacks this code of the README:\n%s", part)
 		}
 	}
 }
@@ -398,7 +397,7 @@ func TestDependabot(t *testing.T) {
 }
 
 // TestActions fails if a workflow runs an action that is not pinned by its
-// commit, or with a token that may write.
+// commit, or if its token may write.
 func TestActions(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	if err != nil || len(files) == 0 {

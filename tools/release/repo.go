@@ -25,10 +25,11 @@ type module struct {
 	repo  *repo
 	dir   string   // relative to the repository, with slashes; "." for the root
 	path  string   // the import path
-	files []string // those of the repository that belong to the module, without those of nested modules
+	files []string // the files of the module, without nested modules
 }
 
-// open returns the repository in dir: the files that git tracks or would add.
+// open returns the repository in dir: the tracked files and those that git
+// would add.
 func open(dir string) (*repo, error) {
 	out, err := output(dir, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -40,7 +41,7 @@ func open(dir string) (*repo, error) {
 		switch {
 		case err == nil:
 			files = append(files, f)
-		case !errors.Is(err, fs.ErrNotExist): // a file that was deleted since it was added is skipped
+		case !errors.Is(err, fs.ErrNotExist): // a tracked file that was deleted
 			return nil, err
 		}
 	}
@@ -77,7 +78,7 @@ func newRepo(dir string, files []string) (*repo, error) {
 
 func (r *repo) file(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// prefix is the folder of the module as the beginning of a file name.
+// prefix returns the folder of the module as the start of a file name.
 func (m *module) prefix() string {
 	if m.dir == "." {
 		return ""
@@ -85,7 +86,7 @@ func (m *module) prefix() string {
 	return m.dir + "/"
 }
 
-// moduleOf returns the innermost module that a file is in.
+// moduleOf returns the innermost module that contains a file.
 func (r *repo) moduleOf(file string) *module {
 	for _, m := range slices.Backward(r.modules) { // nested modules come later
 		if strings.HasPrefix(file, m.prefix()) {
@@ -95,8 +96,8 @@ func (r *repo) moduleOf(file string) *module {
 	return nil
 }
 
-// owner returns the module that a package belongs to by its import path, or nil
-// if it is of another repository.
+// owner returns the module of a package by its import path, or nil for a
+// package of another repository.
 func (r *repo) owner(pkg string) *module {
 	for _, m := range slices.Backward(r.modules) {
 		if pkg == m.path || strings.HasPrefix(pkg, m.path+"/") {
@@ -106,8 +107,8 @@ func (r *repo) owner(pkg string) *module {
 	return nil
 }
 
-// released returns the modules that users can require, each after those of the
-// repository that it requires.
+// released returns the modules that users can require, each after the modules
+// of the repository that it requires.
 func (r *repo) released() []*module {
 	var sorted []*module
 	var add func(*module)
@@ -131,11 +132,11 @@ func (r *repo) released() []*module {
 	return sorted
 }
 
-// private reports whether the module is used in clones of the repository only,
-// and never released.
+// private reports whether the module is never released, because it is used only
+// in clones of the repository.
 func (m *module) private() bool { return m.dir == "benchmarks" || strings.HasPrefix(m.dir, "tools/") }
 
-// sibling returns the module of the repository that has a path, or nil.
+// sibling returns the module of the repository with the given path, or nil.
 func (r *repo) sibling(path string) *module {
 	for _, m := range r.modules {
 		if m.path == path {
@@ -155,7 +156,7 @@ func (m *module) mod() (*modfile.File, error) {
 	return modfile.Parse(name, data, nil)
 }
 
-// tag is the tag that a version of the module is found by.
+// tag returns the git tag of a version of the module.
 func (m *module) tag(version string) string { return m.prefix() + version }
 
 // copyTo copies the repository into an empty folder.
@@ -176,7 +177,7 @@ func copyFile(from, to string) error {
 	return writeFile(to, data)
 }
 
-// writeFile writes a file, and the folders that it is in.
+// writeFile writes a file and makes its folders.
 func writeFile(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

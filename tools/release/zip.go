@@ -21,8 +21,8 @@ func (z zipped) Path() string                 { return z.path }
 func (z zipped) Lstat() (os.FileInfo, error)  { return os.Lstat(z.file) }
 func (z zipped) Open() (io.ReadCloser, error) { return os.Open(z.file) }
 
-// zipFiles returns the files of the module's zip. As the go command does, it
-// adds the licence of the repository to modules that have none.
+// zipFiles returns the files of the module's zip. Like the go command, it adds
+// the licence of the repository to modules without one.
 func (m *module) zipFiles() []zip.File {
 	var files []zip.File
 	for _, f := range m.files {
@@ -35,8 +35,8 @@ func (m *module) zipFiles() []zip.File {
 	return files
 }
 
-// checkNames reports the files that module zips refuse, as those that Windows
-// cannot store.
+// checkNames reports file names that module zips refuse, for example because
+// Windows cannot store them.
 func (r *repo) checkNames() error {
 	var errs []error
 	for _, m := range r.modules {
@@ -46,14 +46,14 @@ func (r *repo) checkNames() error {
 		}
 		for _, invalid := range checked.Invalid {
 			name := m.prefix() + invalid.Path
-			errs = append(errs, fmt.Errorf("%s: rename the file, module zips refuse it: %w", name, invalid.Err))
+			errs = append(errs, fmt.Errorf("%s: rename the file, because module zips refuse the name: %w", name, invalid.Err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// zip writes the zip of a version into a folder in the layout of a module
-// proxy, and returns the lines of go.sum for it.
+// zip writes the zip of a version into a folder with the layout of a module
+// proxy. It returns its lines of go.sum.
 func (m *module) zip(version, proxy string) (sums []string, err error) {
 	escaped, err := gomodule.EscapePath(m.path)
 	if err != nil {

@@ -14,9 +14,9 @@ func TestFound(t *testing.T) {
 		property func(*rapid.T)
 		want     bool
 	}{
-		"Holds":  {"what holds is not falsified", func(t *rapid.T) { rapid.Int().Draw(t, "n") }, false},
-		"Fails":  {"what fails for some is", func(t *rapid.T) { fail(t, rapid.IntRange(0, 9).Draw(t, "n") == 7) }, true},
-		"Panics": {"a panic falsifies, too", func(t *rapid.T) { panic("p") }, true},
+		"Holds":  {"a property that holds is not falsified", func(t *rapid.T) { rapid.Int().Draw(t, "n") }, false},
+		"Fails":  {"a property that fails for some inputs is falsified", func(t *rapid.T) { fail(t, rapid.IntRange(0, 9).Draw(t, "n") == 7) }, true},
+		"Panics": {"a property that panics is falsified", func(t *rapid.T) { panic("p") }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

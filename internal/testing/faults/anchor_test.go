@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// lexeme is a token of a source. White space, line breaks and comments are not.
+// lexeme is a token of a source. White space, line breaks and comments are not
+// tokens.
 type lexeme struct {
 	text     string
 	from, to int // offsets in the source
@@ -43,7 +44,7 @@ func scan(source []byte) (all []lexeme, err error) {
 
 // source is a file of a package.
 type source struct {
-	path    string // from the root
+	path    string // relative to the root
 	text    []byte
 	file    *ast.File
 	lexemes []lexeme
@@ -52,7 +53,8 @@ type source struct {
 
 func (s *source) offset(p token.Pos) int { return int(p - s.file.FileStart) }
 
-// decl is a declaration at the top level. The name of a method is "Type.Method".
+// decl is a declaration at the top level. The name of a method is
+// "Type.Method".
 type decl struct {
 	name     string
 	from, to int           // offsets in the source
@@ -104,10 +106,10 @@ func funcName(d *ast.FuncDecl) string {
 	return of + "." + d.Name.Name
 }
 
-// hit is a place where the text of a fault stands.
+// hit is a place with the replaced code of a fault.
 type hit struct {
 	*source
-	decl     // around it, or the zero value
+	decl     // the declaration that contains it, or the zero value
 	from, to int
 }
 
@@ -127,13 +129,13 @@ func (s *source) find(old []lexeme) (hits []hit) {
 	return hits
 }
 
-// pkg is a package: its files without those of tests, and the names of its tests.
+// pkg is a package: its files without tests, and the names of its tests.
 type pkg struct {
 	files []*source
 	tests map[string]bool
 }
 
-var pkgs sync.Map // folder: func() (pkg, error), which reads it once
+var pkgs sync.Map // by folder: a func() (pkg, error) that reads the package once
 
 func readPkg(folder string) (pkg, error) {
 	once, _ := pkgs.LoadOrStore(folder, sync.OnceValues(func() (pkg, error) { return parsePkg(folder) }))
@@ -179,7 +181,7 @@ func (f *fault) anchorIn(files []*source) (hit, error) {
 	folder, name, _ := strings.Cut(f.in, ".")
 	old, err := scan([]byte(f.old))
 	if err != nil || len(old) == 0 {
-		return hit{}, fmt.Errorf("fault %s: the text that it replaces must be whole tokens: %v\n%s", f.name, err, f.old)
+		return hit{}, fmt.Errorf("fault %s: the replaced code must be whole tokens: %v\n%s", f.name, err, f.old)
 	}
 	var hits []hit
 	for _, s := range files {
@@ -191,7 +193,7 @@ func (f *fault) anchorIn(files []*source) (hit, error) {
 	}
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return name != "" && h.name != name })
 	if len(hits) != 1 {
-		return hit{}, fmt.Errorf("fault %s: %q has the text that it replaces %d times, and must have it once; the package has it in %q\n%s",
+		return hit{}, fmt.Errorf("fault %s: %q has the replaced code %d times, and must have it once; the package has it in %q\n%s",
 			f.name, f.in, len(hits), where, f.old)
 	}
 	return hits[0], nil
@@ -212,19 +214,19 @@ func TestAnchors(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		in, old string
-		want    string // the text that is replaced, or the number of hits
+		want    string // the replaced code, or the number of hits
 	}{
-		"Formatted": {"format and comments do not count", "p", "g(1, 2)\nreturn 0\n", "g( /* all */ 1,\n\t\t2) // them\n\n\treturn 0"},
-		"Line":      {"nor do line breaks", "p", "f() int {\n\treturn 0\n}", "f() int { return 0 }"},
-		"String":    {"white space in a string does", "p", `"a b"`, "0 times"},
+		"Formatted": {"format and comments are ignored", "p", "g(1, 2)\nreturn 0\n", "g( /* all */ 1,\n\t\t2) // them\n\n\treturn 0"},
+		"Line":      {"line breaks are ignored", "p", "f() int {\n\treturn 0\n}", "f() int { return 0 }"},
+		"String":    {"white space in a string counts", "p", `"a b"`, "0 times"},
 		"Part":      {"a part of a name is another name", "p", "retur", "0 times"},
-		"Twice":     {"a text that stands twice needs a name", "p", "return 0", `2 times, and must have it once; the package has it in ["p.f (a.go)" "p.T.f (b.go)"]`},
+		"Twice":     {"code that occurs twice needs the name of a declaration", "p", "return 0", `2 times, and must have it once; the package has it in ["p.f (a.go)" "p.T.f (b.go)"]`},
 		"Method":    {"the name of a method begins with its type", "p.T.f", "return 0", "return 0"},
-		"Function":  {"a function is no method of the same name", "p.f", "int", "int"},
-		"Elsewhere": {"what stands in another function is not found", "p.T.h", "return 0", "0 times"},
-		"Variable":  {"variables and types are named as well", "p.b", "0", "0"},
-		"Tokens":    {"half a string is no token", "p", `"a  `, "must be whole tokens"},
-		"Comment":   {"nor is a comment", "p", `// them`, "must be whole tokens"},
+		"Function":  {"a function is not the method of the same name", "p.f", "int", "int"},
+		"Elsewhere": {"code of another function is not found", "p.T.h", "return 0", "0 times"},
+		"Variable":  {"the declaration may be a variable or a type", "p.b", "0", "0"},
+		"Tokens":    {"a part of a string is not a token", "p", `"a  `, "must be whole tokens"},
+		"Comment":   {"a comment is not a token", "p", `// them`, "must be whole tokens"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

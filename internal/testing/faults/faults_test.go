@@ -1,9 +1,10 @@
-// Package faults holds mistakes that could be made in this library, one by one, and the test that has to notice each.
-// They are applied to copies of the files, which the go command reads in place of the real ones (-overlay).
+// Package faults lists possible mistakes in this library (faults), each with
+// the test that must notice it. A fault is applied to a copy of a file, which
+// the go command compiles instead of the file (-overlay).
 //
-//	make faults                                            all of them
-//	go test ./internal/testing/faults -v -fault append-aliases     one
-//	go test ./internal/testing/faults -v -fault classify           those of a package
+//	make faults                                                  all faults
+//	go test ./internal/testing/faults -v -fault append-aliases   one fault
+//	go test ./internal/testing/faults -v -fault classify         the faults of a package
 package faults
 
 import (
@@ -27,31 +28,31 @@ import (
 
 // fault is a mistake in the library.
 type fault struct {
-	name  string // of words and hyphens
-	in    string // the package that has it, as "flow", or the declaration, as "flow.ready" or "flow.step.apply"
-	old   string // what the mistake replaces: whole tokens, which stand there once; white space and comments do not count
-	new   string // what it is replaced by
-	test  string // the test that has to fail, as "chain.TestHooks/AfterError": folder, test and case
-	why   string // what it breaks
-	hangs bool   // the test does not come to an end
+	name  string // lower case, with hyphens
+	in    string // the package, as "flow", or the declaration, as "flow.ready" or "flow.step.apply"
+	old   string // the replaced code: whole tokens that occur once; white space and comments are ignored
+	new   string // the mistake
+	test  string // the test that must fail, as "chain.TestHooks/AfterError": folder, test and case
+	why   string // the consequence, as one sentence
+	hangs bool   // the test hangs instead of failing
 }
 
-// all lists the faults in the order in which the table shows them. To add one, add it to the list of its package.
+// all lists the faults. To add one, add it to the list of its package.
 var all = slices.Concat(chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, kitFaults, ctrlxFaults, textFaults)
 
 var (
-	run    = flag.Bool("faults", false, "apply each fault and run the test that has to notice it")
-	single = flag.String("fault", "", "apply the fault of this name only, or those in this folder")
+	run    = flag.Bool("faults", false, "apply each fault and run the test that must notice it")
+	single = flag.String("fault", "", "apply only the fault with this name, or the faults in this folder")
 )
 
 const (
 	root     = "../../.."
 	parallel = 2
-	patience = 2 * time.Minute  // for one test
-	hanging  = 10 * time.Second // for one that is expected to hang; it would take milliseconds
+	timeout  = 2 * time.Minute  // of a test
+	hanging  = 10 * time.Second // of a test that should hang; without the fault it takes milliseconds
 )
 
-// split gives the folder of the test, the test and the pattern for -run.
+// split returns the folder of the test, its name and the pattern for -run.
 func (f *fault) split() (folder, test, pattern string) {
 	folder, name, _ := strings.Cut(f.test, ".")
 	parts := strings.Split(name, "/")
@@ -68,7 +69,8 @@ func (f *fault) folder() string {
 	return folder
 }
 
-// apply returns the file that the fault changes, and its text with the fault in it.
+// apply returns the path of the file that the fault changes, and its changed
+// text.
 func (f *fault) apply() (path string, changed []byte, err error) {
 	h, err := f.anchor()
 	if err != nil {
@@ -79,17 +81,17 @@ func (f *fault) apply() (path string, changed []byte, err error) {
 
 func TestFaultsApply(t *testing.T) {
 	if len(all) < 35 {
-		t.Errorf("there are %d faults only", len(all))
+		t.Errorf("there are only %d faults", len(all))
 	}
 	names := map[string]bool{}
 	for _, f := range all {
 		t.Run(f.name, func(t *testing.T) {
 			if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(f.name) || names[f.name] {
-				t.Error("a fault has a name of its own, of small letters, digits and hyphens")
+				t.Error("the name must be unique, of lower-case letters, digits and hyphens")
 			}
 			names[f.name] = true
 			if f.old == f.new || f.why == "" {
-				t.Error("a fault changes something, and says what that breaks")
+				t.Error("new must differ from old, and why must not be empty")
 			}
 			if _, _, err := f.apply(); err != nil {
 				t.Error(err)
@@ -102,7 +104,7 @@ func TestFaultsApply(t *testing.T) {
 	}
 }
 
-// The page of the design names the faults that keep each mistake impossible.
+// docs/design.md names the faults that keep each mistake impossible.
 func TestDesignNamesFaults(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "design.md"))
 	if err != nil {
@@ -111,7 +113,7 @@ func TestDesignNamesFaults(t *testing.T) {
 	_, table, found := strings.Cut(string(page), "## Mistakes that stay impossible")
 	names := regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)+)`").FindAllStringSubmatch(table, -1)
 	if !found || len(names) < 30 {
-		t.Fatalf("docs/design.md names %d faults only", len(names))
+		t.Fatalf("docs/design.md names only %d faults", len(names))
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(f fault) bool { return f.name == name[1] }) {
@@ -128,7 +130,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 	if *single != "" {
 		faults = slices.DeleteFunc(slices.Clone(all), func(f fault) bool { return f.name != *single && f.folder() != *single })
 		if len(faults) == 0 {
-			t.Fatalf("there is no fault %q, and none in such a folder", *single)
+			t.Fatalf("there is no fault and no folder with faults named %q", *single)
 		}
 	}
 	byFolder := map[string][]fault{}
@@ -147,12 +149,12 @@ func TestFaultsAreNoticed(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	t.Logf("%-40s %5.1fs  without a fault every test passes", "control", time.Since(begin).Seconds())
+	t.Logf("%-40s %5.1fs  every test passes without a fault", "control", time.Since(begin).Seconds())
 
 	noticed := 0
 	fast := func(try trial) bool { return !try.hangs && try.binary != "" }
 	slow := slices.DeleteFunc(slices.Clone(trials), fast)
-	trials = slices.Concat(slow, slices.DeleteFunc(trials, func(try trial) bool { return !fast(try) })) // so that no worker is left over
+	trials = slices.Concat(slow, slices.DeleteFunc(trials, func(try trial) bool { return !fast(try) })) // slow trials first, so that no worker is idle at the end
 	atOnce(trials, func(try trial) result { return try.run(t) }, func(r result) {
 		line := fmt.Sprintf("%-40s %5.1fs  %s", r.fault, r.took.Seconds(), r.text)
 		if !r.noticed {
@@ -175,34 +177,34 @@ func TestFaultsAreNoticedOnlyIfTestsFail(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		fault  fault
-		want   string // how the result begins
+		want   string // the start of the result
 	}{
-		"Harmless":   {"a test that passes noticed nothing", fault{old: old, new: "// Harmless.\n" + old}, "NOT NOTICED: classify.TestRetry passes"},
-		"Inside":     {"nor does it inside of a function", fault{old: body, new: "_ = r\n" + body}, "NOT NOTICED: classify.TestRetry passes"},
-		"Unset":      {"a fault inside of a function is switched on", fault{old: body, new: "return Error\n" + body}, "noticed by classify.TestRetry"},
-		"NoSuchCase": {"a test that did not run noticed nothing", fault{old: old, new: "// Harmless.\n" + old, test: test + "/Nothing"}, "NOT NOTICED: classify.TestRetry/Nothing passes"},
-		"Broken":     {"what does not compile is noticed by the compiler, and not a mistake that anybody makes", fault{old: old, new: old + "Unset\n"}, "does not compile"},
-		"BrokenBody": {"nor is it inside of a function", fault{old: body, new: "Unset\n" + body}, "does not compile"},
-		"Dies":       {"what ends the whole hides what the test would say", fault{old: old, new: old + "\nfunc init() { panic(0) }\n"}, "classify.TestRetry does not fail"},
-		"Stale":      {"a fault whose text has changed is none", fault{old: "func (r Retry) Old()"}, `fault stale: "classify" has the text that it replaces 0 times`},
+		"Harmless":   {"a test that passes did not notice the fault", fault{old: old, new: "// Harmless.\n" + old}, "NOT NOTICED: classify.TestRetry passes"},
+		"Inside":     {"a test that passes did not notice a fault in a function", fault{old: body, new: "_ = r\n" + body}, "NOT NOTICED: classify.TestRetry passes"},
+		"Unset":      {"a fault in a function is switched on", fault{old: body, new: "return Error\n" + body}, "noticed by classify.TestRetry"},
+		"NoSuchCase": {"a test that did not run did not notice the fault", fault{old: old, new: "// Harmless.\n" + old, test: test + "/Nothing"}, "NOT NOTICED: classify.TestRetry/Nothing passes"},
+		"Broken":     {"a fault that does not compile needs no test", fault{old: old, new: old + "Unset\n"}, "does not compile"},
+		"BrokenBody": {"a fault in a function must compile, too", fault{old: body, new: "Unset\n" + body}, "does not compile"},
+		"Dies":       {"a test binary that ends early does not run the test", fault{old: old, new: old + "\nfunc init() { panic(0) }\n"}, "classify.TestRetry does not fail"},
+		"Stale":      {"the replaced code of a fault must exist", fault{old: "func (r Retry) Old()"}, `fault stale: "classify" has the replaced code 0 times`},
 	}
-	var real, unreal []fault
+	var valid, missing []fault // by whether the test exists
 	for name, tc := range cases {
 		tc.fault.name, tc.fault.in, tc.fault.test = strings.ToLower(name), in, cmp.Or(tc.fault.test, test)
 		if tc.fault.test == test {
-			real = append(real, tc.fault)
+			valid = append(valid, tc.fault)
 		} else {
-			unreal = append(unreal, tc.fault)
+			missing = append(missing, tc.fault)
 		}
 	}
-	p := newProgram(t, real)
+	p := newProgram(t, valid)
 	if p.wrong != "" {
 		t.Fatal(p.wrong)
 	}
-	if p := newProgram(t, unreal); !strings.Contains(p.wrong, "classify.TestRetry/Nothing does not pass") {
+	if p := newProgram(t, missing); !strings.Contains(p.wrong, "classify.TestRetry/Nothing does not pass") {
 		t.Errorf("a case that does not exist passes the control: %q", p.wrong)
 	}
-	for _, f := range unreal {
+	for _, f := range missing {
 		p.trials = append(p.trials, trial{fault: f})
 	}
 	results := map[string]result{}
@@ -219,8 +221,9 @@ func TestFaultsAreNoticedOnlyIfTestsFail(t *testing.T) {
 	}
 }
 
-// atOnce does several things at a time, and tells of each when it is done, one after the other.
-func atOnce[T, R any](all []T, do func(T) R, tell func(R)) {
+// atOnce calls do for each element of all, several at a time. It calls done for
+// each result, one at a time.
+func atOnce[T, R any](all []T, do func(T) R, done func(R)) {
 	next, results := make(chan T), make(chan R)
 	var workers sync.WaitGroup
 	for range parallel {
@@ -239,24 +242,25 @@ func atOnce[T, R any](all []T, do func(T) R, tell func(R)) {
 		close(results)
 	}()
 	for r := range results {
-		tell(r)
+		done(r)
 	}
 }
 
-// program is a binary of the tests of a folder, with the faults that they have to notice.
+// program is the test binary of a folder, with the faults that it must notice.
 type program struct {
 	trials []trial
-	wrong  string // what is wrong without a fault
+	wrong  string // the failure without a fault; empty for none
 }
 
-// trial is a fault with the binary in which it can be switched on.
+// trial is a fault with the binary that contains it.
 type trial struct {
 	fault
-	binary string // or "", if the fault needs one of its own
+	binary string // empty if the fault needs a binary of its own
 }
 
-// newProgram builds the binary of faults whose tests are in the same folder. It runs the tests without a fault, but with
-// the copies of functions that the binary has. They must exist and pass, or their failing would mean nothing.
+// newProgram builds the binary of faults whose tests are in the same folder. It
+// runs the tests without a fault, but with the copied functions of the binary.
+// The tests must exist and pass; otherwise their failure proves nothing.
 func newProgram(t *testing.T, faults []fault) (p program) {
 	folder, _, _ := faults[0].split()
 	binary, shared := "", faults
@@ -275,7 +279,8 @@ func newProgram(t *testing.T, faults []fault) (p program) {
 		}
 		shared = sound
 	}
-	// The copies have names of their own, which a few tests see. Those run once more without copies.
+	// A few tests see the names of the copies. These tests run again without
+	// copies.
 	out, _ := execute(t, binary, noFault, faults...)
 	for _, f := range faults {
 		try := trial{f, binary}
@@ -299,7 +304,7 @@ func (f *fault) passes(out string) bool {
 	return strings.Contains(out, "--- PASS: "+name+" (")
 }
 
-// result is what came of a fault.
+// result is the result of a trial.
 type result struct {
 	fault   string
 	noticed bool // the test failed because of it
@@ -307,7 +312,7 @@ type result struct {
 	took    time.Duration
 }
 
-// run runs the test that has to notice a fault, with the fault.
+// run runs the test that must notice the fault, with the fault.
 func (try trial) run(t *testing.T) (r result) {
 	begin, f := time.Now(), &try.fault
 	r.fault = f.name
@@ -321,10 +326,10 @@ func (try trial) run(t *testing.T) (r result) {
 		}
 		folder, _, _ := f.split()
 		if binary, err = build(t, folder, map[string][]byte{path: changed}); err != nil {
-			r.text = "does not compile, so that no test can notice it: " + err.Error()
+			r.text = "does not compile, so no test can notice it: " + err.Error()
 			return r
 		}
-		defer os.Remove(binary) // not only in the end: they are large
+		defer os.Remove(binary) // now, not at the end: binaries are large
 	}
 	out, err := execute(t, binary, f.name, *f)
 	_, test, _ := f.split()
@@ -334,11 +339,11 @@ func (try trial) run(t *testing.T) (r result) {
 	case err == nil:
 		r.text = "NOT NOTICED: " + f.test + " passes"
 	case hangs && !f.hangs:
-		r.text = f.test + " hangs, which the fault does not say"
+		r.text = f.test + " hangs, but the fault does not set hangs"
 	case hangs:
 		r.text, r.noticed = "noticed by "+f.test+", which hangs", true
 	case !failed:
-		r.text = fmt.Sprintf("%s does not fail, but the whole ends: %v", f.test, err)
+		r.text = fmt.Sprintf("%s does not fail, but the test binary ends: %v", f.test, err)
 	default:
 		r.text, r.noticed = "noticed by "+f.test, true
 	}
@@ -348,7 +353,7 @@ func (try trial) run(t *testing.T) (r result) {
 	return r
 }
 
-// build makes the binary of the tests of a folder, with files replaced.
+// build makes the test binary of a folder, with replaced files.
 func build(t *testing.T, folder string, files map[string][]byte) (binary string, err error) {
 	dir := t.TempDir()
 	replace := map[string]string{}
@@ -371,7 +376,7 @@ func build(t *testing.T, folder string, files map[string][]byte) (binary string,
 		return "", err
 	}
 	binary = filepath.Join(dir, "test.exe")
-	// Compiling is what takes the time; what is not optimized compiles in half of it.
+	// Compiling takes most of the time, and half as long without optimizations.
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-gcflags=-N -l -dwarf=false", "-ldflags=-s -w",
 		"-overlay", list, "-o", binary, "./"+folder)
 	cmd.Dir = root
@@ -381,10 +386,11 @@ func build(t *testing.T, folder string, files map[string][]byte) (binary string,
 	return binary, nil
 }
 
-// execute runs the tests of faults, in the folder of their package, as go test does. The fault on is switched on in them.
+// execute runs the tests of faults in the folder of their package, as go test
+// does. on names the fault that is switched on.
 func execute(t *testing.T, binary, on string, faults ...fault) (string, error) {
 	folder, _, _ := faults[0].split()
-	wait := patience * time.Duration(len(faults))
+	wait := timeout * time.Duration(len(faults))
 	if faults[0].name == on && faults[0].hangs {
 		wait = hanging
 	}
@@ -393,7 +399,7 @@ func execute(t *testing.T, binary, on string, faults ...fault) (string, error) {
 		_, _, pattern := f.split()
 		patterns = append(patterns, pattern)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), wait+10*time.Second) // more than it gives itself
+	ctx, cancel := context.WithTimeout(t.Context(), wait+10*time.Second) // longer than the time-out of the binary itself
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.run", strings.Join(patterns, "|"), "-test.v", "-test.count=1", "-test.timeout", wait.String())
 	cmd.Dir = filepath.Join(root, folder)
@@ -402,7 +408,7 @@ func execute(t *testing.T, binary, on string, faults ...fault) (string, error) {
 	return string(out), cmp.Or(ctx.Err(), err)
 }
 
-// tail is the end of an output.
+// tail returns the end of an output.
 func tail(out string) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	return strings.Join(lines[max(0, len(lines)-15):], "\n")

@@ -11,23 +11,25 @@ import (
 	"testing"
 )
 
-// switchedBy is the environment variable that switches a fault on in a binary that has several. Its value is the name of the
-// fault, or "control" for the copies that have none.
+// switchedBy is the environment variable that switches a fault on. Its value is
+// the name of the fault, or "control" for the copies without a fault.
 const (
 	switchedBy = "WINDLASS_FAULT"
 	noFault    = "control"
 )
 
-// edit replaces a part of a source.
+// edit is a replacement of a part of a source.
 type edit struct {
 	from, to int
 	by       string
 }
 
-// weave puts several faults into one set of files, because compiling the tests takes most of the time. Each function that
-// has faults gets a copy for each of them, and one without a fault. The function calls the copy that is switched on. An
-// error of the compiler in a copy names the fault as its file. weave returns the files by path, and the faults that they have.
-// A fault outside of the bodies of functions needs a binary of its own.
+// weave puts several faults into one set of files, because compiling the tests
+// takes most of the time. It copies each function with faults: one copy for
+// each fault, and one without a fault. The function calls the copy that is
+// switched on. An error of the compiler in a copy names the fault as its file.
+// weave returns the files by path, and the faults in them. A fault outside of
+// function bodies needs a binary of its own.
 func weave(faults []fault) (files map[string][]byte, woven []fault) {
 	type change struct {
 		hit
@@ -77,12 +79,13 @@ func weave(faults []fault) (files map[string][]byte, woven []fault) {
 	return files, woven
 }
 
-// inBody reports whether a fault changes nothing but the body of a function.
+// inBody reports whether a fault changes only the body of a function.
 func (h *hit) inBody() bool {
 	return h.fn != nil && h.source.offset(h.fn.Body.Lbrace) < h.from && h.to < h.decl.to
 }
 
-// recovers reports whether a function calls recover itself, which works only if it is deferred itself.
+// recovers reports whether a function calls recover itself. A copy of it
+// cannot, because only a deferred function can recover.
 func recovers(fn *ast.FuncDecl) (found bool) {
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && id.Name == "recover" {
@@ -94,7 +97,8 @@ func recovers(fn *ast.FuncDecl) (found bool) {
 	return found
 }
 
-// caller returns what calls a copy of a function from within it, and the edits that name all its parameters.
+// caller returns the statement by which a function calls its copy, and the
+// edits that name all its parameters.
 func caller(s *source, fn *ast.FuncDecl) (call func(id string) string, named []edit) {
 	names := func(list *ast.FieldList) (all []string) {
 		if list == nil {
@@ -161,7 +165,7 @@ func TestWeave(t *testing.T) {
 		},
 		"Nested":    {"a nested function that is deferred may recover", "func f() { defer func() { recover() }(); _ = 0 }", "+"},
 		"Recovers":  {"recover gives nothing in a function that is not deferred itself", "func f() { recover(); _ = 0 }", ""},
-		"Signature": {"what is no body is not copied", "type f func() // nothing\n\nvar _ = 0", ""},
+		"Signature": {"only functions with a body are copied", "type f func() // nothing\n\nvar _ = 0", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// busyCache asks next for the default, and changes its answer for one conflict
-// of a cache.
+// busyCache calls next, and then changes the decision about one conflict of a
+// cache.
 func busyCache(next classify.Handler) classify.Handler {
 	return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
 		c, err := next(ctx, f)
@@ -25,9 +25,10 @@ func busyCache(next classify.Handler) classify.Handler {
 	}
 }
 
-// A link is a function of next. It may ask next first and change the answer, or
-// decide without next. A [Rule] says the same in a line: {Code: "Conflict",
-// Message: Regexp("(?i)try again later"), Retry: Fast}.
+// A link is a function of next. It may call next and change the decision, or
+// decide without next. The link of this example can also be written as a
+// [Rule]: {Code: "Conflict", Message: Regexp("(?i)try again later"), Retry:
+// Fast}.
 func ExampleMiddleware() {
 	handle := classify.Compose(chain.New(busyCache))
 	for _, f := range []*classify.Failure{
