@@ -15,11 +15,12 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// Database is what the operator reconciles.
+// Database is the resource of the examples.
 type Database struct{ Name string }
 
-// An operator gives one observer to all its reconcilers. Spans and metrics go to the global providers, which the SDK is
-// installed as (otel.SetTracerProvider, otel.SetMeterProvider); log lines to the logger of the context.
+// An operator gives one observer to all its reconcilers. Spans and metrics go
+// to the global providers (otel.SetTracerProvider, otel.SetMeterProvider). Log
+// lines go to the logger of the context.
 func Example() {
 	telemetry := otelx.New() // before or after the SDK is installed
 	databases := flow.New("Database", flow.Operations[*Database]{
@@ -45,7 +46,8 @@ func Example() {
 	// msg="pass ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
 }
 
-// One option gives each point and each link a span of its own. Any SDK receives them; this recorder is a test's.
+// One option makes each point and each link a span of its own. The recorder
+// stands for an SDK.
 func ExampleWithLinkSpans() {
 	recorder := &otelfake.Recorder{}
 	telemetry := otelx.New(otelx.WithTracerProvider(recorder), otelx.WithLinkSpans())
@@ -70,7 +72,8 @@ func ExampleWithLinkSpans() {
 	// PostCheck (in "reconcile Database"): proceed
 }
 
-// steady leaves out what is different each time.
+// steady removes times, levels and durations, so that the output is the same in
+// each run.
 func steady(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == otelx.LogDuration {
 		return slog.Attr{}

@@ -1,6 +1,6 @@
 package otelx
 
-// ScopeVersion is a version for tests. A test binary has none of its own.
+// ScopeVersion replaces the version in tests, because a test binary has none.
 const ScopeVersion = "1.2.3-test"
 
 func init() { scopeVersion = ScopeVersion }

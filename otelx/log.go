@@ -10,39 +10,31 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// The messages of log lines, by what the line is about.
+// The messages of log lines of links, points and passes.
 var (
 	started = [...]string{0: "link started", pass.Point: "point started", pass.Pass: "pass started"}
 	ended   = [...]string{0: "link ended", pass.Point: "point ended", pass.Pass: "pass ended"}
 )
 
-// logs reports whether the context has a logger.
 func (o *observer) logs(ctx context.Context) bool {
-	if o.quiet {
-		return false
-	}
-	log, err := logr.FromContext(ctx)
-	return err == nil && log.GetSink() != nil
+	return !o.noLogs && logr.FromContextOrDiscard(ctx).GetSink() != nil
 }
 
-// logged reports whether the context has a logger that shows lines of that
-// verbosity.
+// logged reports whether the logger of ctx shows lines of the verbosity.
 func logged(ctx context.Context, verbosity int) bool {
 	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
 }
 
-// logged is the function logged, without its panics. It is false if log lines
-// are off.
+// logged is false if log lines are off or the logger panics.
 func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
-	if o.quiet {
+	if o.noLogs {
 		return false
 	}
 	defer o.contain()
 	return logged(ctx, verbosity)
 }
 
-// logStart adds to the logger the values that all lines of a pass share, and
-// logs the start of the pass.
+// logStart adds the reconciler and the key to the logger.
 func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.Context) {
 	inner = ctx
 	defer b.contain()
@@ -60,29 +52,28 @@ func (b *bound) logEnter(ctx context.Context) {
 	logr.FromContextOrDiscard(ctx).V(b.verbosity).Info(started[pass.Of(b.link)], b.logValues...)
 }
 
-// logExit logs how a link, a point or a pass ended. A blocked pass is logged at
-// verbosity 0, and a failed one as an error, unless it is repeated.
-func (b *bound) logExit(ctx context.Context, p *running, l *left, result any) {
+// logExit logs a blocked pass at verbosity 0 and a failed pass as an error,
+// unless the pass is repeated.
+func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) {
 	defer b.contain()
 	log, whole := logr.FromContextOrDiscard(ctx), pass.Of(b.link)
-	stopped := whole == pass.Pass && (l.failed || l.verdict == chain.VerdictBlock) && !b.isRepeated(ctx, result)
+	stopped := whole == pass.Pass && (e.failed || e.verdict == chain.VerdictBlock) && !b.isRepeated(ctx, result)
 	switch {
-	case stopped && l.failed:
-		err := l.text
+	case stopped && e.failed:
+		err := e.text
 		if err == "" {
-			err = l.class
+			err = e.class
 		}
-		values := *l
-		values.text = "" // it is the error of the line
+		values := *e
+		values.text = "" // the error of the line has it
 		log.Error(errors.New(err), ended[whole], b.values(&values)...)
 	case stopped:
-		log.V(0).Info(ended[whole], b.values(l)...)
+		log.V(0).Info(ended[whole], b.values(e)...)
 	case p.logs[whole]:
-		log.V(b.verbosity).Info(ended[whole], b.values(l)...)
+		log.V(b.verbosity).Info(ended[whole], b.values(e)...)
 	}
 }
 
-// isRepeated calls the function of [WithRepeated].
 func (o *observer) isRepeated(ctx context.Context, outcome any) (repeated bool) {
 	if o.repeated == nil {
 		return false
@@ -91,8 +82,7 @@ func (o *observer) isRepeated(ctx context.Context, outcome any) (repeated bool) 
 	return o.repeated(ctx, outcome)
 }
 
-// values returns the keys and values of the line at the end.
-func (b *bound) values(l *left) []any {
+func (b *bound) values(e *ending) []any {
 	values := make([]any, len(b.logValues), len(b.logValues)+24)
 	copy(values, b.logValues)
 	add := func(key, value string) {
@@ -100,20 +90,20 @@ func (b *bound) values(l *left) []any {
 			values = append(values, key, value)
 		}
 	}
-	add(LogPoint, l.point)
-	add(LogLink, l.by)
-	add(LogVerdict, l.verdict)
-	add(LogReason, l.reason)
-	add(LogRetry, l.retry)
-	add(LogMessage, l.message)
-	if len(l.waitingFor) > 0 {
-		values = append(values, LogWaitingFor, l.waitingFor)
+	add(LogPoint, e.point)
+	add(LogLink, e.by)
+	add(LogVerdict, e.verdict)
+	add(LogReason, e.reason)
+	add(LogRetry, e.retry)
+	add(LogMessage, e.message)
+	if len(e.waitingFor) > 0 {
+		values = append(values, LogWaitingFor, e.waitingFor)
 	}
-	if len(l.notes) > 0 {
-		values = append(values, LogNotes, l.notes)
+	if len(e.notes) > 0 {
+		values = append(values, LogNotes, e.notes)
 	}
-	values = append(values, LogDuration, l.elapsed.Seconds())
-	add(LogErrorType, l.class)
-	add(LogError, l.text)
+	values = append(values, LogDuration, e.elapsed.Seconds())
+	add(LogErrorType, e.class)
+	add(LogError, e.text)
 	return values
 }

@@ -12,40 +12,37 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// metrics holds the instruments of links, points and passes, and their series.
 type metrics struct {
 	of [pass.Pass + 1]instruments
 
 	mu     sync.RWMutex
 	series map[seriesKey]*series
-	counts map[seriesKey]int // the number of reasons of a link, by its key without verdict and reason
+	counts map[seriesKey]int // the number of series; the keys have no verdict and reason
 }
 
-// instruments are about links, points or passes. A nil instrument is off.
+// A nil instrument is off.
 type instruments struct {
 	duration metric.Float64Histogram
 	verdicts metric.Int64Counter
 }
 
-// seriesKey identifies a series. whole is 0 for a link.
+// seriesKey identifies a series.
 type seriesKey struct {
 	whole                                    pass.Whole
 	reconciler, point, link, verdict, reason string
 }
 
-// series holds the options of the measurements of one series.
 type series struct {
 	record []metric.RecordOption
 	add    []metric.AddOption
 }
 
-// mostReasons is the number of reasons that a link, point or pass has in
-// metrics. Each reason is a series of its own, and services can send any code.
-const mostReasons = 100
+// maxReasons limits the reasons of a link, a point or a pass, because each
+// reason makes a series.
+const maxReasons = 100
 
-// mostSeries is the number of series that are kept. The SDK puts all series
-// above 2,000 into one, so keeping more is of no use.
-const mostSeries = 4096
+// maxSeries limits the series in memory. The SDK merges all series above 2,000.
+const maxSeries = 4096
 
 func newMetrics(meter metric.Meter) *metrics {
 	if _, off := meter.(metricnoop.Meter); off {
@@ -90,23 +87,23 @@ func (m *metrics) enabled(ctx context.Context) bool {
 	return false
 }
 
-// measure records how a link ended, even if the context is canceled.
-func (b *bound) measure(ctx context.Context, p *running, l *left) {
+// measure also measures if the context is canceled.
+func (b *bound) measure(ctx context.Context, p *running, e *ending) {
 	defer b.contain()
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	key := seriesKey{whole: pass.Of(l.link), reconciler: p.reconciler(), point: l.link.Point, verdict: l.verdict, reason: l.reason}
+	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: e.reason}
 	if key.whole == 0 {
-		key.link = l.link.Name
+		key.link = e.link.Name
 	}
-	if l.rule != "" {
-		key.reason = l.rule
+	if e.rule != "" {
+		key.reason = e.rule
 	}
 	s := b.metrics.seriesOf(key)
 	i := &b.metrics.of[key.whole]
 	if i.duration != nil {
-		i.duration.Record(ctx, l.elapsed.Seconds(), s.record...)
+		i.duration.Record(ctx, e.elapsed.Seconds(), s.record...)
 	}
 	if i.verdicts != nil {
 		i.verdicts.Add(ctx, 1, s.add...)
@@ -122,17 +119,17 @@ func (m *metrics) seriesOf(key seriesKey) *series {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	where := key
-	where.verdict, where.reason = "", ""
-	if key.reason != "" && m.counts[where] >= mostReasons {
+	counted := seriesKey{whole: key.whole, reconciler: key.reconciler, point: key.point, link: key.link}
+	if key.reason != "" && m.counts[counted] >= maxReasons {
 		key.reason = OtherReason
 	}
-	if s = m.series[key]; s == nil {
-		s = newSeries(key)
+	if s := m.series[key]; s != nil {
+		return s
 	}
-	if _, kept := m.series[key]; !kept && len(m.series) < mostSeries {
+	s = newSeries(key)
+	if len(m.series) < maxSeries {
 		m.series[key] = s
-		m.counts[where]++
+		m.counts[counted]++
 	}
 	return s
 }

@@ -15,24 +15,22 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// observer makes spans, metrics and log lines for a reconciler or a chain.
 type observer struct {
 	options
 	tracer  trace.Tracer       // nil: off
 	metrics *metrics           // nil: off
-	class   func(error) string // classifies an error if the reconciler does not
-	report  sync.Once          // reports a panic of the tracer, the meter or the logger
+	class   func(error) string // classifies the errors of a standalone chain
+	report  sync.Once          // guards the report of the first panic
 }
 
-// bound is an observer of one link. It holds everything that is computed from
-// the link once.
+// bound is an observer of one link, with the data that is computed once.
 type bound struct {
 	*observer
 	link        *chain.Link
-	verbosity   int // of log lines
+	verbosity   int
 	spanName    string
 	spanOptions []trace.SpanStartOption
-	where       []attribute.KeyValue // the point and the link
+	position    []attribute.KeyValue // the point and the link
 	logValues   []any
 }
 
@@ -42,16 +40,15 @@ var (
 	_ pass.Starter   = &bound{}
 )
 
-// New makes an observer. One observer serves all reconcilers and chains of a
-// program. Without options it uses the logger of each context and the global
-// providers, which may be set later. If everything is off it returns nil, which
-// is no observer and costs nothing at run time. If the meter refuses an
-// instrument, New reports the error to the global error handler
-// (otel.SetErrorHandler) and leaves the instrument out.
+// New makes an observer for all reconcilers and chains of a program. Without
+// options it uses the logger of each context and the global providers, which
+// may be set later. If every signal is off, New returns nil, which costs
+// nothing at run time.
 //
-// A panic of a tracer, a meter or a logger stays inside the observer. It costs
-// the span, measurement or log line, and nothing else. The observer reports the
-// first one to the global error handler.
+// New reports an instrument that the meter refuses to the global error handler
+// (otel.SetErrorHandler), and leaves it out. The observer recovers panics of
+// tracers, meters and loggers, and reports the first one. A panic loses only
+// the span, measurement or log line.
 func New(opts ...Option) chain.Observer {
 	if o := newObserver(opts); !o.off() {
 		return o
@@ -75,12 +72,10 @@ func newObserver(opts []Option) *observer {
 	return o
 }
 
-// off reports whether all of spans, metrics and log lines are off for good.
-func (o *observer) off() bool { return o.tracer == nil && o.metrics == nil && o.quiet }
+func (o *observer) off() bool { return o.tracer == nil && o.metrics == nil && o.noLogs }
 
-// tracerOf returns the tracer of a provider, or nil if the provider is off for
-// good. Only the type of a tracer shows that: the global tracer does nothing
-// until an SDK is installed.
+// tracerOf returns nil if the provider is off for good. Only the type shows
+// that, because the global tracer records nothing until an SDK is installed.
 func tracerOf(p trace.TracerProvider) trace.Tracer {
 	if p == nil {
 		return nil
@@ -92,8 +87,7 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 	return tracer
 }
 
-// metricsOf makes the instruments of a provider. It returns nil if the provider
-// is off.
+// metricsOf returns nil if the provider is off.
 func metricsOf(p metric.MeterProvider) *metrics {
 	if p == nil {
 		return nil
@@ -101,8 +95,8 @@ func metricsOf(p metric.MeterProvider) *metrics {
 	return newMetrics(p.Meter(scope, metric.WithInstrumentationVersion(scopeVersion)))
 }
 
-// contain is deferred around every use of a tracer, a meter or a logger. It
-// stops a panic.
+// contain recovers a panic. Each function that uses a tracer, a meter or a
+// logger defers it.
 func (o *observer) contain() {
 	if v := recover(); v != nil {
 		o.report.Do(func() { otel.Handle(fmt.Errorf("otelx: a tracer, a meter or a logger panicked: %v", v)) })
@@ -110,19 +104,17 @@ func (o *observer) contain() {
 }
 
 // Enabled implements [chain.Observer]. It reports whether any signal is on for
-// a chain that stands alone.
+// a standalone chain.
 func (o *observer) Enabled(ctx context.Context) (on bool) {
 	defer o.contain()
-	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.quiet && logged(ctx, o.linkVerbosity)
+	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, o.linkVerbosity)
 }
 
-// traced reports whether the links of a chain that stands alone have spans or
-// events.
+// traced reports whether links have spans or events.
 func (o *observer) traced(ctx context.Context) bool {
-	return o.tracer != nil && (o.asks() || trace.SpanFromContext(ctx).IsRecording())
+	return o.tracer != nil && (o.samplesLinks() || trace.SpanFromContext(ctx).IsRecording())
 }
 
-// measured reports whether there are metrics.
 func (o *observer) measured(ctx context.Context) (on bool) {
 	if o.metrics == nil {
 		return false
@@ -134,11 +126,11 @@ func (o *observer) measured(ctx context.Context) (on bool) {
 // Doubles implements pass.Doubler.
 func (o *observer) Doubles(other chain.Observer) bool {
 	p, ok := other.(*observer)
-	return ok && !o.quiet && !p.quiet
+	return ok && !o.noLogs && !p.noLogs
 }
 
-// asks reports whether each point and link asks the sampler.
-func (o *observer) asks() bool { return o.linkSpans && o.ask && o.tracer != nil }
+// samplesLinks reports whether the sampler decides about each point and link.
+func (o *observer) samplesLinks() bool { return o.linkSpans && o.sampleLinks && o.tracer != nil }
 
 // Start implements pass.Starter.
 func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, bool) {
@@ -147,26 +139,26 @@ func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, b
 		ctx, span = b.startSpan(ctx)
 	}
 	recording := span != nil && span.IsRecording()
-	stops := b.logs(ctx)
-	if !recording && !stops && !b.asks() && !b.measured(ctx) {
+	logsStop := b.logs(ctx)
+	if !recording && !logsStop && !b.samplesLinks() && !b.measured(ctx) {
 		if span != nil {
 			b.endSpan(span)
 		}
 		return ctx, false
 	}
-	return b.begin(ctx, &running{link: b.link, span: span, recording: recording, stops: stops}, start), true
+	return b.begin(ctx, &running{link: b.link, span: span, recording: recording, logsStop: logsStop}, start), true
 }
 
-// begin does the work of Start for a pass that is observed. It is a separate
-// function so that an unobserved pass does not pay for it.
+// begin starts an observed pass. A separate function saves unobserved passes
+// its cost.
 func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context.Context {
 	if p.recording {
 		b.describe(ctx, p.span, start)
 	}
-	if p.stops {
+	if p.logsStop {
 		ctx = b.logStart(ctx, start)
 	}
-	ctx = b.run(ctx, p)
+	ctx = b.prepare(ctx, p)
 	if start.ErrorClass != nil {
 		p.class = start.ErrorClass
 	}
@@ -174,20 +166,20 @@ func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context
 	return ctx
 }
 
-// run completes p, and returns the context of its links.
-func (b *bound) run(ctx context.Context, p *running) context.Context {
+// prepare sets the fields of p, and returns the context of the links.
+func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 	p.Context, p.o, p.outer, p.class = ctx, b.observer, runningIn(ctx), b.class
 	p.measured = b.measured(ctx)
 	p.logs[0] = b.logged(ctx, b.linkVerbosity)
 	points := b.logged(ctx, b.pointVerbosity)
 	p.logs[pass.Point], p.logs[pass.Pass] = points, points
-	if p.recording || points || p.logs[0] || p.link == nil && b.traced(ctx) {
-		return p.listen()
+	if points || p.logs[0] || b.traced(ctx) {
+		return p.receiveNotes()
 	}
 	return p
 }
 
-// Bind prepares the data about a link while its chain is composed.
+// Bind returns the observer of one link.
 func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
@@ -198,7 +190,7 @@ func (o *observer) bind(link *chain.Link) *bound {
 		return b
 	}
 	add := func(attr attribute.Key, log, value string) {
-		b.where = append(b.where, attr.String(value))
+		b.position = append(b.position, attr.String(value))
 		b.logValues = append(b.logValues, log, value)
 	}
 	if link.Point != "" {
@@ -211,16 +203,16 @@ func (o *observer) bind(link *chain.Link) *bound {
 			b.spanName = link.Point + " " + link.Name
 		}
 	}
-	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.where...)}
+	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.position...)}
 	return b
 }
 
-// Enter implements [chain.Observer], for callers that do not bind.
+// Enter is for callers that do not call Bind.
 func (o *observer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	return o.bind(link).Enter(ctx, link)
 }
 
-// Exit implements [chain.Observer], for callers that do not bind.
+// Exit is for callers that do not call Bind.
 func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	o.bind(link).Exit(ctx, link, exit)
 }
@@ -228,9 +220,9 @@ func (o *observer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) 
 // Enter implements [chain.Observer].
 func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
 	p := runningIn(ctx).of(b.observer)
-	if p == nil { // the outermost link of a chain that stands alone
+	if p == nil { // the outermost link of a standalone chain
 		p = &running{}
-		ctx = b.run(ctx, p)
+		ctx = b.prepare(ctx, p)
 	}
 	if b.shows(p) {
 		p.enter(b.link)
@@ -238,10 +230,9 @@ func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
 	if p.logs[pass.Of(b.link)] {
 		b.logEnter(ctx)
 	}
-	if b.linkSpans && b.tracer != nil && (b.ask || trace.SpanFromContext(ctx).IsRecording()) {
-		if inner, span := b.startSpan(ctx); span != nil {
-			return &spanContext{inner, span, b.link, p, runningIn(ctx)}
-		}
+	if b.linkSpans && b.tracer != nil && (b.sampleLinks || trace.SpanFromContext(ctx).IsRecording()) {
+		inner, span := b.startSpan(ctx)
+		return &spanContext{inner, span, b.link, p, runningIn(ctx)}
 	}
 	return ctx
 }
@@ -254,18 +245,18 @@ func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
 	}
 	whole := pass.Of(b.link)
 	span := b.spanOf(ctx, p)
-	logs := p.logs[whole] || whole == pass.Pass && p.stops
+	logs := p.logs[whole] || whole == pass.Pass && p.logsStop
 	if span == nil && !p.measured && !logs {
 		return
 	}
-	l := b.left(p, exit)
+	e := b.endingOf(p, exit)
 	if span != nil {
-		b.exitSpan(ctx, p, span, &l)
+		b.exitSpan(ctx, p, span, &e)
 	}
 	if p.measured {
-		b.measure(ctx, p, &l)
+		b.measure(ctx, p, &e)
 	}
 	if logs {
-		b.logExit(ctx, p, &l, exit.Result)
+		b.logExit(ctx, p, &e, exit.Result)
 	}
 }

@@ -11,36 +11,33 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// running is the state of an observer in a running pass, or in a running call
-// of a chain that stands alone. It is the context of the inner links.
+// running is the state of an observer in one pass or one call of a standalone
+// chain. It is the context of the inner links.
 type running struct {
 	context.Context
 	o         *observer
-	outer     *running            // of another observer, or of a pass around this one; nil: none
-	link      *chain.Link         // the link of the pass; nil: a chain that stands alone
-	span      trace.Span          // of the pass; nil: none
-	recording bool                // whether span records
-	class     func(error) string  // classifies an error
-	logs      [pass.Pass + 1]bool // whether links, points and the pass are logged
-	stops     bool                // whether a pass that is blocked or fails is logged
-	measured  bool                // whether there are metrics
+	outer     *running    // of another observer or an outer pass; nil: none
+	link      *chain.Link // nil: a standalone chain
+	span      trace.Span  // of the pass; nil: none
+	recording bool
+	class     func(error) string
+	logs      [pass.Pass + 1]bool // by pass.Whole
+	logsStop  bool                // whether a blocked or failed pass is logged
+	measured  bool
 
-	mu    sync.Mutex
-	open  []*chain.Link // the links that show notes and are running, innermost last; nil: none shows notes
-	few   [8]*chain.Link
-	notes []note // of the running links
+	mu       sync.Mutex
+	open     []*chain.Link // the running links that show notes, innermost last; nil: none shows notes
+	openRoom [8]*chain.Link
+	notes    []note
 }
 
-// note is a text of a running link.
 type note struct {
 	link *chain.Link
 	text string
 }
 
-// runningKey is the context key of a *running.
 type runningKey struct{}
 
-// Value implements context.Context.
 func (p *running) Value(key any) any {
 	if _, ok := key.(runningKey); ok {
 		return p
@@ -62,8 +59,7 @@ func (p *running) of(o *observer) *running {
 	return p
 }
 
-// reconciler returns the name of the reconciler whose pass it is; empty without
-// a pass.
+// reconciler returns "" for a standalone chain.
 func (p *running) reconciler() string {
 	if p.link == nil {
 		return ""
@@ -71,13 +67,13 @@ func (p *running) reconciler() string {
 	return p.link.Name
 }
 
-// listen returns the context of p in which p gets the notes of links.
-func (p *running) listen() context.Context {
-	p.open = p.few[:0]
+// receiveNotes returns the context in which p receives notes.
+func (p *running) receiveNotes() context.Context {
+	p.open = p.openRoom[:0]
 	return chain.WithNotes(p, p.add)
 }
 
-// enter opens a link that shows its notes.
+// enter records the start of a link that shows notes.
 func (p *running) enter(link *chain.Link) {
 	if p.open == nil {
 		return
@@ -87,25 +83,25 @@ func (p *running) enter(link *chain.Link) {
 	p.open = append(p.open, link)
 }
 
-// add adds a note to the innermost running link. A link that makes many notes
-// shows the first ones.
+// add adds a note to the innermost running link. It drops a note if each
+// running link has maxList notes on average.
 func (p *running) add(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n := len(p.open); n > 0 && len(p.notes) < maxList*n {
+	if n := len(p.open); len(p.notes) < maxList*n {
 		p.notes = append(p.notes, note{p.open[n-1], safe(text, maxText)})
 	}
 }
 
-// leave closes a link and returns its notes.
+// leave records the end of a link, and returns its notes.
 func (p *running) leave(link *chain.Link) (texts []string) {
 	if p.open == nil {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := len(p.open) - 1; i >= 0; i-- { // a link on its own goroutine may leave late
-		if p.open[i] == link {
+	for i, l := range slices.Backward(p.open) { // a link on another goroutine may end after an outer one
+		if l == link {
 			p.open = slices.Delete(p.open, i, i+1)
 			break
 		}
@@ -119,7 +115,7 @@ func (p *running) leave(link *chain.Link) (texts []string) {
 	return texts
 }
 
-// shows reports whether a link has an event, a span or log lines in p.
+// shows reports whether the link has an event, a span or log lines.
 func (b *bound) shows(p *running) bool {
 	return p.logs[pass.Of(b.link)] || b.tracer != nil && (b.linkSpans || pass.Of(b.link) == 0)
 }

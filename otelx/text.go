@@ -5,9 +5,9 @@ import "github.com/windlass-go/windlass/internal/text"
 // The limits of texts that come from services and users.
 const (
 	maxWord = text.Name   // a verdict, a reason or a name
-	maxText = text.Object // a message, a note or the name of an awaited object
+	maxText = text.Object // a message, a note or a key
 	maxList = 10          // the number of notes or awaited objects
 )
 
-// safe returns a text of a service or a user as one line that is safe to show.
+// safe returns a text of a service or a user as one line, without secrets.
 func safe(foreign string, limit int) string { return text.Line(foreign, limit) }

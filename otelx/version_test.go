@@ -18,7 +18,7 @@ func TestVersionIn(t *testing.T) {
 		want   string
 	}{
 		"None":       {"a program without build information has no version", nil, ""},
-		"Dependency": {"a program has the version that it depends on", other(&debug.Module{Path: module, Version: "v1.2.3"}), "1.2.3"},
+		"Dependency": {"the version is that of the dependency", other(&debug.Module{Path: module, Version: "v1.2.3"}), "1.2.3"},
 		"Replaced":   {"a replaced module has the version of the replacement", other(&debug.Module{Path: module, Version: "v1.2.3", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.3.0"}}), "1.3.0"},
 		"Folder":     {"a folder has no version", other(&debug.Module{Path: module, Version: "v1.2.3", Replace: &debug.Module{Path: "../windlass"}}), ""},
 		"Main":       {"the module's own programs have its version", of("v1.2.3"), "1.2.3"},

@@ -9,11 +9,10 @@ import (
 	"github.com/windlass-go/windlass/internal/run"
 )
 
-// Span makes a link that puts a span around link and all its inner links. It
-// always asks the sampler, whatever the parent span. The link and the span have
-// the given name. Span takes the options of [New] that are about spans. If the
-// provider is off, it returns link itself, under that name. A nil link and an
-// empty name panic.
+// Span makes a link with the given name that runs link, and all its inner
+// links, in a span of that name. The sampler is asked even if the parent span
+// is not recorded. Span uses the options of [New] for spans. If the tracer
+// provider is off, Span only names link. A nil link and an empty name panic.
 func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithoutLogs(), WithMeterProvider(nil)))
 	return wrap(name, link, o, func(b *bound, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
@@ -23,20 +22,20 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 				return h(ctx, req)
 			}
 			return run.Call(inner, req, h, func(end run.End[Res]) {
-				if end.Returned && !span.IsRecording() {
+				if !span.IsRecording() {
 					b.endSpan(span)
 					return
 				}
-				l := b.left(&running{class: b.class}, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
-				b.finish(span, &l)
+				e := b.endingOf(&running{class: b.class}, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
+				b.finish(span, &e)
 			})
 		}
 	})
 }
 
-// Log makes a link that logs the start and the end of link with all its inner
-// links, and the verdict. The link has the given name. Log takes the options of
-// [New] that are about log lines. A nil link and an empty name panic.
+// Log makes a link with the given name that logs a line when link starts, and a
+// line with the verdict when link and all its inner links have ended. Log uses
+// the options of [New] for log lines. A nil link and an empty name panic.
 func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Option) chain.Middleware[Req, Res] {
 	o := newObserver(append(opts[:len(opts):len(opts)], WithTracerProvider(nil), WithMeterProvider(nil)))
 	return wrap(name, link, o, func(b *bound, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
@@ -52,8 +51,8 @@ func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Opt
 	})
 }
 
-// wrap makes a link of that name, whose handlers are those of link inside
-// around. If o is off, it makes link itself, under that name.
+// wrap makes a link with the given name whose handlers are link's handlers
+// inside around. If o is off, wrap only names link.
 func wrap[Req, Res any](name string, link chain.Middleware[Req, Res], o *observer, around func(*bound, chain.Handler[Req, Res]) chain.Handler[Req, Res]) chain.Middleware[Req, Res] {
 	named := chain.Named(name, link)
 	if o.off() {

@@ -8,16 +8,14 @@ import "github.com/windlass-go/windlass/chain"
 const Max = 1000
 
 // Walk calls visit for err and for the errors inside it, outer errors before
-// inner ones, until visit returns true. branch is 0 for err itself and for an
-// error that is wrapped alone. For an error that a join holds, branch is the
-// number of joins around it.
+// inner ones, until visit returns true. For an error that is directly inside a
+// join, branch is the number of joins around it. Otherwise it is 0.
 //
-// Walk does not enter the value of a *chain.PanicError. Of a
-// *chain.DeadlineError it visits Err alone.
+// Walk does not visit the value of a *chain.PanicError. Inside a
+// *chain.DeadlineError it visits only Err.
 //
-// stopped reports whether visit returned true. readable is false for a tree of
-// more than [Max] errors, and if a method of an error or visit panics. Then
-// stopped is false.
+// stopped reports whether visit returned true. If the tree has more than [Max]
+// errors, or if visit or a method of an error panics, both results are false.
 func Walk(err error, visit func(err error, branch int) (stop bool)) (stopped, readable bool) {
 	w := walk{visit: visit, left: Max}
 	defer func() {
@@ -29,8 +27,8 @@ func Walk(err error, visit func(err error, branch int) (stop bool)) (stopped, re
 	return stopped && w.left >= 0, w.left >= 0
 }
 
-// Any reports whether match returns true for err or an error inside it. It is
-// false if the tree cannot be read up to that error.
+// Any reports whether match returns true for err or an error inside it. It
+// returns false if the tree is unreadable before that error.
 func Any(err error, match func(error) bool) bool {
 	if err == nil {
 		return false
@@ -41,10 +39,11 @@ func Any(err error, match func(error) bool) bool {
 
 type walk struct {
 	visit func(err error, branch int) (stop bool)
-	left  int // the number of errors that it may still visit
+	left  int // the number of errors that may still be visited
 }
 
-// enter reports whether the walk ends. err is inside this number of joins.
+// enter visits err, which is inside joins joins, and the errors inside it. It
+// reports whether the walk ends.
 func (w *walk) enter(err error, joins int) (stop bool) {
 	for branch := joins; err != nil; branch = 0 {
 		if w.left--; w.left < 0 || w.visit(err, branch) {

@@ -39,6 +39,7 @@ type panicking struct{}
 func (panicking) Error() string { return "panicking" }
 func (panicking) Unwrap() error { panic("no cause") }
 
+// Walk visits outer errors first, and reports what it could not read.
 func TestWalk(t *testing.T) {
 	type result struct {
 		Visits            []string
@@ -50,9 +51,9 @@ func TestWalk(t *testing.T) {
 		want   result
 	}{
 		"Nil":       {"no error is visited", nil, result{Readable: true}},
-		"Wrapped":   {"an outer error comes before its inner error", wrap{wrap{text("a")}}, result{[]string{"wrap 0", "wrap 0", "a 0"}, false, true}},
-		"Joined":    {"branches have the number of joins around them", join{text("a"), wrap{join{text("b"), nil, wrap{text("c")}}}, text("d")}, result{[]string{"join 0", "a 1", "wrap 1", "join 0", "b 2", "wrap 2", "c 0", "d 1"}, false, true}},
-		"Stopped":   {"no error after the one that stops is visited", join{wrap{join{text("a"), text("stop"), text("b")}}, panicking{}}, result{[]string{"join 0", "wrap 1", "join 0", "a 2", "stop 2"}, true, true}},
+		"Wrapped":   {"an outer error is visited before its inner error", wrap{wrap{text("a")}}, result{[]string{"wrap 0", "wrap 0", "a 0"}, false, true}},
+		"Joined":    {"branch is the number of joins around an error that is directly inside a join", join{text("a"), wrap{join{text("b"), nil, wrap{text("c")}}}, text("d")}, result{[]string{"join 0", "a 1", "wrap 1", "join 0", "b 2", "wrap 2", "c 0", "d 1"}, false, true}},
+		"Stopped":   {"no error is visited after visit returned true", join{wrap{join{text("a"), text("stop"), text("b")}}, panicking{}}, result{[]string{"join 0", "wrap 1", "join 0", "a 2", "stop 2"}, true, true}},
 		"Panic":     {"the value of a panic is not an inner error", join{&chain.PanicError{Value: text("stop")}, text("a")}, result{[]string{"join 0", "panic: stop 1", "a 1"}, false, true}},
 		"Deadline":  {"a deadline error has one inner error", &chain.DeadlineError{Link: "x", Err: context.DeadlineExceeded}, result{[]string{"link x was not done within 0s 0", "context deadline exceeded 0"}, false, true}},
 		"Panicking": {"a method that panics ends the walk", join{text("a"), panicking{}, text("stop")}, result{[]string{"join 0", "a 1", "panicking 1"}, false, false}},
@@ -75,6 +76,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// Walk visits at most Max errors.
 func TestWalkIsBounded(t *testing.T) {
 	shared := error(text("a"))
 	for range 40 {
@@ -87,9 +89,9 @@ func TestWalkIsBounded(t *testing.T) {
 		readable bool
 	}{
 		"Max":    {"a tree of Max errors is read", make(join, 0, 1).with(errtree.Max - 1), errtree.Max, true},
-		"Over":   {"a tree of more is not", make(join, 0, 1).with(errtree.Max), errtree.Max, false},
-		"Self":   {"an error that unwraps to itself has no end", &self{}, errtree.Max, false},
-		"Shared": {"2^40 branches are visited up to Max", shared, errtree.Max, false},
+		"Over":   {"a tree of more errors is unreadable", make(join, 0, 1).with(errtree.Max), errtree.Max, false},
+		"Self":   {"the tree of an error that unwraps to itself is unreadable", &self{}, errtree.Max, false},
+		"Shared": {"a tree of 2^40 errors is visited up to Max", shared, errtree.Max, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -102,6 +104,7 @@ func TestWalkIsBounded(t *testing.T) {
 	}
 }
 
+// with returns the join with n more errors.
 func (j join) with(n int) join {
 	for range n {
 		j = append(j, text("a"))
@@ -109,6 +112,7 @@ func (j join) with(n int) join {
 	return j
 }
 
+// Any finds an error inside another one, if the tree is readable before it.
 func TestAny(t *testing.T) {
 	target := errors.New("x")
 	match := func(err error) bool { return err == target }
@@ -120,7 +124,7 @@ func TestAny(t *testing.T) {
 		"Inside": {"the error is wrapped and joined", wrap{join{text("a"), fmt.Errorf("b: %w", target)}}, true},
 		"Absent": {"another error is inside", wrap{text("a")}, false},
 		"Before": {"a match before an unreadable error counts", join{target, panicking{}}, true},
-		"After":  {"a match after an unreadable error does not", join{&self{}, target}, false},
+		"After":  {"a match after an unreadable error does not count", join{&self{}, target}, false},
 		"Nil":    {"no error has no match", nil, false},
 	} {
 		if got := errtree.Any(tc.err, match); got != tc.want {
@@ -129,6 +133,7 @@ func TestAny(t *testing.T) {
 	}
 }
 
+// A walk allocates nothing itself.
 func TestWalkDoesNotAllocate(t *testing.T) {
 	if race.Enabled {
 		t.Skip("allocations are not exact under the race detector")

@@ -1,4 +1,4 @@
-// Package keyed remembers values by key.
+// Package keyed holds values by key.
 package keyed
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Map remembers values by key, in the order in which they were put. It is safe
-// for concurrent use. The zero Map is empty. Len, and Get and Delete of an empty
+// Map holds values by key, in the order of their last Put. It is safe for
+// concurrent use. The zero Map is empty. Len, and Get and Delete of an empty
 // Map, take no lock.
 type Map[K comparable, V any] struct {
 	n     atomic.Int64 // the length of at
@@ -39,10 +39,11 @@ func (m *Map[K, V]) Get(key K) (v V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put lets change set the value of key, which is the zero value at first, and
-// makes it the newest. Then Put removes the oldest values for which drop returns
-// true. drop receives the number of keys. A nil drop removes none. Put holds a
-// lock while it calls both functions, so they must not call functions of users.
+// Put calls change with the value of key, or with the zero value for a new key,
+// and makes the key the newest. Then it calls drop with the number of keys and
+// the oldest other value, and removes that value, until drop returns false. A
+// nil drop removes none. Put calls both functions under a lock, so they must
+// not call functions of users.
 func (m *Map[K, V]) Put(key K, change func(*V), drop func(n int, oldest *V) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

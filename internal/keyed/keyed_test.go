@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/internal/keyed"
 )
 
-// A Map behaves like a list of keys and values that drops its oldest ones.
+// A Map equals a list of keys and values from which the oldest are dropped.
 func TestMap(t *testing.T) {
 	type pair struct{ key, value int }
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,7 +63,7 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// Several goroutines may use a Map at once, and no change is lost.
+// Concurrent goroutines lose no change.
 func TestMapConcurrently(t *testing.T) {
 	var m keyed.Map[int, int]
 	var wg sync.WaitGroup

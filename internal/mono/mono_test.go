@@ -8,7 +8,7 @@ import (
 	"github.com/windlass-go/windlass/internal/mono"
 )
 
-// TestNow: a duration is what a time.Time would have measured, also where a test has a clock of its own.
+// A difference of Now is the elapsed time, also on the fake clock of synctest.
 func TestNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := mono.Now()

@@ -1,11 +1,11 @@
-// Package onion composes chains that fail closed. It is the one guard of
-// packages checks, classify and flow.
+// Package onion composes chains that fail closed, for packages checks, classify
+// and flow.
 //
 //	observers ( guard ( link ( observers ( guard ( link ... guard ( end ) ) ) ) ) )
 //
-// The guard of a link turns a panic into an error, refuses a result that is not
-// valid, and records which link decided. Outer links get what the guard
-// returns.
+// The guard of a link turns a panic into an error, replaces an invalid result
+// with an error, and records which link decided. Outer links get the result of
+// the guard.
 package onion
 
 import (
@@ -18,48 +18,48 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Note is the state of one call of a guarded chain. It lives in the request or
-// in the context, so that it needs no allocation. Copies of a request share it.
+// Note is the state of one call of a guarded chain. The request or the context
+// contains it, so that it needs no allocation. Copies of a request share it.
 type Note struct {
 	// Reached reports whether the end of the chain was reached in the running
 	// call of next, and all links since then proceeded.
-	Reached bool
-	failed  bool        // what is an error
-	by      *chain.Link // the innermost link that did not proceed in the running call of next
-	what    any         // its decision, or its error
+	Reached  bool
+	failed   bool        // whether decision is an error
+	by       *chain.Link // the innermost link that did not proceed in the running call of next
+	decision any         // the decision of by, or its error
 }
 
-// By returns the link that decided the last call; nil: all links proceeded. It
-// is [End] if the end of the chain decided.
+// By returns the link that decided the last call, [End] if the end of the chain
+// decided, or nil if all links proceeded.
 func (n *Note) By() *chain.Link { return n.by }
 
-// Decision returns the decision of the link By, or its error.
-func (n *Note) Decision() any { return n.what }
+// Decision returns the decision or the error of the link By.
+func (n *Note) Decision() any { return n.decision }
 
-// enter begins a call of a link, with no decision yet.
+// enter starts a call of a link. It clears the decision.
 func (n *Note) enter(reached bool) {
 	n.Reached = reached
 	if n.by != nil { // so that most calls write no pointers
-		n.by, n.what = nil, nil
+		n.by, n.decision = nil, nil
 	}
 }
 
-// passes reports whether a link that returned what and err passes on the
+// passes reports whether a link that returned decision and err passed on the
 // decision of an inner link.
-func (n *Note) passes(what any, err error) bool {
+func (n *Note) passes(decision any, err error) bool {
 	if n.by == nil || n.failed != (err != nil) {
 		return false
 	}
 	if err == nil {
-		return n.what == what
+		return n.decision == decision
 	}
-	return errtree.Any(err, func(e error) bool { return same(e, n.what.(error)) })
+	return errtree.Any(err, func(e error) bool { return same(e, n.decision.(error)) })
 }
 
-// Call is the state that a request keeps for its guarded calls. The zero Call is
-// ready for use.
+// Call is the state that a request keeps for its guarded calls. The zero Call
+// is ready for use.
 type Call struct {
-	note *Note // set while a call runs; copies of the request share it
+	note *Note // nil: no call runs; copies of the request share it
 	own  Note  // the target of note, stored here to avoid an allocation
 	by   *chain.Link
 }
@@ -70,8 +70,8 @@ func (c *Call) Note() *Note { return c.note }
 // By returns the link that decided the last call.
 func (c *Call) By() *chain.Link { return c.by }
 
-// Open begins a call. first reports that it is not nested in another call.
-// Guards change the note, so a caller that uses them saves and restores it.
+// Open starts a call. first reports whether no outer call runs. Guards change
+// the note, so a caller with guards saves it and restores it.
 func (c *Call) Open() (note *Note, first bool) {
 	if c.note == nil {
 		c.note = &c.own
@@ -80,22 +80,22 @@ func (c *Call) Open() (note *Note, first bool) {
 	return c.note, first
 }
 
-// Close ends the call that Open began, and that link by decided. It needs the
-// results of Open, because a link may overwrite the request.
+// Close ends a call that link by decided. note and first are the results of
+// Open, because a link may overwrite the request.
 func (c *Call) Close(note *Note, first bool, by *chain.Link) {
 	if c.by != by { // so that most calls write no pointers
 		c.by = by
 	}
 	if first {
-		note = nil // so that a copy of the request made later is not tied to this one
+		note = nil // so that a later copy of the request has its own note
 	}
 	c.note = note
 }
 
-// End stands for the end of a chain: the operation, or the default.
+// End represents the end of a chain: the operation, or the default.
 var End = &chain.Link{}
 
-// Guard says what the guarded chain of a package accepts.
+// Guard describes the valid results of a guarded chain.
 type Guard[Req any, Res comparable] struct {
 	// Proceed is the result that a link may return only if the end of the chain
 	// was reached and all inner links proceeded. Nil: Vet alone decides.
@@ -103,17 +103,17 @@ type Guard[Req any, Res comparable] struct {
 	// Note returns the note of the call that a request belongs to. A nil note
 	// records nothing. If ok is false, a link replaced the request.
 	Note func(ctx context.Context, req Req) (n *Note, ok bool)
-	// Stray returns the error for such a request on its way to link at.
+	// Stray returns the error for a replaced request that reached link at.
 	Stray func(req Req, at *chain.Link) error
-	// Vet returns the result of link at, with an error if it is not valid. what
-	// identifies the decision; nil: the result proceeds.
-	Vet func(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (_ Res, what any, _ error)
-	// Decided is called when a link has decided. Nil: nothing happens.
+	// Vet returns the result of link at, or an error if the result is invalid.
+	// decision identifies the decision; nil: the result proceeds.
+	Vet func(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (_ Res, decision any, _ error)
+	// Decided is called when a link has decided; nil: not called.
 	Decided func(res Res, ctx context.Context)
 }
 
 // Compose composes a chain around end, with a guard around each link and around
-// the end. A nil end returns Proceed.
+// end. A nil end returns Proceed.
 func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler[Req, Res], g *Guard[Req, Res]) chain.Handler[Req, Res] {
 	if end == nil {
 		end = g.end
@@ -128,20 +128,20 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 		outermost = l // links are composed from the innermost to the outermost
 		return g.around(l, h)
 	}, nil).Then(end)
-	if c.Decorated() { // the user's decorations are around the guards, and count as the outermost link
+	if c.Decorated() { // the user's decorations are outside the guards, and count as the outermost link
 		return g.around(outermost, h)
 	}
 	return h
 }
 
-// Decorate returns a chain with a decoration that is also around the links inside
-// chain.When. inside observes the links inside other links, such as those of
-// checks.OnOwner. A nil inside is no observer.
+// Decorate returns a chain with a decoration around each link, including the
+// links inside chain.When. The observer inside observes the links inside other
+// links, such as the links of checks.OnOwner; nil: no observer.
 func Decorate[Req, Res any](c chain.Chain[Req, Res], decorate func(*chain.Link, chain.Handler[Req, Res]) chain.Handler[Req, Res], inside chain.Observer) chain.Chain[Req, Res] {
 	return c.Observe(layer{nil, decorate, inside})
 }
 
-// layer carries such a decoration to chain.Observe.
+// layer passes a decoration and an observer to chain.Observe.
 type layer struct {
 	chain.Observer // nil
 	decorate       any
@@ -151,7 +151,7 @@ type layer struct {
 // Layer returns the decoration and the observer.
 func (l layer) Layer() (decorate any, inside chain.Observer) { return l.decorate, l.inside }
 
-// end is the end of a chain that has none.
+// end is the handler of a nil end.
 func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
 	n, ok := g.Note(ctx, req)
 	if !ok {
@@ -166,7 +166,7 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		n, ok := g.Note(ctx, req)
 		if !ok {
-			return res, g.Stray(req, at) // the guard of the link that passed it on records that link
+			return res, g.Stray(req, at) // the guard of the link that replaced the request records that link
 		}
 		if n != nil {
 			n.enter(at == End)
@@ -174,7 +174,7 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 		returned := false
 		defer func() {
 			if !returned {
-				if v := recover(); v != nil { // otherwise runtime.Goexit, which cannot be stopped
+				if v := recover(); v != nil { // nil: runtime.Goexit, which cannot be stopped
 					var none Res
 					res, err = g.leave(ctx, req, n, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
 				}
@@ -189,22 +189,22 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 	}
 }
 
-// leave vets what a link returned, and records the link if it decided: if it
-// did not proceed, and did not pass on what an inner link decided.
+// leave vets the result of a link. It records the link as the one that decided,
+// unless the link proceeded or passed on the decision of an inner link.
 func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (Res, error) {
-	res, what, err := g.Vet(ctx, req, n, at, res, err)
+	res, decision, err := g.Vet(ctx, req, n, at, res, err)
 	switch {
 	case n == nil:
 		return res, err
-	case err == nil && what == nil:
+	case err == nil && decision == nil:
 		n.enter(n.Reached)
 		return res, nil
 	}
-	passed := n.passes(what, err)
+	passed := n.passes(decision, err)
 	if !passed {
-		n.by, n.what, n.failed = at, what, err != nil
+		n.by, n.decision, n.failed = at, decision, err != nil
 		if n.failed {
-			n.what = err
+			n.decision = err
 		}
 		if g.Decided != nil {
 			g.Decided(res, ctx)
@@ -215,7 +215,8 @@ func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, at *chain
 	return res, err
 }
 
-// Catch turns a panic of the function that defers it into a [*chain.PanicError].
+// Catch sets err to a [*chain.PanicError] if the function that defers it
+// panics.
 func Catch(err *error) {
 	if v := recover(); v != nil {
 		*err = &chain.PanicError{Value: v, Stack: stack.Panic()}

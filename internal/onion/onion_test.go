@@ -15,14 +15,14 @@ type uncomparable struct{ all []string }
 
 func (u uncomparable) Error() string { return fmt.Sprint(u.all) }
 
-// TestBy tests which of the links outer and inner the note names.
+// The note names the link that decided: outer, inner, or none.
 func TestBy(t *testing.T) {
 	type handler = chain.Handler[*onion.Note, string]
 	errInner, errOuter := errors.New("inner"), errors.New("outer")
 	fails := func(err error) handler {
 		return func(context.Context, *onion.Note) (string, error) { return "", err }
 	}
-	says := func(res string) handler {
+	returns := func(res string) handler {
 		return func(context.Context, *onion.Note) (string, error) { return res, nil }
 	}
 	replaced := func(res string, err error) func(string, error) (string, error) {
@@ -32,21 +32,21 @@ func TestBy(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		inner  handler
-		outer  func(string, error) (string, error) // what the outer link makes of the inner result
+		outer  func(string, error) (string, error) // returns the results of the outer link
 		want   string
 	}{
-		"Proceed":      {"no link decided", says(""), same, ""},
-		"Passed":       {"the outer link passed on a decision", says("block"), same, "inner"},
-		"Replaced":     {"the outer link made another decision", says("block"), replaced("other", nil), "outer"},
-		"Mended":       {"the outer link proceeds", says("block"), replaced("", nil), ""},
+		"Proceed":      {"no link decided", returns(""), same, ""},
+		"Passed":       {"the outer link passed on a decision", returns("block"), same, "inner"},
+		"Replaced":     {"the outer link made another decision", returns("block"), replaced("other", nil), "outer"},
+		"Repaired":     {"the outer link proceeds", returns("block"), replaced("", nil), ""},
 		"Error":        {"the outer link passed on an error", fails(errInner), same, "inner"},
-		"Wrapped":      {"also if it wraps the error", fails(errInner), func(_ string, err error) (string, error) { return "", fmt.Errorf("outer: %w", err) }, "inner"},
-		"OtherError":   {"an error of its own is its own", fails(errInner), replaced("", errOuter), "outer"},
-		"Uncomparable": {"errors that cannot be compared pass", fails(uncomparable{[]string{"a"}}), same, "inner"},
-		"ErrorToBlock": {"a decision in place of an error", fails(errInner), replaced("block", nil), "outer"},
-		"BlockToError": {"an error in place of a decision", says("block"), replaced("block", errOuter), "outer"},
-		"Panic":        {"a panic is the error of its link", func(context.Context, *onion.Note) (string, error) { panic("no") }, same, "inner"},
-		"Refused":      {"a result that is refused is an error of its link", says("refuse"), same, "inner"},
+		"Wrapped":      {"a wrapped error is passed on", fails(errInner), func(_ string, err error) (string, error) { return "", fmt.Errorf("outer: %w", err) }, "inner"},
+		"OtherError":   {"another error is a decision of the outer link", fails(errInner), replaced("", errOuter), "outer"},
+		"Uncomparable": {"errors that cannot be compared count as the same error", fails(uncomparable{[]string{"a"}}), same, "inner"},
+		"ErrorToBlock": {"the outer link replaced an error with a decision", fails(errInner), replaced("block", nil), "outer"},
+		"BlockToError": {"the outer link replaced a decision with an error", returns("block"), replaced("block", errOuter), "outer"},
+		"Panic":        {"a panic is an error of its link", func(context.Context, *onion.Note) (string, error) { panic("no") }, same, "inner"},
+		"Refused":      {"an invalid result is an error of its link", returns("refuse"), same, "inner"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,14 +88,14 @@ func TestBy(t *testing.T) {
 	}
 }
 
-// TestCallNests tests that a call inside another one leaves the note of the
-// outer one in place, and that a call is over when it is closed.
+// A nested call uses the note of the outer call, and leaves it open. The outer
+// Close removes the note.
 func TestCallNests(t *testing.T) {
 	var c onion.Call
 	outer, first := c.Open()
 	inner, nested := c.Open()
 	if !first || nested || outer != inner || c.Note() != outer {
-		t.Errorf("first %t, nested first %t, one note %t", first, nested, outer == inner)
+		t.Errorf("first: outer %t, nested %t; same note %t", first, nested, outer == inner)
 	}
 	link := &chain.Link{Name: "a"}
 	c.Close(inner, nested, link)

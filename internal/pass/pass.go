@@ -8,21 +8,20 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Starter is an observer that decides, as it starts a whole pass, whether to
-// observe that pass. A tracer that asks its sampler is an example. The engine
-// calls Start in place of Enabled and of Enter for the pass. All other calls
-// are as for any observer.
+// Starter is an observer that decides at the start of each pass whether to
+// observe the pass, such as a tracer that asks its sampler. The engine calls
+// Start in place of Enabled and of Enter for the pass. All other calls are as
+// for any observer.
 type Starter interface {
 	chain.Observer
 	// Start is called once for each pass, before every other call. inner is the
 	// context of the pass, even if enabled is false; nil means ctx. If enabled
-	// is false, the observer gets no further call for this pass, not even its
-	// Exit.
+	// is false, the engine makes no further call for this pass, not even Exit.
 	Start(ctx context.Context, start Start) (inner context.Context, enabled bool)
 }
 
-// Doubler is an observer that must not stand beside some other observers in one
-// reconciler.
+// Doubler is an observer that one reconciler must not combine with some other
+// observers.
 type Doubler interface {
 	chain.Observer
 	// Doubles reports whether both observers write the log lines of each pass.
@@ -31,9 +30,9 @@ type Doubler interface {
 
 // Start describes a pass to a [Starter].
 type Start struct {
-	// Link stands for the whole pass. Its name is the name of the reconciler.
+	// Link represents the whole pass. Its name is the name of the reconciler.
 	Link *chain.Link
-	// Resource is the resource that the reconciler reconciles.
+	// Resource is the reconciled resource.
 	Resource any
 	// KeyOf returns a resource's key.
 	KeyOf func(resource any) string
@@ -44,8 +43,8 @@ type Start struct {
 // Key returns the key of the resource. Each call computes it.
 func (s Start) Key() string { return s.KeyOf(s.Resource) }
 
-// Whole is the tag of the link that stands for a whole pass or a whole point
-// (chain.Link.Tag).
+// Whole is the tag (chain.Link.Tag) of a link that represents a whole pass or a
+// whole point.
 type Whole uint8
 
 const (
@@ -64,7 +63,8 @@ func (w Whole) String() string {
 	return ""
 }
 
-// Of returns what a link stands for; 0: a link of a chain.
+// Of returns Pass or Point for a link that represents one, and 0 for a link of
+// a chain.
 func Of(link *chain.Link) Whole {
 	w, _ := link.Tag.(Whole)
 	return w

@@ -26,10 +26,10 @@ func Valid(s string) bool {
 	return true
 }
 
-// Of returns s if it is valid. Otherwise it returns s without known secrets,
-// with "_" for each invalid character, cut to [Max], and with the prefix "Code"
-// if s does not start with a letter. It returns "" for an s without letters and
-// digits.
+// Of returns s if it is valid, or a valid reason made from s. It removes known
+// secrets, replaces each invalid character with "_", and cuts s to [Max]. If s
+// does not start with a letter, it adds the prefix "Code". It returns "" if s
+// has no letters and digits.
 func Of(s string) string {
 	if Valid(s) {
 		return s
@@ -52,8 +52,8 @@ func Of(s string) string {
 	return s
 }
 
-// OfWords returns the words of a phrase as one word: "RedisIsBusy" for "Redis is
-// busy". It returns "" for a phrase without letters and digits.
+// OfWords joins the words of a phrase: "RedisIsBusy" for "Redis is busy". It
+// returns "" if the phrase has no letters and digits.
 func OfWords(phrase string) string {
 	words := strings.FieldsFunc(text.Line(phrase, 4*Max), func(r rune) bool { return !Alphanumeric(r) })
 	for i, w := range words {
@@ -70,7 +70,7 @@ func cut(s string) string { return s[:min(len(s), Max)] }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// Alphanumeric reports whether r is a letter or a digit of ASCII.
+// Alphanumeric reports whether r is an ASCII letter or digit.
 func Alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }

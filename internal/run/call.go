@@ -1,4 +1,4 @@
-// Package run calls handlers for observers.
+// Package run calls handlers for observers, and binds observers to links.
 package run
 
 import (
@@ -13,7 +13,7 @@ var ErrGoexit = errors.New("chain: the goroutine was ended by runtime.Goexit")
 type End[Res any] struct {
 	Result   Res   // the result; zero unless Returned
 	Returned bool  // the handler returned
-	Err      error // the error that it returned, or ErrGoexit if it ended its goroutine
+	Err      error // the returned error, or ErrGoexit if the handler ended its goroutine
 	Panic    any   // the value of the panic; nil: none
 }
 
@@ -25,9 +25,9 @@ func (e End[Res]) Any() any {
 	return e.Result
 }
 
-// Bound returns the observer that o binds to link, or o itself. An observer O
-// may have a method Bind, which prepares its data about a link while the chain
-// is composed; nil means the observer itself.
+// Bound returns o bound to link, or o itself if it has no method Bind or Bind
+// returns nil. Bind prepares the data about a link once, when the chain is
+// composed.
 func Bound[O, L any](o O, link *L) O {
 	if b, ok := any(o).(interface{ Bind(link *L) O }); ok {
 		if to := b.Bind(link); any(to) != nil {
@@ -37,9 +37,9 @@ func Bound[O, L any](o O, link *L) O {
 	return o
 }
 
-// Call calls h, and then calls left once, however h ended. A panic continues
-// with the same value.
-func Call[Req, Res any, H ~func(context.Context, Req) (Res, error)](ctx context.Context, req Req, h H, left func(End[Res])) (res Res, err error) {
+// Call calls h, and then calls ended once, also if h panics or ends its
+// goroutine. A panic continues with the same value.
+func Call[Req, Res any, H ~func(context.Context, Req) (Res, error)](ctx context.Context, req Req, h H, ended func(End[Res])) (res Res, err error) {
 	var end End[Res]
 	defer func() {
 		if end.Returned {
@@ -48,13 +48,13 @@ func Call[Req, Res any, H ~func(context.Context, Req) (Res, error)](ctx context.
 		if end.Panic = recover(); end.Panic == nil {
 			end.Err = ErrGoexit
 		}
-		left(end)
+		ended(end)
 		if end.Panic != nil {
 			panic(end.Panic)
 		}
 	}()
 	res, err = h(ctx, req)
 	end = End[Res]{Result: res, Returned: true, Err: err}
-	left(end)
+	ended(end)
 	return res, err
 }

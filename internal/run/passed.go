@@ -5,12 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// Passed tells the observers of a link whether the link passed on the decision
-// of an inner link. The guard of a link that does not proceed sets it just before
-// it returns, and the observers of that link read it just after. The observers
-// put it into the context.
+// Passed holds whether a link passed on the decision of an inner link. The
+// observers of the link put it into the context. The guard of a link that does
+// not proceed sets it before it returns, and the observers read it after that.
 type Passed struct {
-	outer *Passed // the one of an observed call around this one
+	outer *Passed // of the outer observed call; nil: none
 	is    atomic.Bool
 }
 
@@ -19,7 +18,7 @@ type passedKey struct{}
 // PassedKey is the context key of a [*Passed].
 var PassedKey any = passedKey{}
 
-// Within sets the Passed of the call around ctx.
+// Within sets the outer Passed to that in ctx.
 func (p *Passed) Within(ctx context.Context) { p.outer = passedOf(ctx) }
 
 func passedOf(ctx context.Context) *Passed {
@@ -30,15 +29,15 @@ func passedOf(ctx context.Context) *Passed {
 	return p
 }
 
-// Observed reports whether an observer of a call around ctx listens.
+// Observed reports whether ctx has a Passed.
 func Observed(ctx context.Context) bool { return passedOf(ctx) != nil }
 
-// SetPassed tells the observers of all calls around ctx.
+// SetPassed sets the Passed in ctx and its outer ones.
 func SetPassed(ctx context.Context, is bool) {
 	for p := passedOf(ctx); p != nil; p = p.outer {
 		p.is.Store(is)
 	}
 }
 
-// Is returns what was set last. A nil Passed is false.
+// Is returns the value that was set last. For a nil Passed it is false.
 func (p *Passed) Is() bool { return p != nil && p.is.Load() }

@@ -14,11 +14,11 @@ const frames = 100
 // Panic prints the stack of a panic in the format of debug.Stack. Only a
 // deferred function that has just recovered the panic may call it.
 //
-// Code that watches links must recover a panic to see it, and then panics again
-// with the same value. Each repeated panic adds its own frames on top of the
-// frames of the first panic. debug.Stack leaves out the middle of a long stack,
-// so it would soon lose the function that panicked. Panic leaves out the frames
-// of repeated panics, so that the stack begins at the first one.
+// An observer recovers each panic, and then panics again with the same value.
+// Each repeated panic adds its frames on top of the frames of the first panic.
+// debug.Stack omits the middle of a long stack, and with it the function that
+// panicked. Panic omits the frames of repeated panics, so that the stack starts
+// at the first panic.
 func Panic() []byte {
 	pcs := make([]uintptr, 256)
 	n := runtime.Callers(2, pcs)
@@ -47,8 +47,7 @@ func Panic() []byte {
 	return b.Bytes()
 }
 
-// repanics reports whether function panics again with a value that it has
-// recovered.
+// repanics reports whether function repeats a panic that it recovered.
 func repanics(function string) bool {
 	return strings.HasPrefix(function, "github.com/windlass-go/windlass/internal/run.Call[...].func")
 }

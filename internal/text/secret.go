@@ -15,20 +15,18 @@ type span struct{ from, to int }
 
 func (p span) empty() bool { return p.from >= p.to }
 
-// secretAt returns the secret that the sign at position at of s introduces. The
-// sign has size bytes. The span is empty if there is no secret. These are
-// secrets:
+// secretAt returns the secret after the sign at position at of s. The sign has
+// size bytes. The span is empty if there is no secret. These are secrets:
 //
 //   - The value of a key such as sig, X-Amz-Signature, access_token,
-//     client_secret, password or AccountKey. The key stands before "=" or
-//     "%3D", as in a query or a connection string. In JSON it stands before
-//     ":" and a quote.
+//     client_secret, password or AccountKey, if "=" or "%3D" follows the key,
+//     as in a query or a connection string. In JSON, ":" and a quote follow.
 //   - The value of a query parameter code or key.
 //   - The value of a header such as Authorization or Api-Key.
 //   - The credentials after "Bearer" or "Basic".
 //   - The password of a URL: https://user:password@host.
 //
-// In case of doubt a value is a secret.
+// If it is unclear whether a value is a secret, it is one.
 func secretAt(s string, at, size int) span {
 	end := at + size
 	switch s[at] {
@@ -51,17 +49,17 @@ func secretAt(s string, at, size int) span {
 	return span{}
 }
 
-// key says in which texts the value of a key is a secret.
+// key describes where the value of a key is a secret.
 type key uint8
 
 const (
 	public   key = iota
-	inQuery      // as the parameter of a query
+	inQuery      // only as a parameter of a query
 	assigned     // also after "=", or in JSON
 	header       // also after ":"
 )
 
-// The keys whose values are secrets: in small letters, and without "-" and "_".
+// The keys of secrets, in lower case and without "-" and "_".
 var (
 	wholeKeys = map[string]key{
 		"code": inQuery, "key": inQuery,
@@ -88,11 +86,11 @@ var (
 	}()
 )
 
-// maxKey is the number of bytes that a key is read from. Longer keys are
-// compared by their ends.
+// maxKey is the maximum number of bytes that are read of a key. Only the ends
+// of longer keys are compared.
 const maxKey = 32
 
-// keyBefore returns what is known of the key that ends before position at.
+// keyBefore returns where the value of the key before position at is a secret.
 func keyBefore(s string, at int) key {
 	s = strings.TrimRightFunc(s[:at], unicode.IsSpace)
 	s = strings.TrimRight(s, `\"'`)
@@ -147,8 +145,8 @@ func wordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// valueOf returns the value of a key, which begins at from or after white
-// space. equals reports that "=" stands before it, not ":".
+// valueOf returns the value of a key, which starts at from or after white
+// space. equals reports whether the sign before it is "=", and not ":".
 func valueOf(s string, k key, from int, equals bool) span {
 	if k == public {
 		return span{}
@@ -179,8 +177,8 @@ func valueOf(s string, k key, from int, equals bool) span {
 	return span{from, to}
 }
 
-// closing returns the position of the quote that ends the value at from, or the
-// end of s.
+// closing returns the position of the quote after the value at from, or the end
+// of s.
 func closing(s string, from int, quote byte, escaped bool) int {
 	for i := from; i < len(s); i++ {
 		switch {
@@ -195,7 +193,7 @@ func closing(s string, from int, quote byte, escaped bool) int {
 	return len(s)
 }
 
-// endOfValue returns the end of the value without quotes at from.
+// endOfValue returns the end of the unquoted value at from.
 func endOfValue(s string, from int) int {
 	n := strings.IndexFunc(s[from:], func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("&;\"'<>`", r)
@@ -210,8 +208,8 @@ func skipSpace(s string, from int) int {
 	return len(s) - len(strings.TrimLeftFunc(s[from:], unicode.IsSpace))
 }
 
-// credentials returns what follows "Bearer" or "Basic" before the white space
-// at position at.
+// credentials returns the credentials after the white space at position at, if
+// "Bearer" or "Basic" is before it.
 func credentials(s string, at, end int) span {
 	const bearer, basic = "bearer", "basic"
 	if at < len(basic) || s[at-1]|0x20 != 'r' && s[at-1]|0x20 != 'c' {
@@ -237,8 +235,8 @@ func credentials(s string, at, end int) span {
 	return span{from, from + len(value)}
 }
 
-// commonWord reports whether a word, or the beginning of one, follows "Bearer"
-// in ordinary texts and in the challenges of servers.
+// commonWord reports whether word is a word, or the start of a word, that often
+// follows "Bearer" in texts or in the challenges of servers.
 func commonWord(word string) bool {
 	for _, common := range [...]string{"tokens", "authentication", "authorization", "realm=", "error=", "scope=", "authorization_uri="} {
 		if strings.HasPrefix(common, word) {
@@ -248,8 +246,8 @@ func commonWord(word string) bool {
 	return false
 }
 
-// isUserinfo reports whether value is "user:password" in Base64. "Basic" is
-// often an ordinary word.
+// isUserinfo reports whether value is "user:password" in Base64. Other values are
+// ordinary words after "Basic".
 func isUserinfo(value string) bool {
 	const most = 88
 	if len(value) > most {
@@ -260,11 +258,11 @@ func isUserinfo(value string) bool {
 	return bytes.IndexByte(decoded[:n], ':') >= 0
 }
 
-// maxUserinfo is the number of bytes in which the end of a password is looked
-// for.
+// maxUserinfo is the maximum number of bytes that are searched for the end of a
+// password.
 const maxUserinfo = 1024
 
-// password returns the password of the URL whose authority begins at from.
+// password returns the password of the URL whose authority starts at from.
 func password(s string, from int) span {
 	rest := s[from:min(len(s), from+maxUserinfo)]
 	if n := strings.IndexAny(rest, " \t\r\n\"'<>`"); n >= 0 {

@@ -1,5 +1,5 @@
-// Package text makes foreign text safe to show: the text of a service or an
-// error, the value of a panic, the name of an object.
+// Package text makes foreign text safe to show, such as the text of an error,
+// the value of a panic or the name of an object.
 package text
 
 import (
@@ -24,17 +24,17 @@ const (
 //
 //   - A secret becomes REDACTED, see [secretAt].
 //   - White space with a line break becomes "; ", and white space with a tab
-//     one space. After a sign such as ":" both become a space, and at the ends
-//     of s nothing. Any other space becomes a plain one.
+//     becomes one space. After a sign such as ":" both become one space. At the
+//     start and the end of s both are removed. Any other space character
+//     becomes " ".
 //   - An invalid byte becomes U+FFFD.
-//   - A character that is not visible becomes an escape such as \x1b or \u202e.
-//     Examples are control characters, characters that change the direction of
-//     text, and characters without width.
+//   - An invisible character becomes an escape such as \x1b or \u202e. Examples
+//     are control characters, characters that change the direction of text, and
+//     characters without width.
 //   - A text that is too long is cut between two characters. It then ends with
 //     a mark such as "... (12,345 bytes more)" if the limit has room for it.
 //
-// Line reads no more of a long text than it needs. Line of a line changes
-// nothing.
+// The time for a long text depends on limit. Line of a line changes nothing.
 func Line(s string, limit int) string {
 	mark := markOf(s)
 	body := s[:len(s)-len(mark)]
@@ -57,8 +57,8 @@ func Line(s string, limit int) string {
 	return w.first(w.size) + mark
 }
 
-// writer writes a line. The input before at is read: in[:done] was written to
-// out, and in[done:at] needs no change.
+// writer writes a line. The input before at is processed: in[:done] was written
+// to out, and in[done:at] needs no change.
 type writer struct {
 	in            string
 	out           []byte
@@ -79,7 +79,7 @@ func (w *writer) write() {
 			return
 		default:
 			if w.in[secret.from:secret.to] == Redacted {
-				w.keep(secret.to) // as a whole: no cut is inside it
+				w.keep(secret.to) // without a cut inside it
 			} else {
 				w.replace(secret.to, Redacted)
 			}
@@ -114,7 +114,7 @@ func (w *writer) write() {
 	}
 }
 
-// whiteSpace replaces white space that begins with a line break or a tab.
+// whiteSpace replaces white space that starts with a line break or a tab.
 func (w *writer) whiteSpace(stop int) {
 	run := w.in[w.at:stop]
 	run = run[:len(run)-len(strings.TrimLeftFunc(run, unicode.IsSpace))]
@@ -128,14 +128,14 @@ func (w *writer) whiteSpace(stop int) {
 	w.replace(w.at+len(run), with)
 }
 
-// isPlain reports whether the byte at position at is kept without a second
-// look. A space needs one only after a word that ends like Bearer or Basic.
+// isPlain reports whether the byte at position at is kept without a check. A
+// space is checked only after a word that ends like Bearer or Basic.
 func (w *writer) isPlain(at int) bool {
 	c := w.in[at]
 	return kinds[c] == plain || c == ' ' && (at == 0 || w.in[at-1]|0x20 != 'r' && w.in[at-1]|0x20 != 'c')
 }
 
-// plain keeps the plain bytes up to stop. It ends soon after the limit.
+// plain keeps the plain bytes before stop, and stops early after the limit.
 func (w *writer) plain(stop int) {
 	stop = min(stop, w.at+w.limit-w.size+1)
 	to := w.at + 1
@@ -150,10 +150,10 @@ func (w *writer) plain(stop int) {
 	w.at = to
 }
 
-// keep keeps the input up to to. No cut is inside it.
+// keep keeps the input before to, without a cut inside it.
 func (w *writer) keep(to int) { w.moved(to, to-w.at) }
 
-// replace writes text in place of the input up to to.
+// replace writes text in place of the input before to.
 func (w *writer) replace(to int, text string) {
 	w.out = append(append(w.out, w.in[w.done:w.at]...), text...)
 	w.done = to
@@ -176,7 +176,7 @@ func (w *writer) first(n int) string {
 	return string(w.out) + rest
 }
 
-// kind says how a byte is handled.
+// kind describes how a byte is processed.
 type kind uint8
 
 const (
@@ -197,7 +197,7 @@ var kinds = func() (kinds [256]kind) {
 	return kinds
 }()
 
-// visible reports whether a reader sees r, and sees where it is.
+// visible reports whether r is visible, and has no effect on other characters.
 func visible(r rune) bool {
 	return unicode.IsPrint(r) && (r < 0x300 || !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
 }
@@ -239,7 +239,7 @@ func markOf(s string) string {
 	return s[len(start)-len(markStart):]
 }
 
-// Thousands formats a number that is not negative, for instance as "31,990".
+// Thousands formats n, which must not be negative, as in "31,990".
 func Thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -12,26 +12,27 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
+// Line makes one line of visible characters.
 func TestLine(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		in, want string
 	}{
-		"Clean":        {"a clean text stays", `owner Cluster "c" is not ready: 3 of 5, größer 集群 🙂`, `owner Cluster "c" is not ready: 3 of 5, größer 集群 🙂`},
-		"Empty":        {"no text stays no text", "", ""},
-		"Newline":      {"a row cannot be forged", "busy\n> Apply  deploy  proceed\r\n", "busy; > Apply  deploy  proceed"},
-		"Joined":       {"joined errors fit into one line", "first\n\n\tsecond", "first; second"},
-		"JSON":         {"a text in several lines stays readable", "answer:\n{\n\t\"a\": 1,\n\t\"b\": 2\n}\n", `answer: { "a": 1, "b": 2; }`},
-		"Tab":          {"columns cannot be forged", "a\tb\t\n", "a b"},
-		"Separators":   {"Unicode has line breaks too", "a\u2028b\u2029c\u0085d\ve\ff", "a; b; c; d; e; f"},
-		"Spaces":       {"every space looks like one", "1\u00a0000\u3000km", "1 000 km"},
-		"Escape":       {"a terminal gets no commands", "\x1b[31mred\x07\x00\x7f", `\x1b[31mred\x07\x00\x7f`},
-		"C1":           {"some terminals know the second set of control characters", "a\u009b31m", `a\x9b31m`},
-		"Bidi":         {"text does not change its direction", "a\u202eb\u2066c\u200fd\u061ce", `a\u202eb\u2066c\u200fd\u061ce`},
-		"Invisible":    {"two names that look the same are the same", "a\u200bb\ufeffc\u00add\u3164e\ufe0ff\u034fg", `a\u200bb\ufeffc\xadd\u3164e\ufe0ff\u034fg`},
-		"Tags":         {"invisible letters do not hide a text", "a\U000e0061\U000e0100", `a\U000e0061\U000e0100`},
-		"InvalidBytes": {"Kubernetes replaces invalid bytes, so the status would differ in every pass", "a\xffb\xc3", "a\uFFFDb\uFFFD"},
-		"Surrogate":    {"half a character of UTF-16 is invalid", "\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"},
+		"Clean":        {"a safe text is kept", `owner Cluster "c" is not ready: 3 of 5, größer 集群 🙂`, `owner Cluster "c" is not ready: 3 of 5, größer 集群 🙂`},
+		"Empty":        {"an empty text is kept", "", ""},
+		"Newline":      {"a text cannot forge a row", "busy\n> Apply  deploy  proceed\r\n", "busy; > Apply  deploy  proceed"},
+		"Joined":       {"joined errors become one line", "first\n\n\tsecond", "first; second"},
+		"JSON":         {"a text of several lines stays readable", "answer:\n{\n\t\"a\": 1,\n\t\"b\": 2\n}\n", `answer: { "a": 1, "b": 2; }`},
+		"Tab":          {"a text cannot forge a column", "a\tb\t\n", "a b"},
+		"Separators":   {"line breaks of Unicode are replaced", "a\u2028b\u2029c\u0085d\ve\ff", "a; b; c; d; e; f"},
+		"Spaces":       {"each space character becomes a space", "1\u00a0000\u3000km", "1 000 km"},
+		"Escape":       {"a text sends no commands to a terminal", "\x1b[31mred\x07\x00\x7f", `\x1b[31mred\x07\x00\x7f`},
+		"C1":           {"some terminals obey the second set of control characters", "a\u009b31m", `a\x9b31m`},
+		"Bidi":         {"a text does not change its direction", "a\u202eb\u2066c\u200fd\u061ce", `a\u202eb\u2066c\u200fd\u061ce`},
+		"Invisible":    {"names that look the same are the same", "a\u200bb\ufeffc\u00add\u3164e\ufe0ff\u034fg", `a\u200bb\ufeffc\xadd\u3164e\ufe0ff\u034fg`},
+		"Tags":         {"invisible letters are shown", "a\U000e0061\U000e0100", `a\U000e0061\U000e0100`},
+		"InvalidBytes": {"Kubernetes replaces invalid bytes, so that the status would differ in each pass", "a\xffb\xc3", "a\uFFFDb\uFFFD"},
+		"Surrogate":    {"half of a UTF-16 character is invalid", "\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,6 +43,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// Line cuts a text between characters.
 func TestCut(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -49,15 +51,15 @@ func TestCut(t *testing.T) {
 		limit  int
 		want   string
 	}{
-		"Fits":       {"a text of just this length stays", strings.Repeat("x", 40), 40, strings.Repeat("x", 40)},
-		"TooLong":    {"the mark says how much is missing", strings.Repeat("x", 12385), 63, strings.Repeat("x", 40) + "... (12,345 bytes more)"},
+		"Fits":       {"a text with limit bytes is kept", strings.Repeat("x", 40), 40, strings.Repeat("x", 40)},
+		"TooLong":    {"the mark has the number of missing bytes", strings.Repeat("x", 12385), 63, strings.Repeat("x", 40) + "... (12,345 bytes more)"},
 		"InsideRune": {"a character is not cut", strings.Repeat("ü", 40), 40, strings.Repeat("ü", 10) + "... (60 bytes more)"},
 		"InsideMark": {"an escape is not cut", strings.Repeat("x", 19) + strings.Repeat("\x1b", 30), 40, strings.Repeat("x", 19) + "... (30 bytes more)"},
 		"Secret":     {"a replaced secret is not cut, and counts as missing", "x?sig=" + strings.Repeat("s", 500), 34, "x?sig=REDACTED"},
 		"AtSecret":   {"the cut is before a secret", "xxxxxxxxxx?sig=" + strings.Repeat("s", 40) + " " + strings.Repeat("x", 99), 40, "xxxxxxxxxx?sig=... (140 bytes more)"},
-		"NoRoom":     {"without room for the mark there is none", strings.Repeat("x", 99), 5, "xxxxx"},
-		"Zero":       {"no room is no text", "x", 0, ""},
-		"Negative":   {"neither is a negative one", "x", -1, ""},
+		"NoRoom":     {"without room for a mark, there is no mark", strings.Repeat("x", 99), 5, "xxxxx"},
+		"Zero":       {"a limit of 0 leaves no text", "x", 0, ""},
+		"Negative":   {"a negative limit leaves no text", "x", -1, ""},
 		"Again":      {"a cut text that is cut again gets one mark", strings.Repeat("x", 40) + "... (12,345 bytes more)", 60, strings.Repeat("x", 40) + "... (23 bytes more)"},
 	}
 	for name, tc := range cases {
@@ -69,6 +71,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// Line redacts secrets, and nothing else.
 func TestSecrets(t *testing.T) {
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
 	cases := map[string]struct {
@@ -77,14 +80,14 @@ func TestSecrets(t *testing.T) {
 	}{
 		"SAS": {"the signature of a shared access signature",
 			"GET https://a.blob.core.windows.net/c?sv=2020-08-04&sig=Ab%2Bc%3D&se=2030: 403", "GET https://a.blob.core.windows.net/c?sv=2020-08-04&sig=REDACTED&se=2030: 403"},
-		"SASAlone":      {"no query mark", "SharedAccessSignature sr=a&sig=Ab%2Bc%3D&se=1", "SharedAccessSignature sr=a&sig=REDACTED&se=1"},
+		"SASAlone":      {"a signature without a question mark", "SharedAccessSignature sr=a&sig=Ab%2Bc%3D&se=1", "SharedAccessSignature sr=a&sig=REDACTED&se=1"},
 		"SASInQuery":    {"a URL in a query", "?to=https%3A%2F%2Fa%2Fc%3Fsv%3D1%26sig%3DAb%252B x", "?to=https%3A%2F%2Fa%2Fc%3Fsv%3D1%26sig%3DREDACTED x"},
 		"SASInJSON":     {"Go escapes & in JSON", `{"url":"https://a/c?sv=1\u0026sig=Abc"}`, `{"url":"https://a/c?sv=1\u0026sig=REDACTED"}`},
-		"SASAtTheEnd":   {"punctuation stays", "(see https://a/c?sig=Abc).", "(see https://a/c?sig=REDACTED)."},
-		"AmzSignature":  {"AWS", "https://s3/b?X-Amz-Signature=abc&X-Amz-Expires=60", "https://s3/b?X-Amz-Signature=REDACTED&X-Amz-Expires=60"},
-		"AmzCredential": {"AWS", "https://s3/b?X-Amz-Credential=AKIA%2Fx&a=b", "https://s3/b?X-Amz-Credential=REDACTED&a=b"},
-		"AmzToken":      {"AWS", "https://s3/b?X-Amz-Security-Token=abc", "https://s3/b?X-Amz-Security-Token=REDACTED"},
-		"GoogSignature": {"Google", "https://gs/b?X-Goog-Signature=abc&X-Goog-Date=1", "https://gs/b?X-Goog-Signature=REDACTED&X-Goog-Date=1"},
+		"SASAtTheEnd":   {"the punctuation after a secret is kept", "(see https://a/c?sig=Abc).", "(see https://a/c?sig=REDACTED)."},
+		"AmzSignature":  {"a signed URL of AWS", "https://s3/b?X-Amz-Signature=abc&X-Amz-Expires=60", "https://s3/b?X-Amz-Signature=REDACTED&X-Amz-Expires=60"},
+		"AmzCredential": {"a signed URL of AWS", "https://s3/b?X-Amz-Credential=AKIA%2Fx&a=b", "https://s3/b?X-Amz-Credential=REDACTED&a=b"},
+		"AmzToken":      {"a signed URL of AWS", "https://s3/b?X-Amz-Security-Token=abc", "https://s3/b?X-Amz-Security-Token=REDACTED"},
+		"GoogSignature": {"a signed URL of Google", "https://gs/b?X-Goog-Signature=abc&X-Goog-Date=1", "https://gs/b?X-Goog-Signature=REDACTED&X-Goog-Date=1"},
 		"AccessToken":   {"a token in a query", "https://a/b?access_token=" + jwt, "https://a/b?access_token=REDACTED"},
 		"Code":          {"the code of a login, and the key of a function", "https://a/b?code=abc&key=def https://a/b#code=ghi", "https://a/b?code=REDACTED&key=REDACTED https://a/b#code=REDACTED"},
 		"ClientSecret":  {"a form", "grant_type=x&client_secret=s~cret&scope=y", "grant_type=x&client_secret=REDACTED&scope=y"},
@@ -92,7 +95,7 @@ func TestSecrets(t *testing.T) {
 		"Spaced":        {"spaces around the sign", "adminPassword = hunter2 rejected", "adminPassword = REDACTED rejected"},
 		"Quoted":        {"spaces inside quotes", `password="a b" user=u`, `password="REDACTED" user=u`},
 		"AccountKey":    {"a storage account", "AccountName=a;AccountKey=Zm9v/+==;EndpointSuffix=x", "AccountName=a;AccountKey=REDACTED;EndpointSuffix=x"},
-		"SharedAccessKey": {"a service bus, whose key has a name",
+		"SharedAccessKey": {"a service bus; the name of the key is kept",
 			"Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey=Zm9v=", "Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey=REDACTED"},
 		"JSON":          {"an answer of a login", `{"access_token": "abc", "expires_in": 1}`, `{"access_token": "REDACTED", "expires_in": 1}`},
 		"JSONInJSON":    {"an answer in an answer", `{"m":"{\"client_secret\":\"a\",\"b\":1}"}`, `{"m":"{\"client_secret\":\"REDACTED\",\"b\":1}"}`},
@@ -105,19 +108,19 @@ func TestSecrets(t *testing.T) {
 		"Basic":         {"a user and a password", "sent Basic dXNlcjpwYXNz", "sent Basic REDACTED"},
 		"URL":           {"a password in a URL", "https://user:p@ss@host/x: refused", "https://user:REDACTED@host/x: refused"},
 		"URLNotEscaped": {"a password that is not escaped", `parse "postgres://u:p/w?x#y@h:5432/db": bad`, `parse "postgres://u:REDACTED@h:5432/db": bad`},
-		"Several":       {"each of several", "sig=a sig=b\nsig=c", "sig=REDACTED sig=REDACTED; sig=REDACTED"},
+		"Several":       {"several secrets", "sig=a sig=b\nsig=c", "sig=REDACTED sig=REDACTED; sig=REDACTED"},
 		"Invisible":     {"control characters do not hide a secret", "\x1bsig=a\x00b", `\x1bsig=REDACTED`},
 
-		"NoSecret":     {"plain words stay", "design=x assign=y resig=z", "design=x assign=y resig=z"},
-		"RPC":          {"a code of gRPC stays", "rpc error: code = NotFound desc = no such key", "rpc error: code = NotFound desc = no such key"},
-		"Error":        {"a code of an error stays", `Code="Conflict" StatusCode=409 key: x`, `Code="Conflict" StatusCode=409 key: x`},
-		"Field":        {"an invalid field stays", `spec.password: Required value`, `spec.password: Required value`},
-		"Port":         {"a port stays", "https://host:8080/x@y http://[::1]:80/a@b", "https://host:8080/x@y http://[::1]:80/a@b"},
-		"User":         {"a user stays", "ssh://git@host:22/x", "ssh://git@host:22/x"},
-		"BasicTier":    {"a tier stays", "SKU Basic is not allowed, nor Basic authentication", "SKU Basic is not allowed, nor Basic authentication"},
-		"Challenge":    {"the challenge of a server stays", `Bearer realm="x", error="y": the Bearer token expired`, `Bearer realm="x", error="y": the Bearer token expired`},
-		"NoValue":      {"a key without a value stays", "sig=&a=b password=", "sig=&a=b password="},
-		"AlreadyEmpty": {"what was replaced stays", "https://a?sig=REDACTED&b Authorization: REDACTED for x", "https://a?sig=REDACTED&b Authorization: REDACTED for x"},
+		"NoSecret":        {"words that end like a key are kept", "design=x assign=y resig=z", "design=x assign=y resig=z"},
+		"RPC":             {"a code of gRPC is kept", "rpc error: code = NotFound desc = no such key", "rpc error: code = NotFound desc = no such key"},
+		"Error":           {"a code of an error is kept", `Code="Conflict" StatusCode=409 key: x`, `Code="Conflict" StatusCode=409 key: x`},
+		"Field":           {"the name of an invalid field is kept", `spec.password: Required value`, `spec.password: Required value`},
+		"Port":            {"a port is kept", "https://host:8080/x@y http://[::1]:80/a@b", "https://host:8080/x@y http://[::1]:80/a@b"},
+		"User":            {"a user is kept", "ssh://git@host:22/x", "ssh://git@host:22/x"},
+		"BasicTier":       {"a tier is kept", "SKU Basic is not allowed, nor Basic authentication", "SKU Basic is not allowed, nor Basic authentication"},
+		"Challenge":       {"the challenge of a server is kept", `Bearer realm="x", error="y": the Bearer token expired`, `Bearer realm="x", error="y": the Bearer token expired`},
+		"NoValue":         {"a key without a value is kept", "sig=&a=b password=", "sig=&a=b password="},
+		"AlreadyRedacted": {"a redacted text is kept", "https://a?sig=REDACTED&b Authorization: REDACTED for x", "https://a?sig=REDACTED&b Authorization: REDACTED for x"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +131,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// A clean text is returned as it is, and nothing is allocated.
+// A safe text is returned without an allocation.
 func TestLineAllocates(t *testing.T) {
 	for _, s := range []string{
 		"owner Cluster prod/c is not ready: QuotaExceeded: größer than 集群, see https://aka.ms/x?y=z (SKU Basic is full)",
@@ -141,7 +144,7 @@ func TestLineAllocates(t *testing.T) {
 	}
 }
 
-// The work depends on the limit, not on the length of the text.
+// The time depends on the limit, not on the length of the text.
 func TestLineReadsNoMoreThanItNeeds(t *testing.T) {
 	short, long := strings.Repeat("x", 1<<10), strings.Repeat("x", 1<<20)
 	if r := ratio.Of(func() { text.Line(long, text.Word) }, func() { text.Line(short, text.Word) }, ratio.Options{}); r > 20 {
@@ -149,7 +152,7 @@ func TestLineReadsNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// The laws of Line hold for texts full of signs, secrets and marks.
+// The laws of Line hold for texts of signs, secrets and marks.
 func TestLaws(t *testing.T) {
 	pieces := []string{
 		"a", "ü", " ", "  ", "\n", "\u2028", "\u00a0", "\x1b", "\u202e", "\xff", ":", "=", "%3D", "%26", "://", "/", "@", "?", "&", "#", ";", "\"", "'", "\\", "[", "]", ".", ",", "1",
@@ -166,6 +169,8 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
+// laws checks the laws of Line: the limit, valid UTF-8, visible characters, and
+// no change by a second call.
 func laws(t failer, s string, limit int) {
 	line := text.Line(s, limit)
 	if len(line) > max(limit, 0) {
@@ -175,7 +180,7 @@ func laws(t failer, s string, limit int) {
 		t.Errorf("invalid UTF-8: %q", line)
 	}
 	if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) }); i >= 0 {
-		t.Errorf("not visible: %q", line[i:])
+		t.Errorf("invisible: %q", line[i:])
 	}
 	if again := text.Line(line, limit); again != line {
 		t.Errorf("%q becomes\n%q, and then\n%q", s, line, again)

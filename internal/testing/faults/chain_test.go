@@ -91,10 +91,10 @@ var chainFaults = []fault{
 	},
 	{
 		name: "observer-misses-panics", in: "internal/run",
-		old: `left(end)
+		old: `ended(end)
 		if end.Panic != nil {`,
 		new: `if end.Panic == nil {
-			left(end)
+			ended(end)
 		} else {`,
 		test: "chain.TestExit/Panic", why: "the span of a link that panicked is never ended",
 	},

@@ -29,7 +29,7 @@ var checksFaults = []fault{
 	},
 	{
 		name: "refusal-blamed-on-an-inner-link", in: "internal/onion.Note.passes",
-		old:  `return errtree.Any(err, func(e error) bool { return same(e, n.what.(error)) })`,
+		old:  `return errtree.Any(err, func(e error) bool { return same(e, n.decision.(error)) })`,
 		new:  `return true`,
 		test: "checks.TestComposeFailsClosed/Request/ErrorToProceed", why: "the error does not name the link that hides an error",
 	},
@@ -47,8 +47,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "blame-on-the-outermost", in: "internal/onion",
-		old:  `passed := n.passes(what, err)`,
-		new:  `passed := n.passes(what, err) && false`,
+		old:  `passed := n.passes(decision, err)`,
+		new:  `passed := n.passes(decision, err) && false`,
 		test: "checks.TestComposeFailsClosed/Request/Blocked", why: "the first link is reported as the blocking one, whichever blocked",
 	},
 	{
@@ -566,8 +566,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "second-set-is-lost", in: "internal/slot.Values.Set",
-		old:  `(*at).is = is`,
-		new:  `_ = is`,
+		old:  `(*at).value = value`,
+		new:  `_ = value`,
 		test: "checks.TestSlot/SetTwice", why: "Apply uses the object that an earlier check found",
 	},
 	{

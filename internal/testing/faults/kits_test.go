@@ -219,10 +219,10 @@ var kitFaults = []fault{
 	},
 	{
 		name: "kit-forgets-fields", in: "internal/testing/snapshot",
-		old: `for i := range n.kids {
-			n.kids[i] = t.take(v.Field(i), depth)`,
-		new: `for i := range n.kids {
-			n.kids[i] = t.take(v.Field(0), depth)`,
+		old: `for i := range n.children {
+			n.children[i] = t.take(v.Field(i), depth)`,
+		new: `for i := range n.children {
+			n.children[i] = t.take(v.Field(0), depth)`,
 		test: "internal/testing/snapshot.TestDiff", why: "the kit does not notice a change of any field after the first",
 	},
 }

@@ -3,13 +3,13 @@ package faults
 var otelxFaults = []fault{
 	{
 		name: "block-logged-as-success", in: "otelx",
-		old:  `add(LogVerdict, l.verdict)`,
+		old:  `add(LogVerdict, e.verdict)`,
 		new:  `add(LogVerdict, "succeeded")`,
 		test: "otelx.TestLogs/Points", why: "a log line reports a block as a success",
 	},
 	{
 		name: "span-without-status", in: "otelx",
-		old:  `span.SetStatus(codes.Error, l.reason)`,
+		old:  `span.SetStatus(codes.Error, e.reason)`,
 		new:  `_ = codes.Error`,
 		test: "otelx.TestPassSpans/panicking", why: "the span of a failed pass has no error status",
 	},
@@ -47,14 +47,14 @@ var otelxFaults = []fault{
 	},
 	{
 		name: "event-without-its-duration", in: "otelx",
-		old:  `AttrDuration.Float64(l.elapsed.Seconds())`,
+		old:  `AttrDuration.Float64(e.elapsed.Seconds())`,
 		new:  `AttrDuration.Float64(0)`,
 		test: "otelx.TestEventDurations", why: "a trace does not show which link is slow",
 	},
 	{
 		name: "block-logged-at-a-verbosity", in: "otelx",
-		old:  `log.V(0).Info(ended[whole], b.values(l)...)`,
-		new:  `log.V(1).Info(ended[whole], b.values(l)...)`,
+		old:  `log.V(0).Info(ended[whole], b.values(e)...)`,
+		new:  `log.V(1).Info(ended[whole], b.values(e)...)`,
 		test: "otelx.TestLogs/Block", why: "a default installation logs no line for a blocked resource",
 	},
 	{
@@ -71,8 +71,8 @@ var otelxFaults = []fault{
 	},
 	{
 		name: "a-series-for-each-code", in: "otelx",
-		old:  `key.reason = l.rule`,
-		new:  `_ = l.rule`,
+		old:  `key.reason = e.rule`,
+		new:  `_ = e.rule`,
 		test: "otelx.TestBoundedSeries", why: "a service with new codes fills the memory of the metrics",
 	},
 	{
@@ -95,7 +95,7 @@ var otelxFaults = []fault{
 	},
 	{
 		name: "waiting-for-missing", in: "otelx",
-		old:  `l.waitingFor = names(w.WaitingFor())`,
+		old:  `e.waitingFor = names(w.WaitingFor())`,
 		new:  `_ = names(w.WaitingFor())`,
 		test: "otelx.TestPassSpans/waiting", why: "telemetry does not name the blocking object",
 	},
@@ -106,7 +106,7 @@ var otelxFaults = []fault{
 		test: "otelx.TestPassSpans/waiting", why: "telemetry does not show the notes of a check",
 	},
 	{
-		name: "result-panics-out", in: "otelx.bound.left",
+		name: "result-panics-out", in: "otelx.bound.endingOf",
 		old:  `defer func() { _ = recover() }()`,
 		new:  ``,
 		test: "otelx.TestHostileResults/ResultPanics", why: "a result whose method panics makes a successful call fail",
@@ -160,9 +160,15 @@ var otelxFaults = []fault{
 		test: "otelx.TestLogs/RepeatedPanics", why: "a panic in the user's function hides failed passes",
 	},
 	{
+		name: "notes-of-sampled-links-dropped", in: "otelx",
+		old:  `if points || p.logs[0] || b.traced(ctx) {`,
+		new:  `if points || p.logs[0] || p.recording || p.link == nil && b.traced(ctx) {`,
+		test: "otelx.TestNotesOutsideOfLinks/Sampled", why: "the span of a sampled link in a dropped pass has no notes",
+	},
+	{
 		name: "spans-compared", in: "otelx.bound.exitSpan",
-		old:  "if p.link == b.link || b.own(ctx, p) != nil {",
-		new:  "if own := b.own(ctx, p); p.link == b.link || own != nil && own.span == span {",
+		old:  "if p.link == b.link || b.ownSpan(ctx, p) != nil {",
+		new:  "if own := b.ownSpan(ctx, p); p.link == b.link || own != nil && own.span == span {",
 		test: "otelx.TestPanickingProviders/EndOfLinks", why: "comparing two spans panics and turns the observer off",
 	},
 }

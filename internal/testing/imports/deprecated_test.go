@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestDeprecated fails if go fix would not replace a call of an old name by the same call of the name that its comment gives.
-// Where the arguments differ, the comment does not say "old name", and go fix has nothing to replace.
+// go fix replaces each call of an old name with the same call of the name in
+// its comment. If the arguments differ, the comment does not contain "old
+// name", and go fix replaces nothing.
 func TestDeprecated(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*", "*/*"} {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestDocumented fails if an exported function, or an exported method of an exported type, has no comment.
+// Each exported function, and each exported method of an exported type, has a
+// comment.
 func TestDocumented(t *testing.T) {
 	for _, pattern := range []string{"chain", "checks", "classify", "flow", "otelx", "ctrlx", "*/azure", "*/aws", "*/google", "*/grpc", "internal/*", "*/*test"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "..", pattern, "*.go"))
@@ -35,7 +36,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// exported reports whether a function, and the type of its receiver, have exported names.
+// exported reports whether the names of a function and its receiver's type are
+// exported.
 func exported(fn *ast.FuncDecl) bool {
 	if !fn.Name.IsExported() || fn.Recv == nil {
 		return fn.Name.IsExported()

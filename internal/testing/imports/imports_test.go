@@ -13,16 +13,17 @@ import (
 
 const module = "github.com/windlass-go/windlass/"
 
-// TestImports fails if a package of the core imports a cloud, Kubernetes, or a package that is further out.
+// The packages of the core import no cloud, no Kubernetes and no package that
+// imports them.
 func TestImports(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		may    []string // besides the standard library and internal packages
+		may    []string // in addition to the standard library and internal packages
 	}{
-		"chain":    {"the standard library is enough", nil},
-		"classify": {"a reader of errors is made outside", []string{module + "chain"}},
-		"checks":   {"readers come with the request", []string{module + "chain", module + "classify"}},
-		"flow":     {"readers come by option", []string{module + "chain", module + "classify", module + "checks"}},
+		"chain":    {"chain needs only the standard library", nil},
+		"classify": {"readers of errors are in other packages", []string{module + "chain"}},
+		"checks":   {"requests have the readers", []string{module + "chain", module + "classify"}},
+		"flow":     {"options have the readers", []string{module + "chain", module + "classify", module + "checks"}},
 		"otelx": {"telemetry needs logr and the API of OpenTelemetry, and names awaited objects", []string{module + "chain", module + "classify", module + "checks",
 			"github.com/go-logr/logr", "go.opentelemetry.io/otel"}},
 	}

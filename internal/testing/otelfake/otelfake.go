@@ -1,6 +1,5 @@
-// Package otelfake has a tracer provider and a meter provider that record
-// telemetry, so that tests of the root module need no SDK. The benchmarks test
-// the real SDK.
+// Package otelfake records spans and measurements, so that tests of the root
+// module need no SDK. The benchmarks test with the real SDK.
 package otelfake
 
 import (
@@ -21,8 +20,8 @@ import (
 type Recorder struct {
 	tracenoop.TracerProvider
 	mu sync.Mutex
-	// Drop is the sampler. It reports whether the span of that name is not to
-	// be recorded. Nil records all spans.
+	// Drop is the sampler. It reports whether a span is not recorded, by its
+	// name. Nil records all spans.
 	Drop func(name string) bool
 	// Spans holds all started spans, in order.
 	Spans []*Span
@@ -30,12 +29,13 @@ type Recorder struct {
 	// instrument, unit and attributes.
 	Sums   map[string]float64
 	Counts map[string]int
-	// Scope and Version are those of the instrumentation scope.
+	// Scope and Version name the instrumentation scope.
 	Scope, Version string
 	// Instruments holds the descriptions and bounds of instruments, by name.
 	Instruments map[string]string
 }
 
+// Tracer returns a tracer that records its spans in r.
 func (r *Recorder) Tracer(scope string, opts ...trace.TracerOption) trace.Tracer {
 	config := trace.NewTracerConfig(opts...)
 	r.mu.Lock()
@@ -61,7 +61,7 @@ func (t *tracer) Start(ctx context.Context, name string, opts ...trace.SpanStart
 	return trace.ContextWithSpan(ctx, s), s
 }
 
-// Span is a started span. Tests compare its exported fields.
+// Span is a started span. Tests compare the exported fields.
 type Span struct {
 	tracenoop.Span
 	r            *Recorder
@@ -72,12 +72,12 @@ type Span struct {
 	Status       codes.Code
 	Description  string
 	Ended        int
-	given        [][]trace.EventOption // those of Events
+	options      [][]trace.EventOption // of Events
 }
 
-// Reread returns the events, read from the options that the span has kept.
+// Reread returns the events as their options give them now.
 func (s *Span) Reread() (events []Event) {
-	for i, opts := range s.given {
+	for i, opts := range s.options {
 		events = append(events, newEvent(s.Events[i].Name, opts))
 	}
 	return events
@@ -87,11 +87,13 @@ func (s *Span) Reread() (events []Event) {
 type Event struct {
 	Name       string
 	Attributes map[string]string
-	Seconds    float64 // the duration, in seconds, which is not in Attributes
+	Seconds    float64 // the attribute windlass.duration, which is not in Attributes
 }
 
+// IsRecording reports whether the sampler recorded the span.
 func (s *Span) IsRecording() bool { return s.recording }
 
+// SetAttributes sets attributes, as text.
 func (s *Span) SetAttributes(all ...attribute.KeyValue) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
@@ -100,10 +102,11 @@ func (s *Span) SetAttributes(all ...attribute.KeyValue) {
 	}
 }
 
+// AddEvent records an event.
 func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	s.Events, s.given = append(s.Events, newEvent(name, opts)), append(s.given, opts)
+	s.Events, s.options = append(s.Events, newEvent(name, opts)), append(s.options, opts)
 }
 
 func newEvent(name string, opts []trace.EventOption) Event {
@@ -117,10 +120,12 @@ func newEvent(name string, opts []trace.EventOption) Event {
 	return e
 }
 
+// SetStatus records the status.
 func (s *Span) SetStatus(code codes.Code, description string) {
 	s.Status, s.Description = code, description
 }
 
+// End counts the calls.
 func (s *Span) End(...trace.SpanEndOption) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
@@ -129,8 +134,8 @@ func (s *Span) End(...trace.SpanEndOption) {
 
 const duration = "windlass.duration"
 
-// texts returns attributes as text. It leaves out durations, which differ from
-// run to run.
+// texts returns attributes as text, without durations, which differ in each
+// run.
 func texts(all []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, kv := range all {
@@ -141,23 +146,26 @@ func texts(all []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// Meters is a meter provider. It records measurements in R, which must not be
-// nil if a test records any.
+// Meters is a meter provider. It records measurements in R, which may be nil if
+// there are none.
 type Meters struct {
 	metricnoop.MeterProvider
 	R      *Recorder
-	Refuse bool // return an error for each instrument
-	Counts bool // return an error for each instrument that is not a counter
-	Times  bool // return an error for each instrument that is not a histogram
-	Off    bool // report each instrument as not enabled
+	Refuse bool // refuse each instrument with an error
+	Counts bool // refuse each instrument that is not a counter
+	Times  bool // refuse each instrument that is not a histogram
+	Off    bool // report each instrument as off
 	Panic  bool // panic at each measurement
-	// Scope and Version are those of the instrumentation scope.
+	// EnabledPanics makes Enabled of each instrument panic.
+	EnabledPanics bool
+	// Scope and Version name the instrumentation scope.
 	Scope, Version string
 }
 
-// scopes guards the scopes of all Meters, which tests may copy.
+// scopes guards Scope and Version of all Meters, because tests copy Meters.
 var scopes sync.Mutex
 
+// Meter returns a meter that records its measurements in m.R.
 func (m *Meters) Meter(scope string, opts ...metric.MeterOption) metric.Meter {
 	config := metric.NewMeterConfig(opts...)
 	scopes.Lock()
@@ -194,7 +202,7 @@ type histogram struct {
 	m    *Meters
 }
 
-func (h *histogram) Enabled(context.Context) bool { return !h.m.Off }
+func (h *histogram) Enabled(context.Context) bool { return h.m.enabled() }
 
 func (h *histogram) Record(ctx context.Context, value float64, opts ...metric.RecordOption) {
 	h.m.add(ctx, h.name, value, metric.NewRecordConfig(opts).Attributes())
@@ -206,7 +214,14 @@ type counter struct {
 	m    *Meters
 }
 
-func (c *counter) Enabled(context.Context) bool { return !c.m.Off }
+func (c *counter) Enabled(context.Context) bool { return c.m.enabled() }
+
+func (m *Meters) enabled() bool {
+	if m.EnabledPanics {
+		panic("the meter is broken")
+	}
+	return !m.Off
+}
 
 func (c *counter) Add(ctx context.Context, n int64, opts ...metric.AddOption) {
 	c.m.add(ctx, c.name, float64(n), metric.NewAddConfig(opts).Attributes())

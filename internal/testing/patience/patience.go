@@ -1,7 +1,7 @@
-// Package patience limits waits without a deadline that a busy machine can
-// miss. It counts the time that this process was given: a wait is divided into
-// steps, and a step that took longer than it should counts once. While the
-// machine runs other programs, or is suspended, next to no time is counted.
+// Package patience limits waits without deadlines, which a busy machine can
+// miss. It divides a wait into steps, and counts each step once, also if it
+// took longer than planned. While the machine runs other programs or is
+// suspended, almost no time is counted.
 package patience
 
 import (
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// steps is the number of steps that a wait is divided into.
+// steps is the number of steps of a wait.
 const steps = 500
 
-// Wait waits until done is closed and reports whether it was within d of
-// counted time. Each change of restart, which may be nil, starts the count
-// anew.
+// Wait waits until done is closed, or until d of counted time is over. It
+// reports whether done was closed. Each change of restart, which may be nil,
+// restarts the count.
 func Wait(done <-chan struct{}, d time.Duration, restart *atomic.Int64) bool {
 	return wait(done, d, restart, time.After)
 }
@@ -45,7 +45,8 @@ func wait(done <-chan struct{}, d time.Duration, restart *atomic.Int64, after fu
 }
 
 // Until calls holds, with growing pauses, until it returns true or d of counted
-// time is over, and reports whether it did. It calls holds at least twice.
+// time is over. It reports whether holds returned true. It calls holds at least
+// twice if d is positive and holds returns false.
 func Until(d time.Duration, holds func() bool) bool {
 	most := max(d/5, 1)
 	pause := min(50*time.Microsecond, most)

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// A wait ends when done is closed or the counted time is over.
 func TestWait(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -15,10 +16,10 @@ func TestWait(t *testing.T) {
 		want     bool
 		took     time.Duration
 	}{
-		"InTime":    {"it returns when done is closed", time.Second, nil, true, time.Second},
-		"Never":     {"the limit is exact on an idle machine", 0, nil, false, 7 * time.Second},
-		"Restarted": {"each restart is worth the whole limit", 0, []time.Duration{2 * time.Second, 8 * time.Second}, false, 15 * time.Second},
-		"Late":      {"a restart saves what would have been late", 10 * time.Second, []time.Duration{6 * time.Second}, true, 10 * time.Second},
+		"InTime":    {"the wait ends when done is closed", time.Second, nil, true, time.Second},
+		"Never":     {"on an idle machine, the wait ends at the limit", 0, nil, false, 7 * time.Second},
+		"Restarted": {"each restart adds the whole limit", 0, []time.Duration{2 * time.Second, 8 * time.Second}, false, 15 * time.Second},
+		"Late":      {"a restart extends a wait that would end too early", 10 * time.Second, []time.Duration{6 * time.Second}, true, 10 * time.Second},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -32,7 +33,7 @@ func TestWait(t *testing.T) {
 					time.AfterFunc(at, func() { restart.Add(1) })
 				}
 				got := Wait(done, 7*time.Second, &restart)
-				// A restart counts from the end of the step that it falls into.
+				// A restart takes effect at the end of its step.
 				took, slack := time.Since(begin), 7*time.Second/steps
 				if got != tc.want || took < tc.took || took > tc.took+slack {
 					t.Errorf("%s: got %t after %s, want %t after %s", tc.reason, got, took, tc.want, tc.took)
@@ -42,8 +43,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// The clock jumps ahead by an hour at each step, as on a machine that is
-// suspended. A deadline would have passed at the first one.
+// The clock jumps by an hour at each step, as on a suspended machine. A
+// deadline would pass at the first step.
 func TestWaitCountsSteps(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
@@ -51,8 +52,8 @@ func TestWaitCountsSteps(t *testing.T) {
 		want   bool
 		steps  int
 	}{
-		"InTime": {"long steps do not use up the time", steps - 1, true, steps - 1},
-		"Never":  {"each of them counts once", 0, false, steps},
+		"InTime": {"a long step counts once", steps - 1, true, steps - 1},
+		"Never":  {"the wait ends after all steps", 0, false, steps},
 	} {
 		t.Run(name, func(t *testing.T) {
 			done, n := make(chan struct{}), 0
@@ -72,18 +73,19 @@ func TestWaitCountsSteps(t *testing.T) {
 	}
 }
 
+// Until calls holds until it returns true, at most up to the limit.
 func TestUntil(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		from   time.Duration // since when it holds
+		from   time.Duration // the time after which holds returns true
 		limit  time.Duration
 		want   bool
 	}{
-		"Now":     {"without a pause", 0, time.Second, true},
-		"Soon":    {"after pauses", 300 * time.Millisecond, time.Second, true},
-		"AtLast":  {"at the last moment", time.Second, time.Second, true},
-		"TooLate": {"not within the limit", time.Second + 1, time.Second, false},
-		"Short":   {"a limit shorter than the first pause", 1, time.Microsecond, true},
+		"Now":     {"holds is called without a pause", 0, time.Second, true},
+		"Soon":    {"holds is called again after pauses", 300 * time.Millisecond, time.Second, true},
+		"AtLast":  {"holds is called at the limit", time.Second, time.Second, true},
+		"TooLate": {"holds is not called after the limit", time.Second + 1, time.Second, false},
+		"Short":   {"the limit is shorter than the first pause", 1, time.Microsecond, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

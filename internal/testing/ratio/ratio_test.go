@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A clock that the measured functions move makes every sample exact.
+// Of compares the fastest samples. The measured functions move the clock, so
+// that the ratios are exact.
 func TestOf(t *testing.T) {
 	var now time.Time
 	clock := func() time.Time { return now }
@@ -26,11 +27,11 @@ func TestOf(t *testing.T) {
 		a, b   func()
 		want   float64
 	}{
-		"Equal":     {"two equal functions compare as 1", takes(100), takes(100), 1},
-		"Slower":    {"a in units of b", takes(300), takes(100), 3},
-		"Faster":    {"a faster a gives less than 1", takes(100), takes(400), 0.25},
-		"Unlike":    {"each function has samples of its own size", takes(time.Millisecond), takes(1), 1e6},
-		"Disturbed": {"what slows some samples down does not count", disturbed(100, time.Second, 9_000), takes(100), 1},
+		"Equal":     {"equal functions have the ratio 1", takes(100), takes(100), 1},
+		"Slower":    {"a slower a has a ratio above 1", takes(300), takes(100), 3},
+		"Faster":    {"a faster a has a ratio below 1", takes(100), takes(400), 0.25},
+		"Unlike":    {"each function has its own number of calls in a sample", takes(time.Millisecond), takes(1), 1e6},
+		"Disturbed": {"slow samples do not count", disturbed(100, time.Second, 9_000), takes(100), 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +43,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfSamples fixes how much work a measurement is: both functions are called alike, in samples of the time asked for.
+// Both functions are called equally often, in samples of the requested
+// duration.
 func TestOfSamples(t *testing.T) {
 	var now time.Time
 	var a, b int

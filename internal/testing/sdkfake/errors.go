@@ -1,5 +1,6 @@
-// Package sdkfake has errors in the shape that the SDKs of several clouds give them, for tests that must not import these
-// SDKs. All of them say that a service cannot answer now.
+// Package sdkfake has errors like the SDKs of several clouds, for
+// tests that must not import these SDKs. All mean that a service is
+// unavailable.
 package sdkfake
 
 import (
@@ -7,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Unavailable returns an error of each SDK, by its name.
+// Unavailable returns an error of each SDK, by the name of the SDK.
 func Unavailable() map[string]error {
 	return map[string]error{
 		"smithy":     &smithyResponse{status: 503, err: &smithyAPI{code: "ServiceUnavailable", message: "slow down"}},
@@ -26,7 +27,8 @@ func (e *smithyAPI) ErrorCode() string    { return e.code }
 func (e *smithyAPI) ErrorMessage() string { return e.message }
 func (e *smithyAPI) ErrorFault() int      { return 1 }
 
-// smithyResponse has the methods of the ResponseError of smithy's HTTP transport.
+// smithyResponse has the methods of the ResponseError of smithy's HTTP
+// transport.
 type smithyResponse struct {
 	status int
 	err    error
@@ -38,8 +40,8 @@ func (e *smithyResponse) Error() string {
 func (e *smithyResponse) Unwrap() error       { return e.err }
 func (e *smithyResponse) HTTPStatusCode() int { return e.status }
 
-// grpcStatus is like the error of google.golang.org/grpc/status. The method that its code is found by has a type of that
-// module in its signature, so that only a reader for gRPC can call it.
+// grpcStatus is like the error of google.golang.org/grpc/status. Only a reader
+// for gRPC can call GRPCStatus, because its result is a type of that module.
 type grpcStatus struct {
 	code    uint32
 	message string
@@ -58,7 +60,8 @@ type googleAPI struct {
 
 func (e *googleAPI) Error() string { return fmt.Sprintf("googleapi: Error %d: %s", e.Code, e.Message) }
 
-// statusError is like the StatusError of k8s.io/apimachinery: the code is in a struct that a method returns.
+// statusError is like the StatusError of k8s.io/apimachinery: a method returns
+// a struct with the code.
 type statusError struct{ status status }
 
 type status struct {

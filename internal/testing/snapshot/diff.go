@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxLines limits the number of differences listed one by one.
+// maxLines is the maximum number of listed differences.
 const maxLines = 20
 
-// differ compares a node with a value. It allocates next to nothing while they are
-// equal.
+// differ compares a node with a value. It allocates almost nothing for equal
+// values.
 type differ struct {
 	path  []step
 	lines []string
@@ -22,15 +22,15 @@ type differ struct {
 	seen  map[pair]bool
 }
 
-// step is one step of a path: to the i-th field of a struct, to the i-th element,
-// or to the value of a key.
+// step is a step of a path: the i-th field of a struct, the i-th element, or
+// the value of a key.
 type step struct {
 	of  reflect.Type // nil for an element
 	i   int
 	key string
 }
 
-// pair is a node and a place that were, or are being, compared. It ends cycles.
+// pair is a compared node and place. It ends cycles.
 type pair struct {
 	n  *node
 	at place
@@ -61,7 +61,7 @@ func (d *differ) where() string {
 	return b.String()
 }
 
-func (d *differ) say(format string, args ...any) {
+func (d *differ) report(format string, args ...any) {
 	if len(d.lines) == maxLines {
 		d.more++
 		return
@@ -78,10 +78,10 @@ func (d *differ) changed(n *node, v reflect.Value) {
 	if n.typ != typeOf(v) && n.typ != nil && v.IsValid() {
 		was, is = n.typ.String()+"("+was+")", v.Type().String()+"("+is+")"
 	}
-	if was == is { // channels, functions, cut-off text
+	if was == is { // channels, functions, texts that are cut
 		is = "another one"
 	}
-	d.say("was %s, is %s", was, is)
+	d.report("was %s, is %s", was, is)
 }
 
 func typeOf(v reflect.Value) reflect.Type {
@@ -146,7 +146,7 @@ func (d *differ) inside(n *node, v reflect.Value, depth int) {
 			d.changed(n, v)
 		}
 	case reflect.Pointer, reflect.Interface:
-		d.diff(n.kids[0], v.Elem(), depth)
+		d.diff(n.children[0], v.Elem(), depth)
 	case reflect.Struct:
 		d.fields(n, v, depth)
 	case reflect.Slice, reflect.Array:
@@ -161,8 +161,8 @@ func (d *differ) inside(n *node, v reflect.Value, depth int) {
 }
 
 func (d *differ) fields(n *node, v reflect.Value, depth int) {
-	for i, kid := range n.kids {
-		d.at(step{of: n.typ, i: i}, func() { d.diff(kid, v.Field(i), depth) })
+	for i, child := range n.children {
+		d.at(step{of: n.typ, i: i}, func() { d.diff(child, v.Field(i), depth) })
 	}
 }
 
@@ -186,15 +186,15 @@ func (d *differ) elements(n *node, v reflect.Value, depth int) {
 		}
 		return
 	}
-	for i := range max(len(n.kids), v.Len()) {
+	for i := range max(len(n.children), v.Len()) {
 		d.at(step{i: i}, func() {
 			switch {
 			case i >= v.Len():
-				d.say("was %s, is gone", Snapshot{n.kids[i]})
-			case i >= len(n.kids):
-				d.say("is new: %s", print(v.Index(i)))
+				d.report("was %s, is gone", Snapshot{n.children[i]})
+			case i >= len(n.children):
+				d.report("is new: %s", print(v.Index(i)))
 			default:
-				d.diff(n.kids[i], v.Index(i), depth)
+				d.diff(n.children[i], v.Index(i), depth)
 			}
 		})
 	}
@@ -206,32 +206,32 @@ func (d *differ) entries(n *node, v reflect.Value, depth int) {
 		d.at(step{key: n.names[i]}, func() {
 			if now := v.MapIndex(key); now.IsValid() {
 				found++
-				d.diff(n.kids[i], now, depth)
+				d.diff(n.children[i], now, depth)
 			} else {
-				d.say("was %s, is gone", Snapshot{n.kids[i]})
+				d.report("was %s, is gone", Snapshot{n.children[i]})
 			}
 		})
 	}
-	if found == v.Len() && len(n.lost) == 0 {
+	if found == v.Len() && len(n.unequal) == 0 {
 		return
 	}
-	var lost []string
+	var unequal []string
 	added := map[string]reflect.Value{}
 	for iter := v.MapRange(); iter.Next(); {
 		key := iter.Key()
 		switch {
 		case !v.MapIndex(key).IsValid():
-			lost = append(lost, print(key)+": "+print(iter.Value()))
+			unequal = append(unequal, print(key)+": "+print(iter.Value()))
 		case !slices.ContainsFunc(n.keys, func(k reflect.Value) bool { return k.Equal(key) }):
 			added[print(key)] = iter.Value()
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(added)) {
-		d.at(step{key: key}, func() { d.say("is new: %s", print(added[key])) })
+		d.at(step{key: key}, func() { d.report("is new: %s", print(added[key])) })
 	}
-	slices.Sort(lost)
-	if !slices.Equal(n.lost, lost) {
-		d.say("keys that do not equal themselves: was %v, is %v", n.lost, lost)
+	slices.Sort(unequal)
+	if !slices.Equal(n.unequal, unequal) {
+		d.report("keys that do not equal themselves: was %v, is %v", n.unequal, unequal)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// printer prints nodes. It does not follow a node inside that node.
+// printer prints nodes. It prints a node inside itself as a cycle.
 type printer struct {
 	strings.Builder
-	room   int
-	public bool // unexported fields are left out
-	inside map[*node]bool
+	remaining int
+	public    bool // unexported fields are left out
+	inside    map[*node]bool
 }
 
 // print prints a value as String prints its snapshot.
@@ -23,19 +23,19 @@ func print(v reflect.Value) string {
 }
 
 func (p *printer) add(s string) {
-	if p.room <= 0 {
+	if p.remaining <= 0 {
 		return
 	}
-	if len(s) > p.room {
-		s = strings.ToValidUTF8(s[:p.room], "") + "..."
+	if len(s) > p.remaining {
+		s = strings.ToValidUTF8(s[:p.remaining], "") + "..."
 	}
-	p.room -= len(s)
+	p.remaining -= len(s)
 	p.WriteString(s)
 }
 
 func (p *printer) print(n *node) {
 	switch {
-	case p.room <= 0:
+	case p.remaining <= 0:
 		return
 	case n == nil || n.typ == nil || n.null:
 		p.add("nil")
@@ -53,7 +53,7 @@ func (p *printer) print(n *node) {
 		p.add("(" + n.typ.String() + ")")
 		return
 	}
-	if len(n.kids) > 0 {
+	if len(n.children) > 0 {
 		if p.inside == nil {
 			p.inside = map[*node]bool{}
 		}
@@ -79,9 +79,9 @@ func (p *printer) value(n *node) {
 		p.add(strconv.Quote(n.text))
 	case reflect.Pointer:
 		p.add("&")
-		p.print(n.kids[0])
+		p.print(n.children[0])
 	case reflect.Interface:
-		p.print(n.kids[0])
+		p.print(n.children[0])
 	case reflect.Struct:
 		fields := p.fields(n.typ)
 		if len(fields) == 0 && n.typ.NumField() > 0 {
@@ -90,25 +90,25 @@ func (p *printer) value(n *node) {
 		}
 		p.list("{", "}", len(fields), func(i int) {
 			p.add(n.typ.Field(fields[i]).Name + ":")
-			p.print(n.kids[fields[i]])
+			p.print(n.children[fields[i]])
 		})
 	case reflect.Slice, reflect.Array:
 		p.elements(n)
 	case reflect.Map:
-		p.list("map[", "]", len(n.kids)+len(n.lost), func(i int) {
-			if i >= len(n.kids) {
-				p.add(n.lost[i-len(n.kids)])
+		p.list("map[", "]", len(n.children)+len(n.unequal), func(i int) {
+			if i >= len(n.children) {
+				p.add(n.unequal[i-len(n.children)])
 				return
 			}
 			p.add(n.names[i] + ":")
-			p.print(n.kids[i])
+			p.print(n.children[i])
 		})
 	default:
 		p.add("(" + n.typ.String() + ")")
 	}
 }
 
-// fields lists the fields of a struct that are printed.
+// fields returns the printed fields of a struct.
 func (p *printer) fields(t reflect.Type) (fields []int) {
 	for i := range t.NumField() {
 		if !p.public || t.Field(i).IsExported() {
@@ -125,13 +125,13 @@ func (p *printer) elements(n *node) {
 	case packs(elem.Kind()):
 		p.list("[", "]", len(n.packed), func(i int) { p.value(&node{typ: elem, bits: n.packed[i]}) })
 	default:
-		p.list("[", "]", len(n.kids), func(i int) { p.print(n.kids[i]) })
+		p.list("[", "]", len(n.children), func(i int) { p.print(n.children[i]) })
 	}
 }
 
 func (p *printer) list(open, end string, length int, each func(i int)) {
 	p.add(open)
-	for i := 0; i < length && p.room > 0; i++ {
+	for i := 0; i < length && p.remaining > 0; i++ {
 		if i > 0 {
 			p.add(" ")
 		}
@@ -140,14 +140,14 @@ func (p *printer) list(open, end string, length int, each func(i int)) {
 	p.add(end)
 }
 
-// timeOf prints a time from its fields. Package time has kept their layout since
-// Go 1.9; if the layout changes, timeOf prints the type.
+// timeOf prints a time from its fields, whose layout is the same since Go 1.9.
+// If the layout changes, timeOf prints the type.
 func timeOf(n *node) string {
 	t := n.typ
 	if t.NumField() != 3 || t.Field(0).Name != "wall" || t.Field(1).Name != "ext" {
 		return "(" + t.String() + ")"
 	}
-	wall, sec := n.kids[0].bits, int64(n.kids[1].bits)
+	wall, sec := n.children[0].bits, int64(n.children[1].bits)
 	if wall>>63 == 1 { // with a monotonic clock reading, seconds count from 1885
 		sec = time.Date(1885, 1, 1, 0, 0, 0, 0, time.UTC).Unix() - time.Time{}.Unix() + int64(wall<<1>>31)
 	}

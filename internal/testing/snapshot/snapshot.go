@@ -1,11 +1,11 @@
-// Package snapshot shows tests the changes of a value that should not change.
+// Package snapshot finds the changes of a value that should not change.
 //
-// A snapshot is a copy of everything that a value refers to: through pointers, maps,
-// slices, interfaces and unexported fields. Diff compares by content, so a pointer to
-// an equal copy is no change. Channels, functions and contexts have no content;
-// Diff compares their identity. A snapshot omits locks and atomics (all types of
-// sync and sync/atomic), because correct use changes them. It calls no method of
-// the value, neither Equal nor String, and panics for no value.
+// A snapshot copies a value and everything that it refers to through pointers,
+// maps, slices, interfaces and unexported fields. Diff compares the content, so
+// a pointer to an equal copy is no change. It compares channels, functions and
+// contexts by identity. A snapshot omits locks and atomics (all types of sync
+// and sync/atomic), because correct use changes them. It calls no method of the
+// value, such as Equal or String, and panics for no value.
 package snapshot
 
 import (
@@ -21,7 +21,8 @@ import (
 	"unsafe"
 )
 
-// Snapshot is a copy of a value at one moment. The zero Snapshot is that of nil.
+// Snapshot is a copy of a value at one moment. The zero Snapshot is a copy of
+// nil.
 type Snapshot struct{ root *node }
 
 // Of takes a snapshot of v. No other goroutine may change v meanwhile.
@@ -30,8 +31,8 @@ func Of(v any) Snapshot {
 	return Snapshot{t.take(open(v), 0)}
 }
 
-// Diff returns a line for each difference of now, as in "Spec.Nodes: was 3, is 4".
-// It returns "" if there is none.
+// Diff returns a line for each difference between s and now, such as
+// "Spec.Nodes: was 3, is 4". It returns "" for equal values.
 func (s Snapshot) Diff(now any) string {
 	var d differ
 	d.diff(s.root, open(now), 0)
@@ -41,22 +42,23 @@ func (s Snapshot) Diff(now any) string {
 	return strings.Join(d.lines, "\n")
 }
 
-// String prints the value as %+v does, but follows pointers, and cuts off long text.
+// String prints the value as %+v does, but follows pointers, and cuts long
+// texts.
 func (s Snapshot) String() string {
-	p := printer{room: 2000}
+	p := printer{remaining: 2000}
 	p.print(s.root)
 	return p.String()
 }
 
 // Public prints the value as String does, but without unexported fields. A
-// struct that has no other fields prints as its type.
+// struct without exported fields prints as its type.
 func (s Snapshot) Public() string {
-	p := printer{room: 2000, public: true}
+	p := printer{remaining: 2000, public: true}
 	p.print(s.root)
 	return p.String()
 }
 
-// open returns v as an addressable value; the zero Value for nil.
+// open returns v as an addressable value, or the zero Value for nil.
 func open(v any) reflect.Value {
 	if v == nil {
 		return reflect.Value{}
@@ -66,27 +68,28 @@ func open(v any) reflect.Value {
 	return p
 }
 
-// maxDepth limits the depth of a snapshot, because a stack is limited. Deeper values
-// count as equal.
+// maxDepth is the maximum depth of a snapshot, because the stack is limited.
+// Deeper values count as equal.
 const maxDepth = 100_000
 
-// node is the copy of one value. Several nodes may point to it, also in a cycle.
+// node is the copy of one value. Several nodes may refer to it, also in a
+// cycle.
 type node struct {
 	typ  reflect.Type // nil for a nil interface; the other fields are zero then
 	null bool         // a nil pointer, map, slice, interface, channel or function
 	skip bool         // not copied
 
-	bits   uint64          // numbers, channels and functions; of a complex number the real part
-	imag   uint64          // of a complex number
-	text   string          // strings, and slices and arrays of bytes
-	packed []uint64        // slices and arrays of other numbers
-	kids   []*node         // fields, elements, the target of a pointer, values of a map
-	keys   []reflect.Value // of a map, in the order of kids
-	names  []string        // the keys, printed
-	lost   []string        // values of a map whose keys do not equal themselves (NaN), printed and sorted
+	bits     uint64          // numbers, channels and functions; of a complex number the real part
+	imag     uint64          // of a complex number
+	text     string          // strings, and slices and arrays of bytes
+	packed   []uint64        // slices and arrays of other numbers
+	children []*node         // fields, elements, the target of a pointer, values of a map
+	keys     []reflect.Value // of a map, in the order of children
+	names    []string        // the keys, printed
+	unequal  []string        // values of a map whose keys do not equal themselves (NaN), printed and sorted
 }
 
-// place is the address of a value that others may refer to.
+// place is the address of a value that several others may refer to.
 type place struct {
 	typ reflect.Type
 	at  unsafe.Pointer
@@ -115,9 +118,9 @@ var (
 	timeType     = reflect.TypeFor[time.Time]()
 )
 
-// opaque reports whether values of type t are compared by identity although they
-// have content: contexts, which record derived contexts, and locations, which are
-// large and do not change.
+// opaque reports whether values of type t are compared by identity although
+// they have content: contexts record derived contexts, and locations are large
+// and do not change.
 func opaque(t reflect.Type) bool { return t == contextType || t == locationType }
 
 // nillable reports whether values of the kind have IsNil.
@@ -129,8 +132,8 @@ func nillable(k reflect.Kind) bool {
 	return false
 }
 
-// number returns the bits of a number or bool, or the identity of a value without
-// content.
+// number returns the bits of a number or a bool, or the identity of a value
+// without content.
 func number(v reflect.Value) (bits uint64, ok bool) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -162,5 +165,5 @@ func number(v reflect.Value) (bits uint64, ok bool) {
 	return bits, true
 }
 
-// packs reports whether a node keeps elements of the kind as bare numbers.
+// packs reports whether a node stores elements of the kind as numbers only.
 func packs(k reflect.Kind) bool { return k >= reflect.Bool && k <= reflect.Float64 }

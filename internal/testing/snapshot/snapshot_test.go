@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// all has a field of every kind, and methods that must not be called.
+// all has a field of each kind, and methods that a snapshot must not call.
 type all struct {
 	Bool    bool
 	Int     int
@@ -58,9 +58,12 @@ func (*all) Error() string     { panic("Error was called") }
 func (inner) Equal(inner) bool { panic("Equal was called") }
 func (inner) String() string   { panic("String was called") }
 
+// constant returns a closure whose code is the same for each n.
+//
 //go:noinline
 func constant(n int) func() int { return func() int { return n } }
 
+// full returns a value with all fields set.
 func full() *all {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -73,13 +76,14 @@ func full() *all {
 	}
 }
 
+// Diff has a line for each change of a field.
 func TestDiff(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(*all)
 		want   string
 	}{
-		"Nothing":   {"what did not change has no difference", func(*all) {}, ""},
+		"Nothing":   {"equal values have no difference", func(*all) {}, ""},
 		"Bool":      {"a bool", func(a *all) { a.Bool = false }, "Bool: was true, is false"},
 		"Int":       {"a number", func(a *all) { a.Int = -3 }, "Int: was 1, is -3"},
 		"Uint":      {"an unsigned number", func(a *all) { a.Uint++ }, "Uint: was 2, is 3"},
@@ -87,42 +91,42 @@ func TestDiff(t *testing.T) {
 		"Complex":   {"the real part", func(a *all) { a.Complex = 1 + 1i }, "Complex: was (0+1i), is (1+1i)"},
 		"Imaginary": {"the imaginary part", func(a *all) { a.Complex = 2i }, "Complex: was (0+1i), is (0+2i)"},
 		"Text":      {"a string", func(a *all) { a.Text = "" }, `Text: was "text", is ""`},
-		"Bytes":     {"in place", func(a *all) { a.Bytes[0] = 'B' }, `Bytes: was "bytes", is "Bytes"`},
-		"Hash":      {"in an array", func(a *all) { a.Hash[1] = 3 }, `Hash: was "\x01\x02", is "\x01\x03"`},
-		"Numbers":   {"one of many", func(a *all) { a.Numbers[1] = 5 }, "Numbers[1]: was 2, is 5"},
-		"Longer":    {"appended", func(a *all) { a.Numbers = append(a.Numbers, 3) }, "Numbers: was [1 2], is [1 2 3]"},
-		"Words":     {"appended", func(a *all) { a.Words = append(a.Words, "c") }, `Words[2]: is new: "c"`},
-		"Shorter":   {"cut off", func(a *all) { a.Words = a.Words[:1] }, `Words[1]: was "b", is gone`},
+		"Bytes":     {"a byte of a slice", func(a *all) { a.Bytes[0] = 'B' }, `Bytes: was "bytes", is "Bytes"`},
+		"Hash":      {"a byte of an array", func(a *all) { a.Hash[1] = 3 }, `Hash: was "\x01\x02", is "\x01\x03"`},
+		"Numbers":   {"one of several numbers", func(a *all) { a.Numbers[1] = 5 }, "Numbers[1]: was 2, is 5"},
+		"Longer":    {"an appended number", func(a *all) { a.Numbers = append(a.Numbers, 3) }, "Numbers: was [1 2], is [1 2 3]"},
+		"Words":     {"an appended string", func(a *all) { a.Words = append(a.Words, "c") }, `Words[2]: is new: "c"`},
+		"Shorter":   {"a removed string", func(a *all) { a.Words = a.Words[:1] }, `Words[1]: was "b", is gone`},
 		"Reordered": {"the order of a slice counts", func(a *all) { a.Words[0], a.Words[1] = "b", "a" },
 			"Words[0]: was \"a\", is \"b\"\nWords[1]: was \"b\", is \"a\""},
-		"NilSlice": {"nil is not empty", func(a *all) { a.Words = nil }, `Words: was ["a" "b"], is nil`},
+		"NilSlice": {"a nil slice differs from an empty one", func(a *all) { a.Words = nil }, `Words: was ["a" "b"], is nil`},
 		"Value":    {"a value of a map", func(a *all) { a.Tags["a"] = "x" }, `Tags["a"]: was "b", is "x"`},
 		"Added":    {"a new key", func(a *all) { a.Tags["e"] = "f" }, `Tags["e"]: is new: "f"`},
-		"Deleted":  {"a key less", func(a *all) { delete(a.Tags, "a") }, `Tags["a"]: was "b", is gone`},
-		"Swapped": {"as many keys as before", func(a *all) { delete(a.Tags, "a"); a.Tags["b"] = "b" },
+		"Deleted":  {"a deleted key", func(a *all) { delete(a.Tags, "a") }, `Tags["a"]: was "b", is gone`},
+		"Swapped": {"another key", func(a *all) { delete(a.Tags, "a"); a.Tags["b"] = "b" },
 			"Tags[\"a\"]: was \"b\", is gone\nTags[\"b\"]: is new: \"b\""},
-		"NilMap":    {"a map taken away", func(a *all) { a.Tags = nil }, `Tags: was map["a":"b" "c":"d"], is nil`},
-		"Any":       {"in an interface", func(a *all) { a.Any = inner{A: 2} }, "Any.A: was 1, is 2"},
-		"AnyType":   {"another type", func(a *all) { a.Any = 1 }, `Any: was snapshot_test.inner({A:1 b:""}), is int(1)`},
-		"AnyNil":    {"nothing left", func(a *all) { a.Any = nil }, `Any: was {A:1 b:""}, is nil`},
-		"Behind":    {"behind a pointer", func(a *all) { a.Next.Int = 3 }, "Next.Int: was 2, is 3"},
-		"Pointer":   {"taken away", func(a *all) { a.secret = nil }, `secret: was &{A:4 b:""}, is nil`},
-		"SameAgain": {"a pointer to an equal copy is the same content", func(a *all) { a.Next = &all{Int: 2} }, ""},
-		"Nested":    {"a hidden field of a nested struct", func(a *all) { a.Nested.b = "y" }, `Nested.b: was "x", is "y"`},
+		"NilMap":    {"a nil map", func(a *all) { a.Tags = nil }, `Tags: was map["a":"b" "c":"d"], is nil`},
+		"Any":       {"a value in an interface", func(a *all) { a.Any = inner{A: 2} }, "Any.A: was 1, is 2"},
+		"AnyType":   {"another type in an interface", func(a *all) { a.Any = 1 }, `Any: was snapshot_test.inner({A:1 b:""}), is int(1)`},
+		"AnyNil":    {"a nil interface", func(a *all) { a.Any = nil }, `Any: was {A:1 b:""}, is nil`},
+		"Pointed":   {"a value that a pointer refers to", func(a *all) { a.Next.Int = 3 }, "Next.Int: was 2, is 3"},
+		"Pointer":   {"a nil pointer", func(a *all) { a.secret = nil }, `secret: was &{A:4 b:""}, is nil`},
+		"SameAgain": {"a pointer to an equal copy has the same content", func(a *all) { a.Next = &all{Int: 2} }, ""},
+		"Nested":    {"an unexported field of a nested struct", func(a *all) { a.Nested.b = "y" }, `Nested.b: was "x", is "y"`},
 		"Time": {"a time", func(a *all) { a.Time = a.Time.Add(time.Hour) },
 			"Time: was 2026-01-02T03:04:05.000000006Z, is 2026-01-02T04:04:05.000000006Z"},
-		"Zone":     {"the same time elsewhere", func(a *all) { a.Time = a.Time.In(time.FixedZone("", 60)) }, "Time: was 2026-01-02T03:04:05.000000006Z, is another one"},
+		"Zone":     {"the same time in another zone", func(a *all) { a.Time = a.Time.In(time.FixedZone("", 60)) }, "Time: was 2026-01-02T03:04:05.000000006Z, is another one"},
 		"URL":      {"a struct of another package", func(a *all) { a.URL.Host = "i" }, `URL.Host: was "h", is "i"`},
-		"Userinfo": {"its hidden parts", func(a *all) { a.URL.User = url.User("u") }, `URL.User: was nil, is &{username:"u" password:"" passwordSet:false}`},
+		"Userinfo": {"an unexported field of another package", func(a *all) { a.URL.User = url.User("u") }, `URL.User: was nil, is &{username:"u" password:"" passwordSet:false}`},
 		"Chan":     {"another channel", func(a *all) { a.Chan = make(chan int) }, "Chan: was (chan int), is another one"},
 		"Func":     {"a closure of the same code", func(a *all) { a.Func = constant(2) }, "Func: was (func() int), is another one"},
 		"FuncNil":  {"no function", func(a *all) { a.Func = nil }, "Func: was (func() int), is nil"},
 		"Ctx":      {"another context", func(a *all) { a.Ctx = context.TODO() }, "Ctx: was (context.Context), is another one"},
-		"CtxChild": {"a context that was derived from is the same", func(a *all) { _, stop := context.WithCancel(a.Ctx); _ = stop }, ""},
-		"Hidden":   {"a hidden field", func(a *all) { a.hidden = 4 }, "hidden: was 3, is 4"},
-		"Secret":   {"behind a hidden pointer", func(a *all) { a.secret.b = "b" }, `secret.b: was "", is "b"`},
-		"Mapped":   {"in a slice in a hidden map", func(a *all) { a.mapped[inner{A: 1}][1] = "two" }, `mapped[{A:1 b:""}][1]: was "one", is "two"`},
-		"Lock":     {"a lock that was used is no change", func(a *all) { a.mu.Lock(); a.count.Add(1) }, ""},
+		"CtxChild": {"a context with a new derived context has no difference", func(a *all) { _, stop := context.WithCancel(a.Ctx); _ = stop }, ""},
+		"Hidden":   {"an unexported field", func(a *all) { a.hidden = 4 }, "hidden: was 3, is 4"},
+		"Secret":   {"a value that an unexported pointer refers to", func(a *all) { a.secret.b = "b" }, `secret.b: was "", is "b"`},
+		"Mapped":   {"an element of a slice in an unexported map", func(a *all) { a.mapped[inner{A: 1}][1] = "two" }, `mapped[{A:1 b:""}][1]: was "one", is "two"`},
+		"Lock":     {"the use of a lock is no difference", func(a *all) { a.mu.Lock(); a.count.Add(1) }, ""},
 		"Unsafe":   {"an unsafe pointer", func(a *all) { a.Unsafe = unsafe.Pointer(a) }, "Unsafe: was nil, is (unsafe.Pointer)"},
 	}
 	for name, tc := range cases {
@@ -135,7 +139,7 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
-	for i := range reflect.TypeFor[all]().NumField() { // so that a new kind of field is not forgotten above
+	for i := range reflect.TypeFor[all]().NumField() { // each field has a case above
 		field := reflect.TypeFor[all]().Field(i).Name
 		if _, ok := map[string]bool{"mu": true, "count": true}[field]; ok {
 			continue
@@ -150,7 +154,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Values of other types than the struct above.
+// Diff compares values of other types.
 func TestDiffOf(t *testing.T) {
 	type self []self
 	loop := self{nil}
@@ -165,24 +169,24 @@ func TestDiffOf(t *testing.T) {
 		before, now any
 		want        string
 	}{
-		"Nil":          {"nothing", nil, nil, ""},
-		"FromNil":      {"something", nil, 1, "was nil, is 1"},
-		"ToNil":        {"nothing any more", 1, nil, "was 1, is nil"},
-		"TypedNil":     {"a nil pointer is not nil", (*all)(nil), nil, "was nil, is another one"},
-		"OtherType":    {"a type counts", 1, int8(1), "was int(1), is int8(1)"},
-		"NaN":          {"NaN did not change", nan, nan, ""},
-		"NaNKey":       {"nor did it as a key", map[float64]int{nan: 1}, map[float64]int{nan: 1}, ""},
-		"NaNValue":     {"what stands under NaN", map[float64]int{nan: 1}, map[float64]int{nan: 2}, "keys that do not equal themselves: was [NaN: 1], is [NaN: 2]"},
-		"NaNBesides":   {"other keys beside NaN", map[float64]int{nan: 1, 1: 1}, map[float64]int{nan: 1, 1: 2}, "[1]: was 1, is 2"},
-		"InsteadOfNaN": {"a key instead of NaN", map[float64]int{nan: 1}, map[float64]int{1: 1}, "[1]: is new: 1\nkeys that do not equal themselves: was [NaN: 1], is []"},
-		"Loop":         {"a slice in itself", loop, loop, ""},
-		"Ring":         {"a map in itself", ring, ring, ""},
+		"Nil":          {"nil equals nil", nil, nil, ""},
+		"FromNil":      {"a value in place of nil", nil, 1, "was nil, is 1"},
+		"ToNil":        {"nil in place of a value", 1, nil, "was 1, is nil"},
+		"TypedNil":     {"a nil pointer differs from nil", (*all)(nil), nil, "was nil, is another one"},
+		"OtherType":    {"values of different types differ", 1, int8(1), "was int(1), is int8(1)"},
+		"NaN":          {"NaN equals NaN", nan, nan, ""},
+		"NaNKey":       {"NaN keys with equal values are equal", map[float64]int{nan: 1}, map[float64]int{nan: 1}, ""},
+		"NaNValue":     {"the value of a NaN key", map[float64]int{nan: 1}, map[float64]int{nan: 2}, "keys that do not equal themselves: was [NaN: 1], is [NaN: 2]"},
+		"NaNAndOthers": {"other keys in a map with NaN", map[float64]int{nan: 1, 1: 1}, map[float64]int{nan: 1, 1: 2}, "[1]: was 1, is 2"},
+		"InsteadOfNaN": {"another key in place of NaN", map[float64]int{nan: 1}, map[float64]int{1: 1}, "[1]: is new: 1\nkeys that do not equal themselves: was [NaN: 1], is []"},
+		"Loop":         {"a slice that contains itself", loop, loop, ""},
+		"Ring":         {"a map that contains itself", ring, ring, ""},
 		"Knot":         {"a struct that points to itself", knot, knot, ""},
-		"Unrolled":     {"a cycle equals the same of double length", knot, &all{Next: knot}, ""},
+		"Unrolled":     {"a cycle equals a cycle of double length", knot, &all{Next: knot}, ""},
 		"CycleBroken":  {"a cycle that ends", knot, &all{Next: &all{Int: 1, Next: knot}}, "Next.Int: was 0, is 1"},
-		"Locked":       {"a bare lock", &sync.Mutex{}, &sync.Mutex{}, ""},
-		"Empty":        {"empty is not nil", []int{}, []int(nil), "was [], is nil"},
-		"Field":        {"a struct that is not behind a pointer", inner{b: "x"}, inner{b: "y"}, `b: was "x", is "y"`},
+		"Locked":       {"a lock alone", &sync.Mutex{}, &sync.Mutex{}, ""},
+		"Empty":        {"an empty slice differs from nil", []int{}, []int(nil), "was [], is nil"},
+		"Field":        {"a struct without a pointer", inner{b: "x"}, inner{b: "y"}, `b: was "x", is "y"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -193,6 +197,7 @@ func TestDiffOf(t *testing.T) {
 	}
 }
 
+// String prints the content.
 func TestString(t *testing.T) {
 	knot := &all{}
 	knot.Next = knot
@@ -204,9 +209,9 @@ func TestString(t *testing.T) {
 		"Nil":     {"nil", nil, "nil"},
 		"Pointer": {"pointers are followed", &struct{ A *inner }{&inner{1, "x"}}, `&{A:&{A:1 b:"x"}}`},
 		"Map":     {"keys are sorted", map[string][]int{"b": {1, 2}, "a": nil}, `map["a":nil "b":[1 2]]`},
-		"Lock":    {"what is not looked at shows its type", &struct{ mu sync.Mutex }{}, "&{mu:(sync.Mutex)}"},
-		"Shared":  {"what occurs twice is printed twice", [2]*int{new(int), nil}, "[&0 nil]"},
-		"Long":    {"what is long is cut off", strings.Repeat("x", 5000), `"` + strings.Repeat("x", 1999) + "..."},
+		"Lock":    {"an omitted value prints as its type", &struct{ mu sync.Mutex }{}, "&{mu:(sync.Mutex)}"},
+		"Shared":  {"a value that occurs twice is printed twice", [2]*int{new(int), nil}, "[&0 nil]"},
+		"Long":    {"a long text is cut", strings.Repeat("x", 5000), `"` + strings.Repeat("x", 1999) + "..."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +221,7 @@ func TestString(t *testing.T) {
 		})
 	}
 	if got := snapshot.Of(knot).String(); !strings.Contains(got, "Next:(cycle)") {
-		t.Errorf("a cycle is printed once: got %s", got)
+		t.Errorf("a value inside itself prints as a cycle: got %s", got)
 	}
 	now := time.Now() // with a monotonic clock reading
 	if got, want := snapshot.Of(now).String(), now.UTC().Format(time.RFC3339Nano); got != want {
@@ -224,7 +229,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// Only the first differences are told one by one.
+// Diff lists the first differences, and the number of the others.
 func TestDiffIsShort(t *testing.T) {
 	before, now := make([]string, 1000), make([]string, 1000)
 	for i := range now {
@@ -236,7 +241,8 @@ func TestDiffIsShort(t *testing.T) {
 	}
 }
 
-// A snapshot has nothing of the value that a later change could reach, and finds any change of what rapid can make.
+// A snapshot does not change with its value. Diff is empty exactly for deeply
+// equal values.
 func TestSnapshotProperty(t *testing.T) {
 	type value struct {
 		N     int
@@ -254,10 +260,10 @@ func TestSnapshotProperty(t *testing.T) {
 		v, other := gen.Draw(t, "v"), gen.Draw(t, "other")
 		same := snapshot.Of(v)
 		if diff := same.Diff(v); diff != "" {
-			t.Fatalf("nothing changed, but:\n%s", diff)
+			t.Fatalf("an unchanged value has differences:\n%s", diff)
 		}
 		if got, want := same.Diff(other) == "", reflect.DeepEqual(v, other); got != want {
-			t.Fatalf("same: %t, want %t:\n%s", got, want, same.Diff(other))
+			t.Fatalf("no difference: %t, want %t:\n%s", got, want, same.Diff(other))
 		}
 		if v == nil || other == nil {
 			return
@@ -266,7 +272,7 @@ func TestSnapshotProperty(t *testing.T) {
 		deepEqual := reflect.DeepEqual(*v, *other)
 		*v = *other
 		if got := same.Diff(v) == ""; got != deepEqual {
-			t.Fatalf("a change in place: same: %t, want %t", got, deepEqual)
+			t.Fatalf("a change in place: no difference: %t, want %t", got, deepEqual)
 		}
 		if now := fmt.Sprint(same); now != was {
 			t.Fatalf("the snapshot changed with the value: was %s, is %s", was, now)
@@ -274,7 +280,7 @@ func TestSnapshotProperty(t *testing.T) {
 	})
 }
 
-// Large and deep values are no trouble.
+// Large and deep values do not exhaust the stack.
 func TestLarge(t *testing.T) {
 	type list struct {
 		Next *list
@@ -299,7 +305,7 @@ func TestLarge(t *testing.T) {
 
 var sink string
 
-// What a boundary of a link costs that leaves its request alone.
+// BenchmarkDiff compares an unchanged value.
 func BenchmarkDiff(b *testing.B) {
 	v := full()
 	s := snapshot.Of(v)
@@ -308,6 +314,7 @@ func BenchmarkDiff(b *testing.B) {
 	}
 }
 
+// BenchmarkOf takes a snapshot.
 func BenchmarkOf(b *testing.B) {
 	v := full()
 	for b.Loop() {
@@ -315,6 +322,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
+// Public prints the content without unexported fields.
 func TestPublic(t *testing.T) {
 	type hidden struct{ secret string }
 	type inner struct {
@@ -327,10 +335,10 @@ func TestPublic(t *testing.T) {
 		want   string
 	}{
 		"Field":  {"an unexported field is left out", inner{"a", "s"}, `{Name:"a"}`},
-		"Nested": {"at every level", &[]inner{{"a", "s"}}, `&[{Name:"a"}]`},
-		"Only":   {"a struct that has no other prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:(snapshot_test.hidden)}`},
-		"Empty":  {"one without fields is empty", struct{}{}, "{}"},
-		"Time":   {"a time is a time", time.Unix(0, 0).UTC(), "1970-01-01T00:00:00Z"},
+		"Nested": {"an unexported field of a nested struct is left out", &[]inner{{"a", "s"}}, `&[{Name:"a"}]`},
+		"Only":   {"a struct without exported fields prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:(snapshot_test.hidden)}`},
+		"Empty":  {"a struct without fields is empty", struct{}{}, "{}"},
+		"Time":   {"a time prints as a time", time.Unix(0, 0).UTC(), "1970-01-01T00:00:00Z"},
 		"Nil":    {"nil", nil, "nil"},
 	}
 	for name, tc := range cases {

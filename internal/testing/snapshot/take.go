@@ -55,11 +55,11 @@ func (t taker) fill(n *node, v reflect.Value, depth int) {
 	case reflect.Complex64, reflect.Complex128:
 		n.bits, n.imag = complexBits(v)
 	case reflect.Pointer, reflect.Interface:
-		n.kids = []*node{t.take(v.Elem(), depth)}
+		n.children = []*node{t.take(v.Elem(), depth)}
 	case reflect.Struct:
-		n.kids = make([]*node, v.NumField())
-		for i := range n.kids {
-			n.kids[i] = t.take(v.Field(i), depth)
+		n.children = make([]*node, v.NumField())
+		for i := range n.children {
+			n.children[i] = t.take(v.Field(i), depth)
 		}
 	case reflect.Slice, reflect.Array:
 		t.elements(n, v, depth)
@@ -81,32 +81,32 @@ func (t taker) elements(n *node, v reflect.Value, depth int) {
 			n.packed[i], _ = number(v.Index(i))
 		}
 	default:
-		n.kids = make([]*node, v.Len())
-		for i := range n.kids {
-			n.kids[i] = t.take(v.Index(i), depth)
+		n.children = make([]*node, v.Len())
+		for i := range n.children {
+			n.children[i] = t.take(v.Index(i), depth)
 		}
 	}
 }
 
 func (t taker) entries(n *node, v reflect.Value, depth int) {
 	type entry struct {
-		name string
-		key  reflect.Value
-		kid  *node
+		name  string
+		key   reflect.Value
+		child *node
 	}
 	var all []entry
 	for iter := v.MapRange(); iter.Next(); {
 		key, name := iter.Key(), print(iter.Key())
 		if !v.MapIndex(key).IsValid() { // NaN
-			n.lost = append(n.lost, name+": "+print(iter.Value()))
+			n.unequal = append(n.unequal, name+": "+print(iter.Value()))
 			continue
 		}
 		all = append(all, entry{name, key, t.take(iter.Value(), depth)})
 	}
-	slices.Sort(n.lost)
+	slices.Sort(n.unequal)
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	for _, e := range all {
-		n.names, n.keys, n.kids = append(n.names, e.name), append(n.keys, e.key), append(n.kids, e.kid)
+		n.names, n.keys, n.children = append(n.names, e.name), append(n.keys, e.key), append(n.children, e.child)
 	}
 }
 

@@ -1,0 +1,157 @@
+package otelx_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+func TestLogs(t *testing.T) {
+	repeated := func(is bool) otelx.Option {
+		return otelx.WithRepeated(func(ctx context.Context, outcome any) bool {
+			if _, ok := outcome.(flow.Outcome); !ok || logr.FromContextOrDiscard(ctx).GetSink() == nil {
+				t.Errorf("the function gets the outcome and the context of the pass: %v", outcome)
+			}
+			return is
+		})
+	}
+	cases := map[string]struct {
+		reason    string
+		verbosity int
+		pool      string
+		opts      []otelx.Option
+		want      []string
+	}{
+		"Quiet": {"a pass that becomes ready logs nothing at verbosity 0", 0, "fine", nil, nil},
+		"Wait":  {"neither does a pass with an operation under way", 0, "started", nil, nil},
+		"Block": {"a blocked pass logs one line at verbosity 0, which says where, why and for which objects it waits", 0, "waiting", nil, []string{
+			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
+		}},
+		"Failure": {"a failed pass logs one error, with the class in place of the text", 0, "refused", nil, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
+		}},
+		"FailureText": {"WithErrorText adds the text and the message", 0, "refused", []otelx.Option{otelx.WithErrorText(100)}, []string{
+			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken",
+		}},
+		"Panic": {"a panic is a failure of the panicking check", 0, "panicking", nil, []string{
+			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
+		}},
+		"Points": {"verbosity 1 adds the start and the end of each pass and point", 1, "waiting", nil, []string{
+			"level=1 msg=pass started reconciler=Pool key=waiting",
+			"level=1 msg=point started reconciler=Pool key=waiting point=EntryCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=EntryCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=waiting point=OwnerCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=OwnerCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=waiting point=PreCheck",
+			"level=1 msg=point ended reconciler=Pool key=waiting point=PreCheck verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks] notes=[9 of 9 cores are used]",
+			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
+		}},
+		"Links": {"verbosity 2 adds the start and the end of each link; only the pass logs an error", 2, "panicking", nil, []string{
+			"level=1 msg=pass started reconciler=Pool key=panicking",
+			"level=1 msg=point started reconciler=Pool key=panicking point=EntryCheck",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=EntryCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=panicking point=OwnerCheck",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=OwnerCheck verdict=proceed",
+			"level=1 msg=point started reconciler=Pool key=panicking point=PreCheck",
+			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Valid",
+			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Quota",
+			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic errorType=*errors.errorString",
+			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Valid verdict=proceed",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=PreCheck verdict=panic errorType=*errors.errorString",
+			"level=1 msg=point started reconciler=Pool key=panicking point=Classify",
+			"level=1 msg=point ended reconciler=Pool key=panicking point=Classify verdict=slow reason=Panic retry=slow",
+			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
+		}},
+		"Levels": {"WithLogVerbosity sets the verbosities", 0, "started", []otelx.Option{otelx.WithLogVerbosity(0, 5)}, []string{
+			"level=0 msg=pass started reconciler=Pool key=started",
+			"level=0 msg=point started reconciler=Pool key=started point=EntryCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=EntryCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=OwnerCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=OwnerCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=PreCheck",
+			"level=0 msg=point ended reconciler=Pool key=started point=PreCheck verdict=proceed",
+			"level=0 msg=point started reconciler=Pool key=started point=Apply",
+			"level=0 msg=point ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress",
+			"level=0 msg=pass ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress message=the operation is under way in the cloud",
+		}},
+		"Repeated": {"a repeated pass has the verbosity of passes", 0, "waiting", []otelx.Option{repeated(true)}, nil},
+		"RepeatedFailure": {"a repeated failure is not an error of the logger, and keeps its text", 0, "refused",
+			[]otelx.Option{repeated(true), otelx.WithErrorText(100), otelx.WithLogVerbosity(0, 1)}, []string{
+				"level=0 msg=pass started reconciler=Pool key=refused",
+				"level=0 msg=point started reconciler=Pool key=refused point=EntryCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=EntryCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=OwnerCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=OwnerCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=PreCheck",
+				"level=0 msg=point ended reconciler=Pool key=refused point=PreCheck verdict=proceed",
+				"level=0 msg=point started reconciler=Pool key=refused point=Apply",
+				"level=0 msg=point ended reconciler=Pool key=refused point=Apply verdict=error errorType=NameTaken error=wrapped: code NameTaken",
+				"level=0 msg=point started reconciler=Pool key=refused point=Classify",
+				"level=0 msg=point ended reconciler=Pool key=refused point=Classify verdict=slow reason=Unknown retry=slow message=wrapped: code NameTaken",
+				"level=0 msg=pass ended reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken error=wrapped: code NameTaken",
+			}},
+		"NotRepeated": {"a pass that is not repeated is logged as without the option", 0, "refused", []otelx.Option{repeated(false)}, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
+		}},
+		"RepeatedPanics": {"if the function panics, the pass is logged as not repeated", 0, "refused", []otelx.Option{otelx.WithRepeated(func(context.Context, any) bool { panic("no") })}, []string{
+			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
+		}},
+		"Without": {"WithoutLogs turns off all lines", 9, "broken", []otelx.Option{otelx.WithoutLogs()}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{}
+			opts := append([]otelx.Option{otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)}, tc.opts...)
+			if name == "Without" {
+				opts = []otelx.Option{otelx.WithTracerProvider(&rec.Recorder), tc.opts[0]}
+			}
+			flow.New("Pool", operations, extensions, flow.WithObserver(otelx.New(opts...))).Reconcile(rec.context(t, tc.verbosity), &pool{tc.pool})
+			mustEqual(t, tc.reason, tc.want, rec.lines)
+		})
+	}
+}
+
+// Lines that a link logs have the reconciler and the key. A canceled context
+// loses no line.
+func TestLoggerOfThePass(t *testing.T) {
+	rec := &recording{}
+	ctx, cancel := context.WithCancel(rec.context(t, 1))
+	e := flow.Extensions[*pool]{Pass: chain.New(chain.Before[*pool, flow.Outcome](func(ctx context.Context, _ *pool) error {
+		logr.FromContextOrDiscard(ctx).Info("mine")
+		cancel()
+		return nil
+	}))}
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+	flow.New("Pool", operations, e, flow.WithObserver(o)).Reconcile(ctx, &pool{"fine"})
+	if len(rec.lines) < 3 || rec.lines[1] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(rec.lines[len(rec.lines)-1], "level=1 msg=pass ended reconciler=Pool key=fine point=Apply verdict=canceled") {
+		t.Errorf("the lines are\n%s", strings.Join(rec.lines, "\n"))
+	}
+}
+
+// leveled is a log sink with a verbosity that can change.
+type leveled struct {
+	logr.LogSink
+	verbosity *int
+}
+
+func (l leveled) Enabled(verbosity int) bool { return verbosity <= *l.verbosity }
+func (l leveled) WithValues(values ...any) logr.LogSink {
+	return leveled{l.LogSink.WithValues(values...), l.verbosity}
+}
+
+// A pass keeps the verbosity of its start, so that each line of an end has a
+// line of a start.
+func TestVerbosityOfAPass(t *testing.T) {
+	rec, verbosity := &recording{}, 0
+	raise := chain.Before[*pool, flow.Outcome](func(context.Context, *pool) error { verbosity = 9; return nil })
+	ctx := logr.NewContext(t.Context(), logr.New(leveled{rec.logger(9).GetSink(), &verbosity}))
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+	flow.New("Pool", operations, flow.Extensions[*pool]{Pass: chain.New(raise)}, flow.WithObserver(o)).Reconcile(ctx, &pool{"fine"})
+	mustEqual(t, "lines of a pass that began at verbosity 0", []string(nil), rec.lines)
+}

@@ -1,0 +1,134 @@
+package otelx_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// Metrics count each pass, point and link once, name no resource, and also
+// count canceled passes.
+func TestMetrics(t *testing.T) {
+	rec := &recording{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithTracerProvider(nil))))
+	ctx, cancel := context.WithCancel(t.Context())
+	r.Reconcile(ctx, &pool{"fine"})
+	r.Reconcile(ctx, &pool{"invalid"})
+	cancel()
+	r.Reconcile(ctx, &pool{"canceled"})
+	const pool = "windlass.reconciler=Pool"
+	sums := map[string]float64{}
+	var durations []string
+	for name, sum := range rec.Sums {
+		if strings.Contains(name, ".verdicts {verdict} ") {
+			sums[name] = sum
+		} else {
+			durations = append(durations, name)
+		}
+		if strings.Contains(name, "fine") || strings.Contains(name, "invalid") {
+			t.Errorf("a metric names a resource: %s", name)
+		}
+	}
+	const passes, points, links = "windlass.pass.verdicts {verdict} ", "windlass.point.verdicts {verdict} ", "windlass.link.verdicts {verdict} "
+	mustEqual(t, "a sum over the attributes of an instrument is the number of passes, points or links", map[string]float64{
+		passes + "windlass.reason=Succeeded," + pool + ",windlass.verdict=ready":                                              1,
+		passes + "windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                                            1,
+		passes + "windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                                            1,
+		points + "windlass.point=EntryCheck," + pool + ",windlass.verdict=proceed":                                            3,
+		points + "windlass.point=OwnerCheck," + pool + ",windlass.verdict=proceed":                                            3,
+		points + "windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                                              2,
+		points + "windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block":                    1,
+		links + "windlass.link=Valid,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		links + "windlass.link=Valid,windlass.point=PreCheck,windlass.reason=SpecInvalid," + pool + ",windlass.verdict=block": 1,
+		links + "windlass.link=Quota,windlass.point=PreCheck," + pool + ",windlass.verdict=proceed":                           2,
+		points + "windlass.point=Apply," + pool + ",windlass.verdict=proceed":                                                 1,
+		links + "windlass.link=lock,windlass.point=Apply," + pool + ",windlass.verdict=proceed":                               1,
+		points + "windlass.point=PostCheck," + pool + ",windlass.verdict=proceed":                                             1,
+		points + "windlass.point=Classify,windlass.reason=Canceled," + pool + ",windlass.verdict=canceled":                    1,
+	}, sums)
+	slices.Sort(durations)
+	mustEqual(t, "durations have the attributes of a pass, a point or a link", []string{
+		"windlass.link.duration s windlass.link=Quota,windlass.point=PreCheck," + pool, "windlass.link.duration s windlass.link=Valid,windlass.point=PreCheck," + pool,
+		"windlass.link.duration s windlass.link=lock,windlass.point=Apply," + pool, "windlass.pass.duration s " + pool, "windlass.point.duration s windlass.point=Apply," + pool,
+		"windlass.point.duration s windlass.point=Classify," + pool, "windlass.point.duration s windlass.point=EntryCheck," + pool, "windlass.point.duration s windlass.point=OwnerCheck," + pool,
+		"windlass.point.duration s windlass.point=PostCheck," + pool, "windlass.point.duration s windlass.point=PreCheck," + pool,
+	}, durations)
+}
+
+// Neither the codes of a service nor the reasons of a check make series without
+// a bound.
+func TestBoundedSeries(t *testing.T) {
+	rec := &recording{}
+	o := rec.observer(otelx.WithTracerProvider(nil))
+	r := flow.New("Pool", flow.Operations[int]{
+		Key: func(n int) string { return "pool" },
+		Apply: func(_ context.Context, req *flow.Request[int]) (flow.Progress, error) {
+			return flow.Progress{}, coded(fmt.Sprint("Code", req.Resource))
+		},
+	}, flow.Extensions[int]{}, flow.WithObserver(o))
+	const calls = 500
+	for n := range calls {
+		r.Reconcile(t.Context(), n)
+	}
+	if n := len(rec.Counts); n > 20 {
+		t.Errorf("%d codes of a service made %d series, want at most 20", calls, n)
+	}
+	h := chain.New(chain.Named("many", func(next chain.Handler[int, reason]) chain.Handler[int, reason] {
+		return func(_ context.Context, n int) (reason, error) {
+			if n < 0 {
+				return "", nil
+			}
+			return reason(fmt.Sprint("Reason", n)), nil
+		}
+	})).Observe(o).Then(func(context.Context, int) (reason, error) { return "", nil })
+	before := len(rec.Counts)
+	for n := range calls {
+		_, _ = h(t.Context(), n)
+	}
+	const other = "windlass.link.verdicts {verdict} windlass.link=many,windlass.reason=other,windlass.verdict=block"
+	for range calls {
+		_, _ = h(t.Context(), -1)
+		_, _ = h(t.Context(), 7)
+	}
+	const few = "windlass.link.verdicts {verdict} windlass.link=many,"
+	mustEqual(t, "calls without a reason and calls with a known reason keep their series", []int{calls, calls + 1},
+		[]int{rec.Counts[few+"windlass.verdict=block"], rec.Counts[few+"windlass.reason=Reason7,windlass.verdict=block"]})
+	if n := len(rec.Counts) - before; n > 110 || rec.Counts[other] != calls-100 {
+		t.Errorf("%d reasons of a link made %d series and %d calls under %q, want 400", calls, n, rec.Counts[other], other)
+	}
+}
+
+// Only a pass has the rule as its reason.
+func TestReasonOfALink(t *testing.T) {
+	rec := &recording{}
+	h := chain.New(chain.Named("link", func(chain.Handler[int, any]) chain.Handler[int, any] {
+		return func(context.Context, int) (any, error) { return byRule{described{"block", "Full"}, "rule"}, nil }
+	})).Observe(rec.observer()).Then(func(context.Context, int) (any, error) { return nil, nil })
+	_, _ = h(t.Context(), 1)
+	const want = "windlass.link.verdicts {verdict} windlass.link=link,windlass.reason=Full,windlass.verdict=block"
+	if rec.Counts[want] != 1 {
+		t.Errorf("the series are %v, want %s", rec.Counts, want)
+	}
+}
+
+// An instrument that the meter refuses is reported once. The other signals and
+// the pass do not change.
+func TestInstrumentsRefused(t *testing.T) {
+	reported := reports(t)
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Refuse: true}))
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))
+	for range 3 {
+		if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady {
+			t.Error(out)
+		}
+	}
+	mustEqual(t, "each refused instrument is reported once", []string{"no windlass.link.duration", "no windlass.link.verdicts", "no windlass.point.duration",
+		"no windlass.point.verdicts", "no windlass.pass.duration", "no windlass.pass.verdicts"}, *reported)
+}

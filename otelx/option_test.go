@@ -1,0 +1,42 @@
+package otelx_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// Wrong arguments panic at set-up, with a text that names the fix.
+func TestSetUpPanics(t *testing.T) {
+	cases := map[string]struct {
+		do   func()
+		want string
+	}{
+		"LogVerbosity":  {func() { otelx.WithLogVerbosity(-1, 2) }, "otelx: WithLogVerbosity(-1, 2): give 0 or more"},
+		"LinkVerbosity": {func() { otelx.WithLogVerbosity(0, -1) }, "otelx: WithLogVerbosity(0, -1): give 0 or more"},
+		"NilHandler": {func() {
+			nothing := func(chain.Handler[int, int]) chain.Handler[int, int] { return nil }
+			chain.New(otelx.Log("audit", nothing)).Then(func(context.Context, int) (int, error) { return 0, nil })
+		}, "chain: Then: link 1 of 1, audit, returned a nil handler"},
+		"ErrorText": {func() { otelx.WithErrorText(0) }, "otelx: WithErrorText(0): give at least 1 byte"},
+		"Twice": {func() {
+			o := flow.WithObserver((&recording{}).observer())
+			flow.New("Pool", operations, extensions, flow.WithObserver(nil), o, flow.WithObserver((&recording{}).observer(otelx.WithoutLogs())), o)
+		}, "flow: New: Pool: observers 1 and 3 are the same *otelx.observer: give it once"},
+		"Lines": {func() {
+			flow.New("Pool", operations, extensions, flow.WithObserver((&recording{}).observer(otelx.WithoutLogs())),
+				flow.WithObserver((&recording{}).observer()), flow.WithObserver((&recording{}).observer()))
+		}, "flow: New: Pool: observers 2 and 3 both write the log lines of each pass: leave one of them out, or give it " +
+			"otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() { mustEqual(t, name, any(tc.want), recover()) }()
+			tc.do()
+		})
+	}
+	otelx.New(nil, otelx.WithLogVerbosity(0, 0)) // ignores the nil option and accepts 0
+}

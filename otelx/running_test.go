@@ -1,0 +1,226 @@
+package otelx_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// A note belongs to the innermost running link. Ten notes are kept for each
+// running link.
+func TestNotes(t *testing.T) {
+	note := func(name string, before, after int) chain.Middleware[int, int] {
+		return chain.Named(name, func(next chain.Handler[int, int]) chain.Handler[int, int] {
+			return func(ctx context.Context, n int) (int, error) {
+				defer func() {
+					for i := range after {
+						chain.Note(ctx, fmt.Sprint(name, " after ", i))
+					}
+				}()
+				for i := range before {
+					chain.Note(ctx, fmt.Sprint(name, " before ", i))
+				}
+				return next(ctx, n)
+			}
+		})
+	}
+	list := func(name string, n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprint(name, " ", i))
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		links  []chain.Middleware[int, int]
+		want   [][]string // of the innermost link first
+	}{
+		"Both":     {"a link has its notes from before and after the inner link", []chain.Middleware[int, int]{note("outer", 1, 1), note("inner", 1, 0)}, [][]string{{"inner before 0"}, {"outer before 0", "outer after 0"}}},
+		"Order":    {"each link has the note that it made after its inner links", []chain.Middleware[int, int]{note("a", 0, 1), note("b", 0, 1), note("c", 0, 1)}, [][]string{{"c after 0"}, {"b after 0"}, {"a after 0"}}},
+		"Ten":      {"one running link keeps ten notes", []chain.Middleware[int, int]{note("one", 12, 0)}, [][]string{list("one before", 10)}},
+		"Room":     {"two running links keep twenty notes", []chain.Middleware[int, int]{note("outer", 0, 0), note("inner", 25, 0)}, [][]string{list("inner before", 20), nil}},
+		"NewRoom":  {"the notes of a link that ended do not count", []chain.Middleware[int, int]{note("outer", 0, 12), note("inner", 25, 0)}, [][]string{list("inner before", 20), list("outer after", 10)}},
+		"NoNotes":  {"a link without notes has no such attribute", []chain.Middleware[int, int]{note("outer", 0, 0)}, [][]string{nil}},
+		"LongNote": {"a note is bounded", []chain.Middleware[int, int]{note(strings.Repeat("x", 5000), 1, 0)}, [][]string{{strings.Repeat("x", 978) + "... (4,031 bytes more)"}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for kind, opts := range map[string][]otelx.Option{"events": {otelx.WithoutLogs()}, "lines": {otelx.WithTracerProvider(nil), otelx.WithLogVerbosity(9, 2)}} {
+				rec := &recording{}
+				var late context.Context
+				ctx, s := rec.Tracer("").Start(rec.context(t, 2), "request")
+				_, _ = chain.New(tc.links...).Observe(rec.observer(append(opts, otelx.WithMeterProvider(nil))...)).Then(func(ctx context.Context, n int) (int, error) {
+					late = ctx
+					return n, nil
+				})(ctx, 1)
+				chain.Note(late, "after the end") // is lost
+				var got, want []string
+				for _, e := range s.(*span).Events {
+					got = append(got, e.Attributes["windlass.notes"])
+				}
+				for _, line := range rec.lines {
+					if strings.Contains(line, "link ended") {
+						_, notes, _ := strings.Cut(line, " notes=")
+						got = append(got, notes)
+					}
+				}
+				for _, all := range tc.want {
+					switch {
+					case all == nil:
+						want = append(want, "")
+					case kind == "events":
+						want = append(want, `["`+strings.Join(all, `","`)+`"]`)
+					default:
+						want = append(want, "["+strings.Join(all, " ")+"]")
+					}
+				}
+				mustEqual(t, tc.reason+", in "+kind, want, got)
+			}
+		})
+	}
+}
+
+// A note that no link makes belongs to the span of its point or pass. A sampled
+// link has its notes, although the pass is dropped.
+func TestNotesOutsideOfLinks(t *testing.T) {
+	noting := operations
+	noting.Apply = func(ctx context.Context, _ *flow.Request[*pool]) (flow.Progress, error) {
+		chain.Note(ctx, "of the operation")
+		return flow.Done(), nil
+	}
+	noPass := func(name string) bool { return name == "reconcile Pool" }
+	cases := map[string]struct {
+		reason string
+		drop   func(string) bool
+		opts   []otelx.Option
+		apply  chain.Chain[*flow.Request[*pool], flow.Progress]
+		want   attrs // notes by the name of the span
+	}{
+		"Pass":  {"the pass has the note if points have no spans", nil, nil, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"reconcile Pool": `["of the operation"]`}},
+		"Point": {"the point has the note if it has a span", nil, []otelx.Option{otelx.WithLinkSpans()}, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"Apply": `["of the operation"]`}},
+		"Link": {"the innermost running link has the note", nil, []otelx.Option{otelx.WithLinkSpans()}, extensions.Apply,
+			attrs{"Apply lock": `["of the operation"]`}},
+		"Sampled": {"a sampled link has the note in a dropped pass", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, extensions.Apply,
+			attrs{"Apply lock": `["of the operation"]`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{Recorder: otelfake.Recorder{Drop: tc.drop}}
+			o := rec.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)
+			flow.New("Pool", noting, flow.Extensions[*pool]{Apply: tc.apply}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
+			got := attrs{}
+			for _, s := range rec.Spans {
+				if notes := s.Attributes["windlass.notes"]; notes != "" {
+					got[s.Name] = notes
+				}
+			}
+			mustEqual(t, tc.reason, tc.want, got)
+		})
+	}
+}
+
+// A link on its own goroutine keeps its notes, although the outer link or
+// another call of the same link ended before.
+func TestNotesOfGoroutines(t *testing.T) {
+	type call struct{ note, ended chan struct{} }
+	newCall := func() call { return call{make(chan struct{}), make(chan struct{})} }
+	started := make(chan struct{})
+	inner := chain.Named("inner", func(chain.Handler[call, int]) chain.Handler[call, int] {
+		return func(ctx context.Context, c call) (int, error) {
+			started <- struct{}{}
+			<-c.note
+			chain.Note(ctx, "late")
+			return 1, nil
+		}
+	})
+	first, second := newCall(), newCall()
+	outer := chain.Named("outer", func(next chain.Handler[call, int]) chain.Handler[call, int] {
+		return func(ctx context.Context, _ call) (int, error) {
+			for _, c := range []call{first, second} {
+				go func() {
+					defer close(c.ended)
+					_, _ = next(ctx, c)
+				}()
+				<-started
+			}
+			close(first.note)
+			<-first.ended
+			return 1, nil
+		}
+	})
+	rec := &recording{}
+	ctx, s := rec.Tracer("").Start(t.Context(), "request")
+	h := chain.New(outer, inner).Observe(rec.observer(otelx.WithMeterProvider(nil)))
+	_, _ = h.Then(func(context.Context, call) (int, error) { return 0, nil })(ctx, call{})
+	close(second.note)
+	<-second.ended
+	var got []string
+	for _, e := range s.(*span).Events {
+		got = append(got, e.Attributes["windlass.link"]+" "+e.Attributes["windlass.notes"])
+	}
+	mustEqual(t, "links in the order of their ends, with notes", []string{`inner ["late"]`, "outer ", `inner ["late"]`}, got)
+}
+
+// counted is a context that counts the calls of Value.
+type counted struct {
+	context.Context
+	n *int
+}
+
+func (c counted) Value(key any) any {
+	*c.n++
+	return c.Context.Value(key)
+}
+
+// derives is an observer that returns a context of its own for each link.
+type derives struct{ n *int }
+
+func (derives) Enabled(context.Context) bool                               { return true }
+func (d derives) Enter(ctx context.Context, _ *chain.Link) context.Context { return counted{ctx, d.n} }
+func (derives) Exit(context.Context, *chain.Link, chain.Exit)              {}
+
+// manyLinks returns a chain of n links.
+func manyLinks[Req, Res any](n int, link chain.Middleware[Req, Res]) (c chain.Chain[Req, Res]) {
+	for i := range n {
+		c = c.Append(chain.Named(fmt.Sprint("link", i), link))
+	}
+	return c
+}
+
+// The spans of links nest, but a link finds its state within a few contexts.
+// Otherwise the cost of a link would grow with the length of the chain.
+func TestDepth(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		run    func(o, other chain.Observer, links int)
+	}{
+		"Chain": {"a standalone chain", func(o, other chain.Observer, links int) {
+			h := manyLinks(links, around).Observe(o).Observe(other).Then(func(context.Context, bool) (int, error) { return 1, nil })
+			tracer := (&otelfake.Recorder{}).Tracer("")
+			ctx, _ := tracer.Start(t.Context(), "request")
+			_, _ = h(ctx, false)
+		}},
+		"Pass": {"links of a pass", func(o, other chain.Observer, links int) {
+			e := flow.Extensions[*pool]{Apply: manyLinks(links, passOn)}
+			flow.New("Pool", operations, e, flow.WithObserver(o), flow.WithObserver(other)).Reconcile(t.Context(), &pool{"fine"})
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			searches := func(links int) (n int) {
+				tc.run((&recording{}).observer(otelx.WithLinkSpans()), derives{&n}, links)
+				return n
+			}
+			few, many := searches(10), searches(100)
+			if many > 11*few {
+				t.Errorf("%s: 10 links search %d contexts and 100 links search %d, want at most 11 times as many", tc.reason, few, many)
+			}
+		})
+	}
+}

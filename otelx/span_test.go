@@ -1,0 +1,272 @@
+package otelx_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/testing/otelfake"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// Each pass is one span that is ended once. Each link adds an event when it
+// ends, so the innermost link is first.
+func TestPassSpans(t *testing.T) {
+	lock, quota, valid := link("Apply", "lock", "proceed"), link("PreCheck", "Quota", "proceed"), link("PreCheck", "Valid", "proceed")
+	cases := map[string]struct {
+		reason string
+		want   *span
+	}{
+		"fine": {"a pass ends with Ready", reconciled("fine", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, quota, valid, lock)},
+		"invalid": {"a block does not set the status Error", reconciled("invalid", "block", codes.Unset, "", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.reason": "SpecInvalid", "windlass.retry": "on change", "windlass.message": "sku is unknown"},
+			link("PreCheck", "Valid", "block", "windlass.reason", "SpecInvalid", "windlass.retry", "on change", "windlass.message", "sku is unknown"))},
+		"skipped": {"a skip does not set the status Error", reconciled("skipped", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, link("PreCheck", "Quota", "skip", "windlass.message", "it is not counted"), valid, lock)},
+		"started": {"an operation under way does not set the status Error", reconciled("started", "wait", codes.Unset, "", attrs{"windlass.point": "Apply", "windlass.reason": "InProgress", "windlass.message": "the operation is under way in the cloud"}, quota, valid,
+			lock)},
+		"waiting": {"the span and the event name the awaited objects; the event has the note of the check", reconciled("waiting", "block", codes.Unset, "",
+			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "NoQuota", "windlass.retry": "slow",
+				"windlass.message": "no quota is left", "windlass.waiting_for": `["Quota team/cores","Quota team/disks"]`},
+			link("PreCheck", "Quota", "block", "windlass.reason", "NoQuota", "windlass.retry", "slow", "windlass.message", "no quota is left",
+				"windlass.waiting_for", `["Quota team/cores","Quota team/disks"]`, "windlass.notes", `["9 of 9 cores are used"]`), valid)},
+		"refused": {"the class of an error with a code is its code", reconciled("refused", "error", codes.Error, "NameTaken",
+			attrs{"windlass.point": "Apply", "windlass.reason": "NameTaken", "windlass.retry": "slow", "error.type": "NameTaken"}, quota, valid, lock, exception("NameTaken"))},
+		"broken": {"the class of an error without a code is the type of its cause", reconciled("broken", "error", codes.Error, "Unknown",
+			attrs{"windlass.point": "Apply", "windlass.reason": "Unknown", "windlass.retry": "slow", "error.type": "*errors.errorString"}, quota, valid, lock, exception("*errors.errorString"))},
+		"panicking": {"the link and the pass have the verdict panic; outer links proceed", reconciled("panicking", "panic", codes.Error, "CheckFailed",
+			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "CheckFailed", "windlass.retry": "slow", "error.type": "*errors.errorString"},
+			link("PreCheck", "Quota", "panic", "error.type", "*errors.errorString"), link("PreCheck", "Valid", "proceed"),
+			exception("*errors.errorString"))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{}
+			flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer())).Reconcile(t.Context(), &pool{name})
+			mustEqual(t, tc.reason, []*span{tc.want}, rec.Spans)
+		})
+	}
+}
+
+// With WithLinkSpans, points and links have spans, each inside the span of the
+// outer link or point.
+func TestLinkSpans(t *testing.T) {
+	rec := &recording{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithLinkSpans())))
+	r.Reconcile(t.Context(), &pool{"fine"})
+	mustEqual(t, "the outer span is the parent", []string{
+		" > reconcile Pool: ready",
+		"reconcile Pool > EntryCheck: proceed",
+		"reconcile Pool > OwnerCheck: proceed",
+		"reconcile Pool > PreCheck: proceed", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: proceed",
+		"reconcile Pool > Apply: proceed", "Apply > Apply lock: proceed",
+		"reconcile Pool > PostCheck: proceed",
+	}, tree(t, rec))
+	mustEqual(t, "the span of a link names its point and link", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.verdict": "proceed"}, rec.Spans[4].Attributes)
+	rec.Spans = nil
+	r.Reconcile(t.Context(), &pool{"panicking"})
+	mustEqual(t, "the spans of the panicking link, its point and its pass have an exception; the outer link proceeds", []string{
+		" > reconcile Pool: panic, exception",
+		"reconcile Pool > EntryCheck: proceed",
+		"reconcile Pool > OwnerCheck: proceed",
+		"reconcile Pool > PreCheck: panic, exception", "PreCheck > PreCheck Valid: proceed", "PreCheck Valid > PreCheck Quota: panic, exception",
+		"reconcile Pool > Classify: slow",
+	}, tree(t, rec))
+}
+
+// The sampler decides about the pass, and the links follow. With
+// WithLinkSampling it decides about each link.
+func TestSampling(t *testing.T) {
+	never := func(string) bool { return true }
+	noPass := func(name string) bool { return name == "reconcile Pool" }
+	cases := map[string]struct {
+		reason string
+		drop   func(string) bool
+		opts   []otelx.Option
+		want   []string
+	}{
+		"Never":     {"the sampler decides once for a dropped pass", never, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
+		"Events":    {"the same holds if links are events", never, nil, []string{" > reconcile Pool: "}},
+		"Rooted":    {"links follow the pass, although the sampler would record them", noPass, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
+		"AskedEach": {"the sampler decides about each link, although the pass is dropped", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{Recorder: otelfake.Recorder{Drop: tc.drop}}
+			r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)))
+			r.Reconcile(t.Context(), &pool{"fine"})
+			got := tree(t, rec)
+			if tc.want == nil {
+				if len(got) != 9 {
+					t.Errorf("%s: %q", tc.reason, got)
+				}
+				return
+			}
+			mustEqual(t, tc.reason, tc.want, got)
+		})
+	}
+	t.Run("OtherSignals", func(t *testing.T) {
+		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
+		about := otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue {
+			t.Error("the attributes of a dropped span are computed")
+			return nil
+		})
+		for _, opts := range [][]otelx.Option{{about}, {about, otelx.WithLinkSpans()}} {
+			rec.Spans = nil
+			flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(opts...))).Reconcile(t.Context(), &pool{"fine"})
+			mustEqual(t, "the span ends, and gets nothing else",
+				[]*span{{Name: "reconcile Pool", Ended: 1, Attributes: attrs{"windlass.reconciler": "Pool"}}}, rec.Spans)
+		}
+		if len(rec.Counts) == 0 {
+			t.Error("a dropped pass has no metrics")
+		}
+	})
+	t.Run("Context", func(t *testing.T) {
+		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
+		start := pass.Start{Link: &chain.Link{Name: "Pool", Tag: pass.Pass}, KeyOf: func(any) string { return "" }}
+		ctx, enabled := bind(rec.observer(otelx.WithMeterProvider(nil)), start.Link).(pass.Starter).Start(t.Context(), start)
+		if s, _ := trace.SpanFromContext(ctx).(*span); enabled || s == nil || s.Name != "reconcile Pool" {
+			t.Errorf("enabled %t, with the span %v: the context must have the dropped span, or inner spans are recorded", enabled, s)
+		}
+	})
+	t.Run("Point", func(t *testing.T) {
+		rec := &recording{Recorder: otelfake.Recorder{Drop: func(name string) bool { return name == "PreCheck" }}}
+		flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithLinkSpans()))).Reconcile(t.Context(), &pool{"fine"})
+		mustEqual(t, "the links of a dropped point have no spans", []string{
+			" > reconcile Pool: ready",
+			"reconcile Pool > EntryCheck: proceed",
+			"reconcile Pool > OwnerCheck: proceed",
+			"reconcile Pool > PreCheck: ",
+			"reconcile Pool > Apply: proceed", "Apply > Apply lock: proceed",
+			"reconcile Pool > PostCheck: proceed",
+		}, tree(t, rec))
+		mustEqual(t, "the links of a dropped point have no events", []event(nil), rec.Spans[0].Events)
+	})
+}
+
+// Each observer of a pass has its own spans, and ends only those.
+func TestTwoObservers(t *testing.T) {
+	for _, name := range []string{"fine", "panicking"} {
+		a, b, c := &recording{}, &recording{}, &recording{}
+		r := flow.New("Pool", operations, extensions,
+			flow.WithObserver(derives{new(int)}), flow.WithObserver(a.observer(otelx.WithLinkSpans())), flow.WithObserver(b.observer(otelx.WithoutLogs())),
+			flow.WithObserver(c.observer(otelx.WithLinkSpans(), otelx.WithoutLogs())))
+		r.Reconcile(t.Context(), &pool{name})
+		if spans, others := len(tree(t, a)), len(tree(t, c)); len(tree(t, b)) != 1 || spans < 6 || others != spans {
+			t.Errorf("%s: %d, %d and %d spans", name, spans, len(b.Spans), others)
+		}
+		if b.Spans[0].Attributes["windlass.key"] != name || len(b.Spans[0].Events) < 2 {
+			t.Errorf("%s: the span of the second observer has %v, %v", name, b.Spans[0].Attributes, b.Spans[0].Events)
+		}
+	}
+}
+
+// The links of a standalone chain are events of the recording span of the
+// context.
+func TestStandaloneChain(t *testing.T) {
+	rec := &recording{}
+	c := chain.New(chain.Named("outer", around), chain.Named("inner", around))
+	h := c.Observe(rec.observer(otelx.WithMeterProvider(nil))).Then(func(_ context.Context, fail bool) (int, error) {
+		if fail {
+			return 0, errSecret
+		}
+		return 1, nil
+	})
+	if _, err := h(t.Context(), true); err == nil || len(rec.Spans) > 0 {
+		t.Errorf("without a recording span, the call returns its error and makes no span: %v, %v", err, rec.Spans)
+	}
+	ctx, s := rec.Tracer("").Start(t.Context(), "request")
+	_, _ = h(ctx, false)
+	_, _ = h(ctx, true)
+	s.End()
+	mustEqual(t, "links are events of the recording span", []*span{{Name: "request", Ended: 1, Attributes: attrs{}, Events: []event{
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "inner", "windlass.verdict": "proceed"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "outer", "windlass.verdict": "proceed"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "inner", "windlass.verdict": "error", "error.type": "*errors.errorString"}},
+		{Name: "windlass.link", Attributes: attrs{"windlass.link": "outer", "windlass.verdict": "error", "error.type": "*errors.errorString"}},
+	}}}, rec.Spans)
+
+	dropped := &recording{Recorder: otelfake.Recorder{Drop: func(string) bool { return true }}}
+	ctx, _ = dropped.Tracer("").Start(t.Context(), "request")
+	_, _ = c.Observe(dropped.observer()).Then(func(context.Context, bool) (int, error) { return 1, nil })(ctx, false)
+	mustEqual(t, "a dropped span gets no events", []*span{{Name: "request", Attributes: attrs{}}}, dropped.Spans)
+}
+
+// The span of a pass has the attributes of the user's function. A panic of the
+// function is an event.
+func TestPassAttributes(t *testing.T) {
+	about := func(_ context.Context, resource any) []attribute.KeyValue {
+		if resource.(*pool).name == "skipped" {
+			panic(errSecret)
+		}
+		return []attribute.KeyValue{attribute.String("tenant", "contoso")}
+	}
+	rec := &recording{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithPassAttributes(about))))
+	if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady || rec.Spans[0].Attributes["tenant"] != "contoso" {
+		t.Errorf("%s, %v", out, rec.Spans[0].Attributes)
+	}
+	if len(rec.Spans[0].Events) != 3 {
+		t.Errorf("only links are events of a pass that ends with Ready: %v", rec.Spans[0].Events)
+	}
+	out := r.Reconcile(t.Context(), &pool{"skipped"})
+	if out.State() != flow.StateReady || rec.Spans[1].Events[0].Name != otelx.EventAttributesPanic || rec.Spans[1].Ended != 1 {
+		t.Errorf("the panic of the function is an event: %s, %v", out, rec.Spans[1].Events)
+	}
+}
+
+// Concurrent passes have separate spans and events.
+func TestConcurrentPasses(t *testing.T) {
+	rec := &recording{}
+	r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer()))
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() { r.Reconcile(context.Background(), &pool{fmt.Sprintf("%d", i)}) })
+	}
+	wg.Wait()
+	keys := map[string]bool{}
+	for _, s := range rec.Spans {
+		keys[s.Attributes["windlass.key"]] = true
+		if len(s.Events) != 3 || s.Ended != 1 {
+			t.Errorf("%v has %d events and was ended %d times", s.Attributes, len(s.Events), s.Ended)
+		}
+	}
+	if len(keys) != 50 {
+		t.Errorf("%d keys have a span, want 50", len(keys))
+	}
+}
+
+// Each event has the duration of its own call, also if links run at the same
+// time.
+func TestEventDurations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &recording{}
+		h := chain.New(chain.Named("sleep", func(next chain.Handler[time.Duration, int]) chain.Handler[time.Duration, int] {
+			return func(ctx context.Context, d time.Duration) (int, error) {
+				time.Sleep(d)
+				return next(ctx, d)
+			}
+		})).Observe(rec.observer()).Then(func(context.Context, time.Duration) (int, error) { return 0, nil })
+		ctx, _ := rec.Tracer("").Start(t.Context(), "around")
+		want := []float64{1, 2, 3, 4}
+		for _, s := range want {
+			go func() { _, _ = h(ctx, time.Duration(s)*time.Second) }()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		var got []float64
+		for _, e := range rec.Spans[0].Reread() {
+			got = append(got, e.Seconds)
+		}
+		mustEqual(t, "seconds", want, got)
+		mustEqual(t, "a span may read the options of an event after AddEvent", rec.Spans[0].Events, rec.Spans[0].Reread())
+	})
+}
