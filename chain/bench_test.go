@@ -10,8 +10,9 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// What a chain costs, compared with the same functions nested by hand. Requests of six words and results of two are what
-// reconcilers have: larger results would measure copying.
+// These benchmarks and tests compare a chain with the same functions nested by
+// hand. A request has six words and a result two, as in reconcilers. Larger
+// results would measure copying.
 
 type (
 	words struct{ a, b, c, d, e, f int }
@@ -21,8 +22,9 @@ type (
 	layer  = chain.Middleware[words, pair]
 )
 
-// through1 and through2 are links that do nothing. There are two, and they are not inlined, so that the compiler knows
-// neither in the chain nor in the nested functions what comes next.
+// through1 and through2 are links that only call next. There are two, and they
+// are not inlined, so that the compiler cannot know the next function, neither in
+// the chain nor in the nested functions.
 //
 //go:noinline
 func through1(next worker) worker {
@@ -39,7 +41,7 @@ func work(_ context.Context, w words) (pair, error) {
 	return pair{w.a + w.b + w.c, w.d + w.e + w.f}, nil
 }
 
-// layers are n links.
+// layers makes n links.
 func layers(n int) []layer {
 	out := make([]layer, n)
 	for i := range out {
@@ -51,7 +53,7 @@ func layers(n int) []layer {
 	return out
 }
 
-// nested is n links nested by hand: through1(through2(through1(work))).
+// nested nests n links by hand: through1(through2(through1(work))).
 func nested(n int) worker {
 	h := worker(work)
 	for i := n - 1; i >= 0; i-- {
@@ -64,29 +66,29 @@ func nested(n int) worker {
 	return h
 }
 
-// silent is an observer that does not listen.
-type silent struct{}
+// disabled is an observer that is not enabled.
+type disabled struct{}
 
-func (silent) Enabled(context.Context) bool                             { return false }
-func (silent) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (silent) Exit(context.Context, *chain.Link, chain.Exit)            {}
+func (disabled) Enabled(context.Context) bool                             { return false }
+func (disabled) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (disabled) Exit(context.Context, *chain.Link, chain.Exit)            {}
 
-// subjects are the handlers to compare with nested ones.
-var subjects = []struct {
+// variants are the handlers to compare with nested functions.
+var variants = []struct {
 	name  string
 	made  func(n int) worker
-	bound float64 // loose: how many times the nested functions it may take where it counts, from 10 links on
+	bound float64 // the loose limit of its time divided by that of nested functions, from 10 links on
 }{
 	{"Chain", func(n int) worker { return chain.New(layers(n)...).Then(work) }, 1.25},
-	{"Disabled1", func(n int) worker { return chain.New(layers(n)...).Observe(silent{}).Then(work) }, 2},
+	{"Disabled1", func(n int) worker { return chain.New(layers(n)...).Observe(disabled{}).Then(work) }, 2},
 	{"Disabled3", func(n int) worker {
-		return chain.New(layers(n)...).Observe(silent{}).Observe(silent{}).Observe(silent{}).Then(work)
+		return chain.New(layers(n)...).Observe(disabled{}).Observe(disabled{}).Observe(disabled{}).Then(work)
 	}, 3},
 }
 
 var sizes = []int{1, 5, 10, 50}
 
-// times repeats a call, so that a measured function is long enough to measure.
+// times repeats a call 100 times, because one call is too short to measure.
 func times(h worker) func() {
 	ctx := context.Background()
 	return func() {
@@ -96,9 +98,10 @@ func times(h worker) func() {
 	}
 }
 
-// BenchmarkCall measures a call; x-nested is its time divided by that of the nested functions, measured in turn.
+// BenchmarkCall measures a call. x-nested is its time divided by that of the
+// nested functions; the two are measured in turn.
 func BenchmarkCall(b *testing.B) {
-	for _, s := range subjects {
+	for _, s := range variants {
 		for _, n := range sizes {
 			b.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(b *testing.B) {
 				h, ctx := s.made(n), b.Context()
@@ -112,7 +115,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkThen measures what it costs to compose a chain for each call, which is what Then is not meant for.
+// BenchmarkThen measures a call that composes the chain each time. Users should
+// compose once.
 func BenchmarkThen(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
@@ -127,7 +131,7 @@ func BenchmarkThen(b *testing.B) {
 	}
 }
 
-// BenchmarkNew measures what it costs to make a chain, finding names included.
+// BenchmarkNew measures New, including the search for names.
 func BenchmarkNew(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
@@ -140,12 +144,12 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// A call allocates nothing, observed by nobody or by those who do not listen.
+// A call allocates nothing without an enabled observer.
 func TestCallsDoNotAllocate(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, s := range subjects {
+	for _, s := range variants {
 		for _, n := range sizes {
 			t.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(t *testing.T) {
 				h, ctx := s.made(n), t.Context()
@@ -157,7 +161,8 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Then allocates what the links' own functions do, a closure each, and nothing of its own.
+// Then allocates one closure for each link, which the link's own function
+// makes, and nothing else.
 func TestThenAllocatesLinksOnly(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
@@ -170,7 +175,7 @@ func TestThenAllocatesLinksOnly(t *testing.T) {
 	}
 }
 
-// The links of this package that have nothing to do allocate nothing either.
+// The links of this package allocate nothing in a call without a panic.
 func TestLinksDoNotAllocate(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
@@ -179,12 +184,12 @@ func TestLinksDoNotAllocate(t *testing.T) {
 		reason string
 		link   layer
 	}{
-		"Named":   {"a name costs nothing when called", chain.Named("through", through1)},
-		"Recover": {"where nothing panics there is nothing to keep", chain.Recover[words, pair]},
-		"Before":  {"a hook is a call", chain.Before[words, pair](func(context.Context, words) error { return nil })},
-		"After":   {"a hook is a call", chain.After(func(context.Context, words, pair) error { return nil })},
-		"Finally": {"one that is deferred too", chain.Finally(func(context.Context, words, pair, error) {})},
-		"When":    {"a predicate is a call", chain.When(func(context.Context, words) bool { return true }, through1)},
+		"Named":   {"a name has no cost in a call", chain.Named("through", through1)},
+		"Recover": {"a call without a panic needs no PanicError", chain.Recover[words, pair]},
+		"Before":  {"the link only calls the function", chain.Before[words, pair](func(context.Context, words) error { return nil })},
+		"After":   {"the link only calls the function", chain.After(func(context.Context, words, pair) error { return nil })},
+		"Finally": {"the deferred call does not allocate", chain.Finally(func(context.Context, words, pair, error) {})},
+		"When":    {"the link only calls the predicate", chain.When(func(context.Context, words) bool { return true }, through1)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,13 +201,13 @@ func TestLinksDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A chain takes the time of the functions nested by hand. The bounds are loose, since machines are shared; the
-// benchmarks report the figures.
+// A chain takes as long as functions nested by hand. The bounds are loose,
+// because machines are shared. BenchmarkCall reports exact figures.
 func TestCallsTakeTheTimeOfNestedFunctions(t *testing.T) {
 	if race.Enabled || testing.Short() {
-		t.Skip("times say nothing under the race detector")
+		t.Skip("the race detector distorts times, and -short skips measurements")
 	}
-	for _, s := range subjects {
+	for _, s := range variants {
 		for _, n := range []int{10, 50} {
 			t.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(t *testing.T) {
 				if got := ratio.Of(times(s.made(n)), times(nested(n)), ratio.Options{Samples: 20, Sample: 200_000}); got > s.bound {

@@ -10,44 +10,44 @@ import (
 // Handler does one piece of work: it takes a request and returns a result or an
 // error.
 //
-// Make a request a pointer or a small value: up to about twelve words travel in
-// registers. Make a result at most four words: every link copies a larger
-// result through memory.
+// A request should be a pointer or a small value: Go passes up to about twelve
+// words in registers. A result should have at most four words: each link copies
+// a larger one through memory.
 type Handler[Req, Res any] func(ctx context.Context, req Req) (Res, error)
 
-// Middleware wraps a handler into another one, which may act before next, after
-// it, around it, or instead of it. [Chain.Then] calls the Middleware once for
-// each composition. Callers may call the returned handler from several
-// goroutines at once, once for each request. State that all requests share
-// therefore belongs outside the Middleware.
+// Middleware is a link: it returns a handler that may act before next, after
+// it, or instead of it. [Chain.Then] calls the Middleware once for each
+// composition, and callers call the returned handler once for each request,
+// also from several goroutines at once. So a variable that the Middleware
+// declares outside the returned handler is shared by all requests and must be
+// safe for concurrent use.
 //
 // Middleware is an alias, so functions and slices of functions of this shape
 // need no conversion.
 type Middleware[Req, Res any] = func(next Handler[Req, Res]) Handler[Req, Res]
 
-// Chain is an immutable sequence of links, outermost first. The zero Chain is
-// the identity: it has no links, and its Then returns the given handler. Every
-// method returns a new Chain and changes neither its receiver nor its
-// arguments. Several goroutines may share and extend a chain.
+// Chain is an immutable sequence of links, outermost first. The zero Chain has
+// no links, and its Then returns the given handler. No method changes its
+// receiver or its arguments, so several goroutines may use one chain.
 type Chain[Req, Res any] struct {
 	links  []entry[Req, Res]
 	layers []layer[Req, Res]
 }
 
-// entry is a link with its description. Its meta never changes once the entry
-// is in a chain.
+// entry is a link with its description. The description of an entry in a chain
+// never changes.
 type entry[Req, Res any] struct {
 	link Middleware[Req, Res]
 	meta *Link
-	id   *Link // the first meta of the link; identifies the link in every chain derived from this one
+	id   *Link // the first description; identifies the link in all derived chains
 }
 
 // New makes a chain of links, outermost first:
 //
 //	New(m1, m2, m3).Then(h) = m1(m2(m3(h)))
 //
-// It neither composes nor calls the links. A nil link is a set-up error: New
-// panics and names its position.
+// New neither composes nor calls the links. It panics on a nil link and names
+// its position.
 func New[Req, Res any](links ...Middleware[Req, Res]) Chain[Req, Res] {
 	return Chain[Req, Res]{links: entries("New", links)}
 }
@@ -72,8 +72,8 @@ func (c Chain[Req, Res]) Prepend(links ...Middleware[Req, Res]) Chain[Req, Res] 
 	return c
 }
 
-// Extend nests chains. It returns a chain with the links of others added as the
-// innermost links of c:
+// Extend returns a chain with the links of others added as the innermost links
+// of c:
 //
 //	New(m1, m2).Extend(New(m3), New(m4)) = New(m1, m2, m3, m4)
 //
@@ -89,16 +89,16 @@ func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Then composes the chain around end, once. The returned handler may be called
-// often and concurrently. Then may be called any number of times, with
-// different ends:
+// Then composes the chain around end and returns the handler. Several
+// goroutines may call the handler, any number of times. Then may be called
+// again, with another end:
 //
 //	New().Then(h) = h
 //	New(a, b).Then(New(c).Then(h)) = New(a, b, c).Then(h)
 //
 // Then puts nothing between the links: a call costs as much as the nested
-// functions. c.Then is itself a [Middleware]. A chain that contains it lists it
-// as one link, without the names of its links; [Chain.Extend] keeps them.
+// functions. c.Then is itself a [Middleware], but a chain lists it as one link.
+// To keep the names of its links, use [Chain.Extend].
 //
 // Then panics if end is nil, or if a link returns a nil handler. The message
 // names the chain or the link.
@@ -109,8 +109,8 @@ func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
 	return c.observed(end)
 }
 
-// compose nests the links around end, with layers around each link's handler. The
-// fault is the text of a set-up error.
+// compose nests the links around end, with layers around each link's handler.
+// The fault is the text of a set-up error, or empty.
 func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers layers[Req, Res]) (h Handler[Req, Res], fault string) {
 	h = end
 	for i, e := range slices.Backward(c.links) {
@@ -126,14 +126,15 @@ func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers layers[Req, Res])
 	return h, ""
 }
 
-// At returns a chain whose links have [Link.Point] set to point, an extension
-// point of the engine that runs the chain. Links added later have it only if At
-// is called again.
+// At returns a chain whose links have [Link.Point] set to point. A point is an
+// extension point of the engine that runs the chain. Links added later do not
+// have it.
 func (c Chain[Req, Res]) At(point string) Chain[Req, Res] {
 	return c.described(func(l *Link) { l.Point = point })
 }
 
-// described returns a chain whose links are described as change says.
+// described returns a chain with change applied to the description of each
+// link.
 func (c Chain[Req, Res]) described(change func(*Link)) Chain[Req, Res] {
 	c.links = slices.Clone(c.links)
 	for i, e := range c.links {
@@ -147,8 +148,7 @@ func (c Chain[Req, Res]) described(change func(*Link)) Chain[Req, Res] {
 // Len returns the number of links.
 func (c Chain[Req, Res]) Len() int { return len(c.links) }
 
-// Links lists the links, outermost first, which is the order in which a call
-// enters them.
+// Links lists the links, outermost first. A call enters them in this order.
 func (c Chain[Req, Res]) Links() []Link {
 	links := make([]Link, len(c.links))
 	for i, e := range c.links {
@@ -157,9 +157,9 @@ func (c Chain[Req, Res]) Links() []Link {
 	return links
 }
 
-// String prints the order, outermost first, as in "OwnerReady ->
-// ReferenceReady(network) -> quota". The source follows a name that was derived
-// from a function. An empty chain prints as "(empty)".
+// String prints the links, outermost first, as in "OwnerReady ->
+// ReferenceReady(network) -> quota". A name that was derived from a function is
+// followed by its source. An empty chain prints as "(empty)".
 func (c Chain[Req, Res]) String() string {
 	if len(c.links) == 0 {
 		return "(empty)"
@@ -174,8 +174,8 @@ func (c Chain[Req, Res]) String() string {
 	return b.String()
 }
 
-// entries describes each link and panics on a nil one. op is the method that
-// the user called.
+// entries describes each link. It panics on a nil link, in the name of op, the
+// method that the user called.
 func entries[Req, Res any](op string, links []Middleware[Req, Res]) []entry[Req, Res] {
 	out := make([]entry[Req, Res], len(links))
 	for i, link := range links {

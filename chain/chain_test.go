@@ -16,11 +16,11 @@ func TestString(t *testing.T) {
 		chain  links
 		want   string
 	}{
-		"Empty":    {"an empty chain prints as such", links{}, "(empty)"},
-		"Named":    {"names alone where they were given, outermost first", chain.New(quota, audit), "quota -> audit"},
-		"Derived":  {"a derived name with its place", chain.New(quota, declared), "quota -> chain.declared (" + linesOf(t, "link_test.go")["declared"] + ")"},
-		"Extended": {"a chain of chains prints as one", chain.New(quota).Extend(chain.New(audit), chain.New(quota)), "quota -> audit -> quota"},
-		"Observed": {"observers are no links", chain.New(quota).Observe(&watcher{}), "quota"},
+		"Empty":    {"an empty chain prints as (empty)", links{}, "(empty)"},
+		"Named":    {"given names print without a source, outermost first", chain.New(quota, audit), "quota -> audit"},
+		"Derived":  {"a derived name prints with its source", chain.New(quota, declared), "quota -> chain.declared (" + linesOf(t, "link_test.go")["declared"] + ")"},
+		"Extended": {"nested chains print as one chain", chain.New(quota).Extend(chain.New(audit), chain.New(quota)), "quota -> audit -> quota"},
+		"Observed": {"observers do not print", chain.New(quota).Observe(&tracer{}), "quota"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,10 +39,10 @@ func TestAt(t *testing.T) {
 		chain  links
 		want   []chain.Link
 	}{
-		"Before":   {"a chain that stands alone has no point, even if others were made of it", base, []chain.Link{{Name: "quota"}, {Name: "audit"}}},
-		"At":       {"every link says its point", base.At("Apply"), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit", Point: "Apply"}}},
-		"Twice":    {"the last one holds", base.At("Apply").At("Get"), []chain.Link{{Name: "quota", Point: "Get"}, {Name: "audit", Point: "Get"}}},
-		"Appended": {"links added later have none", chain.New(quota).At("Apply").Append(audit), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit"}}},
+		"Before":   {"At does not change the chain that it derives from", base, []chain.Link{{Name: "quota"}, {Name: "audit"}}},
+		"At":       {"every link has the point", base.At("Apply"), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit", Point: "Apply"}}},
+		"Twice":    {"the last call of At wins", base.At("Apply").At("Get"), []chain.Link{{Name: "quota", Point: "Get"}, {Name: "audit", Point: "Get"}}},
+		"Appended": {"links added later have no point", chain.New(quota).At("Apply").Append(audit), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// What is made of a chain does not show in the chain, nor in what else is made of it, however much room its slice of links
-// was left with when it grew.
+// Two chains that are derived from one chain do not change it or each other,
+// whatever spare capacity its slice of links has.
 func TestSharedChains(t *testing.T) {
 	named := func(name string) link { return chain.Named(name, declared) }
 	must := func(c links, err error) links {
@@ -66,14 +66,14 @@ func TestSharedChains(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		do     func(base links, name string) links
-		want   string // of the new link x, with <base> for all but the last link of the base, and <last> for that
+		want   string // x is the new link, <last> the last link of base, <base> all links before it
 	}{
-		"Append":       {"a link behind one chain is not behind its sibling", func(c links, name string) links { return c.Append(named(name)) }, "<base><last> -> x"},
-		"Prepend":      {"an outermost link is in one chain only", func(c links, name string) links { return c.Prepend(named(name)) }, "x -> <base><last>"},
-		"Extend":       {"nor is a chain", func(c links, name string) links { return c.Extend(chain.New(named(name))) }, "<base><last> -> x"},
-		"InsertBefore": {"what is inserted is in one chain", func(c links, name string) links { return must(c.InsertBefore("last", named(name))) }, "<base>x -> <last>"},
-		"InsertAfter":  {"wherever it is", func(c links, name string) links { return must(c.InsertAfter("last", named(name))) }, "<base><last> -> x"},
-		"Replace":      {"what is replaced stays where it was", func(c links, name string) links { return must(c.Replace("last", named(name))) }, "<base>x"},
+		"Append":       {"a link appended to one chain is not in its sibling", func(c links, name string) links { return c.Append(named(name)) }, "<base><last> -> x"},
+		"Prepend":      {"a link prepended to one chain is not in its sibling", func(c links, name string) links { return c.Prepend(named(name)) }, "x -> <base><last>"},
+		"Extend":       {"a nested chain is not in the sibling", func(c links, name string) links { return c.Extend(chain.New(named(name))) }, "<base><last> -> x"},
+		"InsertBefore": {"a link inserted into one chain is not in its sibling", func(c links, name string) links { return must(c.InsertBefore("last", named(name))) }, "<base>x -> <last>"},
+		"InsertAfter":  {"a link inserted after the last one is not in the sibling", func(c links, name string) links { return must(c.InsertAfter("last", named(name))) }, "<base><last> -> x"},
+		"Replace":      {"a link replaced in one chain stays in the other", func(c links, name string) links { return must(c.Replace("last", named(name))) }, "<base>x"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSharedChains(t *testing.T) {
 					text := strings.NewReplacer("<base>", before, "<last>", "last").Replace(tc.want)
 					want := []string{before + "last", strings.Replace(text, "x", "first", 1), strings.Replace(text, "x", "second", 1)}
 					if diff := cmp.Diff(want, []string{c.String(), first.String(), second.String()}); diff != "" {
-						t.Errorf("%s: of %d links, by %s: -want, +got:\n%s", tc.reason, c.Len(), grown, diff)
+						t.Errorf("%s: %d links, added by %s: -want, +got:\n%s", tc.reason, c.Len(), grown, diff)
 					}
 					base, before = grow(base, "a"), before+"a -> "
 				}
@@ -94,11 +94,11 @@ func TestSharedChains(t *testing.T) {
 	}
 }
 
-// A listed link is a copy: whoever changes it does not change the chain.
+// Links returns copies, so a caller that changes one does not change the chain.
 func TestLinksAreCopies(t *testing.T) {
 	c := chain.New(chain.Named("quota", declared))
-	c.Links()[0].Name = "intruder"
+	c.Links()[0].Name = "changed"
 	if got := c.String(); got != "quota" {
-		t.Errorf("changing a listed link renamed the chain's to %q", got)
+		t.Errorf("a change of the listed link renamed the link of the chain to %q", got)
 	}
 }

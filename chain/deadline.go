@@ -9,17 +9,18 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// DeadlineError names the [Deadline] that expired. It is the cause of the
-// context (context.Cause), and it wraps the error that the expired deadline led
-// to. errors.Is finds context.DeadlineExceeded in it.
+// DeadlineError names the link whose [Deadline] expired. context.Cause returns
+// it in the inner links, and the Deadline returns it, wrapped around their
+// error. Test for it with errors.As. errors.Is finds context.DeadlineExceeded
+// in it.
 type DeadlineError struct {
 	Link  string        // the name of the link whose time expired
 	After time.Duration // the time that the link had
 	Err   error         // the error that the link returned; nil in the cause of the context
 }
 
-// Error returns the link and the time that it had, and the error of the link if
-// that error says more.
+// Error returns the link, its time limit, and Err if that is another error than
+// context.DeadlineExceeded.
 func (e *DeadlineError) Error() string {
 	if e.Err == nil || e.Err == context.DeadlineExceeded {
 		return fmt.Sprintf("link %s was not done within %s", e.Link, e.After)
@@ -35,12 +36,12 @@ func (e *DeadlineError) Unwrap() []error {
 	return []error{context.DeadlineExceeded, e.Err}
 }
 
-// Deadline makes a link that sets a context deadline of d for link and all its
-// inner links. It does not interrupt them: they end when they check their
-// context. If the deadline expires and they return an error that wraps
-// context.DeadlineExceeded, Deadline wraps that error in a [*DeadlineError],
-// which names link. The new link's name is "Deadline(5s, name)". A d that is
-// not positive and a nil link panic.
+// Deadline makes a link that gives link and all its inner links a context that
+// expires after d. They run until they notice that. If they then return an
+// error that wraps context.DeadlineExceeded, Deadline wraps it in a
+// [*DeadlineError]. It leaves other errors and results unchanged, even late
+// ones. The new link's name is "Deadline(5s, name)". Deadline panics if d is
+// not positive or link is nil.
 func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middleware[Req, Res] {
 	if link == nil {
 		panic("chain: Deadline: the link is nil")

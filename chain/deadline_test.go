@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Time in these tests is that of a bubble, which passes at once when all goroutines wait.
+// The tests run in virtual time, which advances when all goroutines wait.
 func TestDeadline(t *testing.T) {
 	waits := func(ctx context.Context, _ request) (string, error) {
 		<-ctx.Done()
@@ -28,12 +28,12 @@ func TestDeadline(t *testing.T) {
 		end     handler
 		elapsed time.Duration
 		text    string // of the error
-		link    string // that of the DeadlineError; empty: the error is none
+		link    string // of the DeadlineError; empty: the error is no DeadlineError
 		is      error
 		result  string
 	}{
 		"InTime": {
-			reason: "who is done in time sees nothing of it",
+			reason: "a call that ends in time is unchanged",
 			links:  []link{quota}, end: stopped.end(), result: "end()",
 		},
 		"Shortest": {
@@ -42,17 +42,17 @@ func TestDeadline(t *testing.T) {
 			text: "link quota was not done within 1ns", link: "quota", is: context.DeadlineExceeded,
 		},
 		"ErrorInTime": {
-			reason: "an error before the end of the time is what it was",
+			reason: "an error before the deadline is unchanged",
 			links:  []link{quota}, end: func(context.Context, request) (string, error) { return "", refused },
 			text: "refused", is: refused,
 		},
 		"OutOfTime": {
-			reason: "a link that waits is woken, its result is kept, and the error names the link",
+			reason: "the context expires, the result is kept, and the error names the link",
 			links:  []link{quota}, end: waits, elapsed: 5 * time.Second, result: "half",
 			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
 		},
 		"Wrapped": {
-			reason: "what the end of the time led to is kept",
+			reason: "the DeadlineError wraps the error of the inner links",
 			links:  []link{quota}, elapsed: 5 * time.Second,
 			end: func(ctx context.Context, req request) (string, error) {
 				<-ctx.Done()
@@ -61,7 +61,7 @@ func TestDeadline(t *testing.T) {
 			text: "link quota was not done within 5s: get cluster: refused\ncontext deadline exceeded", link: "quota", is: refused,
 		},
 		"Cause": {
-			reason: "inside, the cause of the context says the same, and returning it does not say it twice",
+			reason: "the cause of the context is a DeadlineError, which is not wrapped again",
 			links:  []link{quota}, elapsed: 5 * time.Second,
 			end: func(ctx context.Context, req request) (string, error) {
 				<-ctx.Done()
@@ -70,7 +70,7 @@ func TestDeadline(t *testing.T) {
 			text: "get cluster: link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
 		},
 		"LateError": {
-			reason: "an error that has nothing to do with the time is not blamed on it, late as it is",
+			reason: "a late error that does not come from the deadline is unchanged",
 			links:  []link{quota}, elapsed: 5 * time.Second,
 			end: func(ctx context.Context, req request) (string, error) {
 				<-ctx.Done()
@@ -79,7 +79,7 @@ func TestDeadline(t *testing.T) {
 			text: "refused", is: refused,
 		},
 		"LateResult": {
-			reason: "a result is a result, late as it is",
+			reason: "a late result is unchanged",
 			links:  []link{quota}, elapsed: 5 * time.Second,
 			end: func(ctx context.Context, req request) (string, error) {
 				<-ctx.Done()
@@ -88,17 +88,17 @@ func TestDeadline(t *testing.T) {
 			result: "done",
 		},
 		"Callers": {
-			reason: "a deadline of the caller's that comes first is the caller's, not the link's",
+			reason: "an earlier deadline of the caller is not attributed to the link",
 			links:  []link{quota}, parent: time.Second, end: waits, elapsed: time.Second, result: "half",
 			text: "context deadline exceeded", is: context.DeadlineExceeded,
 		},
 		"Inner": {
-			reason: "of two the one that ran out is named",
+			reason: "the error names the inner deadline if it expires first",
 			links:  []link{chain.Deadline(time.Minute, chain.Named("whole", through)), quota}, end: waits, elapsed: 5 * time.Second, result: "half",
 			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
 		},
 		"Outer": {
-			reason: "of two the one that ran out is named",
+			reason: "the error names the outer deadline if it expires first",
 			links:  []link{chain.Deadline(time.Second, chain.Named("whole", through)), quota}, end: waits, elapsed: time.Second, result: "half",
 			text: "link whole was not done within 1s", link: "whole", is: context.DeadlineExceeded,
 		},
@@ -135,7 +135,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Unwrap lists no nil error, which code that walks through errors need not expect.
+// Unwrap returns no nil error, because code that walks a tree of errors need
+// not check for nil.
 func TestDeadlineErrorUnwraps(t *testing.T) {
 	refused := failure("refused")
 	cases := map[string]struct {
@@ -155,8 +156,8 @@ func TestDeadlineErrorUnwraps(t *testing.T) {
 	}
 }
 
-// The time is given to the link and to all behind it, not to those in front.
-func TestDeadlineIsForThoseBehind(t *testing.T) {
+// The deadline applies to the link and its inner links, not to outer links.
+func TestDeadlineOfInnerLinks(t *testing.T) {
 	var seen []bool
 	look := func(next handler) handler {
 		return func(ctx context.Context, req request) (string, error) {
@@ -167,18 +168,18 @@ func TestDeadlineIsForThoseBehind(t *testing.T) {
 	}
 	_ = trace(chain.New(look, chain.Deadline(time.Hour, link(look)), look).Then(stopped.end()))
 	if len(seen) != 3 || seen[0] || !seen[1] || !seen[2] {
-		t.Errorf("who has a deadline: got %v, want false, true, true", seen)
+		t.Errorf("links with a deadline: got %v, want false, true, true", seen)
 	}
 }
 
-// When the work is done the timer is released: the context that was given out is canceled.
+// After the call the context is canceled, which releases its timer.
 func TestDeadlineIsReleased(t *testing.T) {
-	var kept context.Context
+	var used context.Context
 	_ = trace(chain.New(chain.Deadline(time.Hour, through)).Then(func(ctx context.Context, _ request) (string, error) {
-		kept = ctx
+		used = ctx
 		return "", nil
 	}))
-	if kept.Err() != context.Canceled {
-		t.Errorf("after the call the context's error is %v, want %v", kept.Err(), context.Canceled)
+	if used.Err() != context.Canceled {
+		t.Errorf("after the call the context's error is %v, want %v", used.Err(), context.Canceled)
 	}
 }

@@ -7,29 +7,31 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// hop is a context that counts how often it is searched.
-type hop struct {
+// countingContext counts the calls of Value.
+type countingContext struct {
 	context.Context
 	n *int
 }
 
-func (h hop) Value(key any) any {
-	*h.n++
-	return h.Context.Value(key)
+func (c countingContext) Value(key any) any {
+	*c.n++
+	return c.Context.Value(key)
 }
 
-// derives is an observer that returns a context of its own for each link.
+// derives is an observer that returns a new context for each link.
 type derives struct {
 	chain.Observer
 	n *int
 }
 
-func (d derives) Enter(ctx context.Context, _ *chain.Link) context.Context { return hop{ctx, d.n} }
+func (d derives) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	return countingContext{ctx, d.n}
+}
 
-// A link finds the state of its call within a few contexts, however many links
-// are around it. Else the cost of a link would grow with the chain.
+// A link finds the state of its call after a few contexts, whatever the number
+// of outer links. Else the cost of each link would grow with the chain.
 func TestDepth(t *testing.T) {
-	hops := func(links int) (n int) {
+	searched := func(links int) (n int) {
 		var c chain.Chain[request, string]
 		for range links {
 			c = c.Append(chain.Named("link", through))
@@ -38,7 +40,7 @@ func TestDepth(t *testing.T) {
 		_ = trace(c.Then(stopped.end()))
 		return n
 	}
-	few, many := hops(10), hops(100)
+	few, many := searched(10), searched(100)
 	if many > 11*few {
 		t.Errorf("10 links search %d contexts and 100 links search %d, which is more than 11 times as many", few, many)
 	}

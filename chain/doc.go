@@ -1,23 +1,42 @@
-// Package chain composes middleware for reconcilers. It has typed handlers, and
-// links, which are plain functions that wrap handlers.
+// Package chain composes typed middleware around the work of a reconciler.
 //
-// A [Handler] takes a request and returns a result or an error. A [Middleware],
-// also called a link, takes the next handler and returns a handler that wraps
-// it:
+// # A link
 //
-//	func audit(next chain.Handler[*Cluster, Outcome]) chain.Handler[*Cluster, Outcome] {
+// A [Handler] does the work: it takes a request and returns a result or an
+// error. A link wraps a handler. It is a function that takes the next handler
+// and returns a new one; its type is [Middleware]. This link logs the begin and
+// the end of the work:
+//
+//	type Handler = chain.Handler[*Cluster, Outcome]
+//
+//	func audit(next Handler) Handler {
 //		return func(ctx context.Context, c *Cluster) (Outcome, error) {
-//			log.Print("begin ", c.Name)
-//			defer log.Print("end ", c.Name)
-//			return next(ctx, c)
+//			log.Print("begin ", c.Name) // before the work
+//			out, err := next(ctx, c)
+//			log.Print("end ", c.Name) // after the work
+//			return out, err
 //		}
 //	}
 //
-// A link implements no interface and embeds no type. [New] makes a [Chain] of
-// links, the first one outermost. [Chain.Then] composes them around the handler
-// that does the work:
+// A link implements no interface and embeds no type.
 //
-//	handle := chain.New(lock, audit, quota).Then(apply) // = lock(audit(quota(apply)))
+// # A chain
+//
+// [New] makes a [Chain] of links. [Chain.Then] composes them around the handler
+// that does the work, and returns one handler:
+//
+//	guards := chain.New(lock, audit, quota)
+//	handle := guards.Then(apply) // = lock(audit(quota(apply)))
+//
+//	outcome, err := handle(ctx, cluster)
+//
+// Compose once, at set-up. Call the handler for each request, from any
+// goroutine. A chain never changes: its methods return new chains.
+//
+// # Order
+//
+// The first link is the outermost. A link runs before and after its inner
+// links:
 //
 //	         ┌─ lock ────────────────────────────────┐
 //	         │   ┌─ audit ───────────────────────┐   │
@@ -26,52 +45,61 @@
 //	         │   │   └───────────────────────┘   │   │
 //	         │   └───────────────────────────────┘   │
 //	         └───────────────────────────────────────┘
+//	before:  lock, audit, quota        after: quota, audit, lock
 //
-// A link that does not call next stops the request: no inner link runs. Its
-// result and error return through the outer links. The chain adds nothing of
-// its own: a composed handler costs as much as the nested functions.
-//
-// # Which function do I need
-//
-//   - to compose: [New], [Chain.Append], [Chain.Extend] (for whole chains),
-//     [Chain.Then]
-//   - to act before the inner links, after they succeed, or on every outcome:
-//     [Before], [After], [Finally]
-//   - to apply links to some requests only: [When]
-//   - to turn panics into errors, to limit time: [Recover], [Deadline]
-//   - to name a link: [Named]
-//   - to see the order: [Chain.String], [Chain.Links]
-//   - to edit an existing chain: [Chain.InsertBefore], [Chain.InsertAfter],
-//     [Chain.Replace], [Chain.Without]
-//   - to convert a chain to other request or result types: [Map]
-//   - to observe or time every link: [Chain.Observe], or [Chain.Decorate] if
-//     the types matter
+// A link that does not call next stops the request: no inner link runs, and
+// neither does apply. The result and error of that link return through the
+// outer links. If quota stops a request, audit still logs its end.
 //
 // # Names
 //
-// A link made by [Named] has the name given there. Every link of this library
-// has a name. New names any other link after the function that made it, without
-// calling that function. Such a name is printed with its source:
+// [Named] gives a link a name. Every link of this library has one. Any other
+// link is named after the function that made it, and prints with its source.
+// [Chain.String] prints the order, and [Chain.Links] lists it:
 //
-//	OwnerReady -> ReferenceReady(network) -> aks.quota (aks/main.go:42)
+//	fmt.Println(guards) // lock -> aks.audit (aks/main.go:42) -> quota
+//
+// # Editing
+//
+// [Chain.Append] adds inner links, [Chain.Prepend] outer links, and
+// [Chain.Extend] whole chains. The other edits find a link by its name. They
+// return a [*NameError] if the name does not occur exactly once:
+//
+//	guards, err = guards.InsertBefore("quota", approval)
+//
+// # Observing
+//
+// [Chain.Observe] adds an [Observer], which is notified when a link begins and
+// ends, with its verdict and duration. Package otelx has an observer that makes
+// spans, metrics and log lines.
+//
+// # Which function do I need
+//
+//   - act before the inner links, after they succeed, or on every outcome:
+//     [Before], [After], [Finally]
+//   - apply links to some requests only: [When]
+//   - turn panics into errors, limit time: [Recover], [Deadline]
+//   - replace or remove a link: [Chain.Replace], [Chain.Without]
+//   - wrap every link in a function with the types of the chain:
+//     [Chain.Decorate]
+//   - convert a chain to other request or result types: [Map]
 //
 // # Errors
 //
-// Mistakes that show while composing are set-up errors. New, Named and Then
-// panic on a nil link, an empty name or a nil end, as http.Handle does. The
-// message says where the mistake is. Editing by a name that does not occur
-// exactly once returns a [*NameError]. At run time the chain never panics by
-// itself, and never hides a panic of a link.
+// A mistake that is visible at set-up panics there, as in http.Handle: a nil
+// link, an empty name, a nil end. The message says where the mistake is. At run
+// time the chain itself never panics, and it hides no panic of a link. It adds
+// nothing between the links: a call costs as much as the nested functions.
 //
-// # Inference
+// # Types
 //
-// Generic functions such as [Recover] take their types from the typed links in
-// the same call, as in New(chain.Recover, audit). Without a typed link, write
-// the types once: chain.Chain[*Cluster, Outcome]{}.Append(chain.Recover).
+// Go infers the types of generic functions such as [Recover] from the typed
+// links in the same call, as in New(chain.Recover, audit). Without a typed
+// link, write the types once: chain.Chain[*Cluster,
+// Outcome]{}.Append(chain.Recover).
 //
 // # Testing
 //
-// Package chaintest checks the laws that every link should keep, and tests the
-// order of links. chaintest.Laws(t, guards) is a complete test of a chain. It
-// draws requests and ends at random.
+// Package chaintest tests links and their order. chaintest.Laws(t, guards) is a
+// complete test of a chain: it draws requests and ends at random.
 package chain

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NameError is the error of the methods that edit a chain by name when that
-// name does not occur exactly once. Test for it with errors.As.
+// NameError reports that a chain was edited by a name that does not occur
+// exactly once. Test for it with errors.As.
 type NameError struct {
 	Op    string // the method, as in "InsertBefore"
 	Name  string // the requested name
@@ -14,8 +14,7 @@ type NameError struct {
 	Chain string // the chain, printed
 }
 
-// Error returns the operation, the name, and the chain in which it is missing or
-// not unique.
+// Error returns the method, the name and the chain.
 func (e *NameError) Error() string {
 	if e.Found == 0 {
 		return fmt.Sprintf("chain: %s: no link is named %q in %s", e.Op, e.Name, e.Chain)
@@ -48,8 +47,8 @@ func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
 	return c.edit("Without", name, 0, 1, nil)
 }
 
-// edit replaces the links from position from up to, but not including, position
-// to with links. Both positions count from the link named name.
+// edit replaces the links in [from, to) by links. Both positions count from the
+// link named name.
 func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
 	added := entries(op, links)
 	var at, found int

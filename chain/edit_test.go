@@ -20,29 +20,29 @@ func TestEdit(t *testing.T) {
 		err    *chain.NameError
 		text   string
 	}{
-		"InsertBefore":      {reason: "in front of the link named", edit: func() (links, error) { return base.InsertBefore("quota", x, y) }, want: "lock -> x -> y -> quota -> audit -> audit"},
-		"InsertBeforeFirst": {reason: "also of the outermost", edit: func() (links, error) { return base.InsertBefore("lock", x) }, want: "x -> lock -> quota -> audit -> audit"},
-		"InsertAfter":       {reason: "behind the link named", edit: func() (links, error) { return base.InsertAfter("quota", x, y) }, want: "lock -> quota -> x -> y -> audit -> audit"},
-		"Replace":           {reason: "in its place", edit: func() (links, error) { return base.Replace("quota", x, y) }, want: "lock -> x -> y -> audit -> audit"},
-		"ReplaceByNothing":  {reason: "by nothing is without", edit: func() (links, error) { return base.Replace("quota") }, want: "lock -> audit -> audit"},
-		"Without":           {reason: "the others stay", edit: func() (links, error) { return base.Without("lock") }, want: "quota -> audit -> audit"},
-		"NoLinks":           {reason: "nothing to insert changes nothing", edit: func() (links, error) { return base.InsertAfter("lock") }, want: "lock -> quota -> audit -> audit"},
+		"InsertBefore":      {reason: "the new links are before the named one", edit: func() (links, error) { return base.InsertBefore("quota", x, y) }, want: "lock -> x -> y -> quota -> audit -> audit"},
+		"InsertBeforeFirst": {reason: "the named link may be the outermost", edit: func() (links, error) { return base.InsertBefore("lock", x) }, want: "x -> lock -> quota -> audit -> audit"},
+		"InsertAfter":       {reason: "the new links are after the named one", edit: func() (links, error) { return base.InsertAfter("quota", x, y) }, want: "lock -> quota -> x -> y -> audit -> audit"},
+		"Replace":           {reason: "the new links take the place of the named one", edit: func() (links, error) { return base.Replace("quota", x, y) }, want: "lock -> x -> y -> audit -> audit"},
+		"ReplaceByNothing":  {reason: "Replace without new links removes the named one", edit: func() (links, error) { return base.Replace("quota") }, want: "lock -> audit -> audit"},
+		"Without":           {reason: "all other links stay", edit: func() (links, error) { return base.Without("lock") }, want: "quota -> audit -> audit"},
+		"NoLinks":           {reason: "InsertAfter without new links changes nothing", edit: func() (links, error) { return base.InsertAfter("lock") }, want: "lock -> quota -> audit -> audit"},
 		"Missing": {
-			reason: "a name that does not occur is named, and so is the chain in which to look for the right one",
+			reason: "the error contains the missing name and the chain",
 			edit:   func() (links, error) { return base.InsertBefore("qouta", x) },
 			want:   "lock -> quota -> audit -> audit",
 			err:    &chain.NameError{Op: "InsertBefore", Name: "qouta", Chain: "lock -> quota -> audit -> audit"},
 			text:   `chain: InsertBefore: no link is named "qouta" in lock -> quota -> audit -> audit`,
 		},
 		"Double": {
-			reason: "a name that occurs twice says how to make it one",
+			reason: "the error of an ambiguous name says how to fix it",
 			edit:   func() (links, error) { return base.Without("audit") },
 			want:   "lock -> quota -> audit -> audit",
 			err:    &chain.NameError{Op: "Without", Name: "audit", Found: 2, Chain: "lock -> quota -> audit -> audit"},
 			text:   `chain: Without: 2 links are named "audit" in lock -> quota -> audit -> audit: give each a name of its own with chain.Named`,
 		},
 		"Empty": {
-			reason: "an empty chain has no names",
+			reason: "an empty chain has no link of any name",
 			edit:   func() (links, error) { return links{}.Replace("quota", x) },
 			want:   "(empty)",
 			err:    &chain.NameError{Op: "Replace", Name: "quota", Chain: "(empty)"},
@@ -63,9 +63,9 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// An edited chain keeps the layers of the one it was made of.
+// An edited chain keeps its observers.
 func TestEditKeepsObservers(t *testing.T) {
-	o := &watcher{id: "o", on: true}
+	o := &tracer{id: "o", on: true}
 	c, err := chain.New(step{id: "a", op: pass}.named()).Observe(o).InsertAfter("a", step{id: "b", op: pass}.named())
 	if err != nil {
 		t.Fatal(err)

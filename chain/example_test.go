@@ -9,27 +9,28 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Cluster is what the examples reconcile, Outcome what comes of it.
+// Cluster is the resource that the examples reconcile.
 type Cluster struct {
 	Name  string
 	Nodes int
 }
 
+// Outcome is the result.
 type Outcome struct{ Message string }
 
-// Say each type once, and the rest reads like prose.
+// These aliases name the types of the request and the result once.
 type (
 	Handler    = chain.Handler[*Cluster, Outcome]
 	Middleware = chain.Middleware[*Cluster, Outcome]
 )
 
-// apply does the work: it is the end of the chains below.
+// apply does the work. It is the end of the chains in the examples.
 func apply(_ context.Context, c *Cluster) (Outcome, error) {
 	fmt.Println("apply", c.Name)
 	return Outcome{"applied"}, nil
 }
 
-// audit is a link: a function that makes a handler of the next one.
+// audit is a link. It takes the next handler and returns a handler around it.
 func audit(next Handler) Handler {
 	return func(ctx context.Context, c *Cluster) (Outcome, error) {
 		fmt.Println("audit: begin", c.Name)
@@ -41,7 +42,8 @@ func audit(next Handler) Handler {
 
 var errQuota = errors.New("out of quota")
 
-// quota makes a link. It does not call next for clusters that are too large, which stops everything behind it.
+// quota makes a link that stops clusters with too many nodes: for them it
+// returns an error and does not call next.
 func quota(nodes int) Middleware {
 	return chain.Named("quota", func(next Handler) Handler {
 		return func(ctx context.Context, c *Cluster) (Outcome, error) {
@@ -53,8 +55,8 @@ func quota(nodes int) Middleware {
 	})
 }
 
-// say makes a link that says when it is entered and left.
-func say(name string) Middleware {
+// printing makes a link that prints when it is entered and left.
+func printing(name string) Middleware {
 	return chain.Named(name, func(next Handler) Handler {
 		return func(ctx context.Context, c *Cluster) (Outcome, error) {
 			fmt.Println("enter", name)
@@ -64,9 +66,10 @@ func say(name string) Middleware {
 	})
 }
 
-// Links are entered in the order in which they are given, and left in the reverse order.
+// A call enters the links in the order of the chain, and leaves them in reverse
+// order.
 func Example() {
-	handle := chain.New(say("lock"), say("audit"), say("quota")).Then(apply)
+	handle := chain.New(printing("lock"), printing("audit"), printing("quota")).Then(apply)
 
 	out, err := handle(context.Background(), &Cluster{Name: "prod"})
 	fmt.Println(out.Message, err)
@@ -81,7 +84,8 @@ func Example() {
 	// applied <nil>
 }
 
-// A link that does not call next stops everything behind it. Those in front see what it returned.
+// A link that does not call next stops the request. The outer links get its
+// result and error.
 func ExampleNew() {
 	handle := chain.New(audit, quota(3)).Then(apply)
 
@@ -93,11 +97,11 @@ func ExampleNew() {
 	// prod: out of quota true
 }
 
-// A chain is a value: appending makes a new one, and the one it was made of stays what it was.
+// Append returns a new chain. It does not change the old one.
 func ExampleChain_Append() {
-	base := chain.New(say("lock"))
+	base := chain.New(printing("lock"))
 	small := base.Append(quota(3))
-	large := base.Append(say("approval"), quota(100))
+	large := base.Append(printing("approval"), quota(100))
 
 	fmt.Println(base)
 	fmt.Println(small)
@@ -108,16 +112,17 @@ func ExampleChain_Append() {
 	// lock -> approval -> quota
 }
 
-// Whole chains are nested by Extend, which keeps their names.
+// Extend nests whole chains and keeps the names of their links.
 func ExampleChain_Extend() {
-	platform := chain.New(say("lock"), say("audit"))
-	team := chain.New(say("approval"), quota(3))
+	platform := chain.New(printing("lock"), printing("audit"))
+	team := chain.New(printing("approval"), quota(3))
 
 	fmt.Println(platform.Extend(team))
 	// Output: lock -> audit -> approval -> quota
 }
 
-// A chain is composed once, and called as often as needed; each Then may have another end.
+// One chain can guard several handlers. Each Then composes it around another
+// end.
 func ExampleChain_Then() {
 	checks := chain.New(quota(3))
 	create := checks.Then(apply)
@@ -131,32 +136,38 @@ func ExampleChain_Then() {
 	// {deleted prod} <nil>
 }
 
-// A chain prints its order. A link that nobody named shows where it was made, so that it can be found.
+// A chain prints its order. A link without a given name prints with its source.
 func ExampleChain_String() {
 	fmt.Println(chain.New(chain.Recover, audit, quota(3)))
-	// Output: Recover -> chain.audit (chain/example_test.go:33) -> quota
+	// Output: Recover -> chain.audit (chain/example_test.go:34) -> quota
 }
 
+// Links lists the links with their names, their sources, and the extension
+// point that At sets.
 func ExampleChain_Links() {
 	for _, l := range chain.New(quota(3), audit).At("Apply").Links() {
 		fmt.Printf("%s: %s made at %s\n", l.Point, l.Name, l.Source)
 	}
 	// Output:
-	// Apply: quota made at chain/example_test.go:46
-	// Apply: chain.audit made at chain/example_test.go:33
+	// Apply: quota made at chain/example_test.go:48
+	// Apply: chain.audit made at chain/example_test.go:34
 }
 
-// Named gives a link the name by which it is printed and found.
+// The name is printed, observed, and used for editing.
 func ExampleNamed() {
-	fmt.Println(chain.New(chain.Named("audit", audit), chain.Named("audit twice", audit)))
-	// Output: audit -> audit twice
+	c := chain.New(chain.Named("audit", audit), quota(3))
+	fmt.Println(c)
+	fmt.Println(c.Without("audit"))
+	// Output:
+	// audit -> quota
+	// quota <nil>
 }
 
-// A chain that somebody else made is changed by the names of its links.
+// A chain from another package is edited by the names of its links.
 func ExampleChain_InsertBefore() {
-	platform := chain.New(say("lock"), say("audit"), quota(3))
+	platform := chain.New(printing("lock"), printing("audit"), quota(3))
 
-	ours, err := platform.InsertBefore("quota", say("approval"))
+	ours, err := platform.InsertBefore("quota", printing("approval"))
 	fmt.Println(ours, err)
 	ours, err = ours.Without("audit")
 	fmt.Println(ours, err)
@@ -165,9 +176,10 @@ func ExampleChain_InsertBefore() {
 	// lock -> approval -> quota <nil>
 }
 
-// A name that does not occur exactly once is an error, which says where to look.
+// Editing by a name that does not occur exactly once is an error. It prints the
+// chain.
 func ExampleNameError() {
-	_, err := chain.New(say("lock"), quota(3)).Replace("qouta", quota(100))
+	_, err := chain.New(printing("lock"), quota(3)).Replace("qouta", quota(100))
 	fmt.Println(err)
 
 	var missing *chain.NameError
@@ -177,10 +189,10 @@ func ExampleNameError() {
 	// true 0
 }
 
-// When applies links to some requests only. Other requests go directly to the next handler.
+// Only large clusters need an approval. Small ones skip both links of When.
 func ExampleWhen() {
 	large := func(_ context.Context, c *Cluster) bool { return c.Nodes >= 100 }
-	c := chain.New(chain.When(large, say("approval"), say("audit")))
+	c := chain.New(chain.When(large, printing("approval"), printing("audit")))
 	handle := c.Then(apply)
 
 	fmt.Println(c)
@@ -196,8 +208,8 @@ func ExampleWhen() {
 	// leave approval
 }
 
-// Before needs no next: an error of the function is the outcome. Give both types, because the function does not show the
-// result type.
+// An error of the function stops the request. Go cannot infer the result type
+// from the function, so write both types.
 func ExampleBefore() {
 	lock := func(_ context.Context, c *Cluster) error { return fmt.Errorf("%s is locked", c.Name) }
 	handle := chain.New(chain.Before[*Cluster, Outcome](lock)).Then(apply)
@@ -207,7 +219,7 @@ func ExampleBefore() {
 	// Output: prod is locked
 }
 
-// After is called on success.
+// The function is called only if the inner links return no error.
 func ExampleAfter() {
 	announce := func(_ context.Context, c *Cluster, out Outcome) error {
 		fmt.Println(c.Name, "was", out.Message)
@@ -221,7 +233,8 @@ func ExampleAfter() {
 	// prod was applied
 }
 
-// Finally is called whatever happened, a panic included, which goes on afterwards.
+// The function is called on every outcome. After a panic it gets a PanicError,
+// and then the panic continues to the outer links.
 func ExampleFinally() {
 	unlock := func(_ context.Context, c *Cluster, _ Outcome, err error) { fmt.Println("unlock", c.Name, "after", err) }
 	broken := func(context.Context, *Cluster) (Outcome, error) { panic("no credentials") }
@@ -234,7 +247,8 @@ func ExampleFinally() {
 	// panic: no credentials
 }
 
-// Recover is itself the link. If what was given to panic is an error, errors.Is finds it.
+// Recover is itself the link. If the panic value is an error, errors.Is finds
+// it.
 func ExampleRecover() {
 	errNoCredentials := errors.New("no credentials")
 	broken := func(context.Context, *Cluster) (Outcome, error) { panic(errNoCredentials) }
@@ -249,8 +263,8 @@ func ExampleRecover() {
 	// true
 }
 
-// Deadline limits the time of a link and of all behind it. Whoever waits there is told whose time ran out by the cause
-// of the context; the caller by the error.
+// Deadline limits the time of a link with all its inner links. The cause of the
+// context and the returned error both name the link.
 func ExampleDeadline() {
 	slow := func(ctx context.Context, _ *Cluster) (Outcome, error) {
 		<-ctx.Done()
@@ -268,7 +282,7 @@ func ExampleDeadline() {
 	// true
 }
 
-// printer is a whole observer. It is not generic, so one serves the chains of all types.
+// printer is a complete observer. One value can observe chains of all types.
 type printer struct{}
 
 func (printer) Enabled(context.Context) bool { return true }
@@ -281,9 +295,9 @@ func (printer) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
 	fmt.Println("<", l.Name, verdict)
 }
 
-// An observer sees every link entered and left, on every outcome.
+// An observer is notified when a link is entered and left, on every outcome.
 func ExampleChain_Observe() {
-	handle := chain.New(say("lock"), quota(3)).Observe(printer{}).Then(apply)
+	handle := chain.New(printing("lock"), quota(3)).Observe(printer{}).Then(apply)
 
 	_, _ = handle(context.Background(), &Cluster{Name: "prod", Nodes: 5})
 	// Output:
@@ -295,9 +309,10 @@ func ExampleChain_Observe() {
 	// < lock error
 }
 
-// Decorate is for who needs the types: a function around each link's handler, which sees the link's name.
+// This decoration adds the name of each link to the errors that pass through
+// it.
 func ExampleChain_Decorate() {
-	blame := func(l *chain.Link, h Handler) Handler {
+	nameLink := func(l *chain.Link, h Handler) Handler {
 		return func(ctx context.Context, c *Cluster) (Outcome, error) {
 			out, err := h(ctx, c)
 			if err != nil {
@@ -306,7 +321,7 @@ func ExampleChain_Decorate() {
 			return out, err
 		}
 	}
-	handle := chain.New(say("lock"), quota(3)).Decorate(blame).Then(apply)
+	handle := chain.New(printing("lock"), quota(3)).Decorate(nameLink).Then(apply)
 
 	_, err := handle(context.Background(), &Cluster{Name: "prod", Nodes: 5})
 	fmt.Println(err)

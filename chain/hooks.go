@@ -7,10 +7,10 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Before makes a link that calls fn first. If fn returns an error, the link
-// returns that error with the zero result and runs no inner link. Give
-// both types, because Go cannot infer Res from fn: Before[*Request,
-// Outcome](lock). A nil fn panics.
+// Before makes a link that calls fn before the inner links. If fn returns an
+// error, the link returns that error with the zero result, and no inner link
+// runs. Go cannot infer Res from fn, so write both types: Before[*Request,
+// Outcome](lock). Before panics if fn is nil.
 func Before[Req, Res any](fn func(ctx context.Context, req Req) error) Middleware[Req, Res] {
 	return hook("Before", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -23,9 +23,9 @@ func Before[Req, Res any](fn func(ctx context.Context, req Req) error) Middlewar
 	})
 }
 
-// After makes a link that calls fn with the result of the inner links, if they
-// returned no error. The link returns an error of fn together with that result.
-// A nil fn panics.
+// After makes a link that calls fn with the result of the inner links if they
+// return no error. If fn returns an error, the link returns it with that
+// result. After panics if fn is nil.
 func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) Middleware[Req, Res] {
 	return hook("After", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -41,8 +41,8 @@ func After[Req, Res any](fn func(ctx context.Context, req Req, res Res) error) M
 // Finally makes a link that calls fn on every outcome of the inner links, with
 // their result and error. If they panic, fn gets the zero result and a
 // [*PanicError], and then the panic continues. If they end the goroutine, fn
-// gets the zero result and [ErrGoexit]. fn cannot change the outcome, unless it
-// panics itself. A nil fn panics.
+// gets the zero result and [ErrGoexit]. fn changes the outcome only if it
+// panics. Finally panics if fn is nil.
 func Finally[Req, Res any](fn func(ctx context.Context, req Req, res Res, err error)) Middleware[Req, Res] {
 	return hook("Finally", fn, fn == nil, func(next Handler[Req, Res]) Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -56,8 +56,8 @@ func Finally[Req, Res any](fn func(ctx context.Context, req Req, res Res, err er
 	})
 }
 
-// hook names a link after its kind and the function that it calls, as in
-// "Before(team.lock)".
+// hook names link after its kind and the function fn that it calls, as in
+// "Before(team.lock)". It panics if fn is nil.
 func hook[Req, Res any](kind string, fn any, isNil bool, link Middleware[Req, Res]) Middleware[Req, Res] {
 	if isNil {
 		panic("chain: " + kind + ": the function is nil")

@@ -11,22 +11,22 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// told writes into the trace what a hook was told.
-func told(req request, hook string, seen ...any) {
-	req.call.log(append([]string{hook}, fmt.Sprintln(seen...))...)
+// logHook writes the arguments of a hook into the trace.
+func logHook(req request, hook string, args ...any) {
+	req.call.log(append([]string{hook}, fmt.Sprintln(args...))...)
 }
 
 func TestHooks(t *testing.T) {
 	refused := failure("refused")
 	before := func(err error) link {
 		return chain.Before[request, string](func(_ context.Context, req request) error {
-			told(req, "before")
+			logHook(req, "before")
 			return err
 		})
 	}
 	after := func(err error) link {
 		return chain.After(func(_ context.Context, req request, res string) error {
-			told(req, "after ", res)
+			logHook(req, "after ", res)
 			return err
 		})
 	}
@@ -39,7 +39,7 @@ func TestHooks(t *testing.T) {
 				err = fmt.Errorf("PanicError: %w", caught)
 			}
 		}
-		told(req, "finally ", res, err)
+		logHook(req, "finally ", res, err)
 	})
 	const entered, done, broke = "end> ", "end< end()", "end< unwinding"
 
@@ -50,58 +50,58 @@ func TestHooks(t *testing.T) {
 		want   outcome
 	}{
 		"Before": {
-			reason: "what comes before runs, then the rest",
+			reason: "the function runs before the end",
 			links:  []link{before(nil)}, end: stop,
 			want: outcome{Events: []string{"before\n", entered, done}, Result: "end()"},
 		},
 		"BeforeRefuses": {
-			reason: "an error of what comes before is the outcome, and nothing behind it runs",
+			reason: "an error of the function is the outcome, and the end does not run",
 			links:  []link{before(refused)}, end: stop,
 			want: outcome{Events: []string{"before\n"}, Err: refused},
 		},
 		"After": {
-			reason: "what comes after is given the result",
+			reason: "the function gets the result",
 			links:  []link{after(nil)}, end: stop,
 			want: outcome{Events: []string{entered, done, "after end()\n"}, Result: "end()"},
 		},
 		"AfterRefuses": {
-			reason: "an error of what comes after does not lose the result",
+			reason: "the link returns an error of the function together with the result",
 			links:  []link{after(refused)}, end: stop,
 			want: outcome{Events: []string{entered, done, "after end()\n"}, Result: "end()", Err: refused},
 		},
 		"AfterError": {
-			reason: "after is for success; error and result pass by",
+			reason: "after an error the function does not run, and error and result pass unchanged",
 			links:  []link{after(refused)}, end: fail,
 			want: outcome{Events: []string{entered, "end< end(), end failed"}, Result: "end()", Err: failure("end failed")},
 		},
 		"AfterPanic": {
-			reason: "a panic passes by as well",
+			reason: "after a panic the function does not run, and the panic continues",
 			links:  []link{after(refused)}, end: panicBefore,
 			want: outcome{Events: []string{entered, broke}, Panic: failure("end panicked")},
 		},
 		"Finally": {
-			reason: "finally sees a result",
+			reason: "the function gets the result",
 			links:  []link{finally}, end: stop,
 			want: outcome{Events: []string{entered, done, "finally end() <nil>\n"}, Result: "end()"},
 		},
 		"FinallyError": {
-			reason: "and an error with its result",
+			reason: "the function gets the error and the result",
 			links:  []link{finally}, end: fail,
 			want: outcome{Events: []string{entered, "end< end(), end failed", "finally end() end failed\n"}, Result: "end()", Err: failure("end failed")},
 		},
 		"FinallyPanic": {
-			reason: "and a panic with its stack, which goes on as it was",
+			reason: "the function gets the panic with its stack, and the panic continues unchanged",
 			links:  []link{finally}, end: panicBefore,
 			want: outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n"}, Panic: failure("end panicked")},
 		},
 		"FinallyGoexit": {
-			reason: "and the end of a goroutine, which goes on too",
+			reason: "the function gets ErrGoexit, and the goroutine ends",
 			links:  []link{finally}, end: goexit,
 			want: outcome{Events: []string{entered, broke, "finally  " + chain.ErrGoexit.Error() + "\n"}, Goexit: true},
 		},
 		"FinallyTwice": {
-			reason: "the innermost first",
-			links:  []link{chain.Finally(func(_ context.Context, req request, _ string, _ error) { told(req, "outer") }), finally}, end: panicBefore,
+			reason: "the function of the inner link runs first",
+			links:  []link{chain.Finally(func(_ context.Context, req request, _ string, _ error) { logHook(req, "outer") }), finally}, end: panicBefore,
 			want: outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n", "outer\n"}, Panic: failure("end panicked")},
 		},
 	}

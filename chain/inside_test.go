@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// group is a link whose links make up a handler of their own, as those of checks.OnOwner do.
+// group makes a link that composes its links into a separate handler, as
+// checks.OnOwner does.
 func group(name string, inner ...link) link {
 	open := func(observers []chain.Observer) chain.Middleware[request, string] {
 		c := chain.New(inner...)
@@ -25,7 +26,8 @@ func group(name string, inner ...link) link {
 	return probe.Named(probe.Answer{Name: name, Inside: open}, open(nil))
 }
 
-// entries is an observer that records the links that it enters. It may be bound to each link.
+// entries is an observer that records the entered links. If binds is true, it
+// binds to each link.
 type entries struct {
 	off   bool
 	binds bool
@@ -60,14 +62,15 @@ func (e *entries) Enter(ctx context.Context, l *chain.Link) context.Context {
 
 func (*entries) Exit(context.Context, *chain.Link, chain.Exit) {}
 
-// deepObserver stands for a decoration around all links, and for an observer of the links within groups.
-type deepObserver struct {
+// layerObserver stands for a decoration around all links, and for an observer
+// of the links within groups.
+type layerObserver struct {
 	chain.Observer
 	decorated *[]string
 	inside    chain.Observer
 }
 
-func (d deepObserver) Layer() (any, chain.Observer) {
+func (d layerObserver) Layer() (any, chain.Observer) {
 	return func(l *chain.Link, h handler) handler {
 		return func(ctx context.Context, req request) (string, error) {
 			*d.decorated = append(*d.decorated, l.Name)
@@ -76,7 +79,8 @@ func (d deepObserver) Layer() (any, chain.Observer) {
 	}, d.inside
 }
 
-// Observers of a chain see the links within a group, and are asked once a call whether they are enabled.
+// Observers of a chain see the links within a group. Enabled is called once for
+// each call.
 func TestObserveInside(t *testing.T) {
 	plain := func(id string) link { return step{id: id, op: pass}.named() }
 	always := func(context.Context, request) bool { return true }
@@ -91,28 +95,28 @@ func TestObserveInside(t *testing.T) {
 		asked     []int
 	}{
 		"Group": {
-			"a link within a group has the point of the group", []link{plain("a"), group("g", plain("b"), plain("c"))},
+			"observers see a link within a group with the point of the group", []link{plain("a"), group("g", plain("b"), plain("c"))},
 			[]*entries{newEntries(false, false)}, [][]string{{"P/a", "P/g", "P/b within g", "P/c within g"}}, []int{1},
 		},
 		"Two": {
-			"each observer sees them, and one that is not enabled sees nothing", []link{group("g", plain("b"))},
+			"each enabled observer sees the links, and a disabled one sees nothing", []link{group("g", plain("b"))},
 			[]*entries{newEntries(false, false), newEntries(true, false), newEntries(false, false)},
 			[][]string{{"P/g", "P/b within g"}, nil, {"P/g", "P/b within g"}}, []int{1, 1, 1},
 		},
 		"Nested": {
-			"groups may be within groups and within When", []link{chain.When(always, group("g", group("h", plain("b"))))},
+			"a group may be within a group and within When", []link{chain.When(always, group("g", group("h", plain("b"))))},
 			[]*entries{newEntries(false, false)}, [][]string{{"P/When(g)", "P/g within When(g)", "P/h within g", "P/b within h"}}, []int{1},
 		},
 		"Bound": {
-			"an observer is bound to the links within", []link{group("g", plain("b"))},
+			"an observer is bound to the links within a group", []link{group("g", plain("b"))},
 			[]*entries{newEntries(false, true)}, [][]string{{"bound to g: P/g", "bound to b: P/b within g"}}, []int{1},
 		},
 		"UnrelatedContext": {
-			"after an unrelated context the observer is asked again for each link", []link{unrelated, group("g", plain("b"))},
+			"after an unrelated context, Enabled is called again for each link", []link{unrelated, group("g", plain("b"))},
 			[]*entries{newEntries(false, false)}, [][]string{{"P/unrelated", "P/g", "P/b within g"}}, []int{3},
 		},
 		"UnrelatedOff": {
-			"its answer counts", []link{unrelated, group("g", plain("b"))},
+			"a disabled observer sees nothing, even after an unrelated context", []link{unrelated, group("g", plain("b"))},
 			[]*entries{newEntries(true, false)}, [][]string{nil}, []int{1},
 		},
 	}
@@ -125,22 +129,22 @@ func TestObserveInside(t *testing.T) {
 			play(c.Then(stopped.end()))
 			for i, o := range tc.observers {
 				if diff := cmp.Diff(tc.want[i], *o.seen); diff != "" || *o.asked != tc.asked[i] {
-					t.Errorf("%s: observer %d was asked %d times; -want, +got:\n%s", tc.reason, i, *o.asked, diff)
+					t.Errorf("%s: observer %d: %d calls of Enabled, want %d; links: -want, +got:\n%s", tc.reason, i, *o.asked, tc.asked[i], diff)
 				}
 			}
 		})
 	}
 }
 
-// A deep observer decorates the links of the chain and those within When. The observer that it stands for sees the links
-// within groups, and only those.
-func TestDeepObserver(t *testing.T) {
+// The decoration of a layerObserver is around the links of the chain and those
+// within When. Its inner observer sees only the links within groups.
+func TestLayerObserver(t *testing.T) {
 	always := func(context.Context, request) bool { return true }
 	links := []link{step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named()), group("g", step{id: "c", op: pass}.named())}
 	for name, inside := range map[string]*entries{"Inside": newEntries(false, false), "None": nil} {
 		t.Run(name, func(t *testing.T) {
 			var decorated []string
-			d := deepObserver{decorated: &decorated}
+			d := layerObserver{decorated: &decorated}
 			if inside != nil {
 				d.inside = inside
 			}
@@ -158,21 +162,21 @@ func TestDeepObserver(t *testing.T) {
 	}
 }
 
-// A name of 200 bytes is shown whole, and a longer one is cut.
+// A name of 200 bytes prints in full, and a longer one is cut.
 func TestLinkNameIsBounded(t *testing.T) {
 	for n, whole := range map[int]bool{200: true, 201: false} {
 		name := strings.Repeat("x", n)
 		if got := chain.New(chain.Named(name, step{id: "a", op: pass}.named())).String(); (got == name) != whole || len(got) > 200 {
-			t.Errorf("%d bytes are shown as %d", n, len(got))
+			t.Errorf("a name of %d bytes prints as %d bytes", n, len(got))
 		}
 	}
 }
 
-// The first of several links may be nil by mistake, too.
+// The message has the position of a nil link that is the first of several.
 func TestWhenNilFirst(t *testing.T) {
 	defer func() {
 		if got := fmt.Sprint(recover()); !strings.Contains(got, "1 of 2") {
-			t.Errorf("the panic does not say which link: %s", got)
+			t.Errorf("the panic does not contain the position of the link: %s", got)
 		}
 	}()
 	chain.When(func(context.Context, request) bool { return true }, nil, step{id: "a", op: pass}.named())

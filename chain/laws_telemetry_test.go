@@ -17,8 +17,7 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// All laws hold under telemetry: with spans, metrics and log lines on, switched
-// off, for a provider that does nothing, and for a sampler that drops everything.
+// All laws hold with the telemetry of package otelx, enabled and disabled.
 func TestLawsUnderTelemetry(t *testing.T) {
 	fewerChecks(t, 5)
 	all := &otelfake.Recorder{}
@@ -27,17 +26,17 @@ func TestLawsUnderTelemetry(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		observer chain.Observer
-		tracers  oteltrace.TracerProvider // that of the span around
+		tracers  oteltrace.TracerProvider // makes the span around the call
 		off      bool
 	}{
-		"Events": {"events on the span around, metrics, log lines", otelx.New(otelx.WithTracerProvider(all),
+		"Events": {"all signals are on: events on the outer span, metrics, log lines", otelx.New(otelx.WithTracerProvider(all),
 			otelx.WithMeterProvider(&otelfake.Meters{R: all})), all, false},
-		"Spans": {"a span a link", otelx.New(otelx.WithTracerProvider(all), otelx.WithLinkSpans()), all, false},
-		"Asked": {"each link asks a sampler that says no", otelx.New(otelx.WithTracerProvider(none), otelx.WithLinkSpans(),
+		"Spans": {"each link has a span", otelx.New(otelx.WithTracerProvider(all), otelx.WithLinkSpans()), all, false},
+		"Sampled": {"each link asks the sampler, which drops its span", otelx.New(otelx.WithTracerProvider(none), otelx.WithLinkSpans(),
 			otelx.WithLinkSampling()), none, false},
-		"Dropped": {"no signal is on", otelx.New(otelx.WithTracerProvider(none), otelx.WithMeterProvider(nil),
+		"Dropped": {"the sampler drops all spans, and no other signal is on", otelx.New(otelx.WithTracerProvider(none), otelx.WithMeterProvider(nil),
 			otelx.WithoutLogs()), none, false},
-		"Off": {"there is no observer, so that links are composed once", otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()),
+		"Off": {"New returns no observer, so Then composes the links once", otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()),
 			otelx.WithMeterProvider(nil), otelx.WithoutLogs()), tracenoop.NewTracerProvider(), true},
 	}
 	for name, tc := range cases {
@@ -67,7 +66,8 @@ func TestLawsUnderTelemetry(t *testing.T) {
 	}
 }
 
-// fewerChecks lets rapid make a fraction of the checks that it would make otherwise, for a test that makes them many times.
+// fewerChecks divides the number of checks of rapid, for a test that runs rapid
+// many times.
 func fewerChecks(t *testing.T, fraction int) {
 	t.Helper()
 	f := flag.Lookup("rapid.checks")

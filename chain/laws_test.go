@@ -15,16 +15,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws of composition, as properties over programs drawn at random. Package
-// chaintest tests links, on the assumption that chains work; these laws test
-// chains. internal/testing/faults shows that they notice faults.
+// The laws of composition, as properties of random programs. Package chaintest
+// tests links and assumes that chains work; these laws test chains.
 //
-// In the equations a = b means that handlers a and b do the same: the same
-// events in the same order, the same view of the context, the same result,
-// error (by ==) and panic value.
+// In the equations, a = b means that handlers a and b have the same events in
+// the same order, the same view of the context, the same result, error (by ==)
+// and panic value.
 
-// laws lists the laws. then composes a chain around an end, as Then does.
-// composes is how often then calls the constructor of each link.
+// laws lists the laws. then composes a chain around an end, as Then does, and
+// calls the constructor of each link composes times.
 var laws = map[string]func(t *rapid.T, then func(links, handler) handler, composes int){
 	"Oracle":      oracle,
 	"History":     func(t *rapid.T, then func(links, handler) handler, _ int) { newHistory(t, then) },
@@ -39,7 +38,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// A chain of links that keep the laws of package chaintest keeps them, too.
+// A chain of the links of this package keeps the laws of package chaintest.
 func TestLawsOfLinks(t *testing.T) {
 	type pointers = chain.Handler[*int, string]
 	seen := func(context.Context, *int) error { return nil }
@@ -50,7 +49,7 @@ func TestLawsOfLinks(t *testing.T) {
 	chaintest.Order(t, c, "Recover", "before", "finally", "inner")
 }
 
-// oracle: links do what nested functions do, however they are put together.
+// oracle: links do what nested functions do, however the chain was made.
 //
 //	New(m1, ..., mn).Then(h) = m1(...mn(h))
 //	New().Then(h) = C{}.Then(h) = h
@@ -64,9 +63,9 @@ func TestLawsOfLinks(t *testing.T) {
 //
 // One of the links may compose the whole chain around another end, and call it.
 //
-// A wrong order breaks the law, and so does a chain that adds something between
-// links, shares one cursor between calls, keeps its end, loses the context,
-// recovers panics, replaces errors, or forgets links once it is nested.
+// These mistakes break the law: a wrong order, code between the links, one
+// cursor for all calls, a stored end, a lost context, a recovered panic, a
+// replaced error, and a lost link of a nested chain.
 func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 	pa, pb, pc := draw(t, "a", anything), draw(t, "b", passing), draw(t, "c", anything)
 	end, inner := drawEnd(t, "end"), drawEnd(t, "inner")
@@ -107,14 +106,14 @@ func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 }
 
 // newHistory: no operation changes its arguments, or the result of another
-// operation.
+// operation. It is a state machine in which callers also overwrite their
+// slices.
 //
 //	after any history, each chain ever made = New(its links...), by its names and by its calls
 //
-// A chain that keeps its caller's slice breaks the law. So does one that appends
-// to a shared slice, whose siblings run its links wherever there is spare
-// capacity, and a list of names that is kept apart from the links. So this is a
-// state machine, in which callers overwrite their slices too.
+// These mistakes break the law: a chain that stores the slice of its caller, a
+// chain that appends to a shared slice with spare capacity, and a list of names
+// that is separate from the links.
 func newHistory(t *rapid.T, then func(links, handler) handler) {
 	m := &history{then: then}
 	m.new(t) // so that every action has a chain to act on
@@ -124,8 +123,8 @@ func newHistory(t *rapid.T, then func(links, handler) handler) {
 	})
 }
 
-// history holds the chains and handlers made so far. Every link passes, because
-// only the order of the links matters here.
+// history holds the chains and handlers made so far. Every link only calls
+// next, because only the order of the links matters here.
 type history struct {
 	then     func(links, handler) handler
 	chains   []version
@@ -134,16 +133,16 @@ type history struct {
 	steps    int
 }
 
-// version is a chain with the links that it should have, and the layers that
-// should be around each of them.
+// version is a chain with its expected links, and the expected layers around
+// each of them.
 type version struct {
 	chain  links
 	links  []step
 	layers []string
-	events []string // of a call
+	events []string // the expected events of a call
 }
 
-// composed is a handler with the events of a call.
+// composed is a handler with the expected events of a call.
 type composed struct {
 	handler handler
 	events  []string
@@ -151,8 +150,8 @@ type composed struct {
 
 var stopped = step{id: "end", op: stop}
 
-// layered returns the program with layers around each of its links. A decoration
-// and an observer look like a link.
+// layered returns the program with layers around each link. The trace shows a
+// decoration or an observer as a link.
 func layered(program []step, layers []string) []step {
 	var out []step
 	for _, s := range program {
@@ -171,23 +170,24 @@ func (m *history) check(t *rapid.T) {
 			names = append(names, s.id)
 		}
 		if got := namesOf(c.chain); !slices.Equal(names, got) {
-			t.Fatalf("a chain lists other links than it has: -want, +got:\n%s", cmp.Diff(names, got))
+			t.Fatalf("the names listed by a chain: -want, +got:\n%s", cmp.Diff(names, got))
 		}
 		if got := trace(m.then(c.chain, stopped.end())); !slices.Equal(got, c.events) {
-			t.Fatalf("a chain runs as when it was made: -want, +got:\n%s", cmp.Diff(c.events, got))
+			t.Fatalf("a later operation changed a chain: -want, +got:\n%s", cmp.Diff(c.events, got))
 		}
 	}
 	for _, h := range m.handlers {
 		if got := trace(h.handler); !slices.Equal(got, h.events) {
-			t.Fatalf("a handler runs as when it was made: -want, +got:\n%s", cmp.Diff(h.events, got))
+			t.Fatalf("a later operation changed a handler: -want, +got:\n%s", cmp.Diff(h.events, got))
 		}
 	}
 }
 
-// add keeps a chain. It forgets one of many, which keeps the check short.
+// add stores a chain. It drops another one if there are many, so that the check
+// stays short.
 func (m *history) add(t *rapid.T, c version) {
 	if len(m.chains) >= 6 {
-		i := rapid.IntRange(0, len(m.chains)-1).Draw(t, "forget")
+		i := rapid.IntRange(0, len(m.chains)-1).Draw(t, "drop")
 		m.chains = slices.Delete(m.chains, i, i+1)
 	}
 	c.events = trace(run(layered(c.links, c.layers), stopped))
@@ -224,7 +224,7 @@ func (m *history) append(t *rapid.T) {
 	m.add(t, c)
 }
 
-// siblings appends to one chain twice, which shows shared capacity.
+// siblings appends to one chain twice. Shared capacity would show.
 func (m *history) siblings(t *rapid.T) {
 	c := m.pick(t)
 	for range 2 {
@@ -256,7 +256,7 @@ func (m *history) compose(t *rapid.T) {
 
 func (m *history) overwrite(t *rapid.T) {
 	for i, s := 0, rapid.SampledFrom(m.slices).Draw(t, "slice"); i < len(s); i++ {
-		s[i] = step{id: "intruder", op: pass}.named()
+		s[i] = step{id: "overwritten", op: pass}.named()
 	}
 }
 
@@ -269,7 +269,7 @@ func (m *history) at(t *rapid.T) {
 func (m *history) decorate(t *rapid.T) {
 	c := m.pick(t)
 	if len(c.layers) == 5 {
-		t.Skip("layers enough")
+		t.Skip("the chain has enough layers")
 	}
 	id := fmt.Sprint("d", len(c.layers))
 	c.layers = append(slices.Clip(c.layers), id)
@@ -282,9 +282,9 @@ func (m *history) decorate(t *rapid.T) {
 func (m *history) observe(t *rapid.T) {
 	c := m.pick(t)
 	if len(c.layers) == 5 {
-		t.Skip("layers enough")
+		t.Skip("the chain has enough layers")
 	}
-	o := &watcher{id: fmt.Sprint("o", len(c.layers)), on: rapid.Bool().Draw(t, "enabled")}
+	o := &tracer{id: fmt.Sprint("o", len(c.layers)), on: rapid.Bool().Draw(t, "enabled")}
 	if o.on {
 		c.layers = append(slices.Clip(c.layers), o.id)
 	}
@@ -301,13 +301,12 @@ func (m *history) edit(t *rapid.T) {
 	m.add(t, c)
 }
 
-// thenIsPure: Then may be called any number of times, in any order, with any
-// ends.
+// thenIsPure: Then may be called any number of times, with any ends.
 //
 //	h1, ..., hk = c.Then(e1), ..., c.Then(ek), and no hi depends on another
 //	each Then runs each constructor once, and no link runs before its handler is called
 //
-// A chain that stores its end or its handler breaks the law, and so does one
+// These mistakes break the law: a stored end, a stored handler, and a chain
 // that composes in each call.
 func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 	program := draw(t, "a", anything)
@@ -327,7 +326,7 @@ func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 
 	c := chain.New(ms...)
 	if diff := cmp.Diff(runs(0), constructed); diff != "" {
-		t.Fatalf("New runs no constructor: -want, +got:\n%s", diff)
+		t.Fatalf("constructors run by New: -want, +got:\n%s", diff)
 	}
 	var ends []step
 	var hs []handler
@@ -336,16 +335,16 @@ func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 		hs = append(hs, then(c, ends[i].end()))
 	}
 	if diff := cmp.Diff(runs(len(hs)*composes), constructed); diff != "" {
-		t.Fatalf("each Then runs each constructor once: -want, +got:\n%s", diff)
+		t.Fatalf("constructors run by Then: -want, +got:\n%s", diff)
 	}
 	if called != 0 {
-		t.Fatalf("Then calls no link, but %d were", called)
+		t.Fatalf("Then called links %d times, want none", called)
 	}
 	for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(hs)-1), 1, 4).Draw(t, "calls") {
 		mustBehave(t, fmt.Sprintf("handler %d of c has its own end", i), run(program, ends[i]), hs[i])
 	}
 	if diff := cmp.Diff(runs(len(hs)*composes), constructed); diff != "" {
-		t.Fatalf("a call runs no constructor: -want, +got:\n%s", diff)
+		t.Fatalf("constructors run after calls: -want, +got:\n%s", diff)
 	}
 }
 
@@ -353,8 +352,8 @@ func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 //
 //	each of n calls at once, of one handler and of several compositions = that call alone
 //
-// A chain that a call changes breaks the law; the race detector sees the change
-// even where no result shows it.
+// A chain that a call changes breaks the law. The race detector reports the
+// change even if no result shows it.
 func concurrency(t *rapid.T, then func(links, handler) handler, _ int) {
 	program := draw(t, "a", anything)
 	ends := []step{drawEnd(t, "end0"), drawEnd(t, "end1")}
@@ -381,20 +380,20 @@ func concurrency(t *rapid.T, then func(links, handler) handler, _ int) {
 	}
 }
 
-// telemetry: observers change nothing, and see everything.
+// telemetry: an observer sees every link and changes nothing.
 //
 //	c.Observe(o).Then(h) = c.Then(h), whatever the links do, for any number of observers, each enabled or not
-//	an enabled observer sees each link entered, then left, once; it is nested around the link as a link would be
-//	a disabled observer is only asked whether it is enabled
+//	an enabled observer sees each link entered once and left once, and is nested as a link around it would be
+//	of a disabled observer only Enabled is called
 func telemetry(t *rapid.T, then func(links, handler) handler, _ int) {
 	program, end := draw(t, "a", anything), drawEnd(t, "end")
 	bare := chain.New(named(program)...)
-	var all []*watcher
+	var all []*tracer
 	var layers []string
 	observed := bare
 	detached := slices.ContainsFunc(program, func(s step) bool { return s.op == detach })
 	for i := range rapid.IntRange(0, 3).Draw(t, "observers") {
-		o := &watcher{id: fmt.Sprint("o", i), attached: !detached, on: rapid.Bool().Draw(t, "enabled")}
+		o := &tracer{id: fmt.Sprint("o", i), attached: !detached, on: rapid.Bool().Draw(t, "enabled")}
 		all = append(all, o)
 		if o.on {
 			layers = append(layers, o.id)
@@ -405,7 +404,7 @@ func telemetry(t *rapid.T, then func(links, handler) handler, _ int) {
 	h := then(observed, end.end())
 	got := play(h)
 	if diff := cmp.Diff(play(run(layered(program, layers), end)), got, sameError); diff != "" {
-		t.Fatalf("an observer sees what a link in its place would: -want, +got:\n%s", diff)
+		t.Fatalf("an observer must see what a link in its place would see: -want, +got:\n%s", diff)
 	}
 	got.Events = slices.DeleteFunc(got.Events, func(event string) bool { return strings.Contains(event, "(a") && event[0] == 'o' })
 	if diff := cmp.Diff(play(then(bare, end.end())), got, sameError); diff != "" {
@@ -416,45 +415,46 @@ func telemetry(t *rapid.T, then func(links, handler) handler, _ int) {
 			t.Fatalf("observer %s: %s", o.id, o.wrong)
 		}
 		if len(o.open) > 0 {
-			t.Fatalf("observer %s was never told the end of %v", o.id, o.open)
+			t.Fatalf("observer %s got no Exit for %v", o.id, o.open)
 		}
 		if o.asked != 1 && len(program) > 0 && !detached {
-			t.Fatalf("observer %s was asked %d times whether it is enabled, want once a call", o.id, o.asked)
+			t.Fatalf("Enabled of observer %s was called %d times, want once for the call", o.id, o.asked)
 		}
 	}
 }
 
-// watcher is an observer that writes into the trace of the call, as a link in its
-// place would.
-type watcher struct {
+// tracer is an observer that writes into the trace of the call, as a link in
+// its place would.
+type tracer struct {
 	id       string
 	on       bool
-	attached bool // no link hands on a context of its own
+	attached bool // no link passes on an unrelated context
 	asked    int
 	open     []*span // entered and not yet left
 	wrong    string  // the first fault
 }
 
-// span is the value that a watcher puts into the context of a link.
+// span is the value that a tracer puts into the context of a link.
 type span struct{ link *chain.Link }
 
-func (o *watcher) Enabled(context.Context) bool { o.asked++; return o.on }
+func (o *tracer) Enabled(context.Context) bool { o.asked++; return o.on }
 
-func (o *watcher) Enter(ctx context.Context, l *chain.Link) context.Context {
+func (o *tracer) Enter(ctx context.Context, l *chain.Link) context.Context {
 	callOf(ctx).log(o.id, "(", l.Name, ")> ", view(ctx))
-	// A detached link has no outer span. The outer span of any other link is the one entered last.
+	// A detached link has no outer span. The outer span of any other link is
+	// the one entered last.
 	switch outer, ok := ctx.Value(o).(*span); {
 	case ok && (len(o.open) == 0 || outer != o.open[len(o.open)-1]):
-		o.fault("%s is entered in the context of %s, which is not the link around it", l.Name, outer.link.Name)
+		o.fault("%s is entered in the context of %s, which is not its outer link", l.Name, outer.link.Name)
 	case !ok && len(o.open) > 0 && o.attached:
-		o.fault("%s is entered without the span of the link around it", l.Name)
+		o.fault("%s is entered without the span of its outer link", l.Name)
 	}
 	s := &span{l}
 	o.open = append(o.open, s)
 	return context.WithValue(ctx, o, s)
 }
 
-func (o *watcher) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
+func (o *tracer) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
 	how := unwinding
 	if e.Panic == nil && !errors.Is(e.Err, chain.ErrGoexit) {
 		how = left(e.Result.(string), e.Err)
@@ -462,13 +462,13 @@ func (o *watcher) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
 	callOf(ctx).log(o.id, "(", l.Name, ")< ", how)
 	s, _ := ctx.Value(o).(*span)
 	if n := len(o.open); n == 0 || s != o.open[n-1] || s.link != l {
-		o.fault("%s is left, but not with the context of its entry, or out of turn", l.Name)
+		o.fault("%s is left with another context than that of its Enter, or in the wrong order", l.Name)
 	} else {
 		o.open = o.open[:n-1]
 	}
 }
 
-func (o *watcher) fault(format string, args ...any) {
+func (o *tracer) fault(format string, args ...any) {
 	if o.wrong == "" {
 		o.wrong = fmt.Sprintf(format, args...)
 	}
@@ -483,8 +483,8 @@ type edit struct {
 	apply func(links) (links, error)
 }
 
-// drawEdit draws a change of a chain with the links of program, by a name that
-// the chain has once, more often, or not at all.
+// drawEdit draws a change of a chain with the links of program. The chain may
+// have the name once, more often, or not at all.
 func drawEdit(t *rapid.T, program []step, given func(*rapid.T) ([]step, []link)) edit {
 	choice := []string{"absent"}
 	for _, s := range program {
@@ -532,7 +532,7 @@ func (e edit) check(t *rapid.T, err error) {
 	}
 	var named *chain.NameError
 	if !errors.As(err, &named) || named.Op != e.op || named.Name != e.name || named.Found != e.found {
-		t.Fatalf("%s(%q) where %d links have that name: want a NameError, got %v", e.op, e.name, e.found, err)
+		t.Fatalf("%s(%q): %d links have that name: want a NameError, got %v", e.op, e.name, e.found, err)
 	}
 }
 

@@ -10,15 +10,14 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Link describes a link to code that lists, prints or observes chains.
+// Link describes one link of a chain.
 type Link struct {
-	// Point is the extension point that the link customises (see [Chain.At]).
-	// It is empty for a link of a chain that no engine runs.
+	// Point is the extension point that the link customises. It is empty unless
+	// [Chain.At] set it.
 	Point string
-	// Within is the link that this one is part of: a [When], or a check of package
-	// checks that is made of other checks. Observers see such a link as well as the
-	// link that it is within. It is nil for a link of the chain itself, so no link
-	// that a chain lists has one.
+	// Within is the link that contains this one: a [When], or a check of
+	// package checks that is made of other checks. Observers see both links.
+	// Within is nil for every link that [Chain.Links] lists.
 	Within *Link
 	// Name is the name given to [Named]. Without one it is derived from the
 	// function that made the link, as in "audit.New". Names need not be unique.
@@ -26,14 +25,13 @@ type Link struct {
 	// Source is the place where the user made the link, as "folder/file.go:12".
 	// It is empty if unknown.
 	Source string
-	// Derived reports that Name was derived from a function, not given. A
-	// derived name may change with the code around it, or with the compiler's
-	// inlining. Editing by a derived name works, but a given name is safer.
+	// Derived reports that Name was derived from a function. Such a name may
+	// change with the surrounding code or the compiler. Editing by it works,
+	// but a name given by [Named] is safer.
 	Derived bool
-	// Tag carries facts about the link from the function that made it to
-	// packages that run chains. It is nil for most links. An engine may also
-	// report a whole extension point, or a whole pass, to its observers as a
-	// link, and says so in the Tag.
+	// Tag carries facts from the function that made the link to the package
+	// that runs the chain. It is nil for most links. A link that stands for a
+	// whole extension point, or for a whole pass, is marked by its Tag.
 	Tag any
 }
 
@@ -47,9 +45,9 @@ func (l *Link) String() string {
 	return text.Line(name, text.Name)
 }
 
-// Named gives a link the name under which it is listed, printed, observed and
-// edited. Naming a link again replaces the name. A nil link and a blank name
-// are set-up errors and panic.
+// Named returns link with a name, for listing, printing, observing and editing.
+// Naming a link again replaces its name. Named panics on a nil link and on a
+// blank name.
 func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req, Res] {
 	source := probe.Caller()
 	if strings.TrimSpace(name) == "" {
@@ -65,8 +63,7 @@ func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req,
 	return probe.Named(answer, link)
 }
 
-// describe returns a description of link. It neither composes nor calls a link,
-// unless Named made it.
+// describe returns the description of link. It calls no code of the user.
 func describe[Req, Res any](link Middleware[Req, Res]) *Link {
 	if answer := probe.Ask(link); answer != nil {
 		return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}
@@ -78,8 +75,8 @@ func describe[Req, Res any](link Middleware[Req, Res]) *Link {
 	return &Link{Name: name, Source: source, Derived: true}
 }
 
-// funcNames holds what funcName has found, by the code of the function. A
-// program has a bounded number of functions.
+// funcNames caches the results of funcName by the entry point of the function.
+// A program has a bounded number of functions.
 var funcNames sync.Map // uintptr: foundName
 
 type foundName struct {
@@ -87,8 +84,8 @@ type foundName struct {
 	own          bool // a function of this library
 }
 
-// funcName derives a name for a function value from the function that made it,
-// and finds the user's line.
+// funcName derives a name for a function value from the function that made it.
+// The source is the user's line.
 func funcName(fn any) (name, source string) {
 	f := probe.Func(fn)
 	if f == nil {
@@ -106,10 +103,10 @@ func funcName(fn any) (name, source string) {
 	return found.name, found.source
 }
 
-// shortName shortens a function's full name to a name such as "audit.New",
-// however the compiler inlined the function. A closure made by audit.New has
-// the full name "x.y/audit.New.func1". If New was inlined into main, that name
-// is "main.main.New.func2", but its file is still the file of New.
+// shortName shortens the full name of a function to a name such as "audit.New".
+// A closure made by audit.New has the full name "x.y/audit.New.func1". If the
+// compiler inlined New into main, the full name is "main.main.New.func2", but
+// the file is still the file of New.
 func shortName(full, file string) string {
 	full = strings.ReplaceAll(full, "[...]", "")
 	pkg, rest, _ := strings.Cut(path.Base(full), ".")
@@ -132,8 +129,8 @@ func shortName(full, file string) string {
 	return pkg + "." + name
 }
 
-// isClosure reports whether the compiler made up this part of a name: func1, 1,
-// func1-range2, gowrap1, or an empty part.
+// isClosure reports whether the compiler generated this part of a name: func1,
+// 1, func1-range2, gowrap1, or an empty part.
 func isClosure(part string) bool {
 	part, _, _ = strings.Cut(part, "-range")
 	for _, prefix := range [...]string{"func", "gowrap", "deferwrap"} {
@@ -147,7 +144,7 @@ func isClosure(part string) bool {
 
 // folder returns the name of a file's folder without its version: "audit" for
 // both ".../audit@v1.2.0/x.go" and ".../audit/v2/x.go". It returns "." for a
-// file without a folder, as go run -trimpath makes.
+// file without a folder, such as those of go run -trimpath.
 func folder(file string) string {
 	dir := path.Dir(file)
 	name, _, _ := strings.Cut(path.Base(dir), "@")

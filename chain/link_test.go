@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// The ways in which people make links. The comment on a line is how the test below refers to it.
+// The ways to make a link. TestLinks finds a line by the comment at its end.
 
 func declared(next handler) handler { return next } // declared
 
@@ -75,7 +75,7 @@ func TestLinks(t *testing.T) {
 		reason string
 		got    chain.Link
 		want   chain.Link
-		source string // the comment on the line that Source is to point at, or the function that begins on it
+		source string // the comment at the end of the line that Source must name, or the function that begins there
 	}{
 		"Declared": {
 			reason: "a declared function has its own name",
@@ -83,87 +83,87 @@ func TestLinks(t *testing.T) {
 			want:   chain.Link{Name: "chain.declared", Derived: true}, source: "declared",
 		},
 		"Made": {
-			reason: "a closure is named after the function that made it, inlined or not",
+			reason: "a closure is named after the function that made it, even if inlined",
 			got:    add(made()),
 			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
 		},
 		"MadeNotInlined": {
-			reason: "a closure is named after the function that made it, inlined or not",
+			reason: "a closure is named after the function that made it",
 			got:    add(madeNotInlined()),
 			want:   chain.Link{Name: "chain.madeNotInlined", Derived: true}, source: "madeNotInlined",
 		},
 		"MadeByMade": {
-			reason: "the innermost function is the one that made the link",
+			reason: "a closure is named after the innermost function that made it",
 			got:    add(madeByMade()),
 			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
 		},
 		"MadeGeneric": {
-			reason: "a generic constructor is named without its types",
+			reason: "the name of a generic constructor has no types, even if inlined",
 			got:    add(madeGeneric[request]("")),
 			want:   chain.Link{Name: "chain.madeGeneric", Derived: true}, source: "madeGeneric",
 		},
 		"MadeGenericNotInlined": {
-			reason: "a generic constructor is named without its types, inlined or not",
+			reason: "the name of a generic constructor has no types",
 			got:    add(madeGenericNotInlined[request]("")),
 			want:   chain.Link{Name: "chain.madeGenericNotInlined", Derived: true}, source: "madeGenericNotInlined",
 		},
 		"Generic": {
-			reason: "a generic function that inference fits is itself a link",
+			reason: "a generic function whose types Go infers is a link",
 			got:    add(generic),
 			want:   chain.Link{Name: "chain.generic", Derived: true}, source: "generic",
 		},
 		"Literal": {
-			reason: "a literal is named after the function it stands in; its line tells it from others",
+			reason: "a function literal is named after the function around it",
 			got:    add(literal),
 			want:   chain.Link{Name: "chain.TestLinks", Derived: true}, source: "literal",
 		},
 		"PackageLevel": {
-			reason: "a literal of the package stands in its initialisation",
+			reason: "a function literal at package level is named init",
 			got:    add(atPackageLevel),
 			want:   chain.Link{Name: "chain.init", Derived: true}, source: "atPackageLevel",
 		},
 		"MadeAtPackageLevel": {
-			reason: "where the constructor was called does not matter",
+			reason: "the name does not depend on the place where the constructor was called",
 			got:    add(madeAtPackageLevel),
 			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
 		},
 		"MadeByMethod": {
-			reason: "a method that makes links is named with its type",
+			reason: "a method that makes a link is named with its type",
 			got:    add(w.Make()),
 			want:   chain.Link{Name: "chain.(*wrapper).Make", Derived: true}, source: "Make",
 		},
 		"MethodValue": {
-			reason: "a method value has no line of its own, so that of New has to do",
+			reason: "a method value has no line, so Source is the line of New",
 			got:    add(w.Wrap),
 			want:   chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, source: "func add",
 		},
 		"ValueMethodValue": {
-			reason: "a method value of a value",
+			reason: "a method value of a value receiver is named with its type",
 			got:    add(w.WrapValue),
 			want:   chain.Link{Name: "chain_test.wrapper.WrapValue", Derived: true}, source: "func add",
 		},
 		"InterfaceMethodValue": {
-			reason: "of an interface only the interface is known",
+			reason: "a method value of an interface is named after the interface",
 			got:    add(method(w)),
 			want:   chain.Link{Name: "chain_test.wraps.Wrap", Derived: true}, source: "func add",
 		},
 		"NilMethodValue": {
-			reason: "whether the receiver is nil is seen when the link is composed",
+			reason: "a method value of a nil pointer has a name, because only composing would panic",
 			got:    add((*wrapper)(nil).Wrap),
 			want:   chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, source: "func add",
 		},
 		"Then": {
-			reason: "a whole chain is one opaque link",
+			reason: "the Then of a chain is one link",
 			got:    add(chain.New(declared).Then),
 			want:   chain.Link{Name: "chain.Chain.Then", Derived: true}, source: "func add",
 		},
 		"Named": {
-			reason: "a named link has the name given, and the line on which it was given",
+			reason: "a named link has the given name, and the line of Named",
 			got:    add(madeNamed()),
 			want:   chain.Link{Name: "quota"}, source: "madeNamed",
 		},
 		"NamedTwice": {
-			reason: "naming again replaces name and line",
+			reason: "naming again replaces the name and the line",
 			got:    add(asNamed("budget", madeNamed())),
 			want:   chain.Link{Name: "budget"}, source: "asNamed",
 		},
@@ -173,47 +173,47 @@ func TestLinks(t *testing.T) {
 			want:   chain.Link{Name: "budget", Tag: "check"}, source: "asNamed",
 		},
 		"NamedAnything": {
-			reason: "a name may be any text that is not blank",
+			reason: "any text that is not blank is a name",
 			got:    add(asNamed("is there quota? ✓", declared)),
 			want:   chain.Link{Name: "is there quota? ✓"}, source: "asNamed",
 		},
 		"Recover": {
-			reason: "the library's own links are named, one that is a function too",
+			reason: "Recover has a name, although it is a plain function",
 			got:    add(chain.Recover),
 			want:   chain.Link{Name: "Recover"}, source: "func add",
 		},
 		"RecoverInstantiated": {
-			reason: "its name does not depend on how its types were found",
+			reason: "the name of Recover is the same with explicit types",
 			got:    add(chain.Recover[request, string]),
 			want:   chain.Link{Name: "Recover"}, source: "func add",
 		},
 		"Before": {
-			reason: "a link around a function shows its name; its line is the user's",
+			reason: "the name contains the function, and Source is the user's line",
 			got:    add(chain.Before[request, string](lock)), // Before
 			want:   chain.Link{Name: "Before(chain.lock)"}, source: "Before",
 		},
 		"After": {
-			reason: "a link around a function shows its name; its line is the user's",
+			reason: "the name contains the function, and Source is the user's line",
 			got:    add(chain.After(journal)), // After
 			want:   chain.Link{Name: "After(chain.journal)"}, source: "After",
 		},
 		"Finally": {
-			reason: "a link around a function shows its name; its line is the user's",
+			reason: "the name contains the function, and Source is the user's line",
 			got:    add(chain.Finally(unlock)), // Finally
 			want:   chain.Link{Name: "Finally(chain.unlock)"}, source: "Finally",
 		},
 		"When": {
-			reason: "a link around a link shows its name",
+			reason: "the name contains the link within",
 			got:    add(chain.When(always, madeNamed())), // When
 			want:   chain.Link{Name: "When(quota)"}, source: "When",
 		},
 		"Deadline": {
-			reason: "a link around a link shows its name, a derived one too",
+			reason: "the name contains the derived name of the link within",
 			got:    add(chain.Deadline(time.Minute, made())), // Deadline
 			want:   chain.Link{Name: "Deadline(1m0s, chain.made)"}, source: "Deadline",
 		},
 		"Nested": {
-			reason: "however deep",
+			reason: "the name contains all nested links",
 			got:    add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed())))), // Nested
 			want:   chain.Link{Name: "When(Deadline(1s, When(quota)))"}, source: "Nested",
 		},
@@ -229,8 +229,9 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// linesOf finds the lines of a file by the comments that they end with, and by the beginnings of functions, as Source
-// gives them.
+// linesOf returns lines of a file in the form of Source. The keys are the
+// comments at the ends of lines, and the beginnings of functions as in "func
+// add".
 func linesOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -257,9 +258,9 @@ func TestLinkString(t *testing.T) {
 		link   chain.Link
 		want   string
 	}{
-		"Named":           {"a name that was given needs no place", chain.Link{Name: "quota", Source: "aks/main.go:12"}, "quota"},
-		"Derived":         {"a derived name may be that of several links, so its place is shown", chain.Link{Name: "aks.main", Source: "aks/main.go:12", Derived: true}, "aks.main (aks/main.go:12)"},
-		"DerivedNoSource": {"a place that is not known is not shown", chain.Link{Name: "aks.main", Derived: true}, "aks.main"},
+		"Named":           {"a given name prints without its source", chain.Link{Name: "quota", Source: "aks/main.go:12"}, "quota"},
+		"Derived":         {"a derived name prints with its source, because several links may have it", chain.Link{Name: "aks.main", Source: "aks/main.go:12", Derived: true}, "aks.main (aks/main.go:12)"},
+		"DerivedNoSource": {"an unknown source does not print", chain.Link{Name: "aks.main", Derived: true}, "aks.main"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -270,33 +271,35 @@ func TestLinkString(t *testing.T) {
 	}
 }
 
-// Finding names must not run anybody's code: a link may take locks or open files when it is composed.
+// Only Then may run code of a link, because composing a link may take locks or
+// open files.
 func TestNamingCallsNoLink(t *testing.T) {
-	touched := 0
-	touchy := func(handler) handler {
-		touched++
+	calls := 0
+	counting := func(handler) handler {
+		calls++
 		return func(context.Context, request) (string, error) {
-			touched++
+			calls++
 			return "", nil
 		}
 	}
-	c := chain.New(touchy, chain.Named("touchy", touchy), chain.When(always, touchy), chain.Deadline(time.Second, chain.Named("inner", touchy))).
-		Append(touchy).Extend(chain.New(touchy)).At("Apply").Observe(&watcher{}).
-		Decorate(func(_ *chain.Link, h handler) handler { touched++; return h })
-	if _, err := c.InsertBefore("touchy", touchy); err != nil {
+	c := chain.New(counting, chain.Named("counting", counting), chain.When(always, counting), chain.Deadline(time.Second, chain.Named("inner", counting))).
+		Append(counting).Extend(chain.New(counting)).At("Apply").Observe(&tracer{}).
+		Decorate(func(_ *chain.Link, h handler) handler { calls++; return h })
+	if _, err := c.InsertBefore("counting", counting); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = c.String(), c.Links()
-	if touched != 0 {
-		t.Errorf("links were composed or called %d times before Then", touched)
+	if calls != 0 {
+		t.Errorf("links were composed or called %d times before Then", calls)
 	}
 }
 
-// A link that Named made answers a nil next handler with an error, should somebody compose it by hand.
+// A named link that a caller composes by hand with a nil next handler returns
+// an error.
 func TestNamedWithNilNext(t *testing.T) {
 	_, err := madeNamed()(nil)(context.Background(), request{})
 	want := "chain: link quota was composed with a nil next handler: compose links with chain.New and Then"
 	if err == nil || err.Error() != want {
-		t.Errorf("want an error that names the link and says what to do, got %v", err)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }

@@ -4,11 +4,12 @@ package chain
 //
 //	Map(New(a, b), f) = New(f(a), f(b))    with the names and sources of a and b
 //
-// Map calls f at once, once for each link. The link that f returns must convert
-// its own request, and its next handler's result, to the types of the old link,
-// and back. Map drops the decorations and observers of c, as [Chain.Extend]
-// drops those of its arguments. A nil f, and an f that returns a nil link,
-// panic.
+// Map calls f once for each link, before it returns. The new link converts its
+// request to the type of the old link and calls the old link. It converts the
+// request that the old link passes to next, and the result, back.
+//
+// Map drops the decorations and observers of c; see [Chain.Decorated]. It
+// panics if f is nil or returns a nil link.
 func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res]) Middleware[Req2, Res2]) Chain[Req2, Res2] {
 	if f == nil {
 		panic("chain: Map: the function is nil")
@@ -29,9 +30,9 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 func (c Chain[Req, Res]) Decorated() bool { return len(c.layers) > 0 }
 
 // Overlaps reports whether c and o share a link because one chain was derived
-// from the other, or both from a third. A derived chain is one that the methods
-// of Chain, including [Chain.At], return. Overlaps does not detect a link that
-// was given to both chains separately.
+// from the other, or both from a third. The methods of Chain and [Map] return
+// derived chains. Overlaps does not detect a link that was given to both chains
+// separately.
 func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
 	in := make(map[*Link]bool, len(c.links))
 	for _, e := range c.links {

@@ -10,8 +10,8 @@ import (
 
 func TestNote(t *testing.T) {
 	var got []string
-	hears := func(who string) func(string) {
-		return func(text string) { got = append(got, who+": "+text) }
+	listener := func(name string) func(string) {
+		return func(text string) { got = append(got, name+": "+text) }
 	}
 
 	cases := map[string]struct {
@@ -19,13 +19,13 @@ func TestNote(t *testing.T) {
 		ctx    func(context.Context) context.Context
 		want   []string
 	}{
-		"Nobody": {"a note that nobody listens to is lost", func(ctx context.Context) context.Context { return ctx }, nil},
-		"One":    {"who listens hears it", func(ctx context.Context) context.Context { return chain.WithNotes(ctx, hears("a")) }, []string{"a: by ID only"}},
-		"Two": {"a second listener does not take it from the first", func(ctx context.Context) context.Context {
-			return chain.WithNotes(chain.WithNotes(ctx, hears("a")), hears("b"))
+		"None": {"without a listener the note is dropped", func(ctx context.Context) context.Context { return ctx }, nil},
+		"One":  {"the listener gets the note", func(ctx context.Context) context.Context { return chain.WithNotes(ctx, listener("a")) }, []string{"a: by ID only"}},
+		"Two": {"both listeners get the note, the outer one first", func(ctx context.Context) context.Context {
+			return chain.WithNotes(chain.WithNotes(ctx, listener("a")), listener("b"))
 		}, []string{"a: by ID only", "b: by ID only"}},
-		"Nil": {"a nil listener is none", func(ctx context.Context) context.Context {
-			return chain.WithNotes(chain.WithNotes(ctx, hears("a")), nil)
+		"Nil": {"a nil listener changes nothing", func(ctx context.Context) context.Context {
+			return chain.WithNotes(chain.WithNotes(ctx, listener("a")), nil)
 		}, []string{"a: by ID only"}},
 	}
 	for name, tc := range cases {
@@ -39,12 +39,12 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// lazy is a text that is made when it is printed.
+// lazy is a text that its String method makes.
 type lazy func() string
 
 func (l lazy) String() string { return l() }
 
-// TestLazyNote: the text of a note is printed only if an observer listens, and once.
+// Note prints the text once if there is a listener, and never without one.
 func TestLazyNote(t *testing.T) {
 	calls := 0
 	text := lazy(func() string { calls++; return "made" })

@@ -10,42 +10,41 @@ import (
 )
 
 // Observer is notified of every call of every link. It is not generic, so one
-// value serves every chain. Its methods run on every goroutine that calls the
-// chain, and should neither block nor panic.
+// value can observe all chains. Its methods run on each goroutine that calls
+// the chain. They should neither block nor panic.
 //
-// An Observer may also have a method Bind(*Link) Observer, which prepares its
-// data about a link while the chain is composed. Enter and Exit of the Observer
-// that Bind returns are called for that link only; nil means the Observer
-// itself. Enabled is called on the Observer itself.
+// An Observer may also have a method Bind(*Link) Observer. The chain calls it
+// while it is composed, so that the Observer can prepare data about that link.
+// For that link the chain calls Enter and Exit of the returned Observer; nil
+// means the Observer itself. Enabled is always called on the Observer itself.
 type Observer interface {
 	// Enabled is called once for each call of a chain. If it returns false,
-	// that call runs without the observer. If a chain has several observers and
-	// a link passes an unrelated context to next, Enabled is called again for
-	// each inner link.
+	// that call runs without the observer. If a link passes an unrelated
+	// context to next, Enabled is called again for each inner link.
 	Enabled(ctx context.Context) bool
-	// Enter is called before a link runs. The link gets the context that Enter
-	// returns; nil means ctx.
+	// Enter is called before a link runs. The link gets the returned context;
+	// nil means ctx.
 	Enter(ctx context.Context, link *Link) context.Context
 	// Exit is called when the link ends, on every outcome, with the context
-	// that Enter returned. The innermost link comes first.
+	// that Enter returned. Inner links end before outer ones.
 	Exit(ctx context.Context, link *Link, exit Exit)
 }
 
 // Exit describes how a link ended.
 type Exit struct {
-	// Result is the result that the link returned, even if it also returned an
-	// error. It is nil if the link panicked or ended its goroutine.
+	// Result is the result that the link returned, also if it returned an error
+	// with it. It is nil if the link panicked or ended its goroutine.
 	Result any
 	// Err is the error that the link returned, or [ErrGoexit] if the link ended
 	// its goroutine. It is nil after a panic.
 	Err error
-	// Panic is the value of a panic that passes through the link. It is nil
-	// without a panic. Packages that guard their chains turn the panic of a
-	// link into a [*PanicError] in Err.
+	// Panic is the value of a panic that passes through the link; nil without a
+	// panic. Packages that check each decision, such as checks, turn the panic
+	// of a link into a [*PanicError] in Err.
 	Panic any
-	// Passed reports that the link passed on the decision of an inner link,
-	// instead of deciding itself. Only packages that guard their chains know
-	// this, such as package checks. Elsewhere it is false.
+	// Passed reports that the link passed on the decision of an inner link and
+	// decided nothing itself. Only packages that check each decision, such as
+	// checks, know this. In other chains it is false.
 	Passed bool
 	// Elapsed is the time between Enter and Exit, including all inner links.
 	Elapsed time.Duration
@@ -53,23 +52,24 @@ type Exit struct {
 
 // The verdicts that several kinds of results share.
 const (
-	VerdictProceed = "proceed"
-	VerdictSkip    = "skip"  // the link left out inner links, or the operation, on purpose
-	VerdictBlock   = "block" // the work has to wait for something
-	VerdictWait    = "wait"  // an operation is under way
-	VerdictError   = "error"
-	VerdictPanic   = "panic"
+	VerdictProceed = "proceed" // the link decided nothing, or let the request proceed
+	VerdictSkip    = "skip"    // the link left out inner links, or the operation, on purpose
+	VerdictBlock   = "block"   // the work has to wait for something
+	VerdictWait    = "wait"    // an operation is under way
+	VerdictError   = "error"   // the link returned an error
+	VerdictPanic   = "panic"   // the link panicked
 )
 
-// Verdict returns the link's decision in a word, and a reason, which may be
-// empty. A link that passed on the decision of an inner link did
-// [VerdictProceed]. Else the verdict is [VerdictPanic] after a panic, and
-// [VerdictError] after another error. Otherwise the result decides, if it has a
-// method
+// Verdict returns the decision of the link in a word, and its reason, which may
+// be empty. The first of these that applies is the verdict:
 //
-//	Describe() (verdict, reason string)
-//
-// Results without that method proceed.
+//   - [VerdictPanic], if Panic is not nil
+//   - [VerdictProceed], if Passed is true
+//   - [VerdictPanic], if Err is a [*PanicError], else [VerdictError], if Err is
+//     not nil
+//   - the verdict of the result, if it has a method Describe() (verdict, reason
+//     string)
+//   - [VerdictProceed]
 func (e Exit) Verdict() (verdict, reason string) {
 	if e.Panic != nil {
 		return VerdictPanic, ""
@@ -87,7 +87,7 @@ func (e Exit) Verdict() (verdict, reason string) {
 		return verdict, reason
 	}
 	if verdict == VerdictProceed {
-		reason = "" // the reason to proceed is not that of the error
+		reason = "" // the reason to proceed does not explain the error
 	}
 	if _, panicked := e.Err.(*PanicError); panicked {
 		return VerdictPanic, reason
@@ -102,19 +102,20 @@ var ErrGoexit = run.ErrGoexit
 // layer is one decoration or one observer of a chain.
 type layer[Req, Res any] struct {
 	decorate wrap[Req, Res] // nil: observer observes the links of the chain
-	observer Observer       // of the links inside links, if there is a decoration; nil: none
-	deep     bool           // the decoration is around the links inside When, too
+	observer Observer       // with a decoration: observes the links inside other links; nil: none
+	inWhen   bool           // the decoration is around the links inside When, too
 }
 
 // Decorate returns a chain that wraps decorate around each link's handler,
-// including links added later. The names stay. Each composition calls decorate
-// once for each link of the chain, and not for the links within a [When]. Several decorations nest, the first outermost:
+// including links added later. The names stay:
 //
 //	New(a, b).Decorate(d).Then(h) = d(a', a(d(b', b(h))))    where a' and b' describe a and b
 //
-// The *Link is the same for every decoration of one chain and must not be
-// changed. A nil decorate panics. If decorate returns a nil handler,
-// [Chain.Then] panics.
+// Each composition calls decorate once for each link of the chain, but not for
+// the links within a [When]. Several decorations nest, the first outermost.
+//
+// decorate must not change the *Link. Decorate panics if decorate is nil. If
+// decorate returns a nil handler, [Chain.Then] panics.
 func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handler[Req, Res]) Chain[Req, Res] {
 	if decorate == nil {
 		panic("chain: Decorate: the function is nil")
@@ -122,28 +123,27 @@ func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handle
 	return c.with(layer[Req, Res]{decorate: decorate})
 }
 
-// Observe returns a chain that notifies o of each call of each of its links,
-// including links added later. Observing twice adds both observers, the first
-// outermost. A nil o returns c itself.
+// Observe returns a chain that notifies o of each call of each link, including
+// links added later. Observing twice adds both observers, the first outermost.
+// If o is nil, Observe returns c.
 //
-// The observers also see the links within a [When], and the checks within a check
-// such as checks.OnOwner ([Link.Within]). Each has a verdict of its own. A link
-// within another wrapper, such as [Deadline], is seen as part of the wrapper.
+// Observers also see the links within a [When], and the checks within a check
+// such as checks.OnOwner; [Link.Within] names the outer one. A link within
+// another wrapper, such as [Deadline], is observed as part of the wrapper.
 //
-// Then composes an observed chain twice, with and without the observers, and
-// each call uses one of the two. So the constructor of a link runs twice, or more
-// often if the link is within another one. If no
-// observer is enabled, the extra cost of a call is one call of Enabled for each
-// observer.
+// Then composes an observed chain twice, with and without the observers, so
+// each Middleware is called twice, or more often within another link. Each call
+// of the handler uses one of the two. If no observer is enabled, the added cost
+// of a call is one call of Enabled for each observer.
 func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
 	if o == nil {
 		return c
 	}
 	switch o := o.(type) {
-	case deep:
+	case layerObserver:
 		decorate, inside := o.Layer()
 		return c.with(layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true})
-	case insider:
+	case withinObserver:
 		return c.within(o.of).with(layer[Req, Res]{observer: o.Observer})
 	}
 	return c.with(layer[Req, Res]{observer: o})
@@ -154,16 +154,16 @@ func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// watch calls h and notifies o, as link. s is nil if a link passed on an
-// unrelated context. Then Exit.Passed is always false.
-func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link, s *callState, h Handler[Req, Res]) (Res, error) {
+// notifying calls h and notifies o about it, as a call of link. s is nil if a
+// link passed on an unrelated context; Exit.Passed is false then.
+func notifying[Req, Res any](outer context.Context, req Req, o Observer, link *Link, s *callState, h Handler[Req, Res]) (Res, error) {
 	ctx := o.Enter(outer, link)
 	if ctx == nil {
 		ctx = outer
 	}
 	inner := ctx
 	if near, ok := ctx.(*call); s != nil && (!ok || near.callState != s) {
-		inner = &call{ctx, s} // so that the inner links find s at once, however many contexts are around
+		inner = &call{ctx, s} // the inner links then find s without a search through all contexts
 	}
 	start := mono.Now()
 	return run.Call(inner, req, h, func(end run.End[Res]) {
@@ -176,8 +176,8 @@ func watch[Req, Res any](outer context.Context, req Req, o Observer, link *Link,
 // wrap is the type of a decoration.
 type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
-// call is a context of an observed call of a chain. The call has one, and
-// another one inside each observer that returned a context of its own.
+// call is the context of an observed call of a chain. The call has one, and
+// another one inside each observer whose Enter returned a new context.
 type call struct {
 	context.Context
 	*callState
@@ -185,7 +185,7 @@ type call struct {
 
 // callState is the state of an observed call of a chain.
 type callState struct {
-	of     *callKey // identifies the composition
+	of     *callKey // the composition
 	on     []bool   // which observers are enabled
 	passed run.Passed
 }
@@ -219,7 +219,7 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 		if key == nil {
 			key = new(callKey)
 		}
-		full = full.with(layer[Req, Res]{watched[Req, Res](key, l.observer, len(observers)), sameCall{l.observer, key, len(observers)}, true})
+		full = full.with(layer[Req, Res]{observing[Req, Res](key, l.observer, len(observers)), innerObserver{l.observer, key, len(observers)}, true})
 		observers = append(observers, l.observer)
 	}
 	plain := c.mustCompose(end, bare)
@@ -255,10 +255,10 @@ func (c Chain[Req, Res]) mustCompose(end Handler[Req, Res], layers layers[Req, R
 	return h
 }
 
-// watched returns the layer of the n-th observer. It reads from the context
-// whether that observer is enabled. If a link passed on an unrelated context,
-// it calls o.Enabled instead.
-func watched[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
+// observing returns the decoration of the n-th observer. It reads from the
+// context whether that observer is enabled. If a link passed on an unrelated
+// context, it calls o.Enabled instead.
+func observing[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
 	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
 		bound := run.Bound(o, link)
 		return func(ctx context.Context, req Req) (Res, error) {
@@ -266,7 +266,7 @@ func watched[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
 			if ok && !s.on[n] || !ok && !o.Enabled(ctx) {
 				return h(ctx, req)
 			}
-			return watch(ctx, req, bound, link, s, h)
+			return notifying(ctx, req, bound, link, s, h)
 		}
 	}
 }

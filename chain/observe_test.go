@@ -13,9 +13,10 @@ import (
 	callrun "github.com/windlass-go/windlass/internal/run"
 )
 
-// What observers are told in general is a law, see telemetry. Here is what an Exit holds.
+// The law telemetry tests the calls of observers. These tests are about the
+// content of Exit.
 
-// recorder is an observer that keeps what it was told.
+// recorder is an observer that records its calls.
 type recorder struct {
 	links []string
 	exits []chain.Exit
@@ -40,14 +41,14 @@ func TestExit(t *testing.T) {
 		end    op
 		want   chain.Exit
 	}{
-		"Result": {"a result is shown", stop, chain.Exit{Result: "end()"}},
-		"Error":  {"an error is shown with the result returned besides", fail, chain.Exit{Result: "end()", Err: failure("end failed")}},
-		"Panic":  {"a panic is shown by its value, with no result that was not returned", panicBefore, chain.Exit{Panic: failure("end panicked")}},
-		"Goexit": {"a goroutine that ends is an error of its own", goexit, chain.Exit{Err: chain.ErrGoexit}},
+		"Result": {"Result is the returned result", stop, chain.Exit{Result: "end()"}},
+		"Error":  {"Err is the returned error, and Result the result returned with it", fail, chain.Exit{Result: "end()", Err: failure("end failed")}},
+		"Panic":  {"Panic is the panic value, and there is no result", panicBefore, chain.Exit{Panic: failure("end panicked")}},
+		"Goexit": {"Err is ErrGoexit if the goroutine ends", goexit, chain.Exit{Err: chain.ErrGoexit}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // in which no time passes
+			synctest.Test(t, func(t *testing.T) { // so that Elapsed is 0
 				r := &recorder{}
 				play(chain.New(chain.Named("quota", through)).Observe(r).Then(step{id: "end", op: tc.end}.end()))
 				if diff := cmp.Diff([]chain.Exit{tc.want}, r.exits, sameError); diff != "" {
@@ -58,7 +59,8 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// The guard of a link tells all observers around it whether the link passed on a decision, those of outer chains too.
+// All observers of a link learn that it passed on a decision, also those of
+// outer chains.
 func TestPassed(t *testing.T) {
 	guarded := func(is bool) handler {
 		return func(ctx context.Context, _ request) (string, error) {
@@ -78,7 +80,7 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// A chain without links has nothing to observe: its end gets the caller's context.
+// The end of an observed chain without links gets the caller's context.
 func TestObserverOfNothing(t *testing.T) {
 	var got context.Context
 	h := links{}.Observe(&recorder{}).Then(func(ctx context.Context, _ request) (string, error) {
@@ -105,26 +107,27 @@ func TestElapsed(t *testing.T) {
 			got = append(got, e.Elapsed)
 		}
 		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, got); diff != "" {
-			t.Errorf("a link's time is that of all behind it as well: -want, +got:\n%s", diff)
+			t.Errorf("Elapsed must include the inner links: -want, +got:\n%s", diff)
 		}
 	})
 }
 
-// An observer is told the point of a link, and may leave the context alone by returning nil.
+// An observer gets the point of a link. A nil context from Enter means the
+// context that Enter got.
 func TestObserverOfPoint(t *testing.T) {
 	r := &recorder{lost: true}
 	c := chain.New(chain.Named("lock", through), chain.Named("quota", through)).At("Apply").Observe(r)
 	if diff := cmp.Diff(trace(stopped.end()), trace(c.Then(stopped.end()))); diff != "" {
-		t.Errorf("a nil context means the one given: -want, +got:\n%s", diff)
+		t.Errorf("trace with a nil context from Enter: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"Apply/lock", "Apply/quota"}, r.links); diff != "" {
 		t.Errorf("links seen: -want, +got:\n%s", diff)
 	}
 }
 
-// Which of several observers listen is a matter of each chain, also where one is nested in another.
+// A nested chain keeps track of its enabled observers separately.
 func TestObserversOfNestedChains(t *testing.T) {
-	on, off := func(id string) *watcher { return &watcher{id: id, on: true} }, func(id string) *watcher { return &watcher{id: id} }
+	on, off := func(id string) *tracer { return &tracer{id: id, on: true} }, func(id string) *tracer { return &tracer{id: id} }
 	a, b, c := step{id: "a", op: pass}, step{id: "b", op: pass}, step{id: "c", op: pass}
 	inner := chain.New(b.named()).Observe(off("i0")).Observe(on("i1"))
 	outer := chain.New(a.named(), chain.Named("inner", inner.Then), c.named()).Observe(on("o0")).Observe(off("o1"))
@@ -140,7 +143,8 @@ func TestObserversOfNestedChains(t *testing.T) {
 	}
 }
 
-// Decorations nest around each link, the first outermost, and are made once for each link of a chain nobody observes.
+// Decorations nest around each link, the first outermost. Without observers,
+// Then calls each decoration once for each link.
 func TestDecorate(t *testing.T) {
 	var composed []string
 	around := func(id string) func(*chain.Link, handler) handler {
@@ -152,7 +156,7 @@ func TestDecorate(t *testing.T) {
 	a, b := step{id: "a", op: pass}, step{id: "b", op: pass}
 	h := chain.New(a.named()).Decorate(around("d")).Decorate(around("e")).Append(b.named()).Then(stopped.end())
 	if diff := cmp.Diff([]string{"e(b)", "d(b)", "e(a)", "d(a)"}, composed); diff != "" {
-		t.Errorf("decorations made: -want, +got:\n%s", diff)
+		t.Errorf("calls of decorations: -want, +got:\n%s", diff)
 	}
 	want := []step{{id: "d(a)", op: pass}, {id: "e(a)", op: pass}, a, {id: "d(b)", op: pass}, {id: "e(b)", op: pass}, b}
 	if diff := cmp.Diff(trace(run(want, stopped)), trace(h)); diff != "" {
@@ -171,19 +175,19 @@ func TestVerdict(t *testing.T) {
 		exit            chain.Exit
 		verdict, detail string
 	}{
-		"Zero":           {"nothing happened", chain.Exit{}, chain.VerdictProceed, ""},
-		"Result":         {"a result that does not describe itself proceeds", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
-		"Error":          {"an error is the link's", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
-		"Goexit":         {"a goroutine that ended is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
-		"Panic":          {"a panic is told from errors", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
-		"PanicError":     {"also if a guard made an error of it", chain.Exit{Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, ""},
-		"Decided":        {"the result describes the decision of this link", chain.Exit{Result: decision("block")}, "block", "because"},
-		"Passed":         {"a decision that the link passed on is not its own", chain.Exit{Result: decision("block"), Passed: true}, chain.VerdictProceed, ""},
-		"DecidedAndFail": {"an error comes before a decision, and keeps its reason", chain.Exit{Result: decision("block"), Err: fs.ErrExist}, chain.VerdictError, "because"},
-		"ProceedAndFail": {"the reason to proceed is not that of the error", chain.Exit{Result: decision("proceed"), Err: fs.ErrExist}, chain.VerdictError, ""},
-		"DecidedAndDie":  {"a panic comes before a decision, too", chain.Exit{Result: decision("block"), Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, "because"},
-		"PassedAndFail":  {"nor is an error that it passed on", chain.Exit{Err: fs.ErrExist, Passed: true}, chain.VerdictProceed, ""},
-		"PassedAndPanic": {"a panic that passes through is shown", chain.Exit{Panic: "no", Passed: true}, chain.VerdictPanic, ""},
+		"Zero":            {"the zero Exit proceeds", chain.Exit{}, chain.VerdictProceed, ""},
+		"Result":          {"a result without Describe proceeds", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
+		"Error":           {"an error is the verdict of the link that returned it", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
+		"Goexit":          {"the end of the goroutine is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
+		"Panic":           {"a panic is not an error", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
+		"PanicError":      {"a panic that was turned into an error is a panic", chain.Exit{Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, ""},
+		"Decided":         {"the result describes the decision of the link", chain.Exit{Result: decision("block")}, "block", "because"},
+		"Passed":          {"a link that passed on a decision proceeds", chain.Exit{Result: decision("block"), Passed: true}, chain.VerdictProceed, ""},
+		"DecidedAndFail":  {"an error overrides the decision and keeps its reason", chain.Exit{Result: decision("block"), Err: fs.ErrExist}, chain.VerdictError, "because"},
+		"ProceedAndFail":  {"an error drops the reason to proceed", chain.Exit{Result: decision("proceed"), Err: fs.ErrExist}, chain.VerdictError, ""},
+		"DecidedAndPanic": {"a panic overrides the decision and keeps its reason", chain.Exit{Result: decision("block"), Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, "because"},
+		"PassedAndFail":   {"a link that passed on an error proceeds", chain.Exit{Err: fs.ErrExist, Passed: true}, chain.VerdictProceed, ""},
+		"PassedAndPanic":  {"a panic that passes through the link is its verdict", chain.Exit{Panic: "no", Passed: true}, chain.VerdictPanic, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -195,10 +199,11 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// binder notes for which links it was bound, and what the bound ones are told.
+// binder is an observer that records the links that it is bound to, and the
+// calls of Enter and Exit.
 type binder struct {
-	bound, told []string
-	itself      bool
+	bound, calls []string
+	itself       bool // Bind returns nil
 }
 
 func (b *binder) Bind(link *chain.Link) chain.Observer {
@@ -211,13 +216,13 @@ func (b *binder) Bind(link *chain.Link) chain.Observer {
 
 func (*binder) Enabled(context.Context) bool { return true }
 func (b *binder) Enter(ctx context.Context, l *chain.Link) context.Context {
-	return b.tell(ctx, "itself > "+l.Name)
+	return b.record(ctx, "itself > "+l.Name)
 }
 func (b *binder) Exit(ctx context.Context, l *chain.Link, _ chain.Exit) {
-	b.tell(ctx, "itself < "+l.Name)
+	b.record(ctx, "itself < "+l.Name)
 }
-func (b *binder) tell(ctx context.Context, what string) context.Context {
-	b.told = append(b.told, what)
+func (b *binder) record(ctx context.Context, what string) context.Context {
+	b.calls = append(b.calls, what)
 	return ctx
 }
 
@@ -227,13 +232,13 @@ type boundTo struct {
 }
 
 func (b *boundTo) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	return b.tell(ctx, b.link.Name+" >")
+	return b.record(ctx, b.link.Name+" >")
 }
 func (b *boundTo) Exit(ctx context.Context, _ *chain.Link, _ chain.Exit) {
-	b.tell(ctx, b.link.Name+" <")
+	b.record(ctx, b.link.Name+" <")
 }
 
-// What is made of a link is made while the chain is composed, and whoever is bound to it is told of it.
+// Then calls Bind once for each link. Calls notify the bound observers.
 func TestBinder(t *testing.T) {
 	through := func(next chain.Handler[int, int]) chain.Handler[int, int] { return next }
 	c := chain.New(chain.Named("a", through), chain.Named("b", through))
@@ -244,9 +249,9 @@ func TestBinder(t *testing.T) {
 		others []chain.Observer
 		want   []string
 	}{
-		"Bound":   {"each link has its own", &binder{}, nil, []string{"a >", "b >", "b <", "a <"}},
-		"Itself":  {"there was nothing to bind", &binder{itself: true}, nil, []string{"itself > a", "itself > b", "itself < b", "itself < a"}},
-		"Several": {"also where there are several observers", &binder{}, []chain.Observer{&binder{}}, []string{"a >", "b >", "b <", "a <"}},
+		"Bound":   {"each link notifies its own bound observer", &binder{}, nil, []string{"a >", "b >", "b <", "a <"}},
+		"Itself":  {"a nil from Bind means the observer itself", &binder{itself: true}, nil, []string{"itself > a", "itself > b", "itself < b", "itself < a"}},
+		"Several": {"each of several observers is bound", &binder{}, []chain.Observer{&binder{}}, []string{"a >", "b >", "b <", "a <"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -256,11 +261,11 @@ func TestBinder(t *testing.T) {
 			}
 			h := observed.Then(end)
 			if diff := cmp.Diff([]string{"b", "a"}, tc.first.bound); diff != "" {
-				t.Errorf("it is bound once a link: -want, +got:\n%s", diff)
+				t.Errorf("calls of Bind: -want, +got:\n%s", diff)
 			}
 			_, _ = h(t.Context(), 1)
 			_, _ = h(t.Context(), 1)
-			if diff := cmp.Diff(append(tc.want, tc.want...), tc.first.told); diff != "" || len(tc.first.bound) != 2 {
+			if diff := cmp.Diff(append(tc.want, tc.want...), tc.first.calls); diff != "" || len(tc.first.bound) != 2 {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws are about every link that a user may write. So a link is data here: a
-// program is a list of steps, and each step can be made into a link. The oracle
-// run calls a program by recursion over the list and composes nothing. A chain is
-// right if it does the same as run.
+// The laws are about every link that a user may write, so the tests describe
+// links as data. A program is a list of steps, and each step can be made into a
+// link. The function run is the oracle: it calls a program by recursion and
+// composes nothing. A chain is right if it does the same as run.
 
 type (
 	handler = chain.Handler[request, string]
@@ -23,10 +23,10 @@ type (
 	links   = chain.Chain[request, string]
 )
 
-// request is what travels through the links of these tests.
+// request is the request of these tests.
 type request struct {
-	call *call  // what this call leaves behind; no two calls share it
-	note string // links on the way in may add to it
+	call *call  // the trace; each call has its own
+	note string // links may append to it before they call next
 }
 
 // call is the trace of one call.
@@ -37,41 +37,42 @@ type call struct {
 
 func (c *call) log(parts ...string) { c.events = append(c.events, strings.Join(parts, "")) }
 
-// op is what a link does.
+// op is the behaviour of a link.
 type op string
 
 const (
 	pass        op = "pass"        // calls next
-	mark        op = "mark"        // changes the result on its way out
-	note        op = "note"        // changes the request on its way in
+	mark        op = "mark"        // changes the result
+	note        op = "note"        // changes the request
 	put         op = "put"         // puts a value into the context
-	cancel      op = "cancel"      // hands on a canceled context
-	detach      op = "detach"      // hands on a context that has nothing of the one it got
-	twice       op = "twice"       // calls next, and again
-	rescue      op = "rescue"      // makes a panic behind it an error
+	cancel      op = "cancel"      // passes on a canceled context
+	detach      op = "detach"      // passes on an unrelated context
+	twice       op = "twice"       // calls next twice
+	rescue      op = "rescue"      // turns a panic of the inner links into an error
 	stop        op = "stop"        // returns a result without calling next
 	fail        op = "fail"        // returns a result and an error without calling next
 	panicBefore op = "panicBefore" // panics instead of calling next
-	panicAfter  op = "panicAfter"  // panics when next has returned
+	panicAfter  op = "panicAfter"  // panics after next returned
 	goexit      op = "goexit"      // ends its goroutine
-	reenter     op = "reenter"     // calls the handler that again gives, once, then next
+	reenter     op = "reenter"     // calls the handler that again returns, once, then next
 )
 
 var (
-	// passing links all call next; they differ in what they change.
+	// passing lists links that call next once.
 	passing = []op{pass, mark, note, put}
-	// anything is every link but the re-entrant one. Some come several times, so that more programs reach their end.
+	// anything lists all links except reenter. Passing links occur twice, so
+	// that more programs reach their end.
 	anything = slices.Concat(passing, passing, []op{twice, twice, cancel, detach, rescue, stop, fail, panicBefore, panicAfter, goexit})
-	// ends are what the end of a chain may do.
+	// ends lists the behaviours of an end.
 	ends = []op{stop, stop, fail, panicBefore, goexit}
 )
 
-// failure is an error, and a panic, that is told from others by its value.
+// failure is an error or a panic value, compared by its text.
 type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// rescued is the error that a rescue makes.
+// rescued is the error of rescue.
 type rescued struct {
 	By    string
 	Value any
@@ -87,13 +88,14 @@ type step struct {
 	again func() handler // for reenter
 }
 
-// do is what the step does around next, be it called as a link or by the oracle. It logs how it is entered and left.
+// do runs the step around next and logs its begin and its end. Links and the
+// oracle both call it.
 func (s step) do(ctx context.Context, req request, next handler) (res string, err error) {
 	req.call.log(s.id, "> ", view(ctx))
-	how := unwinding
-	defer func() { req.call.log(s.id, "< ", how) }()
+	end := unwinding
+	defer func() { req.call.log(s.id, "< ", end) }()
 	res, err = s.act(ctx, req, next)
-	how = left(res, err)
+	end = left(res, err)
 	return res, err
 }
 
@@ -141,15 +143,17 @@ func (s step) act(ctx context.Context, req request, next handler) (res string, e
 	return res, err
 }
 
-// raw is the step as a link, named is that link with the step's name.
+// raw returns the step as a link without a given name.
 func (s step) raw() link {
 	return func(next handler) handler {
 		return func(ctx context.Context, req request) (string, error) { return s.do(ctx, req, next) }
 	}
 }
+
+// named returns the step as a link with the name of the step.
 func (s step) named() link { return chain.Named(s.id, s.raw()) }
 
-// end is the step as the end of a chain.
+// end returns the step as the end of a chain.
 func (s step) end() handler { return s.raw()(nil) }
 
 // named makes the links of a program.
@@ -161,7 +165,7 @@ func named(program []step) []link {
 	return out
 }
 
-// run is the oracle: it calls the program by recursion, and composes nothing.
+// run is the oracle: it calls the program by recursion and composes nothing.
 func run(program []step, end step) handler {
 	return func(ctx context.Context, req request) (string, error) {
 		if len(program) == 0 {
@@ -171,7 +175,8 @@ func run(program []step, end step) handler {
 	}
 }
 
-// The context of a call holds the call, for observers, and the path of what links have put there.
+// The context of a call holds the call, for observers, and the path: the
+// identifiers that the links put there.
 type (
 	callKey struct{}
 	pathKey struct{}
@@ -185,7 +190,7 @@ func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
 func path(ctx context.Context) string { s, _ := ctx.Value(pathKey{}).(string); return s }
 
-// view is all that a link can see of its context.
+// view prints all that a link can see of its context.
 func view(ctx context.Context) string {
 	if cause := context.Cause(ctx); cause != nil {
 		return path(ctx) + ", " + cause.Error()
@@ -193,9 +198,10 @@ func view(ctx context.Context) string {
 	return path(ctx)
 }
 
-// unwinding is how a link is left that did not return: by a panic or by the end of the goroutine.
+// unwinding describes the end of a link that panicked or ended its goroutine.
 const unwinding = "unwinding"
 
+// left describes the end of a link that returned.
 func left(res string, err error) string {
 	if err != nil {
 		return res + ", " + err.Error()
@@ -203,7 +209,7 @@ func left(res string, err error) string {
 	return res
 }
 
-// outcome is all that can be known of a call.
+// outcome is the trace and the end of a call.
 type outcome struct {
 	Events []string
 	Result string
@@ -212,7 +218,7 @@ type outcome struct {
 	Goexit bool
 }
 
-// play calls a handler, in a goroutine that it may end.
+// play calls a handler in a new goroutine, which the handler may end.
 func play(h handler) outcome {
 	var out outcome
 	c := &call{}
@@ -232,14 +238,14 @@ func play(h handler) outcome {
 	return out
 }
 
-// trace lists the events of a handler that returns.
+// trace returns the events of a call that returns.
 func trace(h handler) []string {
 	c := &call{}
 	_, _ = h(background(c), request{call: c})
 	return c.events
 }
 
-// mustBehave fails the test if handler got does not do what handler want does.
+// mustBehave fails the test unless handler got does the same as handler want.
 func mustBehave(t *rapid.T, law string, want, got handler) {
 	t.Helper()
 	if diff := cmp.Diff(play(want), play(got), sameError); diff != "" {
@@ -247,10 +253,12 @@ func mustBehave(t *rapid.T, law string, want, got handler) {
 	}
 }
 
-// sameError has errors compared by ==: one that looks alike but is another is not what the link returned.
+// sameError compares errors by ==, because the chain must return the same error
+// and not only an equal text.
 var sameError = cmp.Comparer(func(a, b error) bool { return a == b })
 
-// draw draws a program of up to 7 links out of ops; their names start with prefix.
+// draw draws a program of up to 7 links with behaviours from ops. Their names
+// start with prefix.
 func draw(t *rapid.T, prefix string, ops []op) []step {
 	drawn := rapid.SliceOfN(rapid.SampledFrom(ops), 0, 7).Draw(t, prefix)
 	program := make([]step, len(drawn))

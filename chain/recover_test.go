@@ -12,11 +12,13 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
+// panicking is the function that the stack of a PanicError must show.
+//
 //go:noinline
-func culprit(context.Context, request) (string, error) { panic(fs.ErrNotExist) }
+func panicking(context.Context, request) (string, error) { panic(fs.ErrNotExist) }
 
 func TestRecover(t *testing.T) {
-	answers := func(context.Context, request) (string, error) { return "done", failure("half of it") }
+	returns := func(context.Context, request) (string, error) { return "done", failure("half done") }
 	panics := func(value any) handler {
 		return func(context.Context, request) (string, error) { panic(value) }
 	}
@@ -28,10 +30,10 @@ func TestRecover(t *testing.T) {
 		value  any // of the PanicError
 		is     error
 	}{
-		"Returned":   {reason: "without a panic it does nothing", end: answers, want: outcome{Result: "done", Err: failure("half of it")}},
-		"PanicText":  {reason: "a panic is an error of those in front", end: panics("no"), value: "no"},
-		"PanicError": {reason: "an error that was given to panic is found by errors.Is", end: culprit, value: fs.ErrNotExist, is: fs.ErrNotExist},
-		"Goexit":     {reason: "the end of a goroutine is no panic and goes on", end: step{id: "end", op: goexit}.end(), want: outcome{Goexit: true}},
+		"Returned":   {reason: "without a panic, result and error pass unchanged", end: returns, want: outcome{Result: "done", Err: failure("half done")}},
+		"PanicText":  {reason: "the outer links get the panic as an error", end: panics("no"), value: "no"},
+		"PanicError": {reason: "errors.Is finds a panic value that is an error", end: panicking, value: fs.ErrNotExist, is: fs.ErrNotExist},
+		"Goexit":     {reason: "Recover does not stop runtime.Goexit", end: step{id: "end", op: goexit}.end(), want: outcome{Goexit: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,8 +66,8 @@ func TestPanicErrorText(t *testing.T) {
 		err    *chain.PanicError
 		want   string
 	}{
-		"Link":   {"the link that had control is named", &chain.PanicError{Value: "no", Link: "quota"}, "panic in link quota: no"},
-		"NoLink": {"a link that is not known is not made up", &chain.PanicError{Value: fs.ErrNotExist}, "panic: file does not exist"},
+		"Link":   {"the text names the link", &chain.PanicError{Value: "no", Link: "quota"}, "panic in link quota: no"},
+		"NoLink": {"the text omits an unknown link", &chain.PanicError{Value: fs.ErrNotExist}, "panic: file does not exist"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,9 +78,10 @@ func TestPanicErrorText(t *testing.T) {
 	}
 }
 
-// Observers and Finally recover a panic to see it, and panic again. However many there are, the stack must begin with
-// the function that panicked first: nothing else tells where the fault is.
-func TestStackBeginsWithCulprit(t *testing.T) {
+// Observers and Finally recover a panic and panic again. The stack must still
+// begin with the function that panicked first, because only the stack shows
+// where the fault is.
+func TestStackBeginsWithFirstPanic(t *testing.T) {
 	for _, observers := range []int{0, 1, 3} {
 		for _, n := range []int{1, 10, 50} {
 			t.Run(fmt.Sprintf("%dObservers%dLinks", observers, n), func(t *testing.T) {
@@ -87,26 +90,27 @@ func TestStackBeginsWithCulprit(t *testing.T) {
 					c = c.Append(through, chain.Finally(func(context.Context, request, string, error) {}))
 				}
 				for i := range observers {
-					c = c.Observe(&watcher{id: fmt.Sprint("o", i), on: true})
+					c = c.Observe(&tracer{id: fmt.Sprint("o", i), on: true})
 				}
 				var caught *chain.PanicError
-				if !errors.As(play(c.Then(culprit)).Err, &caught) {
+				if !errors.As(play(c.Then(panicking)).Err, &caught) {
 					t.Fatal("the panic was not caught")
 				}
 				first, _, _ := bytes.Cut(caught.Stack, []byte("\n\t"))
-				if at := bytes.Index(caught.Stack, []byte("chain_test.culprit(")); at < 0 || bytes.Count(caught.Stack[:at], []byte("\n")) > 12 {
-					t.Errorf("want culprit near the top, got a stack that begins with %s:\n%s", first, caught.Stack)
+				if at := bytes.Index(caught.Stack, []byte("chain_test.panicking(")); at < 0 || bytes.Count(caught.Stack[:at], []byte("\n")) > 12 {
+					t.Errorf("want the function panicking near the top, got a stack that begins with %s:\n%s", first, caught.Stack)
 				}
 			})
 		}
 	}
 }
 
-// faultyObserver should not panic, but if it does, it is the culprit.
+// faultyObserver panics in Exit, which an observer should not do.
 type faultyObserver struct{ recorder }
 
 func (*faultyObserver) Exit(context.Context, *chain.Link, chain.Exit) { panic("on purpose") }
 
+// The stack shows an observer that panics.
 func TestStackOfFaultyObserver(t *testing.T) {
 	observed := chain.New(through).Observe(&faultyObserver{})
 	var caught *chain.PanicError

@@ -8,17 +8,16 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 )
 
-// When makes a link that applies links, the first one outermost, to requests
-// for which predicate returns true. Other requests go directly to the next
-// handler:
+// When makes a link that applies links, outermost first, to the requests for
+// which predicate returns true. Other requests go directly to the next handler:
 //
 //	New(When(p, a, b), c)    = New(a, b, c) for a request that p accepts
 //	                         = New(c) for any other request
 //
-// The predicate is asked once for each call, before the links run. The new
-// link's name is "When(a, b)". If an engine asks which link decided, it gets the
-// link within When. Observers of the chain see each of the links, too. A nil
-// predicate, no links, and a nil link panic.
+// Each call asks the predicate once, before the links run. The new link's name
+// is "When(a, b)". Observers see the links within it as well, and an engine
+// attributes a decision to the link within it. When panics on a nil predicate,
+// on a nil link, and without links.
 func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, links ...Middleware[Req, Res]) Middleware[Req, Res] {
 	switch {
 	case predicate == nil:

@@ -22,9 +22,9 @@ func TestWhen(t *testing.T) {
 		note   string
 		want   []string
 	}{
-		"Holds":     {"the link runs, then what is behind it", "big", []string{"inner> ", "end> ", "end< end(big)", "inner< end(big)inner"}},
-		"DoesNot":   {"the link is as if it was not there; what is behind it runs", "small", []string{"end> ", "end< end(small)"}},
-		"EveryCall": {"the predicate is asked for each request anew", "big", []string{"inner> ", "end> ", "end< end(big)", "inner< end(big)inner"}},
+		"Holds":     {"the link runs around the end", "big", []string{"inner> ", "end> ", "end< end(big)", "inner< end(big)inner"}},
+		"DoesNot":   {"only the end runs", "small", []string{"end> ", "end< end(small)"}},
+		"EveryCall": {"each call asks the predicate again", "big", []string{"inner> ", "end> ", "end< end(big)", "inner< end(big)inner"}},
 	}
 	h := c.Then(stopped.end())
 	for name, tc := range cases {
@@ -40,7 +40,8 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// One that is not for this request still passes through all that is behind: chains nest in When without losing links.
+// A whole chain may be a link within When. A request that the predicate rejects
+// still runs the links after When.
 func TestWhenAroundChain(t *testing.T) {
 	inner := chain.New(step{id: "a", op: pass}.named(), step{id: "b", op: pass}.named())
 	for name, holds := range map[string]bool{"Holds": true, "DoesNot": false} {
@@ -57,8 +58,8 @@ func TestWhenAroundChain(t *testing.T) {
 	}
 }
 
-// When with a predicate that is true equals its links, for calls and for observers. With one that is false it equals no
-// links.
+// When with a true predicate equals its links, for calls and for observers.
+// With a false predicate it equals no links.
 //
 //	New(a..., When(true, b...), c...)  = New(a..., b..., c...)
 //	New(a..., When(false, b...), c...) = New(a..., c...)
@@ -84,7 +85,7 @@ func TestWhenLaws(t *testing.T) {
 			want []step
 		}{"true": {when(true), all}, "false": {when(false), without}, "nested": {nested, all}} {
 			for _, on := range []bool{true, false} {
-				seen, want := &watcher{id: "o", on: on, attached: true}, &watcher{id: "o", on: on, attached: true}
+				seen, want := &tracer{id: "o", on: on, attached: true}, &tracer{id: "o", on: on, attached: true}
 				got := play(tc.got.Observe(seen).Then(end.end()))
 				got.Events = slices.DeleteFunc(got.Events, func(event string) bool { return strings.HasPrefix(event, "o(When(") })
 				if diff := cmp.Diff(play(chain.New(named(tc.want)...).Observe(want).Then(end.end())), got, sameError); diff != "" {
@@ -95,7 +96,8 @@ func TestWhenLaws(t *testing.T) {
 	})
 }
 
-// Observers see the links within When as links of its point, and know the When. The chain lists only the When.
+// Observers see the links within When, with the point of the When and with the
+// When as Link.Within. The chain lists only the When.
 func TestWhenDescribes(t *testing.T) {
 	always := func(context.Context, request) bool { return true }
 	c := chain.New(chain.Named("some", chain.When(always, step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named())))).At("PreCheck")
@@ -120,7 +122,7 @@ func TestWhenDescribes(t *testing.T) {
 	}
 }
 
-// places is an observer that records the places of links.
+// places is an observer that records Point, Name and Within of each link.
 type places struct{ seen []string }
 
 func (p *places) Enabled(context.Context) bool { return true }

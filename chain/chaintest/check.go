@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// finding is a broken law with the call that shows it.
+// finding is a broken law with a call that shows it.
 type finding struct {
 	violation
 	program string
@@ -28,14 +28,14 @@ type finding struct {
 // law that it finds, or nil.
 type property func(*rapid.T) *finding
 
-// looks reports whether law is still to be tried: it was not reported, and no
-// other law is being shrunk.
-func (k *kit[Req, Res]) looks(law Law) bool {
-	return !k.broken[law] && (k.sought == 0 || k.sought == law)
+// tries reports whether the kit still tests law: it was not reported, and rapid
+// does not search the smallest call for another law.
+func (k *kit[Req, Res]) tries(law Law) bool {
+	return !k.broken[law] && (k.shrinking == 0 || k.shrinking == law)
 }
 
-// calls is the property of all laws that one call can break, and of those that
-// compare two calls of the same program. Every law is tried with every draw.
+// calls is the property of the laws that one call can break, and of those that
+// compare two calls of the same program. Each draw tests all of them.
 func (k *kit[Req, Res]) calls() (property, error) {
 	h, comp, err := k.compose(k.chain)
 	if err != nil {
@@ -43,7 +43,7 @@ func (k *kit[Req, Res]) calls() (property, error) {
 	}
 	observed, seen := h, comp
 	if !k.broken[OwnEnd] {
-		if observed, seen, err = k.compose(k.chain.Observe(onlooker{})); err != nil {
+		if observed, seen, err = k.compose(k.chain.Observe(passive{})); err != nil {
 			return nil, err
 		}
 	}
@@ -52,39 +52,39 @@ func (k *kit[Req, Res]) calls() (property, error) {
 		p := k.draw(t)
 		labeled := func(hist *history) { hist.label = k.label + newLabel() } // equal calls have equal contexts
 		first := k.play(h, comp, p, func(hist *history) { labeled(hist); k.watchAll(hist, &limit) })
-		if f := k.judge(0, p, first); f != nil || k.stuck != "" {
+		if f := k.violationOf(0, p, first); f != nil || k.stuck != "" {
 			return f
 		}
-		if k.looks(Repeatable) { // a link that acts may let only the second call pass
+		if k.tries(Repeatable) { // a link that acts may let only the second call pass
 			again := k.play(h, comp, p, labeled)
-			if !k.forgiven(Request) && !k.broken[Request] {
-				f := k.compare(Repeatable, p, first, again, "the second of two equal calls took another way")
+			if !k.hasExcuse(Request) && !k.broken[Request] {
+				f := k.compare(Repeatable, p, first, again, "the second of two equal calls ran differently")
 				if f != nil || k.stuck != "" {
 					return f
 				}
 			}
 		}
-		if k.looks(Observing) && k.steady() && seen != comp {
-			return k.compare(Observing, p, first, k.play(observed, seen, p, labeled), "the same call took another way when the chain was observed")
+		if k.tries(Observing) && k.steady() && seen != comp {
+			return k.compare(Observing, p, first, k.play(observed, seen, p, labeled), "the same call ran differently when the chain was observed")
 		}
 		return nil
 	}, nil
 }
 
-// watchAll makes hist record what the laws need that are still tried.
+// watchAll configures hist for the laws that the kit still tests.
 func (k *kit[Req, Res]) watchAll(hist *history, limit *time.Duration) {
-	hist.follows = k.looks(Nested)
-	hist.keep = k.keepsResult && k.looks(Result)
-	if k.looks(GivesBack) {
+	hist.follows = k.tries(Nested)
+	hist.keep = k.keepsResult && k.tries(Result)
+	if k.tries(GivesBack) {
 		hist.held = k.held
 	}
-	if k.looks(Context) {
+	if k.tries(Context) {
 		hist.end.patience = limit
 	}
 	if k.composer != nil {
 		hist.refuses = k.composer.Refuses
 	}
-	if k.looks(Request) {
+	if k.tries(Request) {
 		hist.view = func() any { return hist.req }
 		if k.composer != nil && k.composer.View != nil {
 			hist.view = func() any { return k.composer.View(hist.req.(Req)) }
@@ -94,9 +94,9 @@ func (k *kit[Req, Res]) watchAll(hist *history, limit *time.Duration) {
 	}
 }
 
-// judge returns the first violation in a call that is neither excused nor
-// reported. It looks for one law only, or for all if only is 0.
-func (k *kit[Req, Res]) judge(only Law, p program[Req, Res], c *call) *finding {
+// violationOf returns the first violation in a call that is neither excused nor
+// reported. It checks the law only, or all laws if only is 0.
+func (k *kit[Req, Res]) violationOf(only Law, p program[Req, Res], c *call) *finding {
 	if k.stuck != "" {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (k *kit[Req, Res]) judge(only Law, p program[Req, Res], c *call) *finding {
 	}
 	slices.SortStableFunc(found, func(a, b violation) int { return cmp.Compare(a.law, b.law) })
 	for _, v := range found {
-		if k.looks(v.law) && (only == 0 || v.law == only) && k.holds(v.law, v.link) && !k.excused(v.law, v.link) {
+		if k.tries(v.law) && (only == 0 || v.law == only) && k.holds(v.law, v.link) && !k.excused(v.law, v.link) {
 			return &finding{v, k.describe(p), c.history.trace()}
 		}
 	}
@@ -118,17 +118,17 @@ func (k *kit[Req, Res]) holds(l Law, link string) bool {
 	return l != Result || len(k.keeps) == 0 || slices.Contains(k.keeps, link)
 }
 
-// closed is the history of a call that has returned, with the number of
-// violations found until then.
+// closed is the history of a call that returned, with the number of violations
+// found until then.
 type closed struct {
 	history *history
 	found   int
 	program string
 }
 
-// late looks for links that called next after their call had returned.
+// late returns a finding if a link called next after its call returned.
 func (k *kit[Req, Res]) late() *finding {
-	time.Sleep(time.Millisecond) // in a bubble of testing/synctest until all of them have
+	time.Sleep(time.Millisecond) // in a bubble of testing/synctest, all of them have called next after this
 	for _, c := range k.closed {
 		for _, v := range c.history.late(c.found) {
 			if v.law == Nested && !k.excused(Nested, v.link) {
@@ -139,7 +139,7 @@ func (k *kit[Req, Res]) late() *finding {
 	return nil
 }
 
-// composing tries the law Composing.
+// composing tests the law Composing.
 func (k *kit[Req, Res]) composing() (*finding, error) {
 	before := 0
 	if k.held != nil {
@@ -160,16 +160,16 @@ func (k *kit[Req, Res]) composing() (*finding, error) {
 	if k.held != nil {
 		if after := k.held(); after != before && !k.excused(Composing, "") {
 			return &finding{violation: violation{law: Composing, at: -1,
-				why: fmt.Sprintf("%d was held before composing, %d afterwards", before, after)}}, nil
+				why: fmt.Sprintf("the number held was %d before composing and %d afterwards", before, after)}}, nil
 		}
 	}
 	return nil, nil
 }
 
 // ownEnd is the property of the law OwnEnd. It composes the chain twice, and
-// two chains derived from it, and calls one of the handlers in each draw.
+// also two chains derived from it. Each draw calls one of the handlers.
 func (k *kit[Req, Res]) ownEnd() (property, error) {
-	if !k.looks(OwnEnd) {
+	if !k.tries(OwnEnd) {
 		return nil, nil
 	}
 	type made struct {
@@ -187,22 +187,21 @@ func (k *kit[Req, Res]) ownEnd() (property, error) {
 	which := rapid.IntRange(0, len(all)-1)
 	return func(t *rapid.T) *finding {
 		p, m := k.draw(t), all[which.Draw(t, "handler")]
-		return k.judge(OwnEnd, p, k.play(m.h, m.comp, p, nil))
+		return k.violationOf(OwnEnd, p, k.play(m.h, m.comp, p, nil))
 	}, nil
 }
 
-// appended returns the chain with one more link, which does nothing.
+// appended returns the chain with one more link, which only calls next.
 func (k *kit[Req, Res]) appended(name string) chain.Chain[Req, Res] {
 	return k.chain.Append(chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }))
 }
 
-// steady reports whether two calls with the same request should take the same
-// way.
+// steady reports whether two equal calls should run the same links.
 func (k *kit[Req, Res]) steady() bool {
-	return !k.forgiven(Request) && !k.forgiven(Repeatable) && !k.broken[Request] && !k.broken[Repeatable]
+	return !k.hasExcuse(Request) && !k.hasExcuse(Repeatable) && !k.broken[Request] && !k.broken[Repeatable]
 }
 
-// compare returns a finding if two calls took different ways.
+// compare returns a finding if the traces of two calls differ.
 func (k *kit[Req, Res]) compare(l Law, p program[Req, Res], want, got *call, why string) *finding {
 	if k.stuck != "" || l != Repeatable && !k.steady() {
 		return nil
@@ -215,7 +214,7 @@ func (k *kit[Req, Res]) compare(l Law, p program[Req, Res], want, got *call, why
 	return &finding{v, k.describe(p), actual}
 }
 
-// controlAt returns the link that had control where two traces part.
+// controlAt returns the link that ran when two traces began to differ.
 func controlAt(a, b []event) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -235,22 +234,22 @@ func controlAt(a, b []event) string {
 	return ""
 }
 
-// onlooker is an observer that does all that an observer may do: it puts a
-// value into the context and listens to notes.
-type onlooker struct{}
+// passive is an observer that does what an observer may do: it adds a value and
+// a note function to the context.
+type passive struct{}
 
-type onlookerKey struct{}
+type passiveKey struct{}
 
-func (onlooker) Enabled(context.Context) bool { return true }
-func (onlooker) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	return chain.WithNotes(context.WithValue(ctx, onlookerKey{}, true), func(string) {})
+func (passive) Enabled(context.Context) bool { return true }
+func (passive) Enter(ctx context.Context, _ *chain.Link) context.Context {
+	return chain.WithNotes(context.WithValue(ctx, passiveKey{}, true), func(string) {})
 }
-func (onlooker) Exit(context.Context, *chain.Link, chain.Exit) {}
+func (passive) Exit(context.Context, *chain.Link, chain.Exit) {}
 
-// left looks, once, for goroutines that the calls so far have left behind. A
-// look reads all goroutines of the program, so no look follows each call.
+// left checks once for goroutines of all calls so far that still run. A check
+// reads the stacks of all goroutines, which is too slow after each call.
 func (k *kit[Req, Res]) left() *finding {
-	for _, l := range leftBehind(k.label, k.moment()) {
+	for _, l := range leftovers(k.label, k.moment()) {
 		if !k.excused(Goroutines, l.link) {
 			return &finding{violation: l.violation()}
 		}
@@ -258,9 +257,9 @@ func (k *kit[Req, Res]) left() *finding {
 	return nil
 }
 
-// goroutines is the property of the law Goroutines. It looks after each call.
+// goroutines is the property of the law Goroutines. It checks after each call.
 func (k *kit[Req, Res]) goroutines() (property, error) {
-	if !k.looks(Goroutines) {
+	if !k.tries(Goroutines) {
 		return nil, nil
 	}
 	h, comp, err := k.compose(k.chain)
@@ -274,7 +273,7 @@ func (k *kit[Req, Res]) goroutines() (property, error) {
 		if k.stuck != "" {
 			return nil
 		}
-		for _, l := range leftBehind(c.history.label, limit) {
+		for _, l := range leftovers(c.history.label, limit) {
 			limit = impatient
 			if !k.excused(Goroutines, l.link) {
 				return &finding{l.violation(), k.describe(p), c.history.trace()}
@@ -284,14 +283,14 @@ func (k *kit[Req, Res]) goroutines() (property, error) {
 	}, nil
 }
 
-// crowds is how many draws there are for each draw that tries Concurrent. Such
-// a draw makes 4 calls on average, so the law gets as many calls as the others.
-const crowds = 4
+// every is the interval of draws that test Concurrent. Such a draw makes 4
+// calls on average, so the law gets as many calls as the others.
+const every = 4
 
 // concurrent is the property of the law Concurrent. It makes some calls one by
 // one, and then the same calls at the same time.
 func (k *kit[Req, Res]) concurrent() (property, error) {
-	if !k.looks(Concurrent) || k.broken[Context] { // a call whose context is lost cannot be told from others
+	if !k.tries(Concurrent) || k.broken[Context] { // the context identifies the call
 		return nil, nil
 	}
 	h, comp, err := k.compose(k.chain)
@@ -300,7 +299,7 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 	}
 	draws := 0
 	return func(t *rapid.T) *finding {
-		if draws++; k.sought == 0 && draws%crowds != 1 {
+		if draws++; k.shrinking == 0 && draws%every != 1 {
 			return nil
 		}
 		programs := make([]program[Req, Res], rapid.IntRange(2, 6).Draw(t, "calls"))
@@ -318,7 +317,7 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 			return nil
 		}
 		for i, c := range together {
-			if f := k.crossed(programs[i], solo[i], c); f != nil {
+			if f := k.mixed(programs[i], solo[i], c); f != nil {
 				return f
 			}
 		}
@@ -326,7 +325,7 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 	}, nil
 }
 
-// together makes calls at the same time. Their ends wait a little for each
+// together makes calls at the same time. Their ends wait briefly for each
 // other, so that the calls overlap.
 func (k *kit[Req, Res]) together(
 	h chain.Handler[Req, Res], comp *composition, programs []program[Req, Res], solo []*call,
@@ -335,7 +334,7 @@ func (k *kit[Req, Res]) together(
 	meet := func() {
 		at.Add(1)
 		for i := 0; i < 50 && int(at.Load()) < len(programs); i++ {
-			runtime.Gosched() // and no longer: a link may let only one call in at a time
+			runtime.Gosched() // 50 times at most, because a link may admit only one call at a time
 		}
 	}
 	calls := make([]*call, len(programs))
@@ -358,7 +357,7 @@ func (k *kit[Req, Res]) together(
 	}) {
 		for i, c := range calls {
 			if c.history.control() != "" {
-				k.stick(c.history, programs[i])
+				k.markStuck(c.history, programs[i])
 				k.stuck = strings.Replace(k.stuck, "a call", fmt.Sprintf("one of %d calls at the same time", len(calls)), 1)
 			}
 		}
@@ -366,8 +365,8 @@ func (k *kit[Req, Res]) together(
 	return calls
 }
 
-// crossed returns a finding if a call received something of another call.
-func (k *kit[Req, Res]) crossed(p program[Req, Res], solo, c *call) *finding {
+// mixed returns a finding if a call got data of another call.
+func (k *kit[Req, Res]) mixed(p program[Req, Res], solo, c *call) *finding {
 	for _, v := range c.history.close() {
 		if v.law != Concurrent {
 			continue
@@ -378,7 +377,7 @@ func (k *kit[Req, Res]) crossed(p program[Req, Res], solo, c *call) *finding {
 		v.path = lines(solo.history.trace())
 		return &finding{v, k.describe(p), c.history.trace()}
 	}
-	return k.compare(Concurrent, p, solo, c, "the same call took another way among other calls than alone")
+	return k.compare(Concurrent, p, solo, c, "the same call ran differently at the same time as other calls")
 }
 
 func lines(trace []event) []string {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// columns prints two lists of lines side by side and marks the first line in which they differ.
+// columns prints two lists of lines side by side and marks the first line that
+// differs.
 func columns(leftTitle, rightTitle string, left, right []string) string {
 	width := utf8.RuneCountInString(leftTitle)
 	for _, line := range left {
@@ -28,7 +29,7 @@ func columns(leftTitle, rightTitle string, left, right []string) string {
 	return b.String()
 }
 
-// at returns the i-th line; empty after the last one.
+// at returns the i-th line, or "" after the last one.
 func at(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]

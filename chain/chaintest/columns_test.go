@@ -8,12 +8,12 @@ func TestColumns(t *testing.T) {
 		left, right []string
 		want        string
 	}{
-		"Same": {"nothing is marked", []string{"a"}, []string{"a"}, "    was   is\n    a     a\n"},
-		"Differ": {"the first difference alone is marked", []string{"a", "b", "c"}, []string{"a", "x", "y"},
+		"Same": {"equal lists have no mark", []string{"a"}, []string{"a"}, "    was   is\n    a     a\n"},
+		"Differ": {"only the first difference has a mark", []string{"a", "b", "c"}, []string{"a", "x", "y"},
 			"    was   is\n    a     a\n ≠  b     x\n    c     y\n"},
-		"Longer":  {"the right one goes on", nil, []string{"a", "b"}, "    was   is\n ≠        a\n          b\n"},
-		"Shorter": {"the right one ends", []string{"a", ""}, []string{"a"}, "    was   is\n    a     a\n ≠\n"},
-		"Wide":    {"letters count, not bytes", []string{"ééééé"}, []string{"x"}, "    was     is\n ≠  ééééé   x\n"},
+		"Longer":  {"the first extra line of the right list has the mark", nil, []string{"a", "b"}, "    was   is\n ≠        a\n          b\n"},
+		"Shorter": {"an extra empty line of the left list has the mark", []string{"a", ""}, []string{"a"}, "    was   is\n    a     a\n ≠\n"},
+		"Wide":    {"the width counts letters, not bytes", []string{"ééééé"}, []string{"x"}, "    was     is\n ≠  ééééé   x\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

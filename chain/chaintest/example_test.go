@@ -2,18 +2,87 @@ package chaintest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
+// Cluster is the resource of the examples.
+type Cluster struct {
+	Name  string
+	Nodes int
+}
+
+// Outcome is the result.
+type Outcome struct{ Message string }
+
+type Handler = chain.Handler[*Cluster, Outcome]
+
+var (
+	errBusy  = errors.New("the cloud is busy")
+	errQuota = errors.New("out of quota")
+	mu       sync.Mutex
+	locks    atomic.Int32
+)
+
+// locked returns the number of locks that are taken, for WithHeld.
+func locked() int { return int(locks.Load()) }
+
+// lock lets one call run at a time.
+func lock(next Handler) Handler {
+	return func(ctx context.Context, c *Cluster) (Outcome, error) {
+		mu.Lock()
+		locks.Add(1)
+		defer func() {
+			locks.Add(-1)
+			mu.Unlock()
+		}()
+		return next(ctx, c)
+	}
+}
+
+// retry calls next once more after an error.
+func retry(next Handler) Handler {
+	return func(ctx context.Context, c *Cluster) (Outcome, error) {
+		out, err := next(ctx, c)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errQuota) {
+			return next(ctx, c)
+		}
+		return out, err
+	}
+}
+
+// quota stops clusters with too many nodes.
+func quota(next Handler) Handler {
+	return func(ctx context.Context, c *Cluster) (Outcome, error) {
+		if c.Nodes > 7 {
+			return Outcome{}, errQuota
+		}
+		return next(ctx, c)
+	}
+}
+
+// Guards returns the chain under test.
+func Guards() chain.Chain[*Cluster, Outcome] {
+	return chain.New(chain.Named("lock", lock), chain.Named("retry", retry), chain.Named("quota", quota))
+}
+
 // printing is a test that prints its errors. In a real test, t is the
 // *testing.T.
-type printing struct{ fake }
+type printing struct{ rapid.TB }
 
-func (p *printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (printing) Logf(string, ...any)               {}
+func (printing) Helper()                           {}
+func (printing) Name() string                      { return "Example" }
 
-var t = &printing{}
+var t = printing{}
 
 // Order compares the whole chain.
 func ExampleOrder() {
@@ -27,7 +96,7 @@ func ExampleOrder() {
 	//   chain: lock -> retry -> quota
 }
 
-// Rules state only a part of the order. The chain may lack an optional link.
+// Rules are about a part of the order. The chain may lack an optional link.
 func ExampleOrdered() {
 	chaintest.Ordered(t, Guards(),
 		chaintest.First("lock"),
@@ -42,8 +111,7 @@ func ExampleOrdered() {
 	//   chain: lock -> retry -> quota
 }
 
-// A recorder is an observer. Its steps are plain values, which tests print or
-// compare.
+// A Recorder is an observer. Tests print or compare its steps.
 func ExampleRecorder() {
 	var rec chaintest.Recorder
 	handle := Guards().Observe(&rec).Then(func(context.Context, *Cluster) (Outcome, error) { return Outcome{}, errBusy })

@@ -15,18 +15,19 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// The name of the flag begins with the name of the package, because a flag that
-// is defined twice panics, and test packages often define -update themselves.
+// The flag has the prefix chaintest, because test packages often define -update
+// and a second definition of a flag panics.
 var update = flag.Bool("chaintest.update", false, "chaintest: write golden files, do not compare them")
 
 // Golden prints values and compares the text with the file
 // testdata/<name>.golden. A value is a chain, a whole flow.Reconciler, or any
-// other fmt.Stringer. Golden prints a chain with one link a line, so that a change
-// of order shows in review. It omits the line numbers of derived names, because
-// they change with every edit.
+// other fmt.Stringer. Golden prints each link of a chain on a line of its own.
+// It omits the line numbers of derived names, because they change with every
+// edit.
 //
-// The flag -chaintest.update, or -update if the test package defines it, makes
-// Golden write the file.
+// With the flag -chaintest.update, or -update if the test package defines it,
+// Golden writes the file. A missing file, no value, a nil value, and a name
+// outside of testdata fail the test.
 func Golden(t rapid.TB, name string, values ...fmt.Stringer) {
 	t.Helper()
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -71,7 +72,7 @@ func Golden(t rapid.TB, name string, values ...fmt.Stringer) {
 		file, columns("golden", "now", split(was), split(now.String())), t.Name())
 }
 
-// updating reports whether Golden writes its files.
+// updating reports whether a flag makes Golden write its files.
 func updating() bool {
 	if *update {
 		return true
@@ -80,7 +81,7 @@ func updating() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// places match the source that follows a derived name.
+// places matches the line number of the source after a derived name.
 var places = regexp.MustCompile(`\.go:\d+`)
 
 // printed prints one value, with a newline at the end.

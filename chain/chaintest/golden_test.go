@@ -14,17 +14,19 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// A flag as test packages define it: it must not collide with one of the kit, and is honoured.
+// Many test packages define this flag. It must not collide with a flag of the
+// kit, and Golden obeys it.
 var updateFlag = flag.Bool("update", false, "write golden files")
 
-// words is something that prints itself.
+// words is a fmt.Stringer.
 type words string
 
 func (w words) String() string { return string(w) }
 
-type speechless struct{}
+// panicking is a fmt.Stringer that panics.
+type panicking struct{}
 
-func (*speechless) String() string { panic("no words") }
+func (*panicking) String() string { panic("no words") }
 
 func derived(next handler) handler { return next }
 
@@ -33,23 +35,23 @@ func TestGolden(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		name   string
-		file   string // what is in the file; "-": there is none
+		file   string // the content of the file; "-": there is no file
 		values []fmt.Stringer
-		want   string // what is said; empty: nothing
+		want   string // a part of the error; empty: no error
 	}{
-		"Same":     {"one link a line, without the line of a source", "x", "a\nb\nchaintest.derived (chaintest/golden_test.go)\n", []fmt.Stringer{ab}, ""},
-		"CRLF":     {"as git makes it on Windows", "x", "a\r\nb\r\n", []fmt.Stringer{chain.New(pass("a"), pass("b"))}, ""},
-		"Order":    {"another order", "x", "b\na\nchaintest.derived (chaintest/golden_test.go)\n", []fmt.Stringer{ab}, " ≠  b"},
-		"Words":    {"anything that prints itself", "x", "two\nlines\n", []fmt.Stringer{words("two\nlines")}, ""},
-		"Several":  {"one below the other", "x", "one\na\nb\n", []fmt.Stringer{words("one\n"), chain.New(pass("a"), pass("b"))}, ""},
-		"Empty":    {"an empty chain", "x", "(empty)\n", []fmt.Stringer{links{}}, ""},
-		"Folder":   {"in a folder of its own", "y/x", "z\n", []fmt.Stringer{words("z")}, ""},
-		"Missing":  {"no file", "x", "-", []fmt.Stringer{ab}, "x.golden is missing: write it with go test -run '^TestGolden/Missing$' -chaintest.update"},
-		"NoName":   {"no name", "", "-", []fmt.Stringer{ab}, `"" is not the name`},
-		"Outside":  {"a file elsewhere", "../x", "-", []fmt.Stringer{ab}, `"../x" is not the name`},
-		"Nothing":  {"nothing to print", "x", "-", nil, "no value is given for x"},
-		"Nil":      {"nil", "x", "-", []fmt.Stringer{nil}, "value 1 for x: it is nil"},
-		"TypedNil": {"what cannot print itself", "x", "-", []fmt.Stringer{(*speechless)(nil)}, "its String panics: no words"},
+		"Same":     {"each link has a line, and a source has no line number", "x", "a\nb\nchaintest.derived (chaintest/golden_test.go)\n", []fmt.Stringer{ab}, ""},
+		"CRLF":     {"git on Windows may write CRLF", "x", "a\r\nb\r\n", []fmt.Stringer{chain.New(pass("a"), pass("b"))}, ""},
+		"Order":    {"another order fails", "x", "b\na\nchaintest.derived (chaintest/golden_test.go)\n", []fmt.Stringer{ab}, " ≠  b"},
+		"Words":    {"any fmt.Stringer is a value", "x", "two\nlines\n", []fmt.Stringer{words("two\nlines")}, ""},
+		"Several":  {"several values print one after the other", "x", "one\na\nb\n", []fmt.Stringer{words("one\n"), chain.New(pass("a"), pass("b"))}, ""},
+		"Empty":    {"an empty chain prints as (empty)", "x", "(empty)\n", []fmt.Stringer{links{}}, ""},
+		"Folder":   {"the name may contain a folder", "y/x", "z\n", []fmt.Stringer{words("z")}, ""},
+		"Missing":  {"a missing file fails and names the command that writes it", "x", "-", []fmt.Stringer{ab}, "x.golden is missing: write it with go test -run '^TestGolden/Missing$' -chaintest.update"},
+		"NoName":   {"an empty name fails", "", "-", []fmt.Stringer{ab}, `"" is not the name`},
+		"Outside":  {"a file outside of testdata fails", "../x", "-", []fmt.Stringer{ab}, `"../x" is not the name`},
+		"Nothing":  {"a call without values fails", "x", "-", nil, "no value is given for x"},
+		"Nil":      {"a nil value fails", "x", "-", []fmt.Stringer{nil}, "value 1 for x: it is nil"},
+		"TypedNil": {"a String that panics fails", "x", "-", []fmt.Stringer{(*panicking)(nil)}, "its String panics: no words"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -59,14 +61,14 @@ func TestGolden(t *testing.T) {
 				write(t, file, tc.file)
 			}
 			got := run(t, func(t rapid.TB) { chaintest.Golden(t, tc.name, tc.values...) })
-			if got.failed != (tc.want != "") || !strings.Contains(got.said(), tc.want) {
-				t.Errorf("%s: got %q, want %q", tc.reason, got.said(), tc.want)
+			if got.failed != (tc.want != "") || !strings.Contains(got.reported(), tc.want) {
+				t.Errorf("%s: got %q, want %q", tc.reason, got.reported(), tc.want)
 			}
 		})
 	}
 }
 
-// Both flags write the file.
+// Each of the two flags makes Golden write the file.
 func TestGoldenUpdate(t *testing.T) {
 	for _, name := range []string{"update", "chaintest.update"} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +78,7 @@ func TestGoldenUpdate(t *testing.T) {
 			set(t, name, "false")
 			chaintest.Golden(t, "new/x", chain.New(pass("a"), pass("b")))
 			if got := run(t, func(t rapid.TB) { chaintest.Golden(t, "new/x", chain.New(pass("b"), pass("a"))) }); !got.failed {
-				t.Error("the file was written, but another order is no difference")
+				t.Error("Golden wrote the file and then accepted another order")
 			}
 		})
 	}

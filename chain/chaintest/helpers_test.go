@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// request is what the links of these tests are given, outcome what they return.
+// request is the request of the links of these tests.
 type request struct {
 	Name  string
 	Nodes int
@@ -21,6 +21,7 @@ type request struct {
 	Next  *request
 }
 
+// outcome is their result.
 type outcome struct{ Message string }
 
 type (
@@ -29,19 +30,19 @@ type (
 	links   = chain.Chain[*request, outcome]
 )
 
-// around makes a link of a function.
+// around makes a link that calls fn.
 func around(name string, fn func(ctx context.Context, req *request, next handler) (outcome, error)) link {
 	return chain.Named(name, func(next handler) handler {
 		return func(ctx context.Context, req *request) (outcome, error) { return fn(ctx, req, next) }
 	})
 }
 
-// pass makes a link that does nothing.
+// pass makes a link that only calls next.
 func pass(name string) link {
 	return around(name, func(ctx context.Context, req *request, next handler) (outcome, error) { return next(ctx, req) })
 }
 
-// fake is a test that keeps what it is told, and may fail.
+// fake is a test that records its errors and logs.
 type fake struct {
 	mu     sync.Mutex
 	name   string
@@ -52,7 +53,7 @@ type fake struct {
 
 var _ rapid.TB = &fake{}
 
-// run calls fn with a fake test, in a goroutine that it may end.
+// run calls fn with a fake test in a new goroutine, which fn may end.
 func run(t testing.TB, fn func(rapid.TB)) *fake {
 	f := &fake{name: t.Name()}
 	done := make(chan struct{})
@@ -70,7 +71,7 @@ func (f *fake) add(list *[]string, text string) {
 	*list = append(*list, text)
 }
 
-func (f *fake) said() string { return strings.Join(f.errors, "\n") }
+func (f *fake) reported() string { return strings.Join(f.errors, "\n") }
 
 func (f *fake) Helper()                   {}
 func (f *fake) Name() string              { return f.name }

@@ -17,23 +17,24 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
-// history records one call of a chain: how each link was entered and left, and
-// which laws the call broke. Any goroutine may enter a link, also after the call.
+// history records one call of a chain: when links were entered and left, and
+// which laws the call broke. Any goroutine may enter a link, even after the
+// call.
 type history struct {
 	comp    *composition
 	end     *plan
-	gid     atomic.Uint64 // the goroutine of the call
+	gid     atomic.Uint64 // identifies the goroutine of the call
 	held    func() int
-	pic     *snapshot.Snapshot // of the request; nil if it is not watched
+	pic     *snapshot.Snapshot // of the request; nil: the law Request is not tested
 	req     any                // the request of the call
-	view    func() any         // the part of it that links must not change
-	label   string             // labels goroutines while a link has control; empty if that is not needed
-	keep    bool               // results are kept, to be compared
-	refuses []error            // by which the composer refuses a result
-	follows bool               // the goroutines of links are compared; that takes most of the time of a call
-	match   bool               // requests are compared with the one of the call
-	solo    map[int]bool       // among other calls: the links that got the request of the call when it was alone
-	alone   bool               // among other calls: it stayed in one goroutine when it was alone
+	view    func() any         // returns the part of it that links must not change
+	label   string             // labels the goroutines of the call; empty: no label is needed
+	keep    bool               // take snapshots of results, for the law Result
+	refuses []error            // the errors of the composer for a wrong result
+	follows bool               // compare the goroutines of links, which takes most of the time of a call
+	match   bool               // compare requests with the request of the call
+	solo    map[int]bool       // in concurrent calls: the links that got the request of the call when it ran alone
+	alone   bool               // in concurrent calls: the call used one goroutine when it ran alone
 
 	mu      sync.Mutex
 	events  []event
@@ -41,12 +42,12 @@ type history struct {
 	open    []*frame
 	found   []violation
 	over    bool
-	changed bool // the request has changed; the history notes it once
+	changed bool // the request changed, which is reported once
 	reached bool
 	same    map[int]bool // the links that got the request of the call
 }
 
-// event is a line of a trace: a link was entered or, with a verdict, left.
+// event is a line of a trace: a link was entered, or left with a verdict.
 type event struct {
 	depth         int
 	name, verdict string
@@ -64,11 +65,11 @@ func (e event) indent() string { return strings.Repeat("  ", e.depth) }
 // violation is a law that a call broke.
 type violation struct {
 	law  Law
-	link string // empty: the chain as a whole
+	link string // empty: the whole chain
 	why  string
-	at   int      // the first wrong event; -1 if there is none
+	at   int      // the first wrong event; -1: no event is wrong
 	want string   // the right event
-	path []string // the expected trace, if another call shows it
+	path []string // the trace of another call, if that shows the expected one
 }
 
 // frame is one call of a link, or of the end.
@@ -79,15 +80,15 @@ type frame struct {
 	ctx    context.Context
 	parent *frame // nil for the outermost
 	depth  int
-	nexts  int
-	inner  *exit // how the last call of next ended; nil before that
+	nexts  int   // the number of calls of next
+	inner  *exit // the end of the last call of next; nil: none ended yet
 	open   bool
 	value  bool // the context has the caller's value
-	held   int  // before
-	kept   int  // how much more is held since, by all that it called
+	held   int  // the number held when the link was entered
+	kept   int  // the number that its inner links did not release
 }
 
-// exit is how a link was left.
+// exit describes how a link ended.
 type exit struct {
 	res      any
 	pic      *snapshot.Snapshot // of res
@@ -95,13 +96,13 @@ type exit struct {
 	panicked any
 	passed   bool
 	goexit   bool
-	at       int // the event
+	at       int // the index of the event
 }
 
 func (e *exit) returned() bool { return e.panicked == nil && !e.goexit }
 
-// enter notes that a link, or the end, is entered. same reports whether the
-// request is the one of the call; it may be nil.
+// enter records that a link, or the end, was entered. same reports whether the
+// request is that of the call; it may be nil.
 func (hist *history) enter(comp *composition, link int, gid uint64, ctx context.Context, same func() bool) *frame {
 	hist.mu.Lock()
 	defer hist.mu.Unlock()
@@ -111,16 +112,16 @@ func (hist *history) enter(comp *composition, link int, gid uint64, ctx context.
 	if f.parent != nil {
 		f.depth = f.parent.depth + 1
 	}
-	hist.sees(f)
-	hist.lookAtRequest(f.parent)
+	hist.checkContext(f)
+	hist.checkRequest(f.parent)
 	if hist.held != nil {
 		f.held = hist.held()
 	}
 	if same != nil {
 		is := same()
-		if hist.solo[link] && !is { // nil, and so never, as long as it is alone
+		if hist.solo[link] && !is { // solo is nil while the call runs alone
 			hist.violated(violation{law: Concurrent, link: nameOf(f.parent), at: -1,
-				why: "what it handed on is not the request of its own call"})
+				why: "it passed on a request that is not the request of its call"})
 		}
 		if hist.same == nil {
 			hist.same = map[int]bool{}
@@ -133,7 +134,8 @@ func (hist *history) enter(comp *composition, link int, gid uint64, ctx context.
 	return f
 }
 
-// place finds the link that called f, and notes a violation if it may not.
+// place finds the link that called f, and records a violation if that link may
+// not call it.
 func (hist *history) place(f *frame, comp *composition, gid uint64) {
 	for i := len(hist.open) - 1; i >= 0 && f.parent == nil; i-- {
 		if hist.open[i].link == f.link-1 {
@@ -156,7 +158,7 @@ func (hist *history) place(f *frame, comp *composition, gid uint64) {
 	case !hist.follows:
 	case gid != hist.gid.Load() && hist.alone:
 		hist.violated(violation{law: Concurrent, link: by, at: len(hist.events), want: "(nothing of another call)",
-			why: "it handed on the context of another call"})
+			why: "it passed on the context of another call"})
 	case gid != hist.gid.Load():
 		hist.violated(violation{law: Nested, link: by, at: len(hist.events), want: "> " + f.name + " in the goroutine of the call",
 			why: "it called next in another goroutine"})
@@ -170,27 +172,28 @@ func (hist *history) place(f *frame, comp *composition, gid uint64) {
 	}
 }
 
-// sees compares the context of a link with that of the next outer link.
-func (hist *history) sees(f *frame) {
+// checkContext compares the context of a link with that of the next outer link.
+func (hist *history) checkContext(f *frame) {
 	outer := f.parent
 	want := fmt.Sprintf("> %s with a context that descends from the caller's", f.name)
 	if f.ctx == nil {
-		hist.violated(violation{law: Context, link: nameOf(outer), at: len(hist.events), want: want, why: "it handed on a nil context"})
+		hist.violated(violation{law: Context, link: nameOf(outer), at: len(hist.events), want: want, why: "it passed on a nil context"})
 		return
 	}
 	f.value = historyOf(f.ctx) == hist
 	switch {
 	case outer != nil && outer.value && !f.value:
 		hist.violated(violation{law: Context, link: outer.name, at: len(hist.events), want: want,
-			why: "the context that it handed on lacks a value of the one that it got"})
+			why: "the context that it passed on lacks a value of the one that it got"})
 	case outer != nil && outer.ctx != nil && outer.ctx.Err() != nil && f.ctx.Err() == nil:
 		hist.violated(violation{law: Context, link: outer.name, at: len(hist.events), want: want,
-			why: "the context that it got is canceled, but not the one that it handed on"})
+			why: "the context that it got is canceled, but not the one that it passed on"})
 	}
 }
 
-// lookAtRequest blames by, the link that had control, if the request has changed.
-func (hist *history) lookAtRequest(by *frame) {
+// checkRequest records a violation of by, the link that ran, if the request has
+// changed.
+func (hist *history) checkRequest(by *frame) {
 	if hist.pic == nil || hist.changed || by == nil {
 		return
 	}
@@ -202,7 +205,7 @@ func (hist *history) lookAtRequest(by *frame) {
 	hist.violated(violation{law: Request, link: by.name, at: -1, why: "it changed the request:\n" + indent(diff, "    ")})
 }
 
-// leave notes how a link is left.
+// leave records that a link was left.
 func (hist *history) leave(f *frame, x *exit, meta *chain.Link) {
 	verdict, reason := x.verdict()
 	if reason != "" {
@@ -210,7 +213,7 @@ func (hist *history) leave(f *frame, x *exit, meta *chain.Link) {
 	}
 	hist.mu.Lock()
 	defer hist.mu.Unlock()
-	hist.lookAtRequest(f)
+	hist.checkRequest(f)
 	x.at = len(hist.events)
 	for i, o := range hist.open {
 		if o == f {
@@ -233,7 +236,7 @@ func (hist *history) leave(f *frame, x *exit, meta *chain.Link) {
 		held := hist.held()
 		if own := held - f.held - f.kept; own != 0 {
 			hist.violated(violation{law: GivesBack, link: f.name, at: x.at, want: fmt.Sprintf("< %s with nothing held", f.name),
-				why: fmt.Sprintf("the number held changed by %+d in it: from %d to %d", own, f.held, held)})
+				why: fmt.Sprintf("it changed the number held by %+d, from %d to %d", own, f.held, held)})
 		}
 		if f.parent != nil {
 			f.parent.kept += held - f.held
@@ -248,55 +251,56 @@ func (hist *history) leave(f *frame, x *exit, meta *chain.Link) {
 	hist.mark(f.parent)
 }
 
-// compare compares how a link was left with how next ended.
+// compare compares the end of a link with the end of next.
 func (hist *history) compare(f *frame, x *exit) {
 	inner := f.inner
-	say := func(law Law, want, why string) {
+	breaks := func(law Law, want, why string) {
 		hist.violated(violation{law: law, link: f.name, at: x.at, want: "< " + f.name + ": " + want, why: why})
 	}
 	if x.returned() && hist.refused(x) && (inner == nil || !hist.refused(inner)) {
-		say(Accepted, "another result", text(x.err))
+		breaks(Accepted, "another result", text(x.err))
 	}
 	switch {
 	case x.goexit:
 		if inner == nil || !inner.goexit {
-			say(NoPanic, "a return", "it ended its goroutine")
+			breaks(NoPanic, "a return", "it ended its goroutine")
 		}
 		return
 	case x.panicked != nil:
 		if inner == nil || !finds(inner.panicked, x.panicked) {
-			say(NoPanic, "a return", fmt.Sprintf("it panicked: %v", x.panicked))
+			breaks(NoPanic, "a return", fmt.Sprintf("it panicked: %v", x.panicked))
 		}
 		return
 	case inner == nil:
 		return
 	case inner.panicked != nil:
 		if x.err == nil || !finds(inner.panicked, x.err) {
-			say(Panics, "panic", "the panic of the inner links is lost: it neither continues nor is found in the error that the link returned")
+			breaks(Panics, "panic", "the panic of the inner links is lost: it does not continue, and the error that the link returned does not contain it")
 		}
 	case inner.err != nil:
 		if !is(x.err, inner.err) {
-			say(Errors, "error", fmt.Sprintf(
+			breaks(Errors, "error", fmt.Sprintf(
 				"the error of the inner links is lost: errors.Is does not find it in the error that the link returned, %v", x.err))
 		}
 	case inner.pic != nil && inner.returned() && x.err == nil:
 		if diff := inner.pic.Diff(x.res); diff != "" {
-			_, speaks := x.res.(fmt.Stringer)
-			if was, is := show(inner.res), show(x.res); speaks && was != is {
+			_, prints := x.res.(fmt.Stringer)
+			if was, is := show(inner.res), show(x.res); prints && was != is {
 				diff = "was " + was + ", is " + is
 			}
-			say(Result, "what next returned", "its result is not that of next:\n"+indent(diff, "    "))
+			breaks(Result, "the result of next", "its result is not that of next:\n"+indent(diff, "    "))
 		}
 	}
 }
 
-// refused reports whether the composer refused a result.
+// refused reports whether the composer replaced a wrong result by an error.
 func (hist *history) refused(x *exit) bool {
 	return slices.ContainsFunc(hist.refuses, func(err error) bool { return x.err != nil && is(x.err, err) })
 }
 
-// finds reports whether a panic is found in another panic, or in an error. A
-// value that is no error counts as found in any error but a *chain.PanicError.
+// finds reports whether another panic, or an error, contains the panic value
+// inner. Any error except a *chain.PanicError counts as containing a value that
+// is no error.
 func finds(inner, outer any) bool {
 	if inner == nil {
 		return false
@@ -308,14 +312,14 @@ func finds(inner, outer any) bool {
 	if !ok {
 		return false
 	}
-	if sought, ok := inner.(error); ok {
-		return is(err, sought)
+	if target, ok := inner.(error); ok {
+		return is(err, target)
 	}
 	var p *chain.PanicError
 	return !errors.As(err, &p) || identical(inner, p.Value)
 }
 
-// foreign reports whether a link was left with the error or panic of another call.
+// foreign reports whether a link ended with the error or panic of another call.
 func (hist *history) foreign(x *exit) bool {
 	for _, v := range [...]any{x.err, x.panicked} {
 		if err, ok := v.(error); ok && !is(err, hist.end.err) && is(err, errAnyEnd) {
@@ -325,22 +329,22 @@ func (hist *history) foreign(x *exit) bool {
 	return false
 }
 
-// is is errors.Is, also for errors whose methods panic.
+// is returns errors.Is, or false if a method of the error panics.
 func is(err, target error) (found bool) {
 	defer func() { _ = recover() }()
 	return errors.Is(err, target)
 }
 
-// identical compares by == if the types allow it.
+// identical compares by ==, or returns false if the types do not allow it.
 func identical(a, b any) (same bool) {
-	defer func() { _ = recover() }() // of a type that cannot be compared
+	defer func() { _ = recover() }() // == panics for such a type
 	return a == b
 }
 
 func (hist *history) violated(v violation) { hist.found = append(hist.found, v) }
 
-// close ends the history and returns its violations. The law Nested covers later
-// events.
+// close ends the history and returns its violations. Later events break the law
+// Nested.
 func (hist *history) close() []violation {
 	hist.mu.Lock()
 	defer hist.mu.Unlock()
@@ -355,14 +359,14 @@ func (hist *history) matched() map[int]bool {
 	return maps.Clone(hist.same)
 }
 
-// late returns the violations since the history was closed.
+// late returns the violations after the first since ones.
 func (hist *history) late(since int) []violation {
 	hist.mu.Lock()
 	defer hist.mu.Unlock()
 	return slices.Clone(hist.found[since:])
 }
 
-// mark labels the goroutine with the link that has control.
+// mark labels the goroutine with the running link.
 func (hist *history) mark(f *frame) {
 	if hist.label != "" {
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(labelCall, hist.label, labelLink, nameOf(f))))
@@ -376,7 +380,7 @@ func (hist *history) trace() []event {
 	return slices.Clone(hist.events)
 }
 
-// control describes the link that has control.
+// control describes the running link, or returns "".
 func (hist *history) control() string {
 	hist.mu.Lock()
 	defer hist.mu.Unlock()
@@ -385,12 +389,12 @@ func (hist *history) control() string {
 	}
 	f := hist.open[len(hist.open)-1]
 	if f.nexts == 0 {
-		return fmt.Sprintf("link %s has control and has not called next", f.name)
+		return fmt.Sprintf("link %s is running and has not called next", f.name)
 	}
-	return fmt.Sprintf("link %s has control, after next returned to it", f.name)
+	return fmt.Sprintf("link %s is running, after next returned to it", f.name)
 }
 
-// verdict returns how a link was left: by Goexit, or as chain.Exit says.
+// verdict returns "goexit", or the verdict and reason of chain.Exit.
 func (x *exit) verdict() (verdict, reason string) {
 	defer func() {
 		if recover() != nil {
@@ -415,7 +419,7 @@ func nameOf(f *frame) string {
 
 func indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
 
-// goroutine returns the number of the running goroutine, which only stacks show.
+// goroutine returns the number of the running goroutine. Only stacks show it.
 func goroutine() uint64 {
 	var buf [40]byte
 	text := bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))

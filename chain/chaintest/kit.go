@@ -28,15 +28,15 @@ type kit[Req, Res any] struct {
 	requests *rapid.Generator[Req]
 	results  *rapid.Generator[Res]
 
-	label   string                  // labels the goroutines of all calls
-	sought  Law                     // the law whose smallest call is sought; 0: none was found to be broken
-	broken  map[Law]bool            // the laws that were reported
-	current atomic.Pointer[history] // of the call under way, where calls are made one by one
-	stuck   string                  // describes the call that did not return; nothing can be tried after it
-	made    int                     // the number of calls
-	reached int                     // how many of them reached the end
-	stopped map[string]int          // how many did not, by the link that had control last
-	closed  []closed                // calls that returned, but whose goroutines may still run
+	label     string                  // labels the goroutines of all calls
+	shrinking Law                     // the broken law for which rapid searches the smallest call; 0: none
+	broken    map[Law]bool            // the laws that were reported
+	current   atomic.Pointer[history] // of the running call, if calls are made one by one
+	stuck     string                  // describes a call that did not return, after which the kit stops
+	made      int                     // the number of calls
+	reached   int                     // the number of calls that reached the end
+	stopped   map[string]int          // the number of other calls, by the last link that ran
+	closed    []closed                // calls that returned, but may still have running goroutines
 }
 
 // program is one call: its request, the behaviour of its end, and its caller.
@@ -104,14 +104,14 @@ type plan struct {
 	res      any
 	err      *endError
 	cancel   context.CancelFunc // not nil: the end calls it
-	meet     func()             // not nil: the end waits a little for other calls
-	patience *time.Duration     // not nil: how long the end waits to see the cancellation
+	meet     func()             // not nil: the end waits briefly for other calls
+	patience *time.Duration     // not nil: the end waits so long for the cancellation of its context
 }
 
-// composition is one composition of the chain, with the kit around each link.
+// composition is one composition of the chain. The kit wraps each link.
 type composition struct {
 	links    []chain.Link
-	n        int          // the number of links, with the end if the end is one
+	n        int          // the number of links, including the end if it is a link
 	steps    atomic.Int32 // the number of links composed so far
 	composed atomic.Bool
 	mu       sync.Mutex
@@ -127,7 +127,8 @@ func (c *composition) name(link int) string {
 	return "end"
 }
 
-// composing returns the link whose constructor runs, or ran last.
+// composing returns the link whose constructor is running, or was the last to
+// run.
 func (c *composition) composing() string {
 	if len(c.links) == 0 {
 		return ""
@@ -135,17 +136,17 @@ func (c *composition) composing() string {
 	return c.name(c.n - 1 - int(c.steps.Load())%c.n)
 }
 
-// steppers notes and returns the number of links of one composition. The end is
-// a link if the composer has an end of its own.
-func (c *composition) steppers(end bool) int {
+// countLinks sets and returns the number of links of one composition. end
+// reports whether the end is a link.
+func (c *composition) countLinks(end bool) int {
 	if c.n = len(c.links); end {
 		c.n++
 	}
 	return c.n
 }
 
-// last is the kit's end as a link after the last one. For the composer it is a
-// link like the others.
+// last is the kit's end as a link after the last one. The composer treats it as
+// any other link.
 func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (Res, error) {
 		at, ok := ctx.Value(atEnd{}).(atEnd)
@@ -159,7 +160,7 @@ func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Re
 	}
 }
 
-// atEnd carries data from the watch around the last link to that link.
+// atEnd carries data from the wrapper of the last link to that link.
 type atEnd struct {
 	history *history
 	frame   *frame
@@ -173,7 +174,7 @@ var errEarly = errors.New("chaintest: called while composing")
 // returns an error if composing panics or does not return.
 func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, Res], comp *composition, err error) {
 	comp = &composition{links: c.Links()}
-	n := comp.steppers(k.composer != nil)
+	n := comp.countLinks(k.composer != nil)
 	watched := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return k.watch(comp, n-1-(int(comp.steps.Add(1))-1)%n, l, h)
 	})
@@ -186,14 +187,14 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, R
 		}
 		h = watched.Then(k.watch(comp, comp.len(), nil, k.end))
 	}) {
-		return nil, comp, fmt.Errorf("composing the chain did not end within %s: the constructor of link %s has control",
+		return nil, comp, fmt.Errorf("composing the chain did not end within %s: the constructor of link %s is running",
 			k.within, comp.composing())
 	}
 	switch {
 	case panicked != nil:
 		return nil, comp, fmt.Errorf("composing the chain panics at link %s: %v", comp.composing(), panicked)
 	case h == nil:
-		return nil, comp, fmt.Errorf("the goroutine was ended while composing: the constructor of link %s had control", comp.composing())
+		return nil, comp, fmt.Errorf("the constructor of link %s ended its goroutine", comp.composing())
 	}
 	comp.composed.Store(true)
 	return h, comp, nil
@@ -263,7 +264,7 @@ func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h c
 
 var errLost = errors.New("chaintest: the context of the call is lost")
 
-// end is never called. endOf takes its place, because it needs the history.
+// end is never called: endOf replaces it, because that needs the history.
 func (k *kit[Req, Res]) end(context.Context, Req) (res Res, err error) { return res, errLost }
 
 // endOf is the end of a chain in one call.
@@ -286,7 +287,7 @@ func (k *kit[Req, Res]) endOf(hist *history, f *frame, ctx context.Context) (res
 	case fails:
 		return res, p.err
 	case panics:
-		if goroutine() != hist.gid.Load() { // no caller could recover it
+		if goroutine() != hist.gid.Load() { // a panic here would end the program
 			return res, p.err
 		}
 		panic(p.err)
@@ -298,13 +299,14 @@ func (k *kit[Req, Res]) endOf(hist *history, f *frame, ctx context.Context) (res
 	return res, nil
 }
 
-// canceled notes a violation if the end does not see that the caller canceled
-// its context. The violation names the link that lost the cancellation.
+// canceled records a violation if the context of the end is not canceled
+// although the caller canceled it. The violation names the link that lost the
+// cancellation.
 func (hist *history) canceled(f *frame, ctx context.Context, limit *time.Duration) {
 	if ctx == nil || ctx.Err() != nil || goroutine() != hist.gid.Load() {
 		return
 	}
-	if patience.Wait(ctx.Done(), *limit, nil) { // contexts of others may need a goroutine to be canceled
+	if patience.Wait(ctx.Done(), *limit, nil) { // other context types may need a goroutine to cancel
 		return
 	}
 	*limit = impatient
@@ -313,13 +315,14 @@ func (hist *history) canceled(f *frame, ctx context.Context, limit *time.Duratio
 	for inner := f; inner.parent != nil; inner = inner.parent {
 		if outer := inner.parent; outer.ctx != nil && outer.ctx.Err() != nil {
 			hist.violated(violation{law: Context, link: outer.name, at: -1,
-				why: "the caller canceled its context while the end ran, but that did not cancel the context that the link handed on"})
+				why: "the caller canceled its context while the end ran, but that did not cancel the context that the link passed on"})
 			return
 		}
 	}
 }
 
-// sameRequest compares two requests by identity if they have one, else by content.
+// sameRequest compares requests that are references by identity, and others by
+// content.
 func sameRequest(a, b any) bool {
 	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch v.Kind() {
@@ -335,8 +338,8 @@ type call struct {
 	exit    exit
 }
 
-// ready prepares a call. The returned function makes the call and blocks until it
-// is over.
+// ready prepares a call. The returned function makes the call and blocks until
+// it ends.
 func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) (*call, func()) {
 	end := &plan{does: p.does, res: p.res, err: &endError{p.does}}
 	c := &call{history: &history{comp: comp, req: p.req, end: end}}
@@ -370,12 +373,12 @@ func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p pr
 	}
 }
 
-// play makes one call and waits until it is over. with sets up its history.
+// play makes one call and waits until it ends. with configures its history.
 func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) *call {
 	c, run := k.ready(h, comp, p, with)
 	k.current.Store(c.history)
 	if !within(k.within, run) {
-		k.stick(c.history, p)
+		k.markStuck(c.history, p)
 	}
 	k.current.Store(nil)
 	k.made++
@@ -383,11 +386,11 @@ func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p pro
 	return c
 }
 
-// stick notes that a call did not return.
-func (k *kit[Req, Res]) stick(hist *history, p program[Req, Res]) {
-	who := cmp.Or(hist.control(), "no link has control, so the machine may only be slow: see chaintest.Within")
-	k.stuck = fmt.Sprintf("a call did not return within %s: %s\n%s%s", k.within, who, k.describe(p),
-		indent("what happened before:\n"+strings.Join(lines(hist.trace()), "\n"), "  "))
+// markStuck records that a call did not return.
+func (k *kit[Req, Res]) markStuck(hist *history, p program[Req, Res]) {
+	running := cmp.Or(hist.control(), "no link is running, so the machine may be slow: see chaintest.WithTimeout")
+	k.stuck = fmt.Sprintf("a call did not return within %s: %s\n%s%s", k.within, running, k.describe(p),
+		indent("trace:\n"+strings.Join(lines(hist.trace()), "\n"), "  "))
 }
 
 func (k *kit[Req, Res]) count(hist *history) {
@@ -409,7 +412,7 @@ func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	case fails:
 		end = "returns an error"
 		if !reflect.ValueOf(&p.res).Elem().IsZero() {
-			end += ", beside " + show(p.res)
+			end += " and " + show(p.res)
 		}
 	case panics, goexits:
 		end = p.does.String()
@@ -421,11 +424,10 @@ func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(req), p.caller, end)
 }
 
-// show prints a value by its String or Error method. It prints other values
-// without unexported fields.
+// show prints a value by its Error or String method, or by its exported fields.
 func show(v any) (text string) {
 	defer func() {
-		if recover() != nil { // such as that of a String of a nil pointer
+		if recover() != nil { // the String of a nil pointer may panic
 			text = snapshot.Of(v).Public()
 		}
 	}()
@@ -438,15 +440,16 @@ func show(v any) (text string) {
 	return snapshot.Of(v).Public()
 }
 
-// within runs fn in a goroutine of its own and reports whether fn ended in time.
+// within runs fn in a new goroutine and reports whether fn ended within d.
 func within(d time.Duration, fn func()) bool {
 	done := make(chan struct{})
 	go unlabeled(fn, func() { close(done) })
 	return patience.Wait(done, d, nil)
 }
 
-// unlabeled runs fn and then over, without the labels that fn gave to the
-// goroutine: the kit's own goroutine is not one that a link left behind.
+// unlabeled runs fn, removes the labels that fn gave to the goroutine, and runs
+// over. Without labels, the kit does not report its own goroutine for the law
+// Goroutines.
 func unlabeled(fn, over func()) {
 	defer over()
 	defer pprof.SetGoroutineLabels(context.Background())

@@ -14,14 +14,14 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Laws tries the laws of this package on a chain, or on one link as
-// chain.New(link), with requests and ends drawn at random. It tries each law
-// with 100 calls, or with as many as -rapid.checks says; -short divides that by
-// 5. Each broken law is an error of the test. The error names the law and the
+// Laws tests the laws of this package on a chain, with random requests and
+// ends. Use chain.New(link) to test one link. Laws makes 100 calls for each
+// law, or as many as the flag -rapid.checks sets; -short divides that by 5.
+// Each broken law is an error of the test. The error names the law and the
 // link, and shows the smallest call that rapid found.
 //
-// A chain that is empty, does not compose or does not return fails the test at
-// once.
+// An empty chain, and a chain that does not compose or return, fails the test
+// at once.
 func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 	t.Helper()
 	if c.Len() == 0 {
@@ -29,11 +29,11 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 		return
 	}
 	cfg := configure("Laws", c.Links(), opts)
-	requests, err := generator[Req]("Requests", cfg.requests)
+	requests, err := generator[Req]("WithRequests", cfg.requests)
 	if err != nil {
 		cfg.refuse("%v", err)
 	}
-	results, err := generator[Res]("Results", cfg.results)
+	results, err := generator[Res]("WithResults", cfg.results)
 	if err != nil {
 		cfg.refuse("%v", err)
 	}
@@ -59,18 +59,18 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 	}
 }
 
-// run tries all laws. It returns an error if no more can be tried.
+// run tests all laws. It returns an error if the kit cannot continue.
 func (k *kit[Req, Res]) run(t rapid.TB) error {
 	t.Helper()
 	f, err := k.composing()
-	if v := k.faint.Load(); v != nil {
+	if v := k.heldPanic.Load(); v != nil {
 		return fmt.Errorf("the function given by WithHeld panics: %v", *v)
 	}
 	if k.report(t, f, ""); err != nil {
 		return err
 	}
 	if f != nil && f.link != "" {
-		return nil // it cannot be composed without being called
+		return nil // the link calls next whenever it is composed
 	}
 	if err := errors.Join(k.search(t, "OwnEnd", k.ownEnd), k.search(t, "Calls", k.calls)); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 		if err := k.search(t, "Goroutines", k.goroutines); err != nil {
 			return err
 		}
-		if !k.broken[Goroutines] { // no later call left one
+		if !k.broken[Goroutines] { // no later call shows it
 			k.report(t, f, "")
 		}
 	}
@@ -94,19 +94,19 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 	return nil
 }
 
-// search tries the laws of a property until it finds no further broken law.
-// Each round composes the chain anew, and reports one law.
+// search tests a property until it finds no further broken law. Each round
+// composes the chain again and reports one law.
 func (k *kit[Req, Res]) search(t rapid.TB, name string, compose func() (property, error)) error {
 	t.Helper()
 	for k.stuck == "" {
-		k.sought = 0
+		k.shrinking = 0
 		prop, err := compose()
 		if err != nil || prop == nil {
 			return err
 		}
 		f, again, err := k.try(t, name, prop)
-		k.sought = 0
-		switch v := k.faint.Load(); {
+		k.shrinking = 0
+		switch v := k.heldPanic.Load(); {
 		case v != nil:
 			return fmt.Errorf("the function given by WithHeld panics: %v", *v)
 		case k.stuck != "":
@@ -119,7 +119,7 @@ func (k *kit[Req, Res]) search(t rapid.TB, name string, compose func() (property
 	return nil
 }
 
-// unreached tries the law Reached, when all calls have been made.
+// unreached tests the law Reached after all calls.
 func (k *kit[Req, Res]) unreached() *finding {
 	if k.reached > 0 || k.made == 0 || len(k.broken) > 0 || k.excused(Reached, "") {
 		return nil
@@ -131,46 +131,46 @@ func (k *kit[Req, Res]) unreached() *finding {
 		}
 	}
 	return &finding{violation: violation{law: Reached, link: most, at: -1, why: fmt.Sprintf(
-		"it stopped %d of %d calls, and none reached the end: draw some requests that pass this link", k.stopped[most], k.made)}}
+		"it stopped %d of %d calls, and none reached the end: use WithRequests to draw requests that pass this link", k.stopped[most], k.made)}}
 }
 
-// mostTries limits how many smaller programs are tried when a law is broken. A
-// number, unlike a time, finds the same program on any machine.
+// mostTries limits how many smaller programs are tested when a law is broken. A
+// limit of time would find different programs on different machines.
 const (
 	mostTries = 500
-	mostLeaks = 50 // each try leaves a goroutine behind
+	mostLeaks = 50 // for the law Goroutines: each try adds a goroutine that never ends
 )
 
-// try has rapid look for a program that breaks a law. again is the flag that
+// try lets rapid search for a program that breaks a law. again is the flag that
 // repeats the run.
 func (k *kit[Req, Res]) try(t rapid.TB, name string, prop property) (last *finding, again string, err error) {
 	tries := 0 // since a law was found to be broken
-	said := search(t, name, func(rt *rapid.T) {
-		if k.stuck != "" || tries > mostTries || k.sought == Goroutines && tries > mostLeaks {
+	reported := search(t, name, func(rt *rapid.T) {
+		if k.stuck != "" || tries > mostTries || k.shrinking == Goroutines && tries > mostLeaks {
 			return
 		}
 		if last != nil {
 			tries++
 		}
 		if f := prop(rt); f != nil {
-			last, k.sought = f, f.law
+			last, k.shrinking = f, f.law
 			rt.Fatalf("law %s is broken", f.law)
 		}
 	})
-	if last == nil && said != "" && k.stuck == "" {
-		return nil, "", fmt.Errorf("the laws could not be tried: %s", said)
+	if last == nil && reported != "" && k.stuck == "" {
+		return nil, "", fmt.Errorf("the laws could not be tested: %s", reported)
 	}
-	return last, seed.FindString(said), nil
+	return last, seed.FindString(reported), nil
 }
 
 var seed = regexp.MustCompile(`-rapid\.seed=\d+`)
 
-// search has rapid check a property in a goroutine of its own, and returns its
-// complaints; empty if there are none.
+// search lets rapid check a property in a new goroutine, and returns the errors
+// that rapid reported, or "".
 func search(t rapid.TB, name string, prop func(*rapid.T)) string {
 	c := &collector{TB: t, name: t.Name() + "/" + name}
 	done := make(chan struct{})
-	go func() { // which the collector may end
+	go func() { // the collector may end it
 		defer close(done)
 		rapid.Check(c, prop)
 	}()
@@ -200,7 +200,7 @@ func (k *kit[Req, Res]) report(t rapid.TB, f *finding, again string) {
 	case expected != nil:
 		b.WriteString(columns("expected", "actual", expected, lines(f.actual)))
 	case f.actual != nil:
-		b.WriteString("  what happened:\n" + indent(strings.Join(lines(f.actual), "\n"), "    ") + "\n")
+		b.WriteString("  trace:\n" + indent(strings.Join(lines(f.actual), "\n"), "    ") + "\n")
 	}
 	b.WriteString(rerun(t, again))
 	if f.link != "" && f.law != Accepted {
@@ -209,17 +209,18 @@ func (k *kit[Req, Res]) report(t rapid.TB, f *finding, again string) {
 	t.Errorf("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// rerun returns the line that says how to repeat a run with the flag again.
+// rerun returns a line with the command that repeats the run, or "" if again is
+// empty.
 func rerun(t rapid.TB, again string) string {
 	if again == "" {
 		return ""
 	}
-	return fmt.Sprintf("  to see it again: go test -run '^%s$' %s\n", t.Name(), again)
+	return fmt.Sprintf("  to repeat it: go test -run '^%s$' %s\n", t.Name(), again)
 }
 
-// expected returns the trace that keeps the law: that of another call, or the
-// actual one up to the first wrong event. It is nil if the trace does not show
-// the fault.
+// expected returns the trace that keeps the law: the trace of another call, or
+// the actual trace up to the first wrong event, which it replaces. It returns
+// nil if the trace does not show the fault.
 func (f *finding) expected() []string {
 	switch {
 	case f.path != nil:
@@ -234,8 +235,8 @@ func (f *finding) expected() []string {
 	return append(lines(f.actual[:f.at]), event{depth: depth}.indent()+f.want)
 }
 
-// collector is the test that rapid reports to. It collects the complaints, for
-// the kit to report.
+// collector is the test that rapid reports to. It collects the errors of rapid,
+// so that the kit can report them.
 type collector struct {
 	rapid.TB
 	name string
@@ -243,13 +244,13 @@ type collector struct {
 	text []string
 }
 
-func (c *collector) say(text string) {
+func (c *collector) add(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text = append(c.text, text)
 }
 
-// Failed reports whether rapid complained.
+// Failed reports whether rapid reported an error.
 func (c *collector) Failed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,9 +261,9 @@ func (c *collector) Name() string              { return c.name }
 func (c *collector) Helper()                   {}
 func (c *collector) Log(...any)                {}
 func (c *collector) Logf(string, ...any)       {}
-func (c *collector) Error(args ...any)         { c.say(fmt.Sprint(args...)) }
-func (c *collector) Errorf(f string, a ...any) { c.say(fmt.Sprintf(f, a...)) }
-func (c *collector) Fail()                     { c.say("it failed") }
+func (c *collector) Error(args ...any)         { c.add(fmt.Sprint(args...)) }
+func (c *collector) Errorf(f string, a ...any) { c.add(fmt.Sprintf(f, a...)) }
+func (c *collector) Fail()                     { c.add("it failed") }
 func (c *collector) FailNow()                  { c.Fail(); runtime.Goexit() }
 func (c *collector) Fatal(args ...any)         { c.Error(args...); runtime.Goexit() }
 func (c *collector) Fatalf(f string, a ...any) { c.Errorf(f, a...); runtime.Goexit() }

@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	_ = flag.Set("rapid.nofailfile", "true") // what fails here fails on purpose
+	_ = flag.Set("rapid.nofailfile", "true") // the failures of these tests are expected
 	os.Exit(m.Run())
 }
 
 type key struct{}
 
-// wrong makes a link that breaks a law and, as far as that is possible, no other. Each is made anew for each test, with
-// the options that it takes to notice it.
+// wrong makes a link that breaks one law and, if possible, no other, and the
+// options that the law needs. Each test makes its own.
 type wrong func() (link, []chaintest.Option)
 
 func only(l link) wrong { return func() (link, []chaintest.Option) { return l, nil } }
@@ -39,25 +39,25 @@ var faults = map[string]struct {
 	law    chaintest.Law
 	reason string
 	link   wrong
-	says   string // what the message says besides
+	says   string // a part of the message; alternatives are separated by |
 }{
-	"Stops": {chaintest.Reached, "nothing can be said of a chain that never gets to its end",
+	"Stops": {chaintest.Reached, "the kit cannot test a chain that never reaches its end",
 		only(around("wrong", func(context.Context, *request, handler) (outcome, error) { return outcome{}, nil })),
 		"none reached the end"},
-	"CallsWhileComposing": {chaintest.Composing, "work is done before anybody asked for it",
+	"CallsWhileComposing": {chaintest.Composing, "the work is done before the first request",
 		only(chain.Named("wrong", func(next handler) handler {
 			_, _ = next(context.Background(), &request{})
 			return next
 		})), "while the chain was composed"},
-	"HoldsWhileComposing": {chaintest.Composing, "a lock that is taken when composing is never given back",
+	"HoldsWhileComposing": {chaintest.Composing, "a lock that is taken while composing is never released",
 		func() (link, []chaintest.Option) {
 			var held atomic.Int32
 			return chain.Named("wrong", func(next handler) handler {
 				held.Add(1)
 				return next
 			}), []chaintest.Option{chaintest.WithHeld(func() int { return int(held.Load()) })}
-		}, "0 was held before composing, 1 afterwards"},
-	"KeepsTheFirstNext": {chaintest.OwnEnd, "all handlers that are made of the chain do what the first one does",
+		}, "the number held was 0 before composing and 1 afterwards"},
+	"KeepsTheFirstNext": {chaintest.OwnEnd, "all handlers of the chain call the end of the first one",
 		func() (link, []chaintest.Option) {
 			var once sync.Once
 			var first handler
@@ -66,7 +66,7 @@ var faults = map[string]struct {
 				return func(ctx context.Context, req *request) (outcome, error) { return first(ctx, req) }
 			}), nil
 		}, "another composition"},
-	"KeepsTheLastNext": {chaintest.OwnEnd, "all handlers that are made of the chain do what the last one does",
+	"KeepsTheLastNext": {chaintest.OwnEnd, "all handlers of the chain call the end of the last one",
 		func() (link, []chaintest.Option) {
 			var last handler
 			return chain.Named("wrong", func(next handler) handler {
@@ -74,14 +74,14 @@ var faults = map[string]struct {
 				return func(ctx context.Context, req *request) (outcome, error) { return last(ctx, req) }
 			}), nil
 		}, "another composition"},
-	"CallsTwice": {chaintest.NextOnce, "work is done twice",
+	"CallsTwice": {chaintest.NextOnce, "the work is done twice",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if _, err := next(ctx, req); err != nil {
 				return next(ctx, req)
 			}
 			return next(ctx, req)
 		})), "a second time"},
-	"CallsAgainAfterAnError": {chaintest.NextOnce, "a retry where none is wanted",
+	"CallsAgainAfterAnError": {chaintest.NextOnce, "the link retries after an error",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			res, err := next(ctx, req)
 			if err != nil {
@@ -89,7 +89,7 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})), "end:     returns an error\n"},
-	"OtherGoroutine": {chaintest.Nested, "a panic there ends the program",
+	"OtherGoroutine": {chaintest.Nested, "a panic in that goroutine ends the program",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
 			done := make(chan struct{})
 			go func() {
@@ -99,7 +99,7 @@ var faults = map[string]struct {
 			<-done
 			return res, err
 		})), "another goroutine"},
-	"DoesNotWait": {chaintest.Nested, "what comes after the link believes that the work is done",
+	"DoesNotWait": {chaintest.Nested, "the link returns before the work is done",
 		func() (link, []chaintest.Option) {
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 				begun := make(chan struct{})
@@ -111,22 +111,22 @@ var faults = map[string]struct {
 				return outcome{}, nil
 			}), nil
 		}, ""},
-	"CallsLater": {chaintest.Nested, "work is done that nobody waits for",
+	"CallsLater": {chaintest.Nested, "the work is done after the call returned",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if ctx.Err() != nil {
 				return outcome{}, ctx.Err()
 			}
 			go func() {
-				<-ctx.Done() // the caller cancels it when the call is over
+				<-ctx.Done() // the kit cancels it after the call
 				_, _ = next(ctx, req)
 			}()
 			return outcome{}, nil
 		})), "after it had returned"},
-	"Panics": {chaintest.NoPanic, "a link is no reason for the whole to come down",
+	"Panics": {chaintest.NoPanic, "a panic of a link could end the program",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			return outcome{Message: req.Next.Name}, nil
 		})), "nil pointer"},
-	"PanicsAfterwards": {chaintest.NoPanic, "nor is its after part",
+	"PanicsAfterwards": {chaintest.NoPanic, "a link may also panic after next returned",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			res, err := next(ctx, req)
 			if err != nil {
@@ -134,14 +134,14 @@ var faults = map[string]struct {
 			}
 			return res, nil
 		})), "no error expected"},
-	"EndsTheGoroutine": {chaintest.NoPanic, "the caller never learns what became of its call",
+	"EndsTheGoroutine": {chaintest.NoPanic, "the caller gets no result",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if req.Nodes > 3 {
 				runtime.Goexit()
 			}
 			return next(ctx, req)
 		})), "ended its goroutine"},
-	"KeepsOnError": {chaintest.GivesBack, "a lock is lost with each error", holding(func(next func() error, give func()) {
+	"KeepsOnError": {chaintest.GivesBack, "each error leaves a lock taken", holding(func(next func() error, give func()) {
 		var err error
 		defer func() {
 			if err == nil {
@@ -150,11 +150,11 @@ var faults = map[string]struct {
 		}()
 		err = next()
 	}), "end:     returns an error\n"},
-	"KeepsOnPanic": {chaintest.GivesBack, "a lock is lost with each panic", holding(func(next func() error, give func()) {
+	"KeepsOnPanic": {chaintest.GivesBack, "each panic leaves a lock taken", holding(func(next func() error, give func()) {
 		_ = next()
 		give()
 	}), "ends its goroutine|panics"},
-	"KeepsOnGoexit": {chaintest.GivesBack, "a lock is lost with a goroutine", holding(func(next func() error, give func()) {
+	"KeepsOnGoexit": {chaintest.GivesBack, "each Goexit leaves a lock taken", holding(func(next func() error, give func()) {
 		defer func() {
 			if v := recover(); v != nil {
 				give()
@@ -164,31 +164,31 @@ var faults = map[string]struct {
 		_ = next()
 		give()
 	}), "end:     ends its goroutine"},
-	"OwnContext": {chaintest.Context, "a request that nobody waits for any more goes on, without its trace",
+	"OwnContext": {chaintest.Context, "inner links miss the values and the cancellation of the caller",
 		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
 			return next(context.Background(), req)
 		})), "lacks a value of the one that it got"},
-	"NilContext": {chaintest.Context, "the next link panics",
+	"NilContext": {chaintest.Context, "the next link panics on a nil context",
 		only(around("wrong", func(_ context.Context, req *request, next handler) (outcome, error) {
-			return next(nil, req) //nolint:staticcheck // that is the fault
+			return next(nil, req) //nolint:staticcheck // the fault of this link
 		})), "nil context"},
-	"NotCanceled": {chaintest.Context, "a request that nobody waits for any more goes on",
+	"NotCanceled": {chaintest.Context, "the inner links continue after the caller canceled",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			return next(context.WithoutCancel(ctx), req)
 		})), "cancel"},
-	"NotCanceledMeanwhile": {chaintest.Context, "a deadline that comes while the work goes on is not noticed",
+	"NotCanceledMeanwhile": {chaintest.Context, "the work does not notice a cancellation while it runs",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if ctx.Err() != nil {
 				return next(ctx, req)
 			}
 			return next(context.WithoutCancel(ctx), req)
 		})), "canceled its context while the end ran"},
-	"SwallowsErrors": {chaintest.Errors, "a failure looks like success",
+	"SwallowsErrors": {chaintest.Errors, "the caller takes a failure for a success",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			res, _ := next(ctx, req)
 			return res, nil
 		})), "errors.Is does not find it"},
-	"RewritesErrors": {chaintest.Errors, "nobody can test for the error",
+	"RewritesErrors": {chaintest.Errors, "the caller cannot test for the error",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			res, err := next(ctx, req)
 			if err != nil {
@@ -196,12 +196,12 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})), "errors.Is does not find it"},
-	"SwallowsPanics": {chaintest.Panics, "a crash looks like success",
+	"SwallowsPanics": {chaintest.Panics, "the caller takes a panic for a success",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			defer func() { _ = recover() }()
 			return next(ctx, req)
 		})), "end:     panics"},
-	"RewritesPanics": {chaintest.Panics, "nobody can test for what was given to panic",
+	"RewritesPanics": {chaintest.Panics, "the caller cannot test for the panic value",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (res outcome, err error) {
 			defer func() {
 				if v := recover(); v != nil {
@@ -210,12 +210,12 @@ var faults = map[string]struct {
 			}()
 			return next(ctx, req)
 		})), "the panic of the inner links is lost"},
-	"ChangesTheRequest": {chaintest.Request, "who calls again calls with something else",
+	"ChangesTheRequest": {chaintest.Request, "a second call with the request differs",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			req.Nodes++
 			return next(ctx, req)
 		})), "Nodes: was 0, is 1"},
-	"ChangesTheRequestAfterwards": {chaintest.Request, "on the way out, deep inside",
+	"ChangesTheRequestAfterwards": {chaintest.Request, "the link changes a nested field after next returned",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			res, err := next(ctx, req)
 			if req.Next != nil {
@@ -223,7 +223,7 @@ var faults = map[string]struct {
 			}
 			return res, err
 		})), `Next.Name: was "", is "!"`},
-	"ChangesTheResult": {chaintest.Result, "what the work came to is not what its caller sees",
+	"ChangesTheResult": {chaintest.Result, "the caller gets another result than that of the work",
 		func() (link, []chaintest.Option) {
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 				res, err := next(ctx, req)
@@ -231,7 +231,7 @@ var faults = map[string]struct {
 				return res, err
 			}), []chaintest.Option{chaintest.WithKeptResult("wrong")}
 		}, `Message: was "", is "!"`},
-	"EveryOther": {chaintest.Repeatable, "nobody can tell what a call will do",
+	"EveryOther": {chaintest.Repeatable, "two equal calls differ",
 		func() (link, []chaintest.Option) {
 			var n atomic.Int64
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
@@ -240,8 +240,8 @@ var faults = map[string]struct {
 				}
 				return next(ctx, req)
 			}), nil
-		}, "the second of two equal calls took another way"},
-	"SharesTheRequest": {chaintest.Concurrent, "one resource is reconciled twice, the other never",
+		}, "the second of two equal calls ran differently"},
+	"SharesTheRequest": {chaintest.Concurrent, "one resource is reconciled twice, and the other one never",
 		func() (link, []chaintest.Option) {
 			var shared atomic.Pointer[request]
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
@@ -249,8 +249,8 @@ var faults = map[string]struct {
 				letOthers()
 				return next(ctx, shared.Load())
 			}), nil
-		}, "not the request of its own call"},
-	"SharesTheContext": {chaintest.Concurrent, "a request is canceled with another one",
+		}, "not the request of its call"},
+	"SharesTheContext": {chaintest.Concurrent, "the cancellation of one request cancels another one",
 		func() (link, []chaintest.Option) {
 			var shared atomic.Value
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
@@ -259,7 +259,7 @@ var faults = map[string]struct {
 				return next(*shared.Load().(*context.Context), req)
 			}), nil
 		}, ""},
-	"SharesTheError": {chaintest.Concurrent, "a call fails for what happened in another one",
+	"SharesTheError": {chaintest.Concurrent, "a call returns the error of another call",
 		func() (link, []chaintest.Option) {
 			var shared atomic.Pointer[error]
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
@@ -272,7 +272,7 @@ var faults = map[string]struct {
 				return res, errors.Join(*shared.Load())
 			}), nil
 		}, ""},
-	"OneAtATime": {chaintest.Concurrent, "calls fail that would not fail alone",
+	"OneAtATime": {chaintest.Concurrent, "a call fails because another one runs at the same time",
 		func() (link, []chaintest.Option) {
 			var mu sync.Mutex
 			return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
@@ -283,21 +283,21 @@ var faults = map[string]struct {
 				letOthers()
 				return next(ctx, req)
 			}), nil
-		}, "took another way among other calls than alone"},
-	"LeavesAGoroutine": {chaintest.Goroutines, "memory and connections are used up",
+		}, "ran differently at the same time as other calls"},
+	"LeavesAGoroutine": {chaintest.Goroutines, "each call uses more memory",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			until := stop()
 			go func() { <-until }()
 			return next(ctx, req)
-		})), "left behind"},
-	"AssertsTheContext": {chaintest.Observing, "whoever installs a tracer breaks the chain",
+		})), "a goroutine that it started does not end"},
+	"AssertsTheContext": {chaintest.Observing, "an observer breaks the chain",
 		only(around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if of := fmt.Sprintf("%T", ctx); strings.Contains(of, "value") || strings.HasPrefix(of, "*chain.") {
 				return outcome{}, errors.New("not my context")
 			}
 			return next(ctx, req)
-		})), "took another way when the chain was observed"},
-	"ForgetsForSome": {chaintest.Accepted, "the links after it are dropped for some requests", func() (link, []chaintest.Option) {
+		})), "ran differently when the chain was observed"},
+	"ForgetsForSome": {chaintest.Accepted, "the inner links do not run for some requests", func() (link, []chaintest.Option) {
 		return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if req.Nodes > 3 {
 				return outcome{}, nil
@@ -341,24 +341,25 @@ var strict = chaintest.WithComposer(chaintest.Composer[*request, outcome]{
 	View:    func(r *request) any { return struct{ Nodes int }{r.Nodes} },
 })
 
-// quick lets rapid make fewer calls, and the same ones in each run.
+// quick makes rapid run fewer checks, and the same ones in each run.
 func quick(t *testing.T) {
 	t.Helper()
 	checks := "50"
 	if testing.Short() {
-		checks = "250" // of which rapid makes a fifth
+		checks = "250" // with -short, rapid divides this by 5
 	}
 	set(t, "rapid.checks", checks)
 	set(t, "rapid.seed", "1")
 }
 
-// waiting is closed when the test ends in which a link waits for it.
+// waiting is a channel that blocked links wait for. The end of the test closes
+// it.
 var waiting atomic.Pointer[chan struct{}]
 
 func stop() <-chan struct{} { return *waiting.Load() }
 
-// bubble runs a test in virtual time, which passes only when every goroutine
-// of the test waits. No limit is missed there because the machine is busy.
+// bubble runs a test in virtual time, which advances only when every goroutine
+// of the test waits. So a busy machine does not exceed a limit.
 func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,10 +370,10 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// letOthers waits, in a bubble, until all other calls wait too.
+// letOthers waits until all other calls wait, too. It works only in a bubble.
 func letOthers() { time.Sleep(time.Millisecond) }
 
-// holding makes a link that takes something and gives it back as fn says.
+// holding makes a link that takes a lock. fn decides when to release it.
 func holding(fn func(next func() error, give func())) wrong {
 	return func() (link, []chaintest.Option) {
 		var held atomic.Int32
@@ -384,7 +385,7 @@ func holding(fn func(next func() error, give func())) wrong {
 	}
 }
 
-// Every law notices a link that breaks it, and names itself and the link.
+// Each broken law is an error that names the law and the link.
 func TestLawsNoticeFaults(t *testing.T) {
 	tried := map[chaintest.Law]bool{}
 	for name, tc := range faults {
@@ -413,7 +414,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 				found = found || strings.Contains(message, says)
 			}
 			if message == "" || !found {
-				t.Errorf("%s: want %q and %q, got:\n%s", tc.reason, want, tc.says, got.said())
+				t.Errorf("%s: want %q and %q, got:\n%s", tc.reason, want, tc.says, got.reported())
 			}
 		})
 	}
@@ -424,7 +425,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 	}
 }
 
-// No law notices anything in links that are right, nor in those of package chain.
+// Correct links, and the links of package chain, break no law.
 func TestLawsHold(t *testing.T) {
 	seen := func(context.Context, *request) error { return nil }
 	many := func(_ context.Context, r *request) bool { return r.Nodes > 0 }
@@ -433,32 +434,32 @@ func TestLawsHold(t *testing.T) {
 		chain  links
 		opts   []chaintest.Option
 	}{
-		"Pass":     {"a link that does nothing", chain.New(pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
-		"Long":     {"many of them", chain.New(pass("a"), pass("b"), pass("c"), pass("d"), pass("e"), pass("f"), pass("g")), nil},
-		"SameName": {"two of one name", chain.New(pass("a"), pass("a")), nil},
+		"Pass":     {"a link that only calls next", chain.New(pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
+		"Long":     {"a chain of many links", chain.New(pass("a"), pass("b"), pass("c"), pass("d"), pass("e"), pass("f"), pass("g")), nil},
+		"SameName": {"two links with one name", chain.New(pass("a"), pass("a")), nil},
 		"Hooks": {"the hooks of package chain", chain.New(
 			chain.Before[*request, outcome](seen),
 			chain.After(func(context.Context, *request, outcome) error { return nil }),
 			chain.Finally(func(context.Context, *request, outcome, error) {}),
 		), []chaintest.Option{chaintest.WithKeptResult()}},
 		"When":     {"a link for some requests", chain.New(chain.When(many, pass("a"))), []chaintest.Option{chaintest.WithKeptResult()}},
-		"Recover":  {"what rescues from panics", chain.New(chain.Recover, pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
-		"Deadline": {"what limits time", chain.New(pass("a"), chain.Deadline(time.Minute, pass("b"))), []chaintest.Option{chaintest.WithKeptResult()}},
-		"All": {"all together, observed and decorated", chain.New(chain.Recover, chain.Before[*request, outcome](seen), chain.When(many, pass("a")),
+		"Recover":  {"a link that recovers panics", chain.New(chain.Recover, pass("a")), []chaintest.Option{chaintest.WithKeptResult()}},
+		"Deadline": {"a link that limits time", chain.New(pass("a"), chain.Deadline(time.Minute, pass("b"))), []chaintest.Option{chaintest.WithKeptResult()}},
+		"All": {"all links of package chain, observed and decorated", chain.New(chain.Recover, chain.Before[*request, outcome](seen), chain.When(many, pass("a")),
 			chain.Deadline(time.Minute, chain.Named("b", chain.Finally(func(context.Context, *request, outcome, error) {})))).
 			Observe(&chaintest.Recorder{}).Decorate(func(_ *chain.Link, h handler) handler { return h }), nil},
-		"Stops": {"a guard that lets some through", chain.New(pass("a"), around("guard", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"Stops": {"a link that stops some requests", chain.New(pass("a"), around("guard", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			if r.Nodes > 5 {
 				return outcome{"too many"}, nil
 			}
 			return next(ctx, r)
 		})), nil},
-		"Copies": {"a link that hands on a copy", chain.New(around("copy", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"Copies": {"a link that passes on a copy of the request", chain.New(around("copy", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			c := *r
 			c.Nodes++
 			return next(context.WithValue(ctx, key{}, 1), &c)
 		}), pass("a")), nil},
-		"Locks": {"a link that lets one call in at a time", func() links {
+		"Locks": {"a link that admits one call at a time", func() links {
 			var mu sync.Mutex
 			return chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				mu.Lock()
@@ -466,18 +467,18 @@ func TestLawsHold(t *testing.T) {
 				return next(ctx, r)
 			}))
 		}(), nil},
-		"Notes": {"a link that remarks something", chain.New(around("note", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"Notes": {"a link that calls chain.Note", chain.New(around("note", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			chain.Note(ctx, "noted")
 			return next(ctx, r)
 		})), nil},
-		"Wraps": {"a link that says more about errors", chain.New(around("wrap", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"Wraps": {"a link that wraps errors", chain.New(around("wrap", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			res, err := next(ctx, r)
 			if err != nil {
 				err = fmt.Errorf("wrap: %w", err)
 			}
 			return res, err
 		})), nil},
-		"Repanics": {"a link that looks at panics and lets them go", chain.New(around("look", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"Repanics": {"a link that recovers a panic and panics again", chain.New(around("look", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			defer func() {
 				if v := recover(); v != nil {
 					panic(v)
@@ -485,12 +486,12 @@ func TestLawsHold(t *testing.T) {
 			}()
 			return next(ctx, r)
 		})), nil},
-		"Strict": {"a chain that is not composed by Then, whose links may change some fields", chain.New(pass("a"),
+		"Strict": {"with a Composer, links may change fields outside of the view", chain.New(pass("a"),
 			around("names", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				r.Name += "x" // not in the view
 				return next(ctx, r)
 			})), []chaintest.Option{strict, chaintest.WithKeptResult()}},
-		"Acts": {"a link that has an effect on purpose", func() links {
+		"Acts": {"WithActing allows an effect", func() links {
 			var n atomic.Int64
 			return chain.New(around("act", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				if r.Nodes++; n.Add(1)%2 == 0 {
@@ -499,12 +500,12 @@ func TestLawsHold(t *testing.T) {
 				return next(ctx, r)
 			}))
 		}(), []chaintest.Option{chaintest.WithActing("act")}},
-		"ActsNotAtAll": {"it may do without", chain.New(pass("a")), []chaintest.Option{chaintest.WithActing("a")}},
-		"EveryLink": {"an excuse of every link", chain.New(pass("a"), around("twice", func(ctx context.Context, r *request, next handler) (outcome, error) {
+		"ActsNotAtAll": {"WithActing does not require an effect", chain.New(pass("a")), []chaintest.Option{chaintest.WithActing("a")}},
+		"EveryLink": {"an excuse without a name applies to every link", chain.New(pass("a"), around("twice", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			_, _ = next(ctx, r)
 			return next(ctx, r)
 		})), []chaintest.Option{
-			chaintest.WithExcuse(chaintest.NextOnce, "", "links may try again"),
+			chaintest.WithExcuse(chaintest.NextOnce, "", "links may retry"),
 		}},
 		"Watches": {"a goroutine that ends with the context of the call", chain.New(around("watch", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			go func() { <-ctx.Done() }()
@@ -515,17 +516,17 @@ func TestLawsHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, func(t rapid.TB) { chaintest.Laws(t, tc.chain, tc.opts...) })
 			if got.failed || len(got.logs) > 0 {
-				t.Errorf("%s: got:\n%s\n%s", tc.reason, got.said(), strings.Join(got.logs, "\n"))
+				t.Errorf("%s: got:\n%s\n%s", tc.reason, got.reported(), strings.Join(got.logs, "\n"))
 			}
 		})
 	}
 }
 
-// Each fault is forgiven to the link that has it, by its law's name, and not to another one.
+// An excuse applies to its law and its link, and to no other link.
 func TestExcuse(t *testing.T) {
 	tried := map[chaintest.Law]bool{}
 	for name, tc := range faults {
-		if tried[tc.law] || tc.law == chaintest.Accepted { // which is never excused
+		if tried[tc.law] || tc.law == chaintest.Accepted { // no excuse is possible from Accepted
 			continue
 		}
 		tried[tc.law] = true
@@ -536,7 +537,7 @@ func TestExcuse(t *testing.T) {
 				want bool
 			}{{"wrong", false}, {"outer", !chainWide(tc.law) || name == "CallsWhileComposing"}} {
 				if race.Enabled && !c.want {
-					continue // there is nothing to be found, and looking for it takes long
+					continue // a search that finds nothing takes long
 				}
 				var got *fake
 				bubble(t, func(t *testing.T) {
@@ -546,15 +547,15 @@ func TestExcuse(t *testing.T) {
 						chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse)...)
 					})
 				})
-				if broken := strings.Contains(got.said(), fmt.Sprintf("law %s is broken", tc.law)); broken != c.want {
-					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", c.link, broken, c.want, got.said())
+				if broken := strings.Contains(got.reported(), fmt.Sprintf("law %s is broken", tc.law)); broken != c.want {
+					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", c.link, broken, c.want, got.reported())
 				}
 			}
 		})
 	}
 }
 
-// chainWide tells laws that are about a chain as a whole.
+// chainWide reports whether a law is about a whole chain.
 func chainWide(l chaintest.Law) bool {
 	switch l {
 	case chaintest.Reached, chaintest.Composing, chaintest.Repeatable, chaintest.Concurrent, chaintest.Observing:
@@ -563,13 +564,13 @@ func chainWide(l chaintest.Law) bool {
 	return false
 }
 
-// verdict is a result that prints itself, and hides its fields.
+// verdict is a result with a String method and an unexported field.
 type verdict struct{ secret string }
 
-func (v *verdict) String() string { return "verdict " + v.secret[:1] } // which panics for a nil one
+func (v *verdict) String() string { return "verdict " + v.secret[:1] } // panics if v is nil
 
-// A failure prints results by their String, ends that fail as errors, and no
-// unexported field.
+// A failure prints results by their String method, an end that fails as an
+// error, and no unexported field.
 func TestLawsPrint(t *testing.T) {
 	type private struct {
 		Name   string
@@ -600,11 +601,11 @@ func TestLawsPrint(t *testing.T) {
 		result *verdict
 		want   string
 	}{
-		"String":   {"a result prints itself", wrong(ok), hidden, "end:     returns verdict a\n"},
-		"Panics":   {"one that cannot is printed by its fields", wrong(ok), nil, "end:     returns nil\n"},
-		"Error":    {"an end that fails returns an error", wrong(failed), nil, "end:     returns an error\n"},
-		"ErrorRes": {"and maybe a result", wrong(failed), hidden, "end:     returns an error, beside verdict a\n"},
-		"Request": {"what others cannot read is not printed", wrong(ok), hidden,
+		"String":   {"a result prints by its String method", wrong(ok), hidden, "end:     returns verdict a\n"},
+		"Panics":   {"a result whose String panics prints by its fields", wrong(ok), nil, "end:     returns nil\n"},
+		"Error":    {"an end that fails prints as an error", wrong(failed), nil, "end:     returns an error\n"},
+		"ErrorRes": {"an end that fails may also return a result", wrong(failed), hidden, "end:     returns an error and verdict a\n"},
+		"Request": {"unexported fields do not print", wrong(ok), hidden,
 			`request: &{Private:{Name:"me"} Time:(struct { secret int })}` + "\n"},
 	}
 	for name, tc := range cases {
@@ -614,8 +615,8 @@ func TestLawsPrint(t *testing.T) {
 				chaintest.Laws(t, tc.chain, chaintest.WithResults(rapid.Just(tc.result)),
 					chaintest.WithRequests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
 			})
-			if !strings.Contains(got.said(), tc.want) || strings.Contains(got.said(), "s3cret") {
-				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.said())
+			if !strings.Contains(got.reported(), tc.want) || strings.Contains(got.reported(), "s3cret") {
+				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.reported())
 			}
 		})
 	}
@@ -627,14 +628,15 @@ func TestExcuseNotNeeded(t *testing.T) {
 	})
 	want := "chaintest: Laws: the excuse of link a for law NextOnce (for fun) was not needed"
 	if got.failed || len(got.logs) != 1 || got.logs[0] != want {
-		t.Errorf("an excuse that is not needed is logged: got %q, %s, want %q", got.logs, got.said(), want)
+		t.Errorf("the kit must log an excuse that was not needed: got logs %q, errors %q, want %q", got.logs, got.reported(), want)
 	}
 }
 
-// sealed is what the kit cannot make.
+// sealed is a type whose values the kit cannot make.
 type sealed struct{ _ int }
 
-// What cannot be tried is an error that says why, and no crash.
+// A wrong option, and a chain that the kit cannot test, is one error with the
+// cause.
 func TestLawsRefuse(t *testing.T) {
 	laws := func(c links, opts ...chaintest.Option) func(rapid.TB) {
 		return func(t rapid.TB) { chaintest.Laws(t, c, opts...) }
@@ -656,37 +658,37 @@ func TestLawsRefuse(t *testing.T) {
 		test   func(rapid.TB)
 		want   string
 	}{
-		"Empty":         {"nothing to test", laws(links{}), "the chain is empty: there is nothing to test"},
-		"NilRequests":   {"a generator that is nil", laws(a, chaintest.WithRequests[*request](nil)), "Requests: the generator is nil"},
-		"NilResults":    {"the other one", laws(a, chaintest.WithResults[outcome](nil)), "Results: the generator is nil"},
-		"OtherRequests": {"of another type", laws(a, chaintest.WithRequests(rapid.Int())), "needs a *rapid.Generator[*chaintest_test.request]"},
-		"Panicking": {"a generator that panics", laws(a, chaintest.WithRequests(rapid.Custom(func(*rapid.T) *request { panic("no idea") }))),
-			"could not be tried: [rapid] panic after 0 tests: no idea"},
-		"Impossible": {"a generator that makes nothing", laws(a, chaintest.WithRequests(rapid.Ptr(rapid.Just(request{}), true).Filter(func(*request) bool { return false }))),
-			"could not be tried: [rapid] only generated 0 valid tests"},
-		"NilHeld":       {"a probe that is nil", laws(a, chaintest.WithHeld(nil)), "WithHeld: the function is nil"},
-		"PanickingHeld": {"a probe that panics", laws(a, chaintest.WithHeld(func() int { panic("no probe") })), "the function given by WithHeld panics: no probe"},
-		"NoTime":        {"no time at all", laws(a, chaintest.WithTimeout(0)), "WithTimeout: the limit is 0s"},
-		"UnknownLaw":    {"no law", laws(a, chaintest.WithExcuse(99, "a", "why not")), "WithExcuse: Law(99) is no law"},
-		"NeverAccepted": {"what is never accepted", laws(a, chaintest.WithExcuse(chaintest.Accepted, "a", "why not")), "no link is excused from law Accepted"},
-		"NoCompose":     {"nothing to compose with", laws(a, chaintest.WithComposer(chaintest.Composer[*request, outcome]{})), "WithComposer: the function Compose is nil"},
-		"OtherCompose": {"chains of another type", laws(a, chaintest.WithComposer(chaintest.Composer[int, outcome]{
+		"Empty":         {"an empty chain has nothing to test", laws(links{}), "the chain is empty: there is nothing to test"},
+		"NilRequests":   {"the generator of requests is nil", laws(a, chaintest.WithRequests[*request](nil)), "WithRequests: the generator is nil"},
+		"NilResults":    {"the generator of results is nil", laws(a, chaintest.WithResults[outcome](nil)), "WithResults: the generator is nil"},
+		"OtherRequests": {"the generator has another type than the chain", laws(a, chaintest.WithRequests(rapid.Int())), "needs a *rapid.Generator[*chaintest_test.request]"},
+		"Panicking": {"the generator panics", laws(a, chaintest.WithRequests(rapid.Custom(func(*rapid.T) *request { panic("no idea") }))),
+			"could not be tested: [rapid] panic after 0 tests: no idea"},
+		"Impossible": {"the generator makes no value", laws(a, chaintest.WithRequests(rapid.Ptr(rapid.Just(request{}), true).Filter(func(*request) bool { return false }))),
+			"could not be tested: [rapid] only generated 0 valid tests"},
+		"NilHeld":       {"the function of WithHeld is nil", laws(a, chaintest.WithHeld(nil)), "WithHeld: the function is nil"},
+		"PanickingHeld": {"the function of WithHeld panics", laws(a, chaintest.WithHeld(func() int { panic("no probe") })), "the function given by WithHeld panics: no probe"},
+		"NoTime":        {"the limit is zero", laws(a, chaintest.WithTimeout(0)), "WithTimeout: the limit is 0s"},
+		"UnknownLaw":    {"the excuse is from an unknown law", laws(a, chaintest.WithExcuse(99, "a", "why not")), "WithExcuse: Law(99) is no law"},
+		"NeverAccepted": {"the excuse is from law Accepted", laws(a, chaintest.WithExcuse(chaintest.Accepted, "a", "why not")), "no link is excused from law Accepted"},
+		"NoCompose":     {"the function Compose is nil", laws(a, chaintest.WithComposer(chaintest.Composer[*request, outcome]{})), "WithComposer: the function Compose is nil"},
+		"OtherCompose": {"the composer has another type than the chain", laws(a, chaintest.WithComposer(chaintest.Composer[int, outcome]{
 			Compose: func(chain.Chain[int, outcome]) chain.Handler[int, outcome] { return nil }})), "WithComposer: it is a *chaintest.Composer[int,"},
-		"UnknownActor":  {"no such link", laws(a, chaintest.WithActing("c")), `WithActing: the chain has no link named "c": its links are a, b`},
-		"NoReason":      {"no reason", laws(a, chaintest.WithExcuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
-		"UnknownLink":   {"no such link", laws(a, chaintest.WithExcuse(chaintest.Errors, "c", "why not")), `WithExcuse: the chain has no link named "c": its links are a, b`},
-		"UnknownKeeper": {"no such link", laws(a, chaintest.WithKeptResult("c")), `WithKeptResult: the chain has no link named "c": its links are a, b`},
-		"Several":       {"all is said at once", laws(a, chaintest.WithKeptResult("c"), chaintest.WithTimeout(-1)), "WithTimeout: the limit is -1ns"},
-		"SealedResult": {"a result that cannot be made", func(t rapid.TB) {
+		"UnknownActor":  {"WithActing names an unknown link", laws(a, chaintest.WithActing("c")), `WithActing: the chain has no link named "c": its links are a, b`},
+		"NoReason":      {"the excuse has a blank reason", laws(a, chaintest.WithExcuse(chaintest.Errors, "a", " ")), "the excuse of link a for law Errors has no reason"},
+		"UnknownLink":   {"WithExcuse names an unknown link", laws(a, chaintest.WithExcuse(chaintest.Errors, "c", "why not")), `WithExcuse: the chain has no link named "c": its links are a, b`},
+		"UnknownKeeper": {"WithKeptResult names an unknown link", laws(a, chaintest.WithKeptResult("c")), `WithKeptResult: the chain has no link named "c": its links are a, b`},
+		"Several":       {"one error lists all wrong options", laws(a, chaintest.WithKeptResult("c"), chaintest.WithTimeout(-1)), "WithTimeout: the limit is -1ns"},
+		"SealedResult": {"the kit cannot make results without exported fields", func(t rapid.TB) {
 			chaintest.Laws(t, chain.Chain[int, sealed]{}.Append(chain.Recover))
-		}, "cannot make a chaintest_test.sealed: none of its fields is exported: give a generator by chaintest.Results"},
-		"InterfaceRequest": {"a request that cannot be made", func(t rapid.TB) {
+		}, "cannot make a chaintest_test.sealed: none of its fields is exported: give a generator by chaintest.WithResults"},
+		"InterfaceRequest": {"the kit cannot make requests of an interface type", func(t rapid.TB) {
 			chaintest.Laws(t, chain.Chain[any, int]{}.Append(chain.Recover))
 		}, "cannot make a interface {}: it is of kind interface"},
-		"BlocksBefore": {"a link that never calls next", laws(block("before"), short), "a call did not return within 200ms: link blocks has control and has not called next"},
-		"BlocksAfter":  {"a link that never returns", laws(block("after"), short), "link blocks has control, after next returned to it"},
-		"Deadlocks": {"a lock that is not given back", func(t rapid.TB) {
-			mu := make(chan struct{}, 1) // a bubble does not see that a call waits for a sync.Mutex
+		"BlocksBefore": {"a link never calls next", laws(block("before"), short), "a call did not return within 200ms: link blocks is running and has not called next"},
+		"BlocksAfter":  {"a link never returns", laws(block("after"), short), "link blocks is running, after next returned to it"},
+		"Deadlocks": {"a panic leaves a lock taken", func(t rapid.TB) {
+			mu := make(chan struct{}, 1) // a bubble does not count a goroutine as waiting at a sync.Mutex
 			chaintest.Laws(t, chain.New(around("lock", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				select {
 				case mu <- struct{}{}:
@@ -697,10 +699,10 @@ func TestLawsRefuse(t *testing.T) {
 				<-mu
 				return res, err
 			})), short)
-		}, "link lock has control and has not called next"},
-		"BlocksAmongOthers": {"links that wait for each other", func(t rapid.TB) {
+		}, "link lock is running and has not called next"},
+		"BlocksAmongOthers": {"a link blocks if another call runs at the same time", func(t rapid.TB) {
 			var in atomic.Int32
-			chaintest.Laws(t, chain.New(around("shy", func(ctx context.Context, r *request, next handler) (outcome, error) {
+			chaintest.Laws(t, chain.New(around("single", func(ctx context.Context, r *request, next handler) (outcome, error) {
 				defer in.Add(-1)
 				first := in.Add(1) == 1
 				letOthers()
@@ -709,34 +711,35 @@ func TestLawsRefuse(t *testing.T) {
 				}
 				return next(ctx, r)
 			})), short)
-		}, "calls at the same time did not return within 200ms: link shy has control"},
-		"ConstructorPanics": {"a constructor that panics", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { panic("no database") }), pass("b"))),
+		}, "calls at the same time did not return within 200ms: link single is running"},
+		"ConstructorPanics": {"a constructor panics", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { panic("no database") }), pass("b"))),
 			"composing the chain panics at link bad: no database"},
-		"ConstructorNil": {"a constructor that makes nothing", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
+		"ConstructorNil": {"a constructor returns a nil handler", laws(chain.New(pass("a"), chain.Named("bad", func(handler) handler { return nil }))),
 			"link 2 of 2, bad, returned a nil handler"},
-		"ConstructorBlocks": {"a constructor that blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop(); return next }), pass("b")), short),
-			"composing the chain did not end within 200ms: the constructor of link bad has control"},
-		"ConstructorGoexit": {"a constructor that gives up", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
-			"the goroutine was ended while composing: the constructor of link bad had control"},
+		"ConstructorBlocks": {"a constructor blocks", laws(chain.New(chain.Named("bad", func(next handler) handler { <-stop(); return next }), pass("b")), short),
+			"composing the chain did not end within 200ms: the constructor of link bad is running"},
+		"ConstructorGoexit": {"a constructor ends its goroutine", laws(chain.New(chain.Named("bad", func(next handler) handler { runtime.Goexit(); return next }), pass("b"))),
+			"the constructor of link bad ended its goroutine"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got *fake
 			bubble(t, func(t *testing.T) { got = run(t, tc.test) })
-			if !strings.Contains(got.said(), tc.want) || len(got.errors) != 1 {
-				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.said(), tc.want)
+			if !strings.Contains(got.reported(), tc.want) || len(got.errors) != 1 {
+				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.reported(), tc.want)
 			}
 		})
 	}
 }
 
-// Two kits may be at work at the same time, and the goroutines of one are none of the other.
+// Several calls of Laws may run at the same time. Each ignores the goroutines
+// of the others.
 func TestLawsInParallel(t *testing.T) {
 	var done sync.WaitGroup
 	for range 3 {
 		done.Go(func() {
 			if got := run(t, func(t rapid.TB) { chaintest.Laws(t, chain.New(pass("a"), chain.Recover, pass("b"))) }); got.failed {
-				t.Error(got.said())
+				t.Error(got.reported())
 			}
 		})
 	}
@@ -753,7 +756,7 @@ func TestLaw(t *testing.T) {
 	}
 	for _, l := range []chaintest.Law{0, chaintest.Accepted + 1} {
 		if want := fmt.Sprintf("Law(%d)", l); l.String() != want || l.Says() != "" {
-			t.Errorf("%s is no law, but says %q", l, l.Says())
+			t.Errorf("%s, which is no law, has the sentence %q", l, l.Says())
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// The kit labels the goroutine of a call with the call, and with the link that
-// has control. A goroutine inherits the labels of the goroutine that starts it,
-// so the goroutines of other tests are never counted.
+// The kit labels the goroutine of a call with the call and with the running
+// link. A new goroutine inherits the labels of the goroutine that starts it. So
+// the kit does not count goroutines of other tests.
 const (
 	labelCall = "chaintest.call"
 	labelLink = "chaintest.link"
@@ -23,24 +23,25 @@ const (
 
 var labels atomic.Int64
 
-// newLabel returns a label that no other call has. A label that begins with it
-// belongs to it, too.
+// newLabel returns a unique label. Longer labels that begin with it belong to
+// it, too.
 func newLabel() string { return strconv.FormatInt(labels.Add(1), 10) + "." }
 
 // leftover is a goroutine that outlived its call.
 type leftover struct{ link, stack string }
 
 func (l leftover) violation() violation {
-	why := "a goroutine that it started is left behind, in\n" + indent(l.stack, "    ")
+	why := "a goroutine that it started does not end; it is in\n" + indent(l.stack, "    ")
 	return violation{law: Goroutines, link: l.link, at: -1, why: why}
 }
 
 var linkOfLabels = regexp.MustCompile(`"` + regexp.QuoteMeta(labelLink) + `":("(?:[^"\\]|\\.)*")`)
 
-// leftBehind waits up to limit until no goroutine with the label is left. If
-// limit is impatient, it looks only three times: goroutines of earlier calls
-// are left then, and each look reads all goroutines.
-func leftBehind(label string, limit time.Duration) (left []leftover) {
+// leftovers waits up to limit until no goroutine with the label runs, and
+// returns those that still run. If limit is impatient, it checks only three
+// times, because goroutines of earlier calls still run and each check reads the
+// stacks of all goroutines.
+func leftovers(label string, limit time.Duration) (left []leftover) {
 	none := func() bool {
 		left = goroutinesOf(label)
 		return len(left) == 0
@@ -51,7 +52,7 @@ func leftBehind(label string, limit time.Duration) (left []leftover) {
 	}
 	for _, pauses := range [...]int{0, 1, 4} {
 		for range pauses {
-			time.Sleep(limit / 5) // one long pause would be over at once if the machine was suspended meanwhile
+			time.Sleep(limit / 5) // one long pause would end at once after the machine was suspended
 		}
 		if none() {
 			break
@@ -60,8 +61,8 @@ func leftBehind(label string, limit time.Duration) (left []leftover) {
 	return left
 }
 
-// goroutinesOf finds goroutines in the profile of all goroutines, the only
-// place that shows labels.
+// goroutinesOf returns the goroutines with a label. It reads the profile of all
+// goroutines, because only that shows labels.
 func goroutinesOf(label string) (left []leftover) {
 	var text bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {

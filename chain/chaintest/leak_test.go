@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A call of the kit is not taken for a goroutine that a link left behind, also
-// if it ends slowly.
+// The kit does not report the goroutine of its own call, even if that goroutine
+// ends slowly.
 func TestOwnGoroutineIsNotLeft(t *testing.T) {
 	label := newLabel()
 	during, after := -1, -1

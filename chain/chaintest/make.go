@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// generator returns the generator of the user, or one that makes values of type V
-// by reflection. Unlike rapid.Make, it makes values that links can use: the
-// outermost pointer is not nil, interfaces, functions and channels stay nil, and
-// recursive and large types end.
+// generator returns the given generator, or one that makes values of type V by
+// reflection. Unlike rapid.Make, that one makes values that links can use: the
+// outermost pointer is not nil, interfaces, functions and channels stay nil,
+// and values of recursive types are finite.
 func generator[V any](option string, given any) (*rapid.Generator[V], error) {
 	typ := reflect.TypeFor[V]()
 	if given != nil {
@@ -33,7 +33,7 @@ func generator[V any](option string, given any) (*rapid.Generator[V], error) {
 	}), nil
 }
 
-// unmakeable returns why values of a type cannot be made; empty if they can.
+// unmakeable returns why the kit cannot make values of a type, or "".
 func unmakeable(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -67,7 +67,7 @@ var (
 	anySecond = rapid.Int64Range(0, 1<<32)
 )
 
-// maker fills one value. Once the room is used up, the rest stays zero.
+// maker fills one value. It stops after room parts; the rest stays zero.
 type maker struct {
 	t    *rapid.T
 	room int

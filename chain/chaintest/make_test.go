@@ -32,7 +32,7 @@ type everything struct {
 
 type hidden struct{ _ int }
 
-// tree is a type that rapid.Make does not come to an end with.
+// tree is a recursive type, for which rapid.Make does not end.
 type tree struct {
 	Name string
 	Kids []tree
@@ -46,7 +46,7 @@ func TestGenerator(t *testing.T) {
 	for seed := range 200 {
 		v := everythingGen.Example(seed)
 		if v == nil {
-			t.Fatal("a request that is a pointer must not be nil")
+			t.Fatal("the outermost pointer is nil")
 		}
 		for what, ok := range map[string]bool{
 			"B": v.B, "I": v.I != 0, "U": v.U != 0, "F": v.F != 0, "C": v.C != 0, "S": v.S != "", "P": v.P != nil, "no P": v.P == nil,
@@ -55,7 +55,7 @@ func TestGenerator(t *testing.T) {
 			seen[what] = seen[what] || ok
 		}
 		if v.Any != nil || v.Func != nil || v.Chan != nil || v.Sealed != nil || v.own != 0 {
-			t.Fatalf("what cannot be made stays nil: got %+v", v)
+			t.Fatalf("want nil interfaces, functions and channels, and zero unexported fields: got %+v", v)
 		}
 	}
 	for what, ok := range seen {
@@ -65,7 +65,7 @@ func TestGenerator(t *testing.T) {
 	}
 	trees := must[tree](t)
 	for seed := range 50 {
-		trees.Example(seed) // and comes back
+		trees.Example(seed) // returns
 	}
 	must[struct{}](t).Example(0)
 	must[time.Time](t).Example(0)
@@ -73,7 +73,7 @@ func TestGenerator(t *testing.T) {
 
 func must[V any](t *testing.T) *rapid.Generator[V] {
 	t.Helper()
-	g, err := generator[V]("Requests", nil)
+	g, err := generator[V]("WithRequests", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,18 +82,18 @@ func must[V any](t *testing.T) *rapid.Generator[V] {
 
 func TestGeneratorRefuses(t *testing.T) {
 	_, errSealed := generator[*hidden]("WithResults", nil)
-	_, errFunc := generator[func()]("Results", nil)
-	_, errAny := generator[error]("Results", nil)
-	_, errType := generator[int]("Results", rapid.String())
+	_, errFunc := generator[func()]("WithResults", nil)
+	_, errAny := generator[error]("WithResults", nil)
+	_, errType := generator[int]("WithResults", rapid.String())
 	cases := map[string]struct {
 		reason string
 		err    error
 		want   string
 	}{
-		"Sealed": {"only its package can make one", errSealed, "none of its fields is exported: give a generator by chaintest.WithResults"},
-		"Func":   {"a function of which kind?", errFunc, "it is of kind func"},
-		"Any":    {"an error of which type?", errAny, "it is of kind interface"},
-		"Type":   {"a generator of something else", errType, "the chain needs a *rapid.Generator[int]"},
+		"Sealed": {"only its package can make a value without exported fields", errSealed, "none of its fields is exported: give a generator by chaintest.WithResults"},
+		"Func":   {"the kit cannot make functions", errFunc, "it is of kind func"},
+		"Any":    {"the kit cannot choose a type for an interface", errAny, "it is of kind interface"},
+		"Type":   {"the given generator has another type", errType, "the chain needs a *rapid.Generator[int]"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,28 +12,30 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Option configures [Laws] or [Ordered]. A wrong option fails the test at once.
+// Option configures [Laws] or [Ordered]. A wrong option fails the test before
+// the first call. The zero Option does nothing.
 type Option struct{ set func(*config) }
 
-// config holds the settings of the options, and their faults.
+// config holds the settings of the options.
 type config struct {
 	requests, results any // generators
 	composer          any // a *Composer
 	held              func() int
-	faint             atomic.Pointer[any] // the panic of held
+	heldPanic         atomic.Pointer[any] // the panic of held
 	within            time.Duration
-	keeps             []string
+	keeps             []string // the links that keep the result; none: all links
 	keepsResult       bool
 	excuses           []*excuse
 	rules             []rule
 	optional          []string
-	wrong             []string
+	wrong             []string // the mistakes in the options
 }
 
+// excuse allows a link to break a law.
 type excuse struct {
 	law          Law
-	link, reason string // no link: every link
-	quiet        bool   // it need not be used
+	link, reason string // an empty link means every link
+	quiet        bool   // an unused excuse is not logged
 	used         bool
 }
 
@@ -41,45 +43,46 @@ func (c *config) refuse(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// WithRequests sets the generator of the requests that the chain is called with.
-// Without it the kit makes requests from their type. It sets every exported
-// field; inner pointers may be nil, and interfaces, functions and channels
-// always are. A type without exported fields needs a generator.
+// WithRequests sets the generator of the requests. Without it, the kit makes
+// requests from their type: it sets every exported field. Inner pointers may be
+// nil. Interfaces, functions and channels are always nil. A type without
+// exported fields needs a generator. A nil generator fails the test.
 func WithRequests[Req any](g *rapid.Generator[Req]) Option {
 	return Option{func(c *config) {
 		if g == nil {
-			c.refuse("Requests: the generator is nil: leave the option out to have requests made from their type")
+			c.refuse("WithRequests: the generator is nil: remove the option, and the kit makes requests from their type")
 			return
 		}
 		c.requests = g
 	}}
 }
 
-// WithResults sets the generator of the results that the end of the chain returns.
-// Without it the kit makes results as it makes requests.
+// WithResults sets the generator of the results that the end returns. Without
+// it, the kit makes results as it makes requests. A nil generator fails the
+// test.
 func WithResults[Res any](g *rapid.Generator[Res]) Option {
 	return Option{func(c *config) {
 		if g == nil {
-			c.refuse("Results: the generator is nil: leave the option out to have results made from their type")
+			c.refuse("WithResults: the generator is nil: remove the option, and the kit makes results from their type")
 			return
 		}
 		c.results = g
 	}}
 }
 
-// WithHeld sets a function that returns how many locks, slots or calls the links
-// hold at the moment. The law [GivesBack] needs it. The kit calls it before and
-// after every link.
+// WithHeld sets a function that returns the number of locks, slots or other
+// resources that the links hold at the moment. The law [GivesBack] needs it.
+// The kit calls it before and after every link. A nil function fails the test.
 func WithHeld(probe func() int) Option {
 	return Option{func(c *config) {
 		if probe == nil {
-			c.refuse("WithHeld: the function is nil: give one that returns how much the links hold")
+			c.refuse("WithHeld: the function is nil: give one that returns the number that the links hold")
 			return
 		}
 		c.held = func() (held int) {
 			defer func() {
 				if v := recover(); v != nil {
-					c.faint.CompareAndSwap(nil, &v)
+					c.heldPanic.CompareAndSwap(nil, &v)
 				}
 			}()
 			return probe()
@@ -87,12 +90,14 @@ func WithHeld(probe func() int) Option {
 	}}
 }
 
-// WithTimeout limits the time of one call, and of one composition. After it the kit
-// abandons the call with its goroutine and names the link that has control. The
-// default is 5 seconds. The kit waits a fifth of it for goroutines to end and
-// for contexts to be canceled.
+// WithTimeout limits the time of one call and of one composition. When the time
+// is over, the kit abandons the call with its goroutine, names the running link
+// and fails the test. The default is 5 seconds. The kit waits a fifth of it for
+// goroutines to end and for contexts to be canceled. A d that is not positive
+// fails the test.
 //
-// Only time that the test was given counts, so a busy machine fails no test.
+// Only time in which the test could run counts, so a busy machine fails no
+// test.
 func WithTimeout(d time.Duration) Option {
 	return Option{func(c *config) {
 		if d <= 0 {
@@ -103,8 +108,8 @@ func WithTimeout(d time.Duration) Option {
 	}}
 }
 
-// WithKeptResult tries the law [Result] on the links with these names; without a
-// name, on all links.
+// WithKeptResult applies the law [Result] to the links with these names, or to
+// all links if there is no name. An unknown name fails the test.
 func WithKeptResult(links ...string) Option {
 	return Option{func(c *config) {
 		c.keepsResult = true
@@ -114,32 +119,33 @@ func WithKeptResult(links ...string) Option {
 
 // Composer composes chains of one kind in place of [chain.Chain.Then].
 type Composer[Req, Res any] struct {
-	// Compose makes the handler, as checks.Compose does. The kit's end is a link
-	// after the last one: it calls next, and then returns its own result if next
-	// returned no error.
+	// Compose makes the handler, as checks.Compose does. The kit's end is a
+	// link after the last one. It calls next, and returns its own result if
+	// next returned no error. A nil Compose fails the test.
 	Compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
-	// Refuses lists the errors by which Compose refuses the result of a link,
-	// for the law [Accepted].
+	// Refuses lists the errors that Compose returns in place of a wrong result
+	// of a link, for the law [Accepted].
 	Refuses []error
-	// View returns the part of a request that links must not change, for the law
-	// [Request]. Failures print it in place of the request. Nil: all of it.
+	// View returns the part of a request that links must not change, for the
+	// law [Request]. Failures print it in place of the request. Nil means the
+	// whole request.
 	View func(Req) any
 }
 
-// WithComposer sets the function that composes the chain, for a chain that
-// [chain.Chain.Then] is not meant to run. checkstest.Laws uses it for chains of
-// checks.
+// WithComposer sets the function that composes the chain, for chains that
+// another function than [chain.Chain.Then] runs. checkstest.Laws uses it for
+// chains of checks.
 func WithComposer[Req, Res any](by Composer[Req, Res]) Option {
 	return Option{func(c *config) {
 		if by.Compose == nil {
-			c.refuse("WithComposer: the function Compose is nil: leave the option out to have the chain composed by Then")
+			c.refuse("WithComposer: the function Compose is nil: remove the option, and Then composes the chain")
 			return
 		}
 		c.composer = &by
 	}}
 }
 
-// composerOf returns the composer of WithComposer; nil without that option.
+// composerOf returns the composer of WithComposer, or nil without that option.
 func composerOf[Req, Res any](c *config) *Composer[Req, Res] {
 	by, ok := c.composer.(*Composer[Req, Res])
 	if c.composer != nil && !ok {
@@ -148,9 +154,10 @@ func composerOf[Req, Res any](c *config) *Composer[Req, Res] {
 	return by
 }
 
-// WithActing names links that have an effect on purpose: they may change the request,
-// and calls may differ. It excuses them from [Request], [Repeatable],
-// [Concurrent] and [Observing].
+// WithActing names links that have an effect on purpose: they may change the
+// request, and two equal calls may differ. It excuses these links from
+// [Request], [Repeatable], [Concurrent] and [Observing]. An unknown name fails
+// the test.
 func WithActing(links ...string) Option {
 	return Option{func(c *config) {
 		for _, link := range links {
@@ -161,30 +168,33 @@ func WithActing(links ...string) Option {
 	}}
 }
 
-// WithExcuse lets a link break a law, for a reason that the reader of the test can
-// judge: WithExcuse(chaintest.NextOnce, "retry", "tries again once"). The law still
-// applies to all other links. An empty name excuses every link. For the laws
-// about a whole chain (Reached, Repeatable, Concurrent, Observing) it excuses
-// the chain. An excuse from Request or Repeatable also ends the comparison of
-// calls, because a second call may differ. The kit logs an excuse that was not
-// needed.
+// WithExcuse lets a link break a law, for a reason that the test states:
+// WithExcuse(chaintest.NextOnce, "retry", "retries once"). The law still
+// applies to all other links. An empty name excuses every link. An excuse from
+// a law about the whole chain (Reached, Repeatable, Concurrent, Observing)
+// excuses the chain. After an excuse from Request or Repeatable the kit does
+// not compare calls, because a second call may differ. It logs an excuse that
+// was not needed.
+//
+// An unknown law, an unknown link, a blank reason, and the law [Accepted] fail
+// the test.
 func WithExcuse(law Law, link, reason string) Option {
 	return Option{func(c *config) {
 		switch {
 		case !law.known():
 			c.refuse("WithExcuse: %s is no law: use one of the constants of package chaintest", law)
 		case law == Accepted:
-			c.refuse("WithExcuse: no link is excused from law Accepted: the composer refuses the result outside of tests, too")
+			c.refuse("WithExcuse: no link is excused from law Accepted: the composer also refuses the result outside of tests")
 		case strings.TrimSpace(reason) == "":
-			c.refuse("WithExcuse: the excuse of link %s for law %s has no reason: say why it breaks the law", link, law)
+			c.refuse("WithExcuse: the excuse of link %s for law %s has no reason: write why the link breaks the law", link, law)
 		default:
 			c.excuses = append(c.excuses, &excuse{law: law, link: link, reason: reason})
 		}
 	}}
 }
 
-// configure returns the settings for a chain. by is the function that the user
-// called.
+// configure returns the settings for a chain with these links. by is the
+// function that the user called.
 func configure(by string, links []chain.Link, opts []Option) *config {
 	c := &config{within: 5 * time.Second}
 	for _, o := range opts {
@@ -194,11 +204,11 @@ func configure(by string, links []chain.Link, opts []Option) *config {
 	}
 	switch {
 	case by == "Laws" && len(c.rules)+len(c.optional) > 0:
-		c.refuse("rules about the order are for Ordered")
+		c.refuse("rules about the order are options of Ordered")
 	case by != "Laws" && (c.results != nil || c.held != nil || c.keepsResult || len(c.excuses) > 0):
-		c.refuse("its options are rules, Optional, WithRequests, WithComposer and WithTimeout; the others are for Laws")
+		c.refuse("its options are rules, Optional, WithRequests, WithComposer and WithTimeout; the others are options of Laws")
 	case by != "Laws" && len(c.rules)+len(c.wrong) == 0:
-		c.refuse("there is no rule: give some, such as chaintest.Before")
+		c.refuse("there is no rule: give one, such as chaintest.Before")
 	}
 	for _, name := range c.optional {
 		if !slices.ContainsFunc(c.rules, func(r rule) bool { return slices.Contains(r.names, name) }) {
@@ -219,8 +229,8 @@ func configure(by string, links []chain.Link, opts []Option) *config {
 // moment limits the wait for short events, such as the end of a goroutine.
 func (c *config) moment() time.Duration { return c.within / 5 }
 
-// impatient replaces moment once a law is known to be broken and the kit only
-// seeks the smallest call.
+// impatient replaces moment after a law was found to be broken, while the kit
+// only searches for the smallest call.
 const impatient = 10 * time.Millisecond
 
 func (c *config) mustKnow(option, name string, links []chain.Link) {
@@ -238,8 +248,8 @@ func (e *excuse) option() string {
 	return "WithExcuse"
 }
 
-// excused reports whether link may break law, and notes that it did. An empty
-// link stands for the whole chain.
+// excused reports whether link may break law, and marks the excuse as used. An
+// empty link means the whole chain.
 func (c *config) excused(law Law, link string) bool {
 	for _, e := range c.excuses {
 		if e.law == law && (e.link == link || link == "" || e.link == "") {
@@ -250,8 +260,9 @@ func (c *config) excused(law Law, link string) bool {
 	return false
 }
 
-// forgiven reports whether any link is excused from the law. It notes nothing.
-func (c *config) forgiven(law Law) bool {
+// hasExcuse reports whether any link is excused from the law. It does not mark
+// the excuse as used.
+func (c *config) hasExcuse(law Law) bool {
 	return slices.ContainsFunc(c.excuses, func(e *excuse) bool { return e.law == law })
 }
 

@@ -26,8 +26,7 @@ func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
 	ordered(t, "Order", c, []Option{Exactly(names...)})
 }
 
-// checkOf returns the name of the first link that is a check; empty if there is
-// none.
+// checkOf returns the name of the first link that is a check, or "".
 func checkOf(links []chain.Link) string {
 	for i := range links {
 		if _, check := links[i].Tag.(linktag.Check); check {
@@ -42,13 +41,13 @@ func checkOf(links []chain.Link) string {
 // if the chain lacks one of its links, unless [Optional] names that link.
 //
 // Ordered compares the rules with the list of links, and the list with calls.
-// It draws 100 requests, or as many as -rapid.checks says, and calls the chain
-// with each. The links must run in the order of the list, and all of them must
-// run if the call reaches the end. A failure shows the smallest request.
+// It draws 100 requests, or as many as the flag -rapid.checks sets, and calls
+// the chain with each. The links must run in the listed order, and all of them
+// if the call reaches the end. A failure shows the smallest request.
 //
-// Without [WithRequests], Ordered makes requests from their type, and logs which
-// links no call ran. With it, every link must run for some request.
-// [WithComposer] and [WithTimeout] are further options.
+// With [WithRequests], every link must run for some request. Without it,
+// Ordered makes requests from their type and only logs the first link that no
+// call ran. [WithComposer] and [WithTimeout] are further options.
 func Ordered[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], rules ...Option) {
 	t.Helper()
 	ordered(t, "Ordered", c, rules)
@@ -65,7 +64,7 @@ func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts 
 	}
 	if cfg.requests != nil {
 		var err error
-		if r.requests, err = generator[Req]("Requests", cfg.requests); err != nil {
+		if r.requests, err = generator[Req]("WithRequests", cfg.requests); err != nil {
 			cfg.refuse("%v", err)
 		}
 	}
@@ -77,11 +76,11 @@ func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts 
 	for _, rule := range cfg.rules {
 		if why := rule.check(links, cfg.optional); why != "" {
 			broken = true
-			who := rule.String()
+			source := rule.String()
 			if by == "Order" {
-				who = by
+				source = by
 			}
-			t.Errorf("chaintest: %s: %s\n  chain: %s", who, why, c)
+			t.Errorf("chaintest: %s: %s\n  chain: %s", source, why, c)
 		}
 	}
 	if !broken && len(links) > 0 {
@@ -89,16 +88,16 @@ func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts 
 	}
 }
 
-// rule states something about the order of links, by their names.
+// rule is a rule about the order of links, by their names.
 type rule struct {
 	kind  string
 	names []string
-	// holds returns why the rule is broken; empty if it holds. at[i] is the
-	// position of names[i] in links.
+	// holds returns why the rule is broken, or "". at[i] is the position of
+	// names[i] in links.
 	holds func(names []string, at []int, links []string) string
 }
 
-// String prints the rule as it was written, as in `Before("lock", "quota")`.
+// String prints the rule as Go code, as in `Before("lock", "quota")`.
 func (r rule) String() string {
 	quoted := make([]string, len(r.names))
 	for i, name := range r.names {
@@ -135,8 +134,8 @@ func Exactly(names ...string) Option {
 	}}.option()
 }
 
-// Before is the rule that each of the links is an outer link of the next one.
-// Other links may stand between them.
+// Before is the rule that each link is an outer link of the next one. Other
+// links may be between them.
 func Before(names ...string) Option {
 	return rule{"Before", names, func(_ []string, at []int, links []string) string {
 		for i := 1; i < len(at); i++ {
@@ -148,8 +147,8 @@ func Before(names ...string) Option {
 	}}.option()
 }
 
-// Adjacent is the rule that the links follow each other in this order, without
-// another link between them.
+// Adjacent is the rule that the links follow each other in this order, with no
+// other link between them.
 func Adjacent(names ...string) Option {
 	return rule{"Adjacent", names, func(_ []string, at []int, links []string) string {
 		for i := 1; i < len(at); i++ {
@@ -202,8 +201,8 @@ func Only(names ...string) Option {
 	}}.option()
 }
 
-// Optional names links that the chain may lack. A rule of [Ordered] applies to
-// the links that the chain has, so
+// Optional names links that the chain may lack. The rules of [Ordered] ignore
+// those that it lacks, so
 //
 //	chaintest.Ordered(t, guards, chaintest.Before("lock", "audit", "quota"), chaintest.Optional("audit"))
 //
@@ -213,7 +212,7 @@ func Optional(names ...string) Option {
 	return Option{func(c *config) { c.optional = append(c.optional, names...) }}
 }
 
-// check returns why the rule is broken; empty if it holds.
+// check returns why the rule is broken, or "".
 func (r rule) check(links, optional []string) string {
 	var names []string
 	var at []int
@@ -240,31 +239,32 @@ type runner[Req, Res any] struct {
 	by       string
 	c        chain.Chain[Req, Res]
 	listed   []string
-	requests *rapid.Generator[Req] // nil: they are made from their type
-	// compose is the function of a Composer, for which the end is a link. Nil: Then.
+	requests *rapid.Generator[Req] // nil: make them from their type
+	// compose is the function of a Composer, which needs the end as a link.
+	// Nil: Then.
 	compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
-	view    func(Req) any // the part of a request that is printed; nil: all of it
+	view    func(Req) any // returns the part of a request to print; nil: all of it
 
-	ends  atomic.Int32 // how often a call reached the end
+	ends  atomic.Int32 // the number of calls that reached the end
 	calls int
-	most  int    // how many links the longest run entered
-	last  string // how the last run of that length ended
+	most  int    // the number of links that the longest call entered
+	last  string // how the last call of that length ended
 }
 
-// run draws requests and reports the smallest that shows another order.
+// run draws requests and reports the smallest one that shows another order.
 func (r *runner[Req, Res]) run() {
-	t, who := r.t, "chaintest: "+r.by
+	t, prefix := r.t, "chaintest: "+r.by
 	t.Helper()
 	given := r.requests != nil
 	if !given {
 		var err error
-		if r.requests, err = generator[Req]("Requests", nil); err != nil {
-			t.Logf("%s: no call was made: %v", who, err)
+		if r.requests, err = generator[Req]("WithRequests", nil); err != nil {
+			t.Logf("%s: no call was made: %v", prefix, err)
 			return
 		}
 	}
 	fault, stuck := "", false
-	said := search(t, r.by, func(rt *rapid.T) {
+	reported := search(t, r.by, func(rt *rapid.T) {
 		req := r.requests.Draw(rt, "request")
 		if stuck {
 			return
@@ -274,26 +274,26 @@ func (r *runner[Req, Res]) run() {
 		stuck = !returned
 		if why != "" {
 			fault = why
-			rt.Fatalf("the order is another one")
+			rt.Fatalf("the order differs")
 		}
 	})
 	switch missing := r.most < len(r.listed); {
 	case stuck:
-		t.Fatalf("%s: %s", who, fault)
+		t.Fatalf("%s: %s", prefix, fault)
 	case fault != "":
-		t.Errorf("%s: %s%s", who, fault, strings.TrimSuffix(rerun(t, seed.FindString(said)), "\n"))
-	case said != "":
-		said, _, _ = strings.Cut(said, "\n") // the rest is about this package
-		t.Fatalf("%s: the requests could not be drawn: %s", who, said)
+		t.Errorf("%s: %s%s", prefix, fault, strings.TrimSuffix(rerun(t, seed.FindString(reported)), "\n"))
+	case reported != "":
+		reported, _, _ = strings.Cut(reported, "\n") // the other lines are about this package
+		t.Fatalf("%s: the requests could not be drawn: %s", prefix, reported)
 	case missing && given:
-		t.Errorf("%s: %s: give requests that pass the outer links", who, r.unseen())
+		t.Errorf("%s: %s: give requests that pass the outer links", prefix, r.unseen())
 	case missing:
-		t.Logf("%s: %s: of the links after it only the list was compared", who, r.unseen())
+		t.Logf("%s: %s: the links from there on were compared with the list only", prefix, r.unseen())
 	}
 }
 
-// call makes one call. It has to enter the links in the order of the list, and
-// all of them if it reaches the end; else call returns the difference.
+// call makes one call. The call must enter the links in the listed order, and
+// all of them if it reaches the end. Else call returns the difference.
 func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	expected := slices.Clone(r.listed)
 	if r.compose != nil {
@@ -340,7 +340,8 @@ func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	return "", true
 }
 
-// listed records the links that the chain lists, without those within other links.
+// listed records the links that the chain lists, but no link within another
+// one.
 type listed struct{ *Recorder }
 
 func (l listed) Enter(ctx context.Context, link *chain.Link) context.Context {
@@ -373,7 +374,7 @@ func (r *runner[Req, Res]) handler(rec *Recorder) chain.Handler[Req, Res] {
 	})))
 }
 
-// unseen names the first link that no call ran, and how the longest call ended.
+// unseen describes the first link that no call ran, and the longest call.
 func (r *runner[Req, Res]) unseen() string {
 	outer := "none ran any link"
 	if r.most > 0 {

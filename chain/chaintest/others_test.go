@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// A chain of checks is composed by checks.Compose. Its results are sealed, so the test makes them. checkstest.Laws does
-// the same for its users.
+// checks.Compose composes a chain of checks. Results of checks are sealed, so
+// the test needs generators. checkstest.Laws does the same for its users.
 func TestChecks(t *testing.T) {
 	guards := chain.New(
 		checks.Paused(func(c *Cluster) bool { return c.Nodes == 0 }),
@@ -38,7 +38,7 @@ func TestChecks(t *testing.T) {
 	checkstest.Order(t, guards, requests, "Paused", "Valid")
 }
 
-// A whole flow is kept in one file, and the recorder sees a pass.
+// Golden stores a whole flow in one file, and a Recorder records a pass.
 func TestFlow(t *testing.T) {
 	var rec chaintest.Recorder
 	r := flow.New("Cluster", flow.Operations[*Cluster]{

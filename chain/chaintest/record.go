@@ -9,25 +9,25 @@ import (
 	"github.com/windlass-go/windlass/internal/pass"
 )
 
-// Recorder is an observer that records which links ran. The zero Recorder is
-// ready for use, by chain.Observe or flow.WithObserver. Several goroutines may use
-// it; it then mixes their steps.
+// Recorder is an observer that records which links ran. Give it to
+// [chain.Chain.Observe] or flow.WithObserver. The zero Recorder is ready for
+// use. Several goroutines may use it, but it mixes their steps.
 type Recorder struct {
 	mu    sync.Mutex
 	steps []Step
 	depth int
 }
 
-// Step is one step of a Recorder: a link was entered or left. Steps hold no times
-// and no pointers, so they compare by == and with go-cmp.
+// Step records that a link was entered or left. Steps contain no times and no
+// pointers, so tests can compare them by == and with go-cmp.
 type Step struct {
-	Whole string // "pass" or "point" if an engine reported a whole pass or point; empty for a link
+	Whole string // "pass" or "point" for a whole pass or extension point of an engine; empty for a link
 	Point string // the extension point; empty for a chain that no engine runs
 	Link  string // the name of the link
 	Depth int    // the number of links entered and not left
 	Left  bool   // the link was left, not entered
-	// Verdict and Reason are those of chain.Exit. Verdict is "goexit" for a link
-	// that ended its goroutine.
+	// Verdict and Reason are those of chain.Exit. Verdict is "goexit" for a
+	// link that ended its goroutine.
 	Verdict, Reason string
 	Err             string // the text of the error, or of the panic
 }

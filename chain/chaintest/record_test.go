@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// decided is a result that says what was decided.
+// decided is a result that describes its decision, or panics.
 type decided struct{ panics bool }
 
 func (d decided) Describe() (string, string) {
@@ -33,12 +33,12 @@ func TestRecorder(t *testing.T) {
 		end    func() (any, error)
 		want   []chaintest.Step
 	}{
-		"Returns": {"proceed is the verdict of what says nothing", func() (any, error) { return 1, nil }, left("proceed", "", "")},
-		"Fails":   {"with the text of the error", func() (any, error) { return nil, errors.New("no") }, left("error", "", "no")},
-		"Panics":  {"with the value of the panic", func() (any, error) { panic("out") }, left("panic", "", "out")},
-		"Goexit":  {"told from an error", func() (any, error) { runtime.Goexit(); return nil, nil }, left("goexit", "", chain.ErrGoexit.Error())},
-		"Decides": {"what the result says", func() (any, error) { return decided{}, nil }, left("block", "NotYet", "")},
-		"NoVerdict": {"a result that cannot say it", func() (any, error) { return decided{panics: true}, nil },
+		"Returns": {"the verdict of a result without Describe is proceed", func() (any, error) { return 1, nil }, left("proceed", "", "")},
+		"Fails":   {"the step has the text of the error", func() (any, error) { return nil, errors.New("no") }, left("error", "", "no")},
+		"Panics":  {"the step has the panic value", func() (any, error) { panic("out") }, left("panic", "", "out")},
+		"Goexit":  {"the verdict of Goexit is not error", func() (any, error) { runtime.Goexit(); return nil, nil }, left("goexit", "", chain.ErrGoexit.Error())},
+		"Decides": {"the step has the verdict and reason of the result", func() (any, error) { return decided{}, nil }, left("block", "NotYet", "")},
+		"NoVerdict": {"the step shows that Describe panics", func() (any, error) { return decided{panics: true}, nil },
 			left("(the result panics in Describe)", "", "")},
 	}
 	for name, tc := range cases {
@@ -58,7 +58,7 @@ func TestRecorder(t *testing.T) {
 			}
 			rec.Reset()
 			if got := rec.String() + fmt.Sprint(rec.Steps()); got != "[]" {
-				t.Errorf("after Reset there is %s", got)
+				t.Errorf("after Reset the recorder has %s, want no steps", got)
 			}
 		})
 	}

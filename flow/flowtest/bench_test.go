@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// BenchmarkRun is the world of the first example: eight passes, two events.
+// BenchmarkRun measures runs of the world of the first example.
 func BenchmarkRun(b *testing.B) {
 	passes := 0
 	for b.Loop() {
@@ -22,7 +22,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(float64(passes)/b.Elapsed().Seconds(), "passes/s")
 }
 
-// BenchmarkLongRun is one world with many passes.
+// BenchmarkLongRun measures one run with many passes.
 func BenchmarkLongRun(b *testing.B) {
 	w := &flowtest.World[*Pool]{Resource: &Pool{}}
 	w.Apply.From(0, flow.InProgress("op", time.Second))

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/sdkfake"
 )
 
-// The invariant that there is one operation at a time holds whatever SDK the errors of polling are from.
+// There is one operation at a time, whichever SDK makes the errors of polls.
 func TestOneOperationOnAnyCloud(t *testing.T) {
 	for name, err := range sdkfake.Unavailable() {
 		t.Run(name+"/Apply", func(t *testing.T) {

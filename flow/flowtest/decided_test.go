@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// certificate is a certificate request: an approver writes its status, and it ends issued or denied.
+// certificate is a certificate request. An approver writes its status. It ends
+// issued or denied.
 type certificate struct {
 	group            string // of the issuer
 	approved, denied bool
@@ -52,14 +53,14 @@ func certificateExtensions() flow.Extensions[*certificate] {
 	}
 }
 
-// The engine acts on each decision as a real one does.
+// The engine acts on each decision as a real engine does.
 func TestDecided(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		script func(w *flowtest.World[*certificate], c *certificate)
 		want   string
 	}{
-		"Issued": {"an approver's write to the status wakes the request, and an issued one is left alone, also after a restart",
+		"Issued": {"a write of the status wakes the request, and an issued request has no further pass, even after a restart",
 			func(w *flowtest.World[*certificate], c *certificate) {
 				w.EditStatus(10*time.Minute, "approved", func() { c.approved = true })
 				w.Change(2*time.Hour, "", w.Restart)
@@ -70,7 +71,7 @@ func TestDecided(t *testing.T) {
 			10:00    in progress at Apply  again in 1m  [Apply]
 			11:00    finished at Apply: Issued  [Apply(order)]
 			2:00:00  * the process restarts`},
-		"Denied": {"a denied request is not retried until its spec changes",
+		"Denied": {"a denied request is retried only after a change of its spec",
 			func(w *flowtest.World[*certificate], c *certificate) {
 				c.denied = true
 				w.EditStatus(time.Minute, "another condition", nil)
@@ -81,7 +82,7 @@ func TestDecided(t *testing.T) {
 			01:00    * another condition
 			1:00:00  * a new request
 			1:00:00  ready  again in 1h  [Apply]`},
-		"Ignored": {"the request of another controller is left alone until its spec changes, also while it is deleted",
+		"Ignored": {"the request of another controller is ignored, even while it is deleted",
 			func(w *flowtest.World[*certificate], c *certificate) {
 				c.group = "theirs"
 				w.Edit(time.Hour, "deletion", func() { c.deleting = true })
@@ -89,7 +90,7 @@ func TestDecided(t *testing.T) {
 			00:00    ignored at EntryCheck by ours  []
 			1:00:00  * deletion
 			1:00:00  ignored at EntryCheck by ours  []`},
-		"Released": {"a retained request goes without Delete",
+		"Released": {"a retained request is gone without Delete",
 			func(w *flowtest.World[*certificate], c *certificate) { c.deleting, c.retain = true, true }, `
 			00:00  gone at DeleteCheck by retain  []`},
 	}
@@ -98,7 +99,7 @@ func TestDecided(t *testing.T) {
 			c := &certificate{group: "ours", generation: 1}
 			w := &flowtest.World[*certificate]{Resource: c, Extensions: certificateExtensions()}
 			w.Operations.Apply = func(context.Context, *flow.Request[*certificate]) (flow.Progress, error) {
-				return flow.Progress{}, errors.New("a resource of others was applied")
+				return flow.Progress{}, errors.New("a request of another controller was applied")
 			}
 			w.Operations.Deleting = func(c *certificate) bool { return c.deleting }
 			w.Operations.Generation = func(c *certificate) int64 { return c.generation }

@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// TestDelays tries the invariant that no flow can be made to break, since outcomes are sealed: delays that an engine would
-// lose, or spin on.
+// TestDelays tests the invariant about delays. No flow can break it, because
+// outcomes are sealed.
 func TestDelays(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -16,16 +16,16 @@ func TestDelays(t *testing.T) {
 		again  bool
 		want   string
 	}{
-		"Zero":     {"the queue would spin", 0, true, "the delay is 0s"},
-		"Negative": {"queues drop what is due before now", -time.Second, true, "the delay is -1s"},
-		"Positive": {"it comes back", time.Millisecond, true, ""},
-		"Never":    {"what is gone has no delay", 0, false, ""},
+		"Zero":     {"the queue would loop without a pause", 0, true, "the delay is 0s"},
+		"Negative": {"a queue may drop a requeue that is due in the past", -time.Second, true, "the delay is -1s"},
+		"Positive": {"the resource is requeued", time.Millisecond, true, ""},
+		"Never":    {"a resource that is gone has no delay", 0, false, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
 			for _, inv := range invariants {
-				if inv.name == "what is to come back has a delay" {
+				if inv.name == "a requeue has a positive delay" {
 					got = inv.broken(&Pass{State: flow.StateBlocked, Again: tc.delay}, &record{}, tc.again)
 				}
 			}

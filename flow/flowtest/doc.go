@@ -1,7 +1,7 @@
-// Package flowtest runs a flow in a scripted world, so that a table of tests
-// can cover a customised reconciler. A script says what the cloud answers and
-// what changes when. The run lists the passes that follow. Time is virtual: a
-// run that spans hours takes microseconds, and is always the same.
+// Package flowtest tests a customised flow against a scripted cloud, in virtual
+// time. A script sets the answers of the cloud and the changes over time. The
+// run is a list of passes. A run that spans hours takes microseconds, and is
+// always the same.
 //
 //	w := &flowtest.World[*Pool]{Resource: &Pool{Size: 3}, Extensions: poolExtensions}
 //	w.Owner.From(0, creating).From(10*time.Second, ready)
@@ -19,71 +19,77 @@
 // # The world
 //
 // A [World] is one resource, its flow, and the answers to its requests. Each
-// operation has a [Script]: answers in a row ([Script.Then], [Script.Fail],
-// [Script.Hang]), answers from a time on ([Script.From]), and after both the
-// user's own operation ([World.Operations]). A fake server can therefore be used
-// as it is, or with faults added. [World.Object] scripts the objects of
-// references, [Service] scripts other calls of links, and [Response] makes the
-// errors of a service.
+// operation has a [Script], which answers in this order:
 //
-// [World.Edit] changes the resource, [World.EditStatus] changes its status,
-// [World.Change] changes something else, and [World.Restart] ends the process.
+//   - answers in a row: [Script.Then], [Script.Fail], [Script.Hang]
+//   - answers from a time on: [Script.From], [Script.FailFrom]
+//   - the user's own operation: [World.Operations], for example a fake server
+//
+// [World.Object] scripts the objects of references, and [Service] scripts other
+// calls of links. [Response] makes the errors of a service.
+//
+// [World.Edit] changes the resource, [World.EditStatus] its status, and
+// [World.Change] something else. [World.Restart] ends the process.
 //
 // # The engine
 //
-// The engine reconciles the resource at once, then after the delay of its
+// The engine reconciles the resource at once, and then after the delay of each
 // outcome. It does so earlier if the resource is edited, if an awaited object
-// changes, or if the process restarts. It wakes no flow that does not name its
-// awaited objects (checks.WithWaitingFor), as any engine. Delays are those of
-// [flow.NewBackoff], without jitter. A pass takes no virtual time.
+// changes, or if the process restarts. A block that does not name its awaited
+// objects (checks.WithWaitingFor) is not woken, as in any engine. After a final
+// outcome ([flow.Outcome.Final]), only Edit causes another pass.
 //
-// The engine stores a final outcome ([flow.Outcome.Final]): only Edit causes
-// another pass then.
+// Delays come from [flow.NewBackoff], without jitter. A pass takes no virtual
+// time.
 //
-// [World.Run] ends when the resource is ready, finished, ignored or gone, [World.RunUntil] at a
-// time, and [World.RunPasses] after a number of passes. The [Run] has each
-// [Pass] as plain data, a timeline ([Run.String], [Run.Want], [Run.Story]), and
-// the changes of the Ready condition ([Run.Conditions], [Run.WantConditions]),
-// which show whether it flaps.
+// [World.Run] ends when the resource is ready, finished, ignored or gone,
+// [World.RunUntil] at a time, and [World.RunPasses] after a number of passes.
+// The [Run] has each [Pass] as plain data, a timeline ([Run.String],
+// [Run.Want], [Run.Story]), and the changes of the Ready condition
+// ([Run.Conditions], [Run.WantConditions]), which show a condition that flaps.
 //
-// An [Engine] by itself runs several resources that wait for each other, for
-// demonstrations and simulations. It has the same clock and the same timeline.
+// An [Engine] without a World runs several resources that wait for each other,
+// for demonstrations and simulations.
 //
 // # What holds in each run
 //
-// A World tests these rules in every run, because no script is a reason to break
+// A World tests these rules in every run. No script allows a flow to break
 // them:
 //
-//   - A pass that a check blocks, finishes or ignores begins no operation; it may
-//     poll the one under way. PostCheck comes after Apply.
-//   - A pass in which Get reports InSync begins no Apply. There is at most one
-//     Apply for a generation once the resource exists.
+//   - A pass that a check blocks, finishes or ignores begins no operation. It
+//     may poll the operation under way. PostCheck runs after Apply.
+//   - A pass in which Get reports InSync begins no Apply.
 //   - A resource that is being deleted is neither applied nor ready.
-//   - An outcome agrees with the requests: ready only with Apply done or Get in
-//     sync, gone only with Delete done or a checks.Release, in progress or deleting only if the
-//     operation reports that.
+//   - An outcome agrees with the requests. Ready needs Apply done or Get in
+//     sync. Gone needs Delete done or a checks.Release. In progress and
+//     deleting need an operation that reports so.
 //   - There is one operation at a time. The flow does not start an operation
-//     that is under way again, and polls it with its latest token. An error ends
-//     it only if it is [flow.Failed], or if a reader says so
-//     ([flow.WithErrors]). A restart may lose tokens that are kept in memory.
+//     that is under way again, and polls it with its latest token. An error
+//     ends it only if it is [flow.Failed], or if a reader says so
+//     ([flow.WithErrors]). A restart may lose tokens that are only in memory.
 //   - The delay of a requeue is positive.
 //
 // # Outcomes
 //
-// Test an engine of your own with outcomes that need no script: [Outcome] makes
-// each by a pass of a real flow, and [AnyOutcome] draws them.
+// Test your own engine with outcomes that need no script: [Outcome] makes each
+// by a pass of a real flow, and [AnyOutcome] draws them.
 //
 //	out := flowtest.Outcome{State: flow.StateBlocked, Link: "quota", Block: checks.Block("NoQuota", "no quota")}.Make(t)
 //
 // # What fails the test
 //
-// Besides a broken rule, these fail the test: a call without an answer, an
-// answer without a call, an event that never happens, a flow that cannot be made,
-// a run that does not end ([World.MaxPasses], and 30 days), and a pass that is
-// stuck ([World.Patience], by the real clock). Each failure names the call, the
-// answer or the link, and shows the end of the timeline. A panic of a link does
-// not fail the test: the flow makes an outcome of it, which the timeline shows.
+// A broken rule fails the test, and so do these:
 //
-// The test is a rapid.TB, so a *testing.T or a *rapid.T. Scripts may be drawn at
-// random, see [Script.Optional].
+//   - a call without an answer, an answer without a call, an event that does
+//     not happen
+//   - a flow that cannot be made
+//   - a run that does not end ([World.MaxPasses], and 30 days)
+//   - a pass that is stuck ([World.Patience], by the real clock)
+//
+// Each failure names the call, the answer or the link, and shows the end of the
+// timeline. A panic of a link does not fail the test: the flow turns it into an
+// outcome, which the timeline shows.
+//
+// A test is a rapid.TB: a *testing.T or a *rapid.T. Scripts may be random, see
+// [Script.Optional].
 package flowtest

@@ -11,40 +11,39 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// start is an arbitrary day. It is always the same, so that runs are the same.
+// start is the beginning of each run. It is fixed, so that equal runs are
+// equal.
 var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // never is later than the end of any run.
 const never = time.Duration(math.MaxInt64)
 
 // Engine reconciles any number of resources in virtual time. A pass takes no
-// time, so a run that spans hours takes microseconds. A resource is reconciled
-// when it is added, after the delay of its outcome, and before that when
-// [Engine.Wake] or [Engine.Edit] names it.
+// virtual time. A resource is reconciled when it is added, after the delay of
+// its outcome, and earlier if [Engine.Wake] or [Engine.Edit] names it.
 //
-// [World] runs one resource on it, with scripts and invariants. Use an Engine
-// for resources that wait for each other.
+// [World] runs one resource on an Engine, with scripts and invariants. Use an
+// Engine for resources that wait for each other.
 //
-// An Engine uses one goroutine: call its methods from events and passes, or
-// between two calls of [Engine.RunUntil]. Only Now and Elapsed may be called
-// from elsewhere. The zero Engine is ready for use, and begins at midnight of
-// January 1, 2026, UTC. It must not be copied.
+// Call the methods of an Engine from events and passes, or between two calls of
+// [Engine.RunUntil]. Only Now and Elapsed are safe for concurrent use. The zero
+// Engine is ready for use, and begins at midnight of January 1, 2026, UTC. It
+// must not be copied.
 type Engine struct {
-	// Resync is the delay of a resource that waits for objects. An engine that
-	// watches these objects needs no shorter one. Zero means the delay of the
-	// outcome.
+	// Resync is the delay of a resource that waits for objects, as in an engine
+	// that watches these objects. Zero means the delay of the outcome.
 	Resync time.Duration
 
-	at     atomic.Int64 // the virtual time; servers of examples read it on goroutines of their own
+	at     atomic.Int64 // the virtual time; fake servers read it from other goroutines
 	run    Run
-	events []*occurrence // still to come
+	events []*occurrence // future events
 	queue  []*resource   // resources that are due at the same time run in this order
 }
 
-// occurrence is something that happens at a time of the run.
+// occurrence is an event at a time of the run.
 type occurrence struct {
 	at           time.Duration
-	object, what string // a line of the timeline; no line if the text is empty
+	object, what string // a line of the timeline; an empty text means no line
 	do           func() // may be nil
 }
 
@@ -68,14 +67,14 @@ func (e *Engine) set(at time.Duration) { e.at.Store(int64(at)) }
 func (e *Engine) Run() *Run { return &e.run }
 
 // At calls do at a time of the run, or at once if that time is over. The
-// timeline shows what, as something that happens to object; either may be
-// empty, and without what there is no line. do may be nil.
+// timeline shows object and what; an empty text has no line. object may be
+// empty, and do may be nil.
 func (e *Engine) At(at time.Duration, object, what string, do func()) {
 	e.events = append(e.events, &occurrence{at, object, what, do})
 }
 
-// Add adds a resource, which is due at once. reconcile makes one pass, and
-// returns a note for the timeline, which may be empty.
+// Add adds a resource, which is due at once. reconcile makes one pass. It
+// returns the outcome and a note for the timeline, which may be empty.
 func (e *Engine) Add(ref checks.Ref, reconcile func(context.Context) (outcome flow.Outcome, note string)) {
 	r := &resource{due: e.Elapsed(), last: Pass{Resource: ref}}
 	r.pass = func(ctx context.Context) {
@@ -85,7 +84,8 @@ func (e *Engine) Add(ref checks.Ref, reconcile func(context.Context) (outcome fl
 	e.queue = append(e.queue, r)
 }
 
-// Edit makes a resource due at once, as a change of its spec does.
+// Edit makes a resource due at once, as a change of its spec does. An unknown
+// ref has no effect.
 func (e *Engine) Edit(ref checks.Ref) {
 	e.dueNow(func(r *resource) bool { return r.last.Resource == ref })
 }
@@ -96,7 +96,7 @@ func (e *Engine) EditStatus(ref checks.Ref) {
 	e.dueNow(func(r *resource) bool { return r.last.Resource == ref && r.out.WaitsForSelf() && !r.last.Final })
 }
 
-// Wake makes those resources due at once that wait for one of refs. It does not
+// Wake makes the resources due at once that wait for one of refs. It does not
 // wake a resource whose last outcome was final ([flow.Outcome.Final]).
 func (e *Engine) Wake(refs ...checks.Ref) {
 	e.dueNow(func(r *resource) bool {
@@ -112,8 +112,8 @@ func (e *Engine) dueNow(chosen func(*resource) bool) {
 	}
 }
 
-// Last returns the last pass of each resource, in the order in which they were
-// added. Before the first pass of a resource only its Resource is set.
+// Last returns the last pass of each resource, in the order of [Engine.Add].
+// Before the first pass of a resource, only its Resource is set.
 func (e *Engine) Last() []Pass {
 	var last []Pass
 	for _, r := range e.queue {
@@ -122,9 +122,9 @@ func (e *Engine) Last() []Pass {
 	return last
 }
 
-// RunUntil lets time pass until done returns true, or until end. Passes and
-// events that are due at end still happen. Events come before passes of the same time. A run may
-// be continued by another call.
+// RunUntil advances time until done returns true, or until end. Passes and
+// events that are due at end still happen. Events come before passes of the
+// same time. Another call continues the run.
 func (e *Engine) RunUntil(ctx context.Context, end time.Duration, done func() bool) *Run {
 	for !done() {
 		at, _, step := e.next()
@@ -138,7 +138,8 @@ func (e *Engine) RunUntil(ctx context.Context, end time.Duration, done func() bo
 	return &e.run
 }
 
-// next returns the step that is due first, and when. step is nil if there is none.
+// next returns the step that is due first, with its time. step is nil if no
+// step is due.
 func (e *Engine) next() (at time.Duration, event bool, step func(context.Context)) {
 	at = never
 	for _, r := range e.queue {
@@ -157,20 +158,20 @@ func (e *Engine) next() (at time.Duration, event bool, step func(context.Context
 func (e *Engine) happen(i int) {
 	o := e.events[i]
 	e.events = slices.Delete(e.events, i, i+1)
-	e.tell(o.object, o.what)
+	e.addEvent(o.object, o.what)
 	if o.do != nil {
 		o.do()
 	}
 }
 
-// tell adds a line to the timeline.
-func (e *Engine) tell(object, what string) {
+// addEvent adds a line to the timeline.
+func (e *Engine) addEvent(object, what string) {
 	if what != "" {
-		e.run.events = append(e.run.events, told{at: e.Elapsed(), object: object, what: what, passes: len(e.run.Passes)})
+		e.run.events = append(e.run.events, timelineEvent{at: e.Elapsed(), object: object, what: what, passes: len(e.run.Passes)})
 	}
 }
 
-// passed records a pass over r, and decides when the next one is due.
+// passed records a pass of r and sets the time of the next one.
 func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) *Pass {
 	now := e.Elapsed()
 	p := Pass{

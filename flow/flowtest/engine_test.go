@@ -13,14 +13,14 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// things is an engine whose resources come to what a test says.
+// things is an engine with resources whose results the test decides.
 type things struct{ flowtest.Engine }
 
 func thing(name string) checks.Ref { return checks.Ref{Kind: "Thing", Name: name} }
 
-// add adds a resource whose only check says what says says.
-func (ts *things) add(name string, says func() checks.Result) {
-	check := checks.Check("Sure", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) { return says(), nil })
+// add adds a resource with one check, which returns the result of decide.
+func (ts *things) add(name string, decide func() checks.Result) {
+	check := checks.Check("Sure", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) { return decide(), nil })
 	r := ts.reconciler(doing(), ext{PreCheck: chain.New(check)})
 	ts.Add(thing(name), func(ctx context.Context) (flow.Outcome, string) { return r.Reconcile(ctx, &Pool{}), "" })
 }
@@ -33,12 +33,12 @@ func (ts *things) reconciler(o ops, e ext) *flow.Reconciler[*Pool] {
 
 func (ts *things) moved(at time.Duration, name string) { ts.At(at, name, "moved", nil) }
 
-// blocks blocks each time.
+// blocks returns a function that blocks each time.
 func blocks(opts ...checks.BlockOption) func() checks.Result {
 	return func() checks.Result { return checks.Block("No", "it is not", opts...) }
 }
 
-// until blocks up to a time, with a retry each minute.
+// until returns a function that blocks until a time, with a retry each minute.
 func (ts *things) until(at time.Duration) func() checks.Result {
 	return func() checks.Result {
 		if ts.Elapsed() < at {
@@ -50,7 +50,8 @@ func (ts *things) until(at time.Duration) func() checks.Result {
 
 func notYet() bool { return false }
 
-// brief returns the time, the name and the state of each line: "01:00 a blocked", "01:00 b *".
+// brief returns the time, the name and the state of each line: "01:00 a
+// blocked", "01:00 b *".
 func brief(r *flowtest.Run) (lines []string) {
 	for line := range strings.Lines(strings.ReplaceAll(r.String(), "Thing ", "")) {
 		lines = append(lines, strings.Join(strings.Fields(line)[:3], " "))
@@ -65,18 +66,18 @@ func TestEngine(t *testing.T) {
 		end    time.Duration
 		want   []string
 	}{
-		"Same": {"events come before passes of the same time, and both in the order in which they were added", func(ts *things) {
+		"Same": {"events come before passes of the same time, and both in the order of At and Add", func(ts *things) {
 			ts.add("b", checks.Proceed)
 			ts.moved(0, "d")
 			ts.add("a", checks.Proceed)
 			ts.moved(0, "c")
 		}, 0, []string{"00:00 d *", "00:00 c *", "00:00 b ready", "00:00 a ready"}},
-		"Due": {"the first to be due is the first to run", func(ts *things) {
+		"Due": {"events and passes happen in the order of their times", func(ts *things) {
 			ts.moved(2*time.Minute, "b")
 			ts.moved(time.Minute, "a")
 			ts.add("c", blocks(checks.WithAfter(90*time.Second)))
 		}, 2 * time.Minute, []string{"00:00 c blocked", "01:00 a *", "01:30 c blocked", "02:00 b *"}},
-		"Late": {"time does not go back", func(ts *things) {
+		"Late": {"an event in the past happens at once", func(ts *things) {
 			ts.At(time.Minute, "", "", func() { ts.moved(0, "a") })
 		}, time.Minute, []string{"01:00 a *"}},
 		"AddedLater": {"a resource is due when it is added", func(ts *things) {
@@ -87,7 +88,7 @@ func TestEngine(t *testing.T) {
 		"Waits": {"a waiter is requeued after the delay of its outcome", func(ts *things) {
 			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
 		}, 2 * time.Minute, []string{"00:00 a blocked", "01:00 a blocked", "02:00 a blocked"}},
-		"WaitsForResync": {"or after Resync", func(ts *things) {
+		"WaitsForResync": {"Engine.Resync replaces the delay of a waiter", func(ts *things) {
 			ts.Engine.Resync = 4 * time.Minute
 			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
 			ts.add("b", blocks(checks.WithAfter(3*time.Minute)))
@@ -107,7 +108,7 @@ func TestEngine(t *testing.T) {
 			ts.add("b", blocks(checks.WithWaitingFor(thing("a"))))
 			ts.At(2*time.Minute, "", "", func() { ts.Edit(thing("a")); ts.Edit(thing("none")) })
 		}, 2 * time.Minute, []string{"00:00 a blocked", "00:00 b blocked", "02:00 a blocked"}},
-		"Once": {"an edit of a resource that is due is one pass", func(ts *things) {
+		"Once": {"an edit of a resource that is due causes no extra pass", func(ts *things) {
 			ts.At(0, "", "", func() { ts.Edit(thing("a")) })
 			ts.add("a", checks.Proceed)
 		}, 0, []string{"00:00 a ready"}},
@@ -132,9 +133,9 @@ func TestEngineRunUntil(t *testing.T) {
 		want   []string
 		now    time.Duration
 	}{
-		"Never":  {"nothing begins if all is done", time.Hour, func(*things) func() bool { return func() bool { return true } }, nil, 0},
-		"Done":   {"time stands still when all is done", time.Hour, ready, []string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
-		"Before": {"time passes up to the end", 59 * time.Second, ready, []string{"00:00 a blocked"}, 59 * time.Second},
+		"Never":  {"no pass begins if done is true at once", time.Hour, func(*things) func() bool { return func() bool { return true } }, nil, 0},
+		"Done":   {"time stops when done is true", time.Hour, ready, []string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
+		"Before": {"time advances to the end", 59 * time.Second, ready, []string{"00:00 a blocked"}, 59 * time.Second},
 		"At": {"a pass that is due at the end happens", time.Minute, func(*things) func() bool { return notYet },
 			[]string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
 	}
@@ -152,11 +153,11 @@ func TestEngineRunUntil(t *testing.T) {
 	for _, end := range []time.Duration{30 * time.Second, 0, time.Minute} {
 		ts.RunUntil(t.Context(), end, notYet)
 	}
-	mustEqual(t, "a run may be continued, and time does not go back", []string{"00:00 a blocked", "01:00 a ready"}, brief(ts.Run()))
-	mustEqual(t, "the clock begins at its start", time.Date(2026, time.January, 1, 0, 1, 0, 0, time.UTC), ts.Now())
+	mustEqual(t, "another call continues the run, and an earlier end does not turn time back", []string{"00:00 a blocked", "01:00 a ready"}, brief(ts.Run()))
+	mustEqual(t, "the clock begins on January 1, 2026", time.Date(2026, time.January, 1, 0, 1, 0, 0, time.UTC), ts.Now())
 }
 
-// TestLast: the last pass of each resource, before the first one as well.
+// Last works before the first pass of a resource, too.
 func TestLast(t *testing.T) {
 	ts := &things{}
 	ts.add("b", ts.until(time.Minute))
@@ -169,14 +170,14 @@ func TestLast(t *testing.T) {
 	}
 	before := states()
 	ts.RunUntil(t.Context(), 0, notYet)
-	mustEqual(t, "in the order in which they were added", [][]string{{"b unknown 0s", "a unknown 0s"}, {"b blocked 1m0s", "a ready 5m0s"}},
+	mustEqual(t, "the order is that of Add", [][]string{{"b unknown 0s", "a unknown 0s"}, {"b blocked 1m0s", "a ready 5m0s"}},
 		[][]string{before, states()})
 }
 
-// TestStory: what a reader who does not know the run is told.
 func TestStory(t *testing.T) {
 	conflict := flowtest.Response(409, "Conflict", "another operation\nis under way", 0)
-	// answers adds a resource whose Apply answers one after the other.
+	// answers adds a resource whose Apply returns errs in order. A nil error
+	// means an operation under way.
 	answers := func(ts *things, kind, name, note string, errs ...error) {
 		o := doing()
 		o.Apply = func(context.Context, *request) (flow.Progress, error) {
@@ -205,7 +206,7 @@ func TestStory(t *testing.T) {
 		end    time.Duration
 		want   string
 	}{
-		"Messages": {"a message is shown once, as one line, with the delay and the rule", func(ts *things) {
+		"Messages": {"a message prints once, in one line, with the delay and the rule", func(ts *things) {
 			answers(ts, "Pool", "a", "", conflict, conflict, flowtest.Response(409, "Conflict", "and one more", 0))
 			answers(ts, "Cluster", "demo", "")
 		}, 3 * time.Second, `
@@ -218,7 +219,7 @@ func TestStory(t *testing.T) {
                      and one more
                      again in 4s (slow, rule Unknown)
 `},
-		"Blocks": {"a block says how soon it is retried, or with which object", func(ts *things) {
+		"Blocks": {"a block prints how soon it is retried, or with which object", func(ts *things) {
 			ts.add("a", blocks(checks.WithAfter(time.Minute)))
 			ts.add("b", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
 		}, 0, `
@@ -229,7 +230,7 @@ func TestStory(t *testing.T) {
                 it is not
                 again in 1m or with Thing x
 `},
-		"Polls": {"polls without news are counted", func(ts *things) {
+		"Polls": {"polls of an operation under way are counted", func(ts *things) {
 			answers(ts, "Pool", "a", "", nil, nil, nil)
 			answers(ts, "Pool", "b", "the cloud says On", nil)
 		}, 3 * time.Minute, `
@@ -245,19 +246,19 @@ func TestStory(t *testing.T) {
 00:00  Pool a  * moved
 00:00          * the sun rises
 `},
-		"Crowd": {"ten of a kind are one", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
+		"Ten": {"ten equal resources of a kind are one line", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
 00:00  10 Pool       failed at Apply: Conflict
                      another operation; is under way
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 `},
-		"CrowdLater": {"again and again", func(ts *things) { many(ts, 10, plain) }, time.Second, `
+		"TenLater": {"later passes of ten equal resources are also one line", func(ts *things) { many(ts, 10, plain) }, time.Second, `
 00:00  10 Pool  failed at Apply: Conflict
                 another operation; is under way
                 again in 1s (slow, rule Unknown)
 00:01  10 Pool  ready
 `},
-		"Mixed": {"in whichever order they come, if they come to the same", func(ts *things) {
+		"Mixed": {"equal rows need not follow each other", func(ts *things) {
 			many(ts, 20, func(i int) string { return []string{"even", "odd"}[i%2] })
 		}, 0, `
 00:00  10 Pool  failed at Apply: Conflict; even
@@ -267,7 +268,7 @@ func TestStory(t *testing.T) {
                 another operation; is under way
                 again in 1s (slow, rule Unknown)
 `},
-		"Between": {"up to the next event", func(ts *things) {
+		"Between": {"rows before and after an event are not combined", func(ts *things) {
 			for i := range 10 {
 				ts.Add(checks.Ref{Kind: "Pool", Name: fmt.Sprint("p", i)}, func(ctx context.Context) (flow.Outcome, string) {
 					if i == 8 {
@@ -301,9 +302,9 @@ func TestStory(t *testing.T) {
 	ts := &things{}
 	ts.add("a", checks.Proceed)
 	ts.RunUntil(t.Context(), 0, notYet)
-	mustEqual(t, "passes alone are a story, too", "00:00  Thing a  ready\n", (&flowtest.Run{Passes: ts.Last()}).Story())
-	mustEqual(t, "the timeline names resources, and has no requests of an engine alone", "00:00  Thing a  ready  again in 5m\n", ts.Run().String())
-	mustEqual(t, "so does a pass", "00:00  Thing a  ready  again in 5m", ts.Last()[0].String())
+	mustEqual(t, "a Run of passes only has a story", "00:00  Thing a  ready\n", (&flowtest.Run{Passes: ts.Last()}).Story())
+	mustEqual(t, "without a World the timeline has resources and no requests", "00:00  Thing a  ready  again in 5m\n", ts.Run().String())
+	mustEqual(t, "a pass prints its resource and no requests", "00:00  Thing a  ready  again in 5m", ts.Last()[0].String())
 }
 
 func TestStamp(t *testing.T) {

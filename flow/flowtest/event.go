@@ -7,16 +7,17 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// event is something that happens at a time of the run.
+// event is a change at a time of the run.
 type event struct {
 	at     time.Duration
-	what   string // empty: it has no line in the timeline
-	kind   string // what it is called in messages
+	what   string // a line of the timeline; empty: no line
+	kind   string // the name in messages
 	do     func() // may be nil
-	wakes  bool   // the resource is reconciled, whatever it waits for
+	wakes  bool   // the resource is reconciled at once
 	status bool   // the resource is reconciled if it waits for its own status
 	refs   []checks.Ref
-	// happened is said of events that are scripted; those that come with an answer are asked for there.
+	// An event that is scripted must happen. The others belong to an answer of
+	// a script, which a call must use.
 	scripted, happened bool
 }
 
@@ -27,40 +28,41 @@ func (e *event) named() string {
 	return fmt.Sprintf("%s (%s)", e.kind, e.what)
 }
 
-// Edit calls change at a time of the run. change edits the resource as a person
-// does: its spec and generation, or its deletion. It may be nil. The resource is
-// reconciled at once. what is a line of the timeline; if it is empty there is no
-// line.
+// Edit calls change at a time of the run, as if a user edits the resource: its
+// spec and generation, or its deletion. change may be nil. The resource is
+// reconciled at once. what is a line of the timeline; an empty text has no
+// line. A negative time fails the test.
 func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Edit", do: change, wakes: true, scripted: true})
 }
 
-// EditStatus calls change at a time of the run. change edits the status of the
-// resource, as another controller does. The resource is reconciled at once if it
-// waits for its own status ([checks.WithWaitingForSelf]); otherwise after its
-// delay. change and what are as in [World.Edit].
+// EditStatus calls change at a time of the run, as if another controller edits
+// the status of the resource. The resource is reconciled at once if it waits
+// for its own status ([checks.WithWaitingForSelf]), and otherwise after its
+// delay. The arguments are those of [World.Edit].
 func (w *World[T]) EditStatus(at time.Duration, what string, change func()) {
 	w.events = append(w.events, event{at: at, what: what, kind: "EditStatus", do: change, status: true, scripted: true})
 }
 
-// Change calls change at a time of the run. change alters something else than
-// the resource, and may be nil. If the resource waits for one of refs, it is
-// reconciled at once; otherwise after its delay. what is as in [World.Edit].
+// Change calls change at a time of the run, for a change outside of the
+// resource. The resource is reconciled at once if it waits for one of refs, and
+// otherwise after its delay. The other arguments are those of [World.Edit].
 //
-// Scripts of objects need no Change, see [Script.From] and [World.Object].
+// Scripted objects need no Change, see [World.Object].
 func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Change", do: change, refs: refs, scripted: true})
 }
 
-// Restart ends the process and starts another one. It cancels the context of a
-// pass under way. Tokens that are not stored with the resource and the counts of
-// the back-off are lost. The resource is reconciled at once. Call Restart from
-// operations or links, or at a time: w.Change(time.Minute, "", w.Restart).
+// Restart ends the process and starts another one. It cancels the context of
+// the running pass. Tokens that are not stored with the resource, and the
+// counts of the back-off, are lost. The resource is reconciled at once. Call
+// Restart from an operation or a link, or at a time: w.Change(time.Minute, "",
+// w.Restart).
 func (w *World[T]) Restart() { w.stage.restart() }
 
-// happenings are the events of a run: those that are scripted, and the changes of objects that scripts tell of, in the
-// order in which they happen.
-func (w *World[T]) happenings() []*event {
+// allEvents returns the changes of scripted objects, and then the scripted
+// events.
+func (w *World[T]) allEvents() []*event {
 	var all []*event
 	changes := func(s *Script[checks.Object], name string) {
 		for i := range s.timed {

@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// TestWake: what brings a resource back before its delay is over.
+// TestWake tests the events that wake a resource before its delay is over.
 func TestWake(t *testing.T) {
 	owners := chain.New(checks.OwnerReady())
 	silent := chain.New(checks.Check("Silent", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
@@ -27,7 +27,7 @@ func TestWake(t *testing.T) {
 		want   string
 	}{
 		"Owner": {
-			reason: "it is waited for",
+			reason: "a change of the awaited owner wakes the resource",
 			ext:    ext{OwnerCheck: owners},
 			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
 			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
@@ -35,7 +35,7 @@ func TestWake(t *testing.T) {
 			       00:00.5 ready again in 1h [Owner Apply]`,
 		},
 		"NotWaitedFor": {
-			reason: "a check that does not say what it waits for is not woken, as in any engine",
+			reason: "a block that names no awaited object is not woken, as in any engine",
 			ext:    ext{OwnerCheck: silent},
 			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
 			want: `00:00   blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
@@ -43,7 +43,7 @@ func TestWake(t *testing.T) {
 			       01:00   ready again in 1h [Owner Apply]`,
 		},
 		"NoOwner": {
-			reason: "an owner that is taken away has no name",
+			reason: "the timeline shows an owner without a ref as the owner",
 			ext:    ext{OwnerCheck: silent},
 			world:  func(w *world, _ *Pool) { w.Owner.From(0, ready).From(time.Second, checks.Object{}) },
 			passes: 2,
@@ -52,7 +52,7 @@ func TestWake(t *testing.T) {
 			       1:00:00 blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]`,
 		},
 		"NotFoundOut": {
-			reason: "that somebody could not be asked is no change of what was asked for",
+			reason: "an error of Owner is not a change of the owner",
 			ext:    ext{OwnerCheck: silent},
 			world: func(w *world, _ *Pool) {
 				w.Owner.From(0, creating).FailFrom(time.Minute, conflict).From(61*time.Second, ready)
@@ -63,7 +63,7 @@ func TestWake(t *testing.T) {
 			       01:01 ready again in 1h [Owner Apply]`,
 		},
 		"OwnOwner": {
-			reason: "the user's own owner changes by an event that names it",
+			reason: "an event that names the user's own owner wakes the resource",
 			ext:    ext{OwnerCheck: owners},
 			world: func(w *world, _ *Pool) {
 				owner := creating
@@ -75,7 +75,7 @@ func TestWake(t *testing.T) {
 			       00:00.5 ready again in 1h [Owner Apply]`,
 		},
 		"Another": {
-			reason: "a change of what nobody waits for wakes nobody",
+			reason: "a change of another object does not wake the resource",
 			ext:    ext{OwnerCheck: owners},
 			world: func(w *world, _ *Pool) {
 				w.Owner.Then(creating, ready)
@@ -85,7 +85,7 @@ func TestWake(t *testing.T) {
 			       00:01 ready again in 1h [Owner Apply]`,
 		},
 		"Edit": {
-			reason: "an edit wakes whatever is waited for, and one at the time of a pass comes before it",
+			reason: "an edit wakes the resource, and happens before a pass of the same time",
 			world: func(w *world, p *Pool) {
 				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
 				w.Edit(time.Hour, "the spec changes", func() { p.Generation++ })
@@ -98,7 +98,7 @@ func TestWake(t *testing.T) {
 			       1:00:00 ready again in 1h [Get]`,
 		},
 		"Two": {
-			reason: "two events at one time are one reason to come back",
+			reason: "two events at the same time cause one pass",
 			world: func(w *world, p *Pool) {
 				w.Edit(time.Second, "one", nil)
 				w.Edit(time.Second, "two", nil)
@@ -109,13 +109,13 @@ func TestWake(t *testing.T) {
 			       00:01 ready again in 1h [Apply]`,
 		},
 		"First": {
-			reason: "events at the start come before the first pass",
+			reason: "an event at the beginning happens before the first pass",
 			world:  func(w *world, p *Pool) { w.Edit(0, "deleted at once", func() { p.Deleted = true }) },
 			want: `00:00 * deleted at once
 			       00:00 gone [Delete]`,
 		},
 		"Generation": {
-			reason: "a change of the spec forgets what was counted of failures",
+			reason: "a change of the spec resets the back-off",
 			world: func(w *world, p *Pool) {
 				w.Apply.Fail(conflict, conflict, conflict, conflict)
 				w.Edit(4*time.Second, "", func() { p.Generation++ })
@@ -127,7 +127,7 @@ func TestWake(t *testing.T) {
 			       00:05 ready again in 1h [Apply]`,
 		},
 		"Restart": {
-			reason: "a new process counts from the start",
+			reason: "a restart resets the back-off",
 			world: func(w *world, p *Pool) {
 				w.Apply.Fail(conflict, conflict, conflict)
 				w.Change(2*time.Second, "", w.Restart)
@@ -153,15 +153,15 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestEventPanics: it is said which.
+// A panic of an event fails the test, which names the event.
 func TestEventPanics(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Edit(time.Minute, "the size", func() { panic("boom") })
-	mustFail(t, "a fault of the test is not one of the flow", run(w), "Edit (the size) at 01:00 panics: boom")
+	mustFail(t, "the failure names the event", run(w), "Edit (the size) at 01:00 panics: boom")
 }
 
-// TestRestartMakesAnew: each process has a flow of its own.
-func TestRestartMakesAnew(t *testing.T) {
+// Each process makes a new flow.
+func TestRestartMakesAFlow(t *testing.T) {
 	w, _ := newWorld(doing())
 	made := 0
 	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {

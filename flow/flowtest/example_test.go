@@ -2,6 +2,7 @@ package flowtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -22,7 +23,7 @@ type Pool struct {
 	Deleted    bool
 
 	Token   string // of the operation under way
-	TokenOf int64  // the generation that it is for
+	TokenOf int64  // its generation
 }
 
 // Cluster is the owner. Its value is its state.
@@ -40,10 +41,10 @@ var (
 	conflict = flowtest.Response(http.StatusConflict, "Conflict", "another operation is under way", 0)
 )
 
-// poolExtensions are what the examples test.
+// poolExtensions are the links under test.
 var poolExtensions = flow.Extensions[*Pool]{OwnerCheck: chain.New(checks.OwnerReady())}
 
-// t stands for the *testing.T of a test, which an example does not have.
+// t stands for the *testing.T of a test.
 var t printing
 
 type printing struct{ rapid.TB }
@@ -52,12 +53,12 @@ func (printing) Helper()                           {}
 func (printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 func (printing) Fatalf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// A pool waits until its cluster is ready, is told twice that something else is under way there, and is then created by an
-// operation that takes a while.
+// A pool waits until its cluster is ready. Then two requests fail, because the
+// cluster is busy. The third one starts an operation that takes 20 seconds.
 func Example() {
 	w := &flowtest.World[*Pool]{Kind: "AgentPool", Resource: &Pool{Size: 3}, Extensions: poolExtensions}
 	w.Owner.From(0, creating).From(10*time.Second, ready)
-	w.Get.From(0, flow.Observation{Presence: checks.Absent}) // it is not there
+	w.Get.From(0, flow.Observation{Presence: checks.Absent})
 	w.Apply.Fail(conflict, conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
 
 	run := w.Run(t)
@@ -80,8 +81,8 @@ func Example() {
 	// 00:33  Ready=True since 00:33 Succeeded
 }
 
-// What a test fails with if the flow does not do what is wanted: here the test believes that a second conflict is given
-// three minutes.
+// A failure shows the wanted and the actual timeline. This test expects a delay
+// of three minutes after the second conflict.
 func ExampleRun_Want() {
 	w := &flowtest.World[*Pool]{Resource: &Pool{}}
 	w.Apply.Fail(conflict, conflict).Then(flow.Done())
@@ -91,20 +92,21 @@ func ExampleRun_Want() {
 		00:01  failed at Apply: Conflict  again in 3m  [Apply]
 		03:01  ready                      again in 1h  [Apply]`)
 	// Output:
-	// flowtest: the timeline is another one from line 2 on:
+	// flowtest: the timeline differs at line 2:
 	//     want                                                | got
 	//     00:00 failed at Apply: Conflict again in 1s [Apply] | (the same)
 	//   > 00:01 failed at Apply: Conflict again in 3m [Apply] | 00:01 failed at Apply: Conflict again in 2s [Apply]
 	//     03:01 ready again in 1h [Apply]                     | 00:03 ready again in 1h [Apply]
 	//
-	// it is:
+	// the whole timeline:
 	//   00:00  failed at Apply: Conflict  again in 1s  [Apply]
 	//   00:01  failed at Apply: Conflict  again in 2s  [Apply]
 	//   00:03  ready                      again in 1h  [Apply]
 }
 
-// A process that ends in the middle of an operation. Its token is kept with the resource, so the next process polls it;
-// meanwhile the spec has changed, so that another PUT follows.
+// A process ends during an operation. The resource stores the token, so the
+// next process polls the operation. The spec has changed, so another PUT
+// follows.
 func ExampleWorld_Restart() {
 	pool := &Pool{Size: 3, Generation: 1}
 	w := &flowtest.World[*Pool]{Resource: pool, Operations: flow.Operations[*Pool]{
@@ -128,16 +130,16 @@ func ExampleWorld_Restart() {
 	// 01:20  ready                 again in 1h  [Apply(op-2)]
 }
 
-// Operations of the user's own, here with a cloud that is a map. A script stands in front of one of them: the first PUT is
-// throttled, whatever the cloud would have said. What others change there is found at the resync.
+// The user's own operations use a map as the cloud. A script throttles the
+// first PUT. The flow finds a change by another client at the resync.
 func ExampleWorld_operations() {
 	pool, cloud := &Pool{Size: 3}, map[string]int{}
 	w := &flowtest.World[*Pool]{Resource: pool, Operations: flow.Operations[*Pool]{
 		Key:      func(*Pool) string { return "system" },
 		Deleting: func(p *Pool) bool { return p.Deleted },
 		Get: func(context.Context, *flow.Request[*Pool]) (flow.Observation, error) {
-			size, there := cloud["system"]
-			return flow.Observation{Presence: checks.PresenceOf(there), InSync: size == pool.Size}, nil
+			size, found := cloud["system"]
+			return flow.Observation{Presence: checks.PresenceOf(found), InSync: size == pool.Size}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
 			cloud["system"] = pool.Size
@@ -149,20 +151,20 @@ func ExampleWorld_operations() {
 		},
 	}}
 	w.Apply.Fail(flowtest.Response(http.StatusTooManyRequests, "TooManyRequests", "", 30*time.Second))
-	w.Change(30*time.Minute, "somebody else changes the size", func() { cloud["system"] = 7 })
-	w.Edit(2*time.Hour, "deletion is asked for", func() { pool.Deleted = true })
+	w.Change(30*time.Minute, "another client changes the size", func() { cloud["system"] = 7 })
+	w.Edit(2*time.Hour, "the user deletes the pool", func() { pool.Deleted = true })
 
 	fmt.Print(w.Run(t))
 	// Output:
 	// 00:00    failed at Apply: TooManyRequests  again in 30s  [Get Apply]
 	// 00:30    ready                             again in 1h   [Get Apply]
-	// 30:00    * somebody else changes the size
+	// 30:00    * another client changes the size
 	// 1:00:30  ready                             again in 1h   [Get Apply]
-	// 2:00:00  * deletion is asked for
+	// 2:00:00  * the user deletes the pool
 	// 2:00:00  gone                                            [Delete]
 }
 
-// What a link asks by itself is scripted as a service.
+// A link calls a service for the quota. The script of the service answers.
 func ExampleService() {
 	w := &flowtest.World[*Pool]{Resource: &Pool{}}
 	quota := flowtest.Service[int](w, "quota")
@@ -184,22 +186,23 @@ func ExampleService() {
 	// 01:05  ready                                  again in 1h  [quota Apply]
 }
 
-// An engine turns outcomes into requeues. The test tries each state, and any
-// outcome that rapid draws.
+// An engine turns outcomes into requeues. The test makes outcomes of several
+// states. The last one is impossible and fails the test.
 func ExampleOutcome() {
 	requeue := func(out flow.Outcome) string {
 		delay, again := out.Again()
 		if !again {
-			return "forget it"
+			return "no requeue"
 		}
 		return fmt.Sprintf("requeue in %s, or with %v", delay, out.WaitingFor())
 	}
 
 	lan := checks.Ref{Kind: "Network", Name: "lan"}
+	errQuota := errors.New("no quota")
 	for _, o := range []flowtest.Outcome{
 		{State: flow.StateGone},
 		{State: flow.StateBlocked, Point: flow.PointPreCheck, Link: "network",
-			Block: checks.Block("NoNetwork", "the network is not there", checks.WithWaitingFor(lan), checks.WithAfter(time.Minute))},
+			Block: checks.Block("NoNetwork", "the network does not exist", checks.WithWaitingFor(lan), checks.WithAfter(time.Minute))},
 		{State: flow.StateFailed, Err: errQuota, Rule: "quota", Retry: classify.OnChange},
 		{State: flow.StateInProgress, After: 20 * time.Second},
 		{State: flow.StateReady, Link: "network"},
@@ -207,10 +210,10 @@ func ExampleOutcome() {
 		fmt.Printf("%s: %s\n", o.State, requeue(o.Make(t)))
 	}
 	// Output:
-	// gone: forget it
+	// gone: no requeue
 	// blocked: requeue in 1m0s, or with [Network lan]
 	// failed: requeue in 1h0m0s, or with []
 	// in progress: requeue in 20s, or with []
-	// flowtest: Outcome: ready by network: it ends at no point, and at no link
+	// flowtest: Outcome: ready by network: this state has no point and no link
 	// ready: requeue in 1s, or with []
 }

@@ -21,47 +21,48 @@ type (
 	request = flow.Request[*Pool]
 )
 
-// judge is a test that may fail without failing the test it is used in. It keeps what it is told.
-type judge struct {
-	rapid.TB // what is not below is not called
-	told     []string
+// recordingTB is a test that records its failures. They do not fail the test
+// that uses it.
+type recordingTB struct {
+	rapid.TB // nil: the kit calls no other methods
+	failures []string
 	fatal    bool
 }
 
-func (*judge) Helper() {}
+func (*recordingTB) Helper() {}
 
-func (j *judge) Errorf(format string, args ...any) {
-	j.told = append(j.told, fmt.Sprintf(format, args...))
+func (j *recordingTB) Errorf(format string, args ...any) {
+	j.failures = append(j.failures, fmt.Sprintf(format, args...))
 }
 
-func (j *judge) Fatalf(format string, args ...any) {
+func (j *recordingTB) Fatalf(format string, args ...any) {
 	j.fatal = true
 	j.Errorf(format, args...)
 	runtime.Goexit()
 }
 
-// judged is what a test fails with; empty: it passes.
-func judged(test func(t rapid.TB)) (told string, fatal bool) {
-	j := &judge{}
+// failuresOf returns the failures of a test, or "" if it passes.
+func failuresOf(test func(t rapid.TB)) (failures string, fatal bool) {
+	j := &recordingTB{}
 	done := make(chan struct{})
-	go func() { // FailNow ends it
+	go func() { // Fatalf ends it
 		defer close(done)
 		test(j)
 	}()
 	<-done
-	return strings.Join(j.told, "\n"), j.fatal
+	return strings.Join(j.failures, "\n"), j.fatal
 }
 
-// mustFail fails unless a test fails with each of the texts.
+// mustFail fails unless the failures of a test contain each of the texts.
 func mustFail(t *testing.T, reason string, test func(t rapid.TB), texts ...string) {
 	t.Helper()
-	told, _ := judged(test)
-	if told == "" {
+	failures, _ := failuresOf(test)
+	if failures == "" {
 		t.Errorf("%s: the test passes", reason)
 	}
 	for _, text := range texts {
-		if !strings.Contains(told, text) {
-			t.Errorf("%s: %q is not in:\n%s", reason, text, told)
+		if !strings.Contains(failures, text) {
+			t.Errorf("%s: want %q in:\n%s", reason, text, failures)
 		}
 	}
 }
@@ -73,10 +74,10 @@ func mustEqual(t *testing.T, reason string, want, got any) {
 	}
 }
 
-// run runs a world until it is over.
+// run calls World.Run.
 func run(w *world) func(rapid.TB) { return func(t rapid.TB) { w.Run(t) } }
 
-// doing are operations that are done at once.
+// doing returns operations that are done at once.
 func doing() ops {
 	return ops{
 		Apply:      func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
@@ -86,7 +87,7 @@ func doing() ops {
 	}
 }
 
-// keeping are the same with tokens that are kept with the resource.
+// keeping returns the same operations, which store tokens with the resource.
 func keeping() ops {
 	o := doing()
 	o.Token = func(p *Pool) (string, int64) { return p.Token, p.TokenOf }
@@ -97,7 +98,7 @@ func keeping() ops {
 	return o
 }
 
-// newWorld has a pool and operations.
+// newWorld makes a world with a pool and operations.
 func newWorld(o ops) (*world, *Pool) {
 	p := &Pool{Size: 1, Generation: 1}
 	return &world{Resource: p, Operations: o}, p

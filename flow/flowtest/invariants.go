@@ -6,8 +6,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// invariant is what holds in each run of a flow that is right, whatever it is scripted to do. broken says how a pass breaks
-// it; empty: it does not.
+// invariant is a rule for each run of a correct flow, with any script. broken
+// describes how a pass breaks the rule, or returns "".
 type invariant struct {
 	name   string
 	broken func(p *Pass, r *record, again bool) string
@@ -15,58 +15,58 @@ type invariant struct {
 
 // invariants are listed in doc.go.
 var invariants = []invariant{
-	{"a blocked pass begins nothing", func(p *Pass, r *record, _ bool) string {
+	{"a blocked pass begins no operation", func(p *Pass, r *record, _ bool) string {
 		stopped := p.State == flow.StateBlocked || p.State == flow.StateIgnored || p.State == flow.StateFinished
 		if !stopped || p.Point == flow.PointPostCheck || p.Point == flow.PointApply {
 			return ""
 		}
 		for _, op := range r.operations {
 			if op.token == "" {
-				return fmt.Sprintf("%s was begun in a pass that was %s at %s", op.point, p.State, p.Point)
+				return fmt.Sprintf("%s began in a pass that was %s at %s", op.point, p.State, p.Point)
 			}
 		}
 		return ""
 	}},
-	{"what is in sync is left alone", func(_ *Pass, r *record, _ bool) string {
+	{"a pass with Get in sync begins no Apply", func(_ *Pass, r *record, _ bool) string {
 		for _, op := range r.operations {
 			if op.point == flow.PointApply && op.token == "" && op.inSync {
-				return "Apply was begun although Get had just said that the cloud has what the spec says"
+				return "Apply began although Get reported InSync in the same pass"
 			}
 		}
 		return ""
 	}},
-	{"what is being deleted is neither applied nor ready", func(p *Pass, r *record, _ bool) string {
+	{"a resource that is being deleted is neither applied nor ready", func(p *Pass, r *record, _ bool) string {
 		if !r.deleting {
 			return ""
 		}
 		for _, op := range r.operations {
 			if op.point == flow.PointApply {
-				return "Apply was called although deletion was asked for"
+				return "Apply was called"
 			}
 		}
 		if p.State == flow.StateReady {
-			return "it is ready although deletion was asked for"
+			return "it is ready"
 		}
 		return ""
 	}},
-	{"an outcome agrees with what was asked", func(p *Pass, r *record, _ bool) string {
+	{"an outcome agrees with the requests", func(p *Pass, r *record, _ bool) string {
 		switch {
 		case p.State == flow.StateReady && r.apply == uncalled && !r.inSync:
-			return "it is ready, and neither was Apply done nor had Get said that the cloud has what the spec says"
+			return "it is ready, but Apply was not called and Get did not report InSync"
 		case p.State == flow.StateReady && r.apply != uncalled && r.apply != done:
-			return "it is ready, and Apply was not done"
+			return "it is ready, but Apply was not done"
 		case p.State == flow.StateFinished && p.Point == flow.PointApply && r.apply != done:
-			return "it is finished, and Apply was not done"
-		case p.State == flow.StateGone && p.Point == "" && r.remove != done: // with a point it was released
-			return "it is gone, and Delete was not done"
+			return "it is finished, but Apply was not done"
+		case p.State == flow.StateGone && p.Point == "" && r.remove != done: // a released resource has a point
+			return "it is gone, but Delete was not done"
 		case p.State == flow.StateInProgress && r.apply != underWay:
-			return "it is in progress, and Apply did not say so"
+			return "it is in progress, but Apply did not report an operation under way"
 		case p.State == flow.StateDeleting && r.remove != underWay:
-			return "it is deleting, and Delete did not say so"
+			return "it is deleting, but Delete did not report an operation under way"
 		}
 		return ""
 	}},
-	{"what is to come back has a delay", func(p *Pass, _ *record, again bool) string {
+	{"a requeue has a positive delay", func(p *Pass, _ *record, again bool) string {
 		if again && p.Again <= 0 {
 			return fmt.Sprintf("the delay is %s", p.Again)
 		}
@@ -74,24 +74,26 @@ var invariants = []invariant{
 	}},
 }
 
-// oneOperation is the invariant that there is one operation at a time, which takes more than one pass to see.
+// oneOperation is the name of an invariant that needs the records of several
+// passes.
 const oneOperation = "one operation at a time"
 
-// operations knows which operations go on in the cloud: the token to poll each with, by point.
+// operations has the token of the operation under way, by point.
 type operations map[string]string
 
-// follow takes in a pass, and says how it breaks the invariant.
+// follow adds the record of a pass. It describes how the pass breaks the
+// invariant, or returns "".
 func (o operations) follow(r *record) (broken string) {
 	if r.deleting {
-		delete(o, flow.PointApply) // what is being applied does not matter any more
+		delete(o, flow.PointApply) // a deletion makes the Apply irrelevant
 	} else {
-		delete(o, flow.PointDelete) // the deletion was taken back
+		delete(o, flow.PointDelete) // the test canceled the deletion
 	}
 	for _, op := range r.operations {
 		if token := o[op.point]; token != op.token && token != "" && broken == "" {
 			broken = fmt.Sprintf("%s was called with the token %q while the operation %q is under way", op.point, op.token, token)
 		}
-		o[op.point] = op.goesOn
+		o[op.point] = op.nextToken
 	}
 	return broken
 }

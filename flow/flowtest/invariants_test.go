@@ -14,12 +14,12 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// faulty is a flow with a fault: it does something around the pass of a real one.
+// faulty is a flow with a fault, which calls the pass of a real flow.
 type faulty struct {
 	flow.Runner[*Pool]
 	ops    ops
 	fault  func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
-	passes int // counts from 1
+	passes int // the number of passes, including the running one
 }
 
 func (f *faulty) Reconcile(ctx context.Context, p *Pool) flow.Outcome {
@@ -27,7 +27,7 @@ func (f *faulty) Reconcile(ctx context.Context, p *Pool) flow.Outcome {
 	return f.fault(ctx, f, p)
 }
 
-// ask calls an operation as the flow would not, and then makes the real pass.
+// ask makes an additional call of an operation before the real pass.
 func ask(op func(*faulty) func(context.Context, *request) (flow.Progress, error), token string) func(context.Context, *faulty, *Pool) flow.Outcome {
 	return func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 		req := &request{Token: token}
@@ -40,7 +40,8 @@ func ask(op func(*faulty) func(context.Context, *request) (flow.Progress, error)
 func applying(f *faulty) func(context.Context, *request) (flow.Progress, error) { return f.ops.Apply }
 func removing(f *faulty) func(context.Context, *request) (flow.Progress, error) { return f.ops.Delete }
 
-// says makes the real pass, and then says what another flow would have said.
+// says makes the real pass and returns the outcome of another flow, whose
+// operations return p.
 func says(deleting bool, p flow.Progress) func(context.Context, *faulty, *Pool) flow.Outcome {
 	op := func(context.Context, *request) (flow.Progress, error) { return p, nil }
 	other := flow.New("Other", ops{
@@ -67,10 +68,10 @@ func blocking(point string) (e ext) {
 	return e
 }
 
-var goesOn, finished = flow.InProgress("op", time.Second), flow.Done()
+var underWay, finished = flow.InProgress("op", time.Second), flow.Done()
 
-// TestInvariantsNoticeFaults shows for each invariant a flow that breaks it, and that the same world with the real flow
-// does not.
+// A faulty flow breaks each invariant. The real flow does not break it in the
+// same world.
 func TestInvariantsNoticeFaults(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -81,79 +82,79 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 		want   string
 	}{
 		"AppliedThoughBlocked": {
-			reason: "a block is there to keep the cloud as it is",
+			reason: "a blocked pass must not change the cloud",
 			fault:  ask(applying, ""), ext: blocking(flow.PointPreCheck),
-			want: "a blocked pass begins nothing: Apply was begun in a pass that was blocked at PreCheck",
+			want: "a blocked pass begins no operation: Apply began in a pass that was blocked at PreCheck",
 		},
 		"DeletedThoughBlocked": {
-			reason: "what is still in use would be gone",
+			reason: "a blocked deletion must not delete a resource in use",
 			fault:  ask(removing, ""), ext: blocking(flow.PointDeleteCheck),
 			world: func(_ *world, p *Pool) { p.Deleted = true },
-			want:  "a blocked pass begins nothing: Delete was begun in a pass that was blocked at DeleteCheck",
+			want:  "a blocked pass begins no operation: Delete began in a pass that was blocked at DeleteCheck",
 		},
 		"AppliedThoughInSync": {
-			reason: "there would be a PUT in each pass",
+			reason: "each pass would send a PUT",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 				_, _ = f.ops.Get(ctx, &request{})
 				return ask(applying, "")(ctx, f, p)
 			},
 			world: func(w *world, _ *Pool) { w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true}) },
-			want:  "what is in sync is left alone: Apply was begun although Get",
+			want:  "a pass with Get in sync begins no Apply: Apply began although Get",
 		},
 		"AppliedThoughDeleting": {
-			reason: "what is deleted would be made anew",
+			reason: "the deleted resource would be created again",
 			fault:  ask(applying, ""),
 			world:  func(_ *world, p *Pool) { p.Deleted = true },
-			want:   "what is being deleted is neither applied nor ready: Apply was called although",
+			want:   "a resource that is being deleted is neither applied nor ready: Apply was called",
 		},
 		"ReadyThoughDeleting": {
-			reason: "nobody would see that it goes away",
+			reason: "users would not see the deletion",
 			fault:  says(false, finished),
 			world:  func(_ *world, p *Pool) { p.Deleted = true },
-			want:   "what is being deleted is neither applied nor ready: it is ready although",
+			want:   "a resource that is being deleted is neither applied nor ready: it is ready",
 		},
 		"ReadyWithoutApply": {
-			reason: "nobody has seen the resource in the cloud",
+			reason: "no request has confirmed the resource in the cloud",
 			fault:  says(false, finished), ext: blocking(flow.PointPreCheck),
-			want: "an outcome agrees with what was asked: it is ready, and neither was Apply done nor had Get said",
+			want: "an outcome agrees with the requests: it is ready, but Apply was not called and Get did not report InSync",
 		},
 		"ReadyThoughApplyFailed": {
-			reason: "an error is no success",
+			reason: "an error of Apply is not ready",
 			fault:  says(false, finished),
 			world:  func(w *world, _ *Pool) { w.Apply.Fail(conflict) },
-			want:   "an outcome agrees with what was asked: it is ready, and Apply was not done",
+			want:   "an outcome agrees with the requests: it is ready, but Apply was not done",
 		},
 		"ReadyThoughInProgress": {
-			reason: "what goes on is not over",
+			reason: "an operation under way is not ready",
 			fault:  says(false, finished),
-			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn) },
-			want:   "an outcome agrees with what was asked: it is ready, and Apply was not done",
+			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay) },
+			want:   "an outcome agrees with the requests: it is ready, but Apply was not done",
 		},
 		"GoneThoughInProgress": {
-			reason: "what is paid for would stay in the cloud",
+			reason: "the resource would stay in the cloud and cost money",
 			fault:  says(true, finished),
-			world:  func(w *world, p *Pool) { w.Delete.Then(goesOn); p.Deleted = true },
-			want:   "an outcome agrees with what was asked: it is gone, and Delete was not done",
+			world:  func(w *world, p *Pool) { w.Delete.Then(underWay); p.Deleted = true },
+			want:   "an outcome agrees with the requests: it is gone, but Delete was not done",
 		},
 		"InProgressThoughDone": {
-			reason: "an operation that nobody began cannot be waited for",
-			fault:  says(false, goesOn),
-			want:   "an outcome agrees with what was asked: it is in progress, and Apply did not say so",
+			reason: "the flow would wait for an operation that does not exist",
+			fault:  says(false, underWay),
+			want:   "an outcome agrees with the requests: it is in progress, but Apply did not report an operation under way",
 		},
 		"DeletingThoughDone": {
-			reason: "an operation that is over cannot be waited for",
-			fault:  says(true, goesOn),
+			reason: "the flow would wait for an operation that has ended",
+			fault:  says(true, underWay),
 			world:  func(_ *world, p *Pool) { p.Deleted = true },
-			want:   "an outcome agrees with what was asked: it is deleting, and Delete did not say so",
+			want:   "an outcome agrees with the requests: it is deleting, but Delete did not report an operation under way",
 		},
 		"BegunAnew": {
-			reason: "two operations on one resource at a time fail each other",
+			reason: "two operations on one resource disturb each other",
 			fault:  ask(applying, ""), passes: 2,
-			world: func(w *world, _ *Pool) { w.Apply.From(0, goesOn) },
+			world: func(w *world, _ *Pool) { w.Apply.From(0, underWay) },
 			want:  `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
 		},
 		"BegunAnewAfterAnError": {
-			reason: "a poll that failed does not say that the operation has ended",
+			reason: "an error of a poll does not end the operation",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 				if f.passes < 3 {
 					return f.Runner.Reconcile(ctx, p)
@@ -161,21 +162,21 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 				return ask(applying, "")(ctx, f, p)
 			},
 			passes: 3,
-			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(conflict) },
+			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay).Fail(conflict) },
 			want:   `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
 		},
 		"PolledWithAnOldToken": {
-			reason: "the answer would be that of another operation",
+			reason: "the poll would get the answer of another operation",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 				out := f.Runner.Reconcile(ctx, p)
 				_, _ = f.ops.Apply(ctx, &request{Token: "old"})
 				return out
 			},
-			world: func(w *world, _ *Pool) { w.Apply.From(0, goesOn) },
+			world: func(w *world, _ *Pool) { w.Apply.From(0, underWay) },
 			want:  `one operation at a time: Apply was called with the token "old" while the operation "op" is under way`,
 		},
 		"BegunAnewAfterARestart": {
-			reason: "a token that is kept with the resource outlives the process",
+			reason: "a token that the resource stores is still valid after a restart",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 				if p.Token == "" {
 					return f.Runner.Reconcile(ctx, p)
@@ -185,7 +186,7 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			passes: 2,
 			world: func(w *world, _ *Pool) {
 				w.Operations = keeping()
-				w.Apply.From(0, goesOn)
+				w.Apply.From(0, underWay)
 				w.Change(500*time.Millisecond, "", w.Restart)
 			},
 			want: "one operation at a time",
@@ -208,29 +209,30 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			}
 			mustFail(t, tc.reason, make(tc.fault), "flowtest: "+tc.want)
 			sound := func(ctx context.Context, f *faulty, p *Pool) flow.Outcome { return f.Runner.Reconcile(ctx, p) }
-			if told, _ := judged(make(sound)); told != "" {
-				t.Errorf("the flow without the fault fails: %s", told)
+			if failures, _ := failuresOf(make(sound)); failures != "" {
+				t.Errorf("the flow without the fault fails: %s", failures)
 			}
 		})
 	}
 }
 
-// TestInvariantsAreSaidOnce: a fault that shows in each pass must not drown all else.
-func TestInvariantsAreSaidOnce(t *testing.T) {
+// An invariant that several passes break is one failure.
+func TestInvariantsAreReportedOnce(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
 		return &faulty{Runner: flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), ops: o, fault: ask(applying, "")}
 	}
-	told, fatal := judged(func(t rapid.TB) { w.RunPasses(t, 3) })
-	want := "flowtest: a blocked pass begins nothing: Apply was begun in a pass that was blocked at PreCheck:\n" +
+	failures, fatal := failuresOf(func(t rapid.TB) { w.RunPasses(t, 3) })
+	want := "flowtest: a blocked pass begins no operation: Apply began in a pass that was blocked at PreCheck:\n" +
 		"  00:00  blocked at PreCheck by No: No  again in 1s  [Apply]"
-	mustEqual(t, "once, with the pass", want, told)
+	mustEqual(t, "the failure contains the pass", want, failures)
 	if fatal {
-		t.Error("the run goes on")
+		t.Error("the run must continue after a broken invariant")
 	}
 }
 
-// TestInvariantsLetPass shows what looks like a broken invariant and is none.
+// TestInvariantsLetPass has correct flows that look as if they break an
+// invariant.
 func TestInvariantsLetPass(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -238,15 +240,15 @@ func TestInvariantsLetPass(t *testing.T) {
 		want   string
 	}{
 		"PostCheckBlocks": {
-			reason: "it comes behind Apply",
+			reason: "PostCheck runs after Apply",
 			world:  func(w *world, _ *Pool) { w.Extensions = blocking(flow.PointPostCheck) },
 			want: `00:00 blocked at PostCheck by No: No again in 1s [Apply]
 			       00:01 blocked at PostCheck by No: No again in 2s [Apply]`,
 		},
 		"PolledAndThenBlocked": {
-			reason: "what is under way is followed to its end, whatever blocks what comes next",
+			reason: "a pass may poll the operation under way, and then be blocked",
 			world: func(w *world, p *Pool) {
-				w.Apply.Then(goesOn)
+				w.Apply.Then(underWay)
 				blocked := false
 				w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return blocked }))
 				w.Edit(500*time.Millisecond, "", func() { blocked = true; p.Generation++ })
@@ -255,16 +257,16 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:00.5 blocked at PreCheck by Paused: Paused again in 1h [Apply(op)]`,
 		},
 		"LinkReplacesApply": {
-			reason: "a link may replace the operation, if it says so",
+			reason: "a link may replace the operation if it returns flow.Skip",
 			world: func(w *world, _ *Pool) {
 				w.Extensions.Apply = chain.New(chain.Named("instead", func(chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] {
-					return func(context.Context, *request) (flow.Progress, error) { return flow.Skip("it is there"), nil }
+					return func(context.Context, *request) (flow.Progress, error) { return flow.Skip("it exists"), nil }
 				}))
 			},
 			want: "00:00 ready again in 1h []",
 		},
 		"LinkForcesApply": {
-			reason: "a link may know better than Get",
+			reason: "a link may override InSync of Get",
 			world: func(w *world, _ *Pool) {
 				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
 				w.Extensions.Get = chain.New(chain.Named("force", func(next chain.Handler[*request, flow.Observation]) chain.Handler[*request, flow.Observation] {
@@ -278,15 +280,15 @@ func TestInvariantsLetPass(t *testing.T) {
 			want: "00:00 ready again in 1h [Get Apply]",
 		},
 		"FailedEndsTheOperation": {
-			reason: "an operation that has failed is started again",
-			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(flow.Failed(conflict)) },
+			reason: "flow.Failed ends the operation, so Apply starts another one",
+			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay).Fail(flow.Failed(conflict)) },
 			want: `00:00 in progress at Apply      again in 1s [Apply]
 			       00:01 failed at Apply: Conflict again in 1s [Apply(op)]
 			       00:02 ready                     again in 1h [Apply]`,
 		},
 		"ErrorKeepsTheOperation": {
-			reason: "a poll that failed does not end the operation",
-			world:  func(w *world, _ *Pool) { w.Apply.Then(goesOn).Fail(conflict) },
+			reason: "an error of a poll does not end the operation, so Apply polls it again",
+			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay).Fail(conflict) },
 			want: `00:00 in progress at Apply      again in 1s [Apply]
 			       00:01 failed at Apply: Conflict again in 1s [Apply(op)]
 			       00:02 ready                     again in 1h [Apply(op)]`,
@@ -294,7 +296,7 @@ func TestInvariantsLetPass(t *testing.T) {
 		"ReaderEndsTheOperation": {
 			reason: "an error ends the operation if a reader says so",
 			world: func(w *world, _ *Pool) {
-				w.Apply.Then(goesOn).Fail(conflict)
+				w.Apply.Then(underWay).Fail(conflict)
 				w.Options = []flow.Option{flow.WithErrors(classify.NewErrors("test", func(f *classify.Failure) bool {
 					f.Code, f.Ended = "Ended", errors.Is(f.Err, conflict)
 					return f.Ended
@@ -305,9 +307,9 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:02 ready                  again in 1h [Apply]`,
 		},
 		"TokenLostAtARestart": {
-			reason: "what is in memory is lost, as it is known to be",
+			reason: "a restart loses a token in memory",
 			world: func(w *world, _ *Pool) {
-				w.Apply.Then(goesOn)
+				w.Apply.Then(underWay)
 				w.Change(500*time.Millisecond, "", w.Restart)
 			},
 			want: `00:00   in progress at Apply again in 1s [Apply]
@@ -315,11 +317,11 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:00.5 ready again in 1h [Apply]`,
 		},
 		"TokenNotKept": {
-			reason: "one that the resource did not take is in memory",
+			reason: "a token that SetToken could not store is lost with the memory",
 			world: func(w *world, _ *Pool) {
 				w.Operations = keeping()
 				w.Operations.SetToken = func(context.Context, *Pool, string, int64) error { return conflict }
-				w.Apply.Then(goesOn)
+				w.Apply.Then(underWay)
 				w.Change(500*time.Millisecond, "", w.Restart)
 			},
 			want: `00:00   failed at Apply: Conflict again in 1s [Apply]
@@ -327,10 +329,10 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:00.5 ready again in 1h [Apply]`,
 		},
 		"PolledThoughInSync": {
-			reason: "a flow may look first, and has to follow what it has begun all the same",
+			reason: "a pass may poll the operation under way although Get reports InSync",
 			world: func(w *world, _ *Pool) {
 				w.Get.Then(flow.Observation{Presence: checks.Absent}, flow.Observation{Presence: checks.Absent}).From(0, flow.Observation{Presence: checks.Present, InSync: true})
-				w.Apply.Then(goesOn)
+				w.Apply.Then(underWay)
 				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 					_, _ = f.ops.Get(ctx, &request{})
 					return f.Runner.Reconcile(ctx, p)
@@ -340,10 +342,10 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:01 ready                again in 1h [Get Apply(op)]`,
 		},
 		"DeletionDropsTheApply": {
-			reason: "what was under way does not matter any more when the deletion is asked for, or taken back",
+			reason: "a deletion drops the Apply under way, and its cancellation drops the Delete",
 			world: func(w *world, p *Pool) {
-				w.Apply.Then(goesOn)
-				w.Delete.Then(goesOn)
+				w.Apply.Then(underWay)
+				w.Delete.Then(underWay)
 				w.Edit(100*time.Millisecond, "", func() { p.Deleted = true })
 				w.Edit(200*time.Millisecond, "", func() { p.Deleted = false })
 				w.Edit(300*time.Millisecond, "", func() { p.Deleted = true })

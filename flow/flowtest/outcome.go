@@ -16,42 +16,45 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Outcome describes a [flow.Outcome], for tests of engines: of the code that
+// Outcome describes a [flow.Outcome], for tests of engines: the code that
 // writes conditions, requeues and reports. [Outcome.Make] makes it by a pass of
-// a real flow, so that no field contradicts another one.
+// a real flow, so no field contradicts another one.
 //
-// Which fields are set depends on the state. The zero Outcome makes the zero
+// The state decides which fields may be set. The zero Outcome makes the zero
 // flow.Outcome.
 type Outcome struct {
 	State flow.State
-	// Point is the point at which the pass ends. The default is PreCheck for a
-	// block, Delete for a deletion and Apply for the rest; ready and gone have none.
+	// Point is the point at which the pass ends. The default depends on the
+	// state: EntryCheck for an ignored resource, PreCheck for a blocked or
+	// finished one, Delete for a deletion, and Apply otherwise. Ready and gone
+	// have no point.
 	Point string
-	// Link is the link that ends the pass. If it is empty the operation does, or,
-	// at a point that has only links, one with the name "link".
+	// Link is the link that ends the pass. If it is empty, the operation ends
+	// the pass, or a link named "link" at a point without an operation.
 	Link string
-	// Block is the result of the link, for [flow.StateBlocked],
-	// [flow.StateIgnored] and [flow.StateFinished]: it has the reason, the refs and
-	// the delay. The default has the reason "Blocked" or "Finished".
+	// Block is the result of the link, with its reason, refs and delay. It is
+	// for [flow.StateBlocked], [flow.StateIgnored] and [flow.StateFinished].
+	// The default has the reason "Blocked" or "Finished".
 	Block checks.Result
-	// Err is the error, for [flow.StateFailed]. The default is an error that says
+	// Err is the error, for [flow.StateFailed]. The default has the text
 	// "failed". A canceled pass has the error of its context.
 	Err error
-	// Retry, Rule, Reason and Message are the classification of Err. With all of
-	// them empty it is that of the flow itself; else Retry is Slow by default. At a
-	// point with checks the message of the outcome also names the check.
+	// Retry, Rule, Reason and Message are the classification of Err. If all are
+	// empty, the flow classifies Err. Otherwise the default of Retry is Slow.
+	// At a point with checks, the message of the outcome also names the check.
 	Retry                 classify.Retry
 	Rule, Reason, Message string
-	// WaitingFor lists the refs that a check returned beside Err.
+	// WaitingFor lists the refs that a check returned together with Err.
 	WaitingFor []checks.Ref
-	// After is the delay that the operation under way or the server asked for; for
-	// an error at most an hour.
+	// After is the delay that the operation under way or the server asks for.
+	// For an error it is at most an hour.
 	After time.Duration
 	// Generation is the generation of the resource.
 	Generation int64
 }
 
-// The points at which a pass can end with each state, the default first.
+// endsAt lists the points at which a pass can end with each state, the default
+// first.
 var endsAt = map[flow.State][]string{
 	flow.StateBlocked:    {flow.PointPreCheck, flow.PointPass, flow.PointEntryCheck, flow.PointOwnerCheck, flow.PointPostCheck, flow.PointDeleteCheck},
 	flow.StateIgnored:    {flow.PointEntryCheck, flow.PointPass, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointDeleteCheck},
@@ -67,16 +70,16 @@ var everyPoint = []string{
 	flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck, flow.PointDelete,
 }
 
-// onlyLinks are the points that have no operation.
+// onlyLinks lists the points without an operation.
 var onlyLinks = []string{
 	flow.PointPass, flow.PointEntryCheck, flow.PointOwnerCheck, flow.PointPreCheck, flow.PointPostCheck, flow.PointDeleteCheck,
 }
 
-// ofChecks are those of them whose links are checks.
+// ofChecks lists the points whose links are checks.
 var ofChecks = onlyLinks[1:]
 
-// AnyOutcome draws an outcome of any state, at any point, with and without what
-// else it may have. Draw one and make it: AnyOutcome().Draw(t, "outcome").Make(t).
+// AnyOutcome draws an outcome of any state at any point, with random optional
+// fields: AnyOutcome().Draw(t, "outcome").Make(t).
 func AnyOutcome() *rapid.Generator[Outcome] {
 	return rapid.Custom(func(t *rapid.T) Outcome {
 		o := Outcome{State: flow.State(rapid.IntRange(int(flow.StateReady), int(flow.StateFinished)).Draw(t, "state"))}
@@ -119,7 +122,7 @@ func AnyOutcome() *rapid.Generator[Outcome] {
 	})
 }
 
-// String returns the outcome as the failure of a test shows it.
+// String returns the state, point, link and cause, as failures print them.
 func (o Outcome) String() string {
 	text := o.State.String()
 	if o.Point != "" {
@@ -141,7 +144,8 @@ func (o Outcome) String() string {
 func (o Outcome) GoString() string { return o.String() }
 
 // Make makes the outcome. opts are options of the reconciler, such as
-// [flow.WithBackoff]. An Outcome that no flow can have fails the test.
+// [flow.WithBackoff]. An Outcome that no flow can have fails the test. The zero
+// Outcome makes the zero flow.Outcome.
 func (o Outcome) Make(t rapid.TB, opts ...flow.Option) flow.Outcome {
 	t.Helper()
 	if o.State == flow.StateUnknown {
@@ -153,20 +157,20 @@ func (o Outcome) Make(t rapid.TB, opts ...flow.Option) flow.Outcome {
 	}
 	out := o.pass(opts)
 	if out.State() != o.State || out.Point() != o.Point || out.Link() != o.Link {
-		t.Fatalf("flowtest: Outcome: %s: the flow comes to another outcome with these options: %s", o, out)
+		t.Fatalf("flowtest: Outcome: %s: with these options the flow has another outcome: %s", o, out)
 	}
 	return out
 }
 
-// complete sets what is left out. It says what contradicts the state; empty:
-// nothing does.
+// complete sets the defaults. It describes a field that contradicts the state,
+// or returns "".
 func (o *Outcome) complete() (fault string) {
 	points := endsAt[o.State]
 	switch {
 	case o.State > flow.StateFinished:
 		return "there is no such state"
 	case len(points) == 0 && (o.Point != "" || o.Link != ""):
-		return "it ends at no point, and at no link"
+		return "this state has no point and no link"
 	case len(points) > 0 && o.Point == "":
 		o.Point = points[0]
 	}
@@ -181,7 +185,7 @@ func (o *Outcome) complete() (fault string) {
 	case !o.decided() && !o.Block.IsZero():
 		return "Block is for StateBlocked, StateIgnored and StateFinished"
 	case o.decided() && !o.Block.IsZero() && stateOf(o.Block) != o.State:
-		return "Block is another result: make it by checks.Block, checks.Ignore or checks.Finished"
+		return "Block does not match the state: make it by checks.Block, checks.Ignore or checks.Finished"
 	case !failed && o.Err != nil:
 		return "Err is for StateFailed"
 	case !failed && o.classified():
@@ -193,7 +197,7 @@ func (o *Outcome) complete() (fault string) {
 	case failed && o.After > time.Hour:
 		return "After is at most an hour for an error"
 	case len(points) == 0 && o.Generation != 0:
-		return "it has no generation"
+		return "this state has no generation"
 	}
 	if o.Link == "" && slices.Contains(onlyLinks, o.Point) {
 		o.Link = "link"
@@ -239,11 +243,11 @@ func (o *Outcome) classified() bool {
 // made is the resource of the flow that makes outcomes.
 type made struct{}
 
-// pass comes to the outcome.
+// pass makes the outcome by a pass of a flow.
 func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	fails := func() error { // at the point at which the pass ends
+	fails := func() error { // ends the pass
 		if o.State == flow.StateCanceled {
 			cancel()
 			return ctx.Err()
@@ -319,9 +323,9 @@ func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
 					c, err := next(ctx, f)
 					return c.WithAfter(o.After), err
 				}
-				said := *f
-				said.Code, said.Message = cmp.Or(o.Reason, f.Code), cmp.Or(o.Message, f.Message)
-				c := said.As(cmp.Or(o.Rule, "made"), cmp.Or(o.Retry, classify.Slow))
+				changed := *f
+				changed.Code, changed.Message = cmp.Or(o.Reason, f.Code), cmp.Or(o.Message, f.Message)
+				c := changed.As(cmp.Or(o.Rule, "made"), cmp.Or(o.Retry, classify.Slow))
 				if o.After > 0 {
 					c = c.WithAfter(o.After)
 				}
@@ -339,7 +343,7 @@ func decides[R any](o *Outcome, fails func() error) chain.Chain[R, checks.Result
 		case o.decided():
 			return o.Block, nil
 		case len(o.WaitingFor) > 0:
-			return checks.Block("Beside", "beside the error", checks.WithWaitingFor(o.WaitingFor...)), fails()
+			return checks.Block("Blocked", "the check also returned an error", checks.WithWaitingFor(o.WaitingFor...)), fails()
 		}
 		return checks.Result{}, fails()
 	}))

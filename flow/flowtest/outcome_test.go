@@ -21,8 +21,8 @@ var (
 	lan      = checks.Ref{Kind: "Network", Name: "lan"}
 )
 
-// told is everything that an outcome says.
-type told struct {
+// content has the results of all methods of an outcome.
+type content struct {
 	State                 flow.State
 	Point, Link           string
 	Reason, Message, Rule string
@@ -36,9 +36,9 @@ type told struct {
 	Again                 bool
 }
 
-func tell(o flow.Outcome) told {
+func contentOf(o flow.Outcome) content {
 	_, again := o.Again()
-	t := told{o.State(), o.Point(), o.Link(), o.Reason(), o.Message(), o.Rule(), o.Severity(), o.Retry(), o.After(),
+	t := content{o.State(), o.Point(), o.Link(), o.Reason(), o.Message(), o.Rule(), o.Severity(), o.Retry(), o.After(),
 		o.WaitingFor(), o.Generation(), "", nil, again}
 	if o.Err() != nil {
 		t.Err = o.Err().Error()
@@ -54,49 +54,49 @@ func TestOutcome(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		given  flowtest.Outcome
-		want   told
+		want   content
 	}{
-		"Unknown": {"the zero outcome is that of no pass", flowtest.Outcome{}, told{Again: true}},
-		"Ready": {"it passed everything", flowtest.Outcome{State: flow.StateReady},
-			told{State: flow.StateReady, Reason: "Succeeded", Conditions: []string{"Ready=True"}, Again: true}},
-		"Gone": {"it was deleted", flowtest.Outcome{State: flow.StateGone}, told{State: flow.StateGone}},
-		"Blocked": {"the defaults of a block", flowtest.Outcome{State: flow.StateBlocked},
-			told{State: flow.StateBlocked, Point: "PreCheck", Link: "link", Reason: "Blocked", Message: "it is blocked",
+		"Unknown": {"the zero Outcome makes the zero flow.Outcome", flowtest.Outcome{}, content{Again: true}},
+		"Ready": {"ready has no point and no link", flowtest.Outcome{State: flow.StateReady},
+			content{State: flow.StateReady, Reason: "Succeeded", Conditions: []string{"Ready=True"}, Again: true}},
+		"Gone": {"gone has no conditions and no requeue", flowtest.Outcome{State: flow.StateGone}, content{State: flow.StateGone}},
+		"Blocked": {"a block has defaults", flowtest.Outcome{State: flow.StateBlocked},
+			content{State: flow.StateBlocked, Point: "PreCheck", Link: "link", Reason: "Blocked", Message: "it is blocked",
 				Severity: classify.Warning, Retry: classify.Slow, Conditions: waits, Again: true}},
-		"BlockedWhole": {"all that a block can have", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointOwnerCheck, Link: "OwnerReady", Generation: 7,
+		"BlockedWhole": {"a block with all fields", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointOwnerCheck, Link: "OwnerReady", Generation: 7,
 			Block: checks.Block("NotYet", "no owner", checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(lan))},
-			told{State: flow.StateBlocked, Point: "OwnerCheck", Link: "OwnerReady", Reason: "NotYet", Message: "no owner", Severity: classify.Error,
+			content{State: flow.StateBlocked, Point: "OwnerCheck", Link: "OwnerReady", Reason: "NotYet", Message: "no owner", Severity: classify.Error,
 				Retry: classify.OnChange, After: time.Minute, WaitingFor: []checks.Ref{lan}, Generation: 7, Conditions: stalls, Again: true}},
-		"Ignored": {"nothing is written, and nothing asks for another pass", flowtest.Outcome{State: flow.StateIgnored},
-			told{State: flow.StateIgnored, Point: "EntryCheck", Link: "link", Message: "it is ignored"}},
-		"Finished": {"it is Ready for good", flowtest.Outcome{State: flow.StateFinished},
-			told{State: flow.StateFinished, Point: "PreCheck", Link: "link", Reason: "Finished", Message: "it is finished",
+		"Ignored": {"ignored has no conditions and no requeue", flowtest.Outcome{State: flow.StateIgnored},
+			content{State: flow.StateIgnored, Point: "EntryCheck", Link: "link", Message: "it is ignored"}},
+		"Finished": {"finished is ready and has no requeue", flowtest.Outcome{State: flow.StateFinished},
+			content{State: flow.StateFinished, Point: "PreCheck", Link: "link", Reason: "Finished", Message: "it is finished",
 				Conditions: []string{"Ready=True", "Finished=True"}}},
-		"Stopped": {"by a link around the pass", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointPass, Link: "lock"},
-			told{State: flow.StateBlocked, Point: "Pass", Link: "lock", Reason: "Blocked", Message: "it is blocked",
+		"Stopped": {"a link around the pass may end it", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointPass, Link: "lock"},
+			content{State: flow.StateBlocked, Point: "Pass", Link: "lock", Reason: "Blocked", Message: "it is blocked",
 				Severity: classify.Warning, Retry: classify.Slow, Conditions: waits, Again: true}},
-		"InProgress": {"an operation is under way", flowtest.Outcome{State: flow.StateInProgress, After: time.Minute, Generation: 3},
-			told{State: flow.StateInProgress, Point: "Apply", Reason: "InProgress", Message: "the operation is under way in the cloud",
+		"InProgress": {"Apply reports an operation under way", flowtest.Outcome{State: flow.StateInProgress, After: time.Minute, Generation: 3},
+			content{State: flow.StateInProgress, Point: "Apply", Reason: "InProgress", Message: "the operation is under way in the cloud",
 				Severity: classify.Info, After: time.Minute, Generation: 3, Conditions: waits, Again: true}},
-		"Deleting": {"so does a deletion", flowtest.Outcome{State: flow.StateDeleting},
-			told{State: flow.StateDeleting, Point: "Delete", Reason: "Deleting", Message: "the deletion is under way in the cloud",
+		"Deleting": {"Delete reports an operation under way", flowtest.Outcome{State: flow.StateDeleting},
+			content{State: flow.StateDeleting, Point: "Delete", Reason: "Deleting", Message: "the deletion is under way in the cloud",
 				Severity: classify.Info, Conditions: waits, Again: true}},
-		"FailedWhole": {"all that an error can have", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointPostCheck, Link: "quota", Err: errQuota,
+		"FailedWhole": {"an error with all fields", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointPostCheck, Link: "quota", Err: errQuota,
 			Rule: "a rule", Reason: "Quota", Message: "ask for more", Retry: classify.OnChange, After: time.Hour, WaitingFor: []checks.Ref{lan}, Generation: 2},
-			told{State: flow.StateFailed, Point: "PostCheck", Link: "quota", Reason: "Quota", Message: "check quota failed: ask for more", Rule: "a rule",
+			content{State: flow.StateFailed, Point: "PostCheck", Link: "quota", Reason: "Quota", Message: "check quota failed: ask for more", Rule: "a rule",
 				Severity: classify.Error, Retry: classify.OnChange, After: time.Hour, WaitingFor: []checks.Ref{lan}, Generation: 2, Err: "no quota",
 				Conditions: stalls, Again: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tell(tc.given.Make(t))); diff != "" {
+			if diff := cmp.Diff(tc.want, contentOf(tc.given.Make(t))); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// An error that is not classified here is classified by the flow.
+// The flow classifies an error without a classification.
 func TestOutcomeFailed(t *testing.T) {
 	for name, after := range map[string]time.Duration{"Plain": 0, "After": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestOutcomeFailed(t *testing.T) {
 	}
 }
 
-// Whatever is drawn is made, and has all that was asked for. Every state comes
-// at every point at which it can.
+// Make makes every drawn outcome, with all its fields. AnyOutcome draws every
+// state.
 func TestAnyOutcome(t *testing.T) {
 	type place struct {
 		state flow.State
@@ -122,16 +122,16 @@ func TestAnyOutcome(t *testing.T) {
 		seen[place{out.State(), out.Point()}] = true
 		switch {
 		case out.State() != o.State || out.Point() != o.Point || o.Link != "" && out.Link() != o.Link:
-			t.Fatalf("it came to %s", out)
+			t.Fatalf("got %s", out)
 		case out.State() == flow.StateFailed && !errors.Is(out.Err(), o.Err):
-			t.Fatalf("the error is %v", out.Err())
+			t.Fatalf("got error %v, want %v", out.Err(), o.Err)
 		case out.State() == flow.StateFailed && !slices.Equal(out.WaitingFor(), o.WaitingFor):
-			t.Fatalf("it waits for %v, not %v", out.WaitingFor(), o.WaitingFor)
+			t.Fatalf("got refs %v, want %v", out.WaitingFor(), o.WaitingFor)
 		case !o.Block.IsZero() && (out.Reason() != o.Block.Reason() || out.After() != o.Block.After() ||
 			out.KeepsStatus() != (o.Block.KeepsStatus() && !out.Final()) || out.WaitsForSelf() != o.Block.WaitsForSelf() || !slices.Equal(out.WaitingFor(), o.Block.WaitingFor())):
-			t.Fatalf("it is %s after %s, for %v, and not %s", out, out.After(), out.WaitingFor(), o.Block)
+			t.Fatalf("got %s after %s, waiting for %v, want %s", out, out.After(), out.WaitingFor(), o.Block)
 		case o.Block.IsZero() && out.After() != o.After || out.Generation() != o.Generation && out.State() != flow.StateCanceled:
-			t.Fatalf("it comes back after %s, for generation %d", out.After(), out.Generation())
+			t.Fatalf("got delay %s and generation %d, want %s and %d", out.After(), out.Generation(), o.After, o.Generation)
 		}
 	})
 	for state := flow.StateReady; state <= flow.StateFinished; state++ {
@@ -140,12 +140,12 @@ func TestAnyOutcome(t *testing.T) {
 			made = made || p.state == state
 		}
 		if !made && !testing.Short() {
-			t.Errorf("no outcome is %s", state)
+			t.Errorf("no drawn outcome has the state %s", state)
 		}
 	}
 }
 
-// Each state is made at each of its points, with a link and without.
+// Make makes each state at each of its points, with and without a link.
 func TestOutcomeAtEachPoint(t *testing.T) {
 	every := []string{flow.PointPass, flow.PointOwner, flow.PointOwnerCheck, flow.PointGet, flow.PointPreCheck, flow.PointApply,
 		flow.PointPostCheck, flow.PointDeleteCheck, flow.PointDelete}
@@ -170,11 +170,11 @@ func TestOutcomeAtEachPoint(t *testing.T) {
 	}
 }
 
-// An outcome that is made with a back-off has its delay.
+// An outcome has the delay of the back-off that Make got.
 func TestOutcomeOptions(t *testing.T) {
 	backoff := flow.NewBackoff(flow.WithBackoffResync(5*time.Minute), flow.WithBackoffJitter(0, 0))
 	if delay, again := (flowtest.Outcome{State: flow.StateReady}).Make(t, flow.WithBackoff(backoff)).Again(); delay != 5*time.Minute || !again {
-		t.Errorf("it comes back after %s, %t", delay, again)
+		t.Errorf("got delay %s, %t, want 5m, true", delay, again)
 	}
 }
 
@@ -185,22 +185,22 @@ func TestOutcomeRefuses(t *testing.T) {
 		given  flowtest.Outcome
 		want   string
 	}{
-		"State":      {"no such state", flowtest.Outcome{State: 99}, "State(99): there is no such state"},
-		"ReadyPoint": {"nothing ended it", flowtest.Outcome{State: flow.StateReady, Point: flow.PointApply}, "ready at Apply: it ends at no point"},
-		"GoneLink":   {"nor here", flowtest.Outcome{State: flow.StateGone, Link: "l"}, "gone by l: it ends at no point, and at no link"},
-		"BlockAtGet": {"no check is asked there", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointGet, Block: block}, "a pass cannot end with this state at Get: give one of [PreCheck Pass"},
-		"OwnerLink":  {"it has none", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointOwner, Link: "l"}, "the point Owner has no links"},
-		"Progress":   {"links are not under way", flowtest.Outcome{State: flow.StateInProgress, Link: "l"}, "only an operation can be under way"},
-		"BlockReady": {"it is not blocked", flowtest.Outcome{State: flow.StateReady, Block: block}, "Block is for StateBlocked"},
-		"Proceed":    {"nor is this", flowtest.Outcome{State: flow.StateBlocked, Block: checks.Proceed()}, "Block is another result"},
-		"Ignore":     {"the state is another", flowtest.Outcome{State: flow.StateFinished, Block: checks.Ignore("")}, "Block is another result"},
-		"ErrBlocked": {"it is no error", flowtest.Outcome{State: flow.StateBlocked, Err: errQuota}, "Err is for StateFailed"},
-		"RuleReady":  {"nothing was classified", flowtest.Outcome{State: flow.StateReady, Rule: "r"}, "Retry, Rule, Reason and Message are for StateFailed"},
-		"RefsAtGet":  {"only checks name refs", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointGet, WaitingFor: []checks.Ref{lan}}, "WaitingFor is for StateFailed at a point with checks"},
-		"Negative":   {"no delay", flowtest.Outcome{State: flow.StateInProgress, After: -1}, "After is a positive delay"},
-		"Days":       {"an error waits an hour at most", flowtest.Outcome{State: flow.StateFailed, After: 2 * time.Hour}, "After is at most an hour for an error"},
-		"ReadyAfter": {"the resync says when", flowtest.Outcome{State: flow.StateReady, After: 1}, "After is a positive delay"},
-		"Generation": {"it says none", flowtest.Outcome{State: flow.StateGone, Generation: 1}, "it has no generation"},
+		"State":      {"the state does not exist", flowtest.Outcome{State: 99}, "State(99): there is no such state"},
+		"ReadyPoint": {"ready has no point", flowtest.Outcome{State: flow.StateReady, Point: flow.PointApply}, "ready at Apply: this state has no point"},
+		"GoneLink":   {"gone has no link", flowtest.Outcome{State: flow.StateGone, Link: "l"}, "gone by l: this state has no point and no link"},
+		"BlockAtGet": {"the point Get has no checks", flowtest.Outcome{State: flow.StateBlocked, Point: flow.PointGet, Block: block}, "a pass cannot end with this state at Get: give one of [PreCheck Pass"},
+		"OwnerLink":  {"the point Owner has no links", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointOwner, Link: "l"}, "the point Owner has no links"},
+		"Progress":   {"a link cannot be under way", flowtest.Outcome{State: flow.StateInProgress, Link: "l"}, "only an operation can be under way"},
+		"BlockReady": {"ready has no Block", flowtest.Outcome{State: flow.StateReady, Block: block}, "Block is for StateBlocked"},
+		"Proceed":    {"a result that proceeds is no block", flowtest.Outcome{State: flow.StateBlocked, Block: checks.Proceed()}, "Block does not match the state"},
+		"Ignore":     {"a result that ignores does not match finished", flowtest.Outcome{State: flow.StateFinished, Block: checks.Ignore("")}, "Block does not match the state"},
+		"ErrBlocked": {"a block has no error", flowtest.Outcome{State: flow.StateBlocked, Err: errQuota}, "Err is for StateFailed"},
+		"RuleReady":  {"ready has no classification", flowtest.Outcome{State: flow.StateReady, Rule: "r"}, "Retry, Rule, Reason and Message are for StateFailed"},
+		"RefsAtGet":  {"only checks return refs", flowtest.Outcome{State: flow.StateFailed, Point: flow.PointGet, WaitingFor: []checks.Ref{lan}}, "WaitingFor is for StateFailed at a point with checks"},
+		"Negative":   {"a delay is not negative", flowtest.Outcome{State: flow.StateInProgress, After: -1}, "After is a positive delay"},
+		"Days":       {"the delay of an error is at most an hour", flowtest.Outcome{State: flow.StateFailed, After: 2 * time.Hour}, "After is at most an hour for an error"},
+		"ReadyAfter": {"the delay of ready is the resync", flowtest.Outcome{State: flow.StateReady, After: 1}, "After is a positive delay"},
+		"Generation": {"gone has no generation", flowtest.Outcome{State: flow.StateGone, Generation: 1}, "this state has no generation"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,36 +9,37 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Pass is the result of a pass, as plain data. Times are virtual, since the run
-// began.
+// Pass is the result of a pass, as plain data. Times are virtual, since the
+// beginning of the run.
 type Pass struct {
 	Resource    checks.Ref // zero in a World, which has one resource
 	At          time.Duration
 	State       flow.State
-	Point, Link string // where it stopped; empty as in [flow.Outcome]
+	Point, Link string // where the pass stopped; empty as in [flow.Outcome]
 	Reason      string
-	Retry       classify.Retry // how soon a block or an error is to be retried
-	Rule        string         // the rule that classified the error; empty if there was none
-	// Final reports that no pass follows until the spec changes or the resource is
-	// deleted.
+	Retry       classify.Retry // how soon a block or an error is retried
+	Rule        string         // the rule that classified the error; empty without an error
+	// Final reports that no pass follows until the spec changes or the resource
+	// is deleted.
 	Final bool
-	Note  string // what [Engine.Add] was given; empty in a World
+	Note  string // the note of [Engine.Add]; empty in a World
 	// Ready is the Ready condition of the resource after the pass. A pass that
-	// keeps the status ([flow.Outcome.KeepsStatus]) does not change it. It is zero before the first write, and after the
-	// resource is gone.
+	// keeps the status ([flow.Outcome.KeepsStatus]) does not change it. It is
+	// zero before the first write, and after the resource is gone.
 	Ready flow.Condition
-	// Since is the time at which Ready got its status, which Kubernetes calls the
-	// last transition.
+	// Since is the time at which the status of Ready changed last, which
+	// Kubernetes calls lastTransitionTime.
 	Since      time.Duration
 	WaitingFor []checks.Ref
 	// WaitsForSelf reports that a change of the status requeues the resource.
 	WaitsForSelf bool
-	// Again is the delay after which the resource is requeued, if nothing wakes it
-	// before. Zero means that it is not requeued.
+	// Again is the delay after which the resource is requeued, if no event
+	// wakes it earlier. Zero means that it is not requeued.
 	Again time.Duration
 	// Requests lists the requests in order: "Owner", "Get", "Apply" to begin an
 	// operation, "Apply(token)" to poll it, "Delete" likewise, "Resolve(Kind
-	// name)", and the names of services ([Service]). It is empty outside a World.
+	// name)", and the names of services ([Service]). It is empty outside a
+	// World.
 	Requests []string
 }
 
@@ -69,7 +70,7 @@ func (p *Pass) what() string {
 		what += " by " + p.Link
 	}
 	switch p.Reason {
-	case "", flow.ReasonSucceeded, flow.ReasonInProgress, flow.ReasonDeleting: // the state says so
+	case "", flow.ReasonSucceeded, flow.ReasonInProgress, flow.ReasonDeleting: // the state has the same meaning
 	default:
 		what += ": " + p.Reason
 	}
@@ -99,7 +100,8 @@ func (p *Pass) again() string {
 	return "again in " + short(p.Again) + " or with " + with
 }
 
-// requests returns the requests in brackets. A pass of an Engine alone records none.
+// requests returns the requests in brackets, or "" outside of a World, which
+// alone records them.
 func (p *Pass) requests() string {
 	if p.Requests == nil && p.Resource != (checks.Ref{}) {
 		return ""
@@ -107,7 +109,7 @@ func (p *Pass) requests() string {
 	return "[" + strings.Join(p.Requests, " ") + "]"
 }
 
-// readyOf finds the Ready condition.
+// readyOf returns the Ready condition.
 func readyOf(conditions []flow.Condition) (c flow.Condition, ok bool) {
 	for _, c := range conditions {
 		if c.Type == "Ready" {

@@ -18,9 +18,9 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/falsify"
 )
 
-// plot is a world that was drawn at random, so that it can be made twice.
+// plot is a random world as data, so that a test can make it twice.
 type plot struct {
-	keep                bool // tokens are kept with the resource
+	keep                bool // the resource stores tokens
 	owner, get          []int
 	apply, remove, pre  []int
 	edits, ends, reborn []time.Duration
@@ -42,7 +42,8 @@ func drawPlot(t *rapid.T) plot {
 	}
 }
 
-// world makes the world of a plot. Behind the scripts everything is done at once.
+// world makes the world of a plot. After its scripts, every operation is done
+// at once.
 func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *world {
 	o := doing()
 	if pl.keep {
@@ -57,7 +58,7 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 	for i, a := range pl.owner {
 		w.Owner.Optional().From(time.Duration(i)*10*time.Second, []checks.Object{ready, creating, {Ref: prod}}[a])
 	}
-	w.Owner.Optional().From(time.Minute, ready) // so that all is over some time
+	w.Owner.Optional().From(time.Minute, ready) // so that the run ends
 	for _, a := range pl.get {
 		switch a {
 		case 3:
@@ -102,7 +103,7 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 		w.Edit(at, "", func() { p.Generation++ })
 	}
 	for i, at := range pl.ends {
-		w.Edit(at, "", func() { p.Deleted = i == 0 }) // the second takes it back
+		w.Edit(at, "", func() { p.Deleted = i == 0 }) // the second edit cancels the deletion
 	}
 	for _, at := range pl.reborn {
 		w.Change(at, "", w.Restart)
@@ -112,16 +113,16 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 
 func sound(r flow.Runner[*Pool], _ ops) flow.Runner[*Pool] { return r }
 
-// TestAnyWorld: whatever a world does, the flow breaks no invariant, and the run is the same the second time.
+// In any world, the flow breaks no invariant, and a second run is equal.
 func TestAnyWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pl := drawPlot(t)
 		j := &lenient{}
 		first := pl.world(sound).RunUntil(j, 3*time.Hour)
-		for _, told := range j.told {
-			// Who is gone cannot be edited any more.
-			if gone := first.Passes[len(first.Passes)-1].State == flow.StateGone; !gone || !strings.HasPrefix(told, inVain) {
-				t.Fatalf("%s\n%s", told, first)
+		for _, failures := range j.failures {
+			// A resource that is gone gets no further events.
+			if gone := first.Passes[len(first.Passes)-1].State == flow.StateGone; !gone || !strings.HasPrefix(failures, unusedScript) {
+				t.Fatalf("%s\n%s", failures, first)
 			}
 		}
 		second := pl.world(sound).RunUntil(&lenient{}, 3*time.Hour)
@@ -129,24 +130,25 @@ func TestAnyWorld(t *testing.T) {
 			t.Fatalf("-first, +second:\n%s", diff)
 		}
 		if !slices.ContainsFunc(first.Passes, func(p flowtest.Pass) bool { return p.State == flow.StateReady || p.State == flow.StateGone }) {
-			t.Fatalf("three hours are enough for any of these worlds:\n%s", first)
+			t.Fatalf("the resource was neither ready nor gone within three hours:\n%s", first)
 		}
 	})
 }
 
-// inVain is how a failure begins that is about the script, not about the flow.
-const inVain = "flowtest: scripted in vain"
+// unusedScript begins a failure about the script, which is no fault of the
+// flow.
+const unusedScript = "flowtest: parts of the script were not used"
 
-// TestAnyWorldNoticesFaults: random worlds find the faults that scripts would have to be written for.
+// Random worlds find faulty flows.
 func TestAnyWorldNoticesFaults(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		fault  func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
 	}{
-		"AppliesFirst": {"each kind of block is tried", ask(applying, "")},
-		"DeletesFirst": {"each kind of block is tried", ask(removing, "")},
-		"SaysReady":    {"each kind of failure is tried", says(false, finished)},
-		"SaysGone":     {"as above", says(true, finished)},
+		"AppliesFirst": {"some world blocks the pass before Apply", ask(applying, "")},
+		"DeletesFirst": {"some world blocks the pass before Delete", ask(removing, "")},
+		"SaysReady":    {"in some world the resource is not ready", says(false, finished)},
+		"SaysGone":     {"in some world the resource is not gone", says(true, finished)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +159,8 @@ func TestAnyWorldNoticesFaults(t *testing.T) {
 				})
 				j := &lenient{}
 				w.RunPasses(j, 5)
-				if slices.ContainsFunc(j.told, func(told string) bool { return !strings.HasPrefix(told, inVain) }) {
-					t.Fatal(j.told)
+				if slices.ContainsFunc(j.failures, func(failures string) bool { return !strings.HasPrefix(failures, unusedScript) }) {
+					t.Fatal(j.failures)
 				}
 			})
 			if !noticed {

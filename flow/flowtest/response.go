@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Response returns the error of a service that belongs to no SDK. It has an HTTP
+// Response returns an error of a service that belongs to no SDK. It has an HTTP
 // status, a code, a message and the delay that the service asks for. An empty
-// message or a zero delay means that the service gave none. The error reports them
-// by the methods that [classify.Errors] lists. It may be given to any number of
-// scripts.
+// code or message, and a delay that is not positive, mean that the service gave
+// none. The error has the methods that [classify.Errors] lists. Several scripts
+// may use one error.
 //
-// To test with the errors of a real service, give the scripts errors of its SDK,
-// and give [World.Options] their reader.
+// To test with the errors of a real service, use errors of its SDK, and add
+// their reader to [World.Options].
 func Response(status int, code, message string, retryAfter time.Duration) error {
 	return &response{status: status, code: code, message: message, after: max(retryAfter, 0)}
 }

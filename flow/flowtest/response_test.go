@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// Reading a response returns the parts that it was made of, each time.
+// A reader finds all parts of a response, each time.
 func TestResponse(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -20,12 +20,12 @@ func TestResponse(t *testing.T) {
 		text   string
 	}{
 		"Whole": {
-			"all there is", flowtest.Response(409, "Conflict", `say "please"`, 90*time.Second),
+			"a response with all parts", flowtest.Response(409, "Conflict", `say "please"`, 90*time.Second),
 			classify.Failure{Code: "Conflict", Status: 409, Message: `say "please"`, After: 90 * time.Second},
 			`HTTP 409 Conflict: Conflict: say "please"`,
 		},
 		"Bare": {
-			"a status alone", flowtest.Response(503, "", "", 0),
+			"a response with only a status", flowtest.Response(503, "", "", 0),
 			classify.Failure{Status: 503, Transient: true},
 			"HTTP 503 Service Unavailable",
 		},
@@ -40,7 +40,7 @@ func TestResponse(t *testing.T) {
 			"HTTP 429 Too Many Requests: Busy: m",
 		},
 		"Past": {
-			"a negative delay is none", flowtest.Response(429, "Busy", "m", -time.Second),
+			"a negative delay means no delay", flowtest.Response(429, "Busy", "m", -time.Second),
 			classify.Failure{Code: "Busy", Status: 429, Message: "m", Transient: true},
 			"HTTP 429 Too Many Requests: Busy: m",
 		},
@@ -59,7 +59,7 @@ func TestResponse(t *testing.T) {
 				}
 			}
 			if got := tc.err.Error(); got != tc.text {
-				t.Errorf("%s: its text is %q, want %q", tc.reason, got, tc.text)
+				t.Errorf("%s: got text %q, want %q", tc.reason, got, tc.text)
 			}
 		})
 	}

@@ -14,39 +14,40 @@ import (
 )
 
 const (
-	month = 30 * 24 * time.Hour // a run that has not ended by then fails
-	shown = 12                  // lines of the timeline that a failure shows
+	month = 30 * 24 * time.Hour // Run fails after this time
+	shown = 12                  // the number of lines of the timeline in a failure
 )
 
-// Run lets time pass until all scripted events have happened and a later pass is
-// ready, finished or ignored, or until the resource is gone. It fails the test if that takes more than
-// MaxPasses or 30 days.
+// Run advances time until all scripted events have happened and a later pass is
+// ready, finished or ignored, or until the resource is gone. It fails the test
+// after MaxPasses or 30 days. A World can be run once.
 func (w *World[T]) Run(t rapid.TB) *Run {
 	t.Helper()
 	return w.run(t, ending{at: never, settled: true})
 }
 
-// RunUntil lets time pass until end, or until the resource is gone. Passes and
-// events that are due at end still happen.
+// RunUntil advances time until end, or until the resource is gone. Passes and
+// events that are due at end still happen. A negative end fails the test.
 func (w *World[T]) RunUntil(t rapid.TB, end time.Duration) *Run {
 	t.Helper()
 	return w.run(t, ending{at: end})
 }
 
-// RunPasses lets time pass for n passes, or until the resource is gone.
+// RunPasses advances time for n passes, or until the resource is gone. An n
+// below 1 fails the test.
 func (w *World[T]) RunPasses(t rapid.TB, n int) *Run {
 	t.Helper()
 	return w.run(t, ending{at: never, passes: &n})
 }
 
-// ending is when a run is over.
+// ending is the condition for the end of a run.
 type ending struct {
 	at      time.Duration
 	passes  *int // nil: any number
 	settled bool
 }
 
-// runner is a run of a World under way.
+// runner runs a World.
 type runner[T any] struct {
 	w      *World[T]
 	t      rapid.TB
@@ -55,9 +56,9 @@ type runner[T any] struct {
 	flow   flow.Runner[T]
 	events []*event
 	ops    operations
-	fault  string          // why the run cannot go on
-	latest bool            // nothing has happened since the last pass
-	broken map[string]bool // the invariants that the test has failed with
+	fault  string          // why the run cannot continue
+	latest bool            // no event has happened since the last pass
+	broken map[string]bool // the invariants whose failure was reported
 }
 
 func (w *World[T]) run(t rapid.TB, end ending) *Run {
@@ -67,7 +68,7 @@ func (w *World[T]) run(t rapid.TB, end ending) *Run {
 	e.fault = w.mistake(scripts)
 	switch {
 	case w.ran:
-		e.fault = "this World was run before: make another one, since its scripts are used up"
+		e.fault = "this World was run before: make a new one, because its scripts are used up"
 	case end.at < 0:
 		e.fault = fmt.Sprintf("RunUntil(%s): the time is negative", end.at)
 	case end.passes != nil && *end.passes < 1:
@@ -84,7 +85,7 @@ func (w *World[T]) run(t rapid.TB, end ending) *Run {
 	}
 	if e.fault != "" {
 		if lines := run.last(shown); lines != "" {
-			e.fault += "\nthe run so far, its last lines:\n" + indent(lines)
+			e.fault += "\nthe last lines of the timeline:\n" + indent(lines)
 		}
 		t.Fatalf("flowtest: %s", e.fault)
 		return run
@@ -93,17 +94,17 @@ func (w *World[T]) run(t rapid.TB, end ending) *Run {
 	return run
 }
 
-// queue hands the resource and the events to the engine.
+// queue adds the resource and the events to the engine.
 func (e *runner[T]) queue() {
 	e.queued.pass = func(context.Context) { e.pass() }
 	e.engine.queue = []*resource{e.queued}
-	e.events = e.w.happenings()
+	e.events = e.w.allEvents()
 	for _, ev := range e.events {
 		e.engine.At(ev.at, "", ev.what, func() { e.happens(ev) })
 	}
 }
 
-// until lets time pass until the run is over, or until there is a fault.
+// until advances time until the run ends, or until there is a fault.
 func (e *runner[T]) until(end ending) {
 	most := e.w.MaxPasses
 	if most == 0 {
@@ -124,7 +125,7 @@ func (e *runner[T]) until(end ending) {
 			e.engine.set(end.at)
 			return
 		case at > month && end.settled:
-			e.fault = fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is right", passes)
+			e.fault = fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is intended", passes)
 		case !event && end.passes == nil && passes >= most:
 			e.fault = fmt.Sprintf("the run is not over after %d passes (World.MaxPasses)", most)
 		default:
@@ -142,7 +143,7 @@ func (e *runner[T]) over(end ending) bool {
 		end.settled && len(e.engine.events) == 0 && (state == flow.StateReady && e.latest || e.ended())
 }
 
-// ended reports whether the last outcome asks for no other pass, and no event has asked for one since.
+// ended reports whether no other pass is due after a final or ignored outcome.
 func (e *runner[T]) ended() bool {
 	out := e.queued.out
 	return e.queued.due == never && (out.Final() || out.State() == flow.StateIgnored)
@@ -169,16 +170,16 @@ func (e *runner[T]) happens(ev *event) {
 
 // restart makes the flow again if a restart was requested.
 func (e *runner[T]) restart() {
-	restarts, unkept := e.w.stage.takeRestart()
+	restarts, tokenLost := e.w.stage.restarted()
 	if !restarts {
 		return
 	}
 	e.latest = false
-	if !e.queued.out.Final() { // the engine has stored that
+	if !e.queued.out.Final() { // the engine stores a final outcome
 		e.engine.Edit(checks.Ref{})
 	}
-	e.engine.tell("", "the process restarts")
-	if e.w.Operations.Token == nil || unkept {
+	e.engine.addEvent("", "the process restarts")
+	if e.w.Operations.Token == nil || tokenLost {
 		clear(e.ops)
 	}
 	e.flow, e.fault = e.w.begin()
@@ -203,8 +204,7 @@ func (e *runner[T]) pass() {
 	case out.IsZero():
 		e.fault = "the pass returned the zero Outcome"
 	case !watched:
-		e.fault = "the flow does not have the options that World.New was given, and so neither the clock of the world " +
-			"nor its back-off: hand them on to flow.New"
+		e.fault = "the flow has neither the clock nor the back-off of the World: pass the options of World.New to flow.New"
 	}
 	if e.fault != "" {
 		return
@@ -216,7 +216,8 @@ func (e *runner[T]) pass() {
 	e.check(oneOperation, e.ops.follow(&rec), p)
 }
 
-// check fails the test if an invariant is broken, once for each.
+// check fails the test if an invariant is broken. It reports each invariant
+// once.
 func (e *runner[T]) check(name, broken string, p *Pass) {
 	if broken == "" || e.broken[name] {
 		return
@@ -238,7 +239,8 @@ func (e *runner[T]) deleting() (deleting bool, fault string) {
 	return e.w.Operations.Deleting(e.w.Resource), ""
 }
 
-// reconcile makes the pass on a goroutine of its own, so that one that is stuck does not take the test with it.
+// reconcile makes the pass in a new goroutine, so that a pass that is stuck
+// does not block the test.
 func (e *runner[T]) reconcile(deleting bool) (out flow.Outcome, fault string) {
 	var r struct {
 		out      flow.Outcome
@@ -277,7 +279,8 @@ func (e *runner[T]) reconcile(deleting bool) (out flow.Outcome, fault string) {
 	return r.out, ""
 }
 
-// unused fails the test for what is scripted and was in vain.
+// unused fails the test for scripted answers and events that the run did not
+// use.
 func (e *runner[T]) unused(scripts []scripted) {
 	var unused []string
 	for _, s := range scripts {
@@ -285,12 +288,12 @@ func (e *runner[T]) unused(scripts []scripted) {
 	}
 	for _, ev := range e.events {
 		if ev.scripted && !ev.happened {
-			unused = append(unused, fmt.Sprintf("%s at %s never happened", ev.named(), Stamp(ev.at)))
+			unused = append(unused, fmt.Sprintf("%s at %s did not happen", ev.named(), Stamp(ev.at)))
 		}
 	}
 	if len(unused) > 0 {
 		e.t.Helper()
-		e.t.Errorf("flowtest: scripted in vain, the run ended at %s:\n  %s\nthe run, its last lines:\n%s",
+		e.t.Errorf("flowtest: parts of the script were not used; the run ended at %s:\n  %s\nthe last lines of the timeline:\n%s",
 			Stamp(e.engine.Elapsed()), strings.Join(unused, "\n  "), indent(e.engine.run.last(shown)))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestEnd: when a run is over.
+// TestEnd tests when a run ends.
 func TestEnd(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -26,12 +26,12 @@ func TestEnd(t *testing.T) {
 		ended  time.Duration
 	}{
 		"Ready": {
-			reason: "nothing is left to happen",
+			reason: "the run ends when the resource is ready and no event is left",
 			run:    (*world).Run,
 			want:   "00:00 ready again in 1h [Apply]",
 		},
 		"Seen": {
-			reason: "ready counts in a pass that can have seen all that happened",
+			reason: "the run ends with a ready pass after the last event",
 			run:    (*world).Run,
 			world:  func(w *world, _ *Pool) { w.Change(10*time.Minute, "drift", nil) },
 			want: `00:00   ready again in 1h [Apply]
@@ -40,7 +40,7 @@ func TestEnd(t *testing.T) {
 			ended: time.Hour,
 		},
 		"Gone": {
-			reason: "there is nothing to come back for",
+			reason: "the run ends when the resource is gone",
 			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, 10*time.Hour) },
 			world:  func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) },
 			want: `00:00 ready again in 1h [Apply]
@@ -48,20 +48,20 @@ func TestEnd(t *testing.T) {
 			ended: time.Second,
 		},
 		"Until": {
-			reason: "what is due at the end still happens",
+			reason: "a pass that is due at the end still happens",
 			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, time.Hour) },
 			want: `00:00   ready again in 1h [Apply]
 			       1:00:00 ready again in 1h [Apply]`,
 			ended: time.Hour,
 		},
 		"UntilBetween": {
-			reason: "the end is the end, whatever is due later",
+			reason: "time advances to the end, even without a pass",
 			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunUntil(t, time.Minute) },
 			want:   "00:00 ready again in 1h [Apply]",
 			ended:  time.Minute,
 		},
 		"Passes": {
-			reason: "the number counts",
+			reason: "the run ends after the number of passes",
 			run:    func(w *world, t rapid.TB) *flowtest.Run { return w.RunPasses(t, 2) },
 			world:  func(w *world, _ *Pool) { w.Apply.Fail(conflict, conflict) },
 			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
@@ -81,7 +81,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestNoEnd: runs that do not end, and what the test fails with.
+// TestNoEnd tests the failures of runs that do not end.
 func TestNoEnd(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -89,37 +89,37 @@ func TestNoEnd(t *testing.T) {
 		want   []string
 	}{
 		"Passes": {
-			reason: "something is said to be over, and is not",
-			world:  func(w *world) { w.MaxPasses = 30; w.Apply.From(0, goesOn) },
+			reason: "the operation never ends",
+			world:  func(w *world) { w.MaxPasses = 30; w.Apply.From(0, underWay) },
 			want: []string{"the run is not over after 30 passes (World.MaxPasses)",
-				"the run so far, its last lines:\n  00:18  in progress", "00:29  in progress"},
+				"the last lines of the timeline:\n  00:18  in progress", "00:29  in progress"},
 		},
 		"DefaultPasses": {
-			reason: "the default is a thousand",
-			world:  func(w *world) { w.Apply.From(0, goesOn) },
+			reason: "the default of MaxPasses is 1,000",
+			world:  func(w *world) { w.Apply.From(0, underWay) },
 			want:   []string{"the run is not over after 1000 passes"},
 		},
 		"Month": {
-			reason: "only a change of the spec would help, and none is scripted",
+			reason: "the resource is blocked, and no event is left",
 			world:  func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
 			want:   []string{"the resource is not ready after 30 days and 721 passes: use RunUntil or RunPasses", "720:00:00  blocked at PreCheck by Paused"},
 		},
 		"Goexit": {
-			reason: "FailNow belongs to the goroutine of the test",
+			reason: "FailNow in a link ends the goroutine of the pass",
 			world: func(w *world) {
 				w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) { runtime.Goexit(); return flow.Done(), nil }
 			},
 			want: []string{"the pass at 00:00 ended its goroutine at Apply, as FailNow does"},
 		},
 		"Panic": {
-			reason: "a reconciler of one's own may",
+			reason: "the Runner of World.New panics",
 			world: func(w *world) {
 				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { panic("boom") })
 			},
 			want: []string{"the reconciler panics at 00:00 of the run: boom"},
 		},
 		"ZeroOutcome": {
-			reason: "no pass comes to it",
+			reason: "a Runner must not return the zero Outcome",
 			world: func(w *world) {
 				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 					f.Runner.Reconcile(ctx, p)
@@ -129,7 +129,7 @@ func TestNoEnd(t *testing.T) {
 			want: []string{"the pass returned the zero Outcome", "00:00  unknown"},
 		},
 		"Canceled": {
-			reason: "nobody ends the process, so nobody starts another one",
+			reason: "a canceled pass without a restart has no requeue",
 			world: func(w *world) {
 				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
 					ctx, cancel := context.WithCancel(ctx)
@@ -156,7 +156,8 @@ func around(fault func(context.Context, *faulty, *Pool) flow.Outcome) func(ops, 
 	}
 }
 
-// TestStuck: a pass that does not come back, and where it is. In a bubble patience takes no time.
+// The failure of a pass that is stuck names its position. In a bubble, Patience
+// takes no time.
 func TestStuck(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -164,18 +165,18 @@ func TestStuck(t *testing.T) {
 		want   []string
 	}{
 		"Operation": {
-			reason: "the operation itself",
+			reason: "the operation is stuck",
 			world:  func(w *world, _ <-chan struct{}) { w.Apply.Hang() },
 			want:   []string{"the pass at 00:00 is stuck at Apply: it has not returned within 10s (World.Patience, by the real clock)"},
 		},
 		"Link": {
-			reason: "a link, also if it does not look at its context",
+			reason: "a link is stuck that ignores its context",
 			world: func(w *world, wait <-chan struct{}) {
 				w.Patience = time.Minute
 				w.Apply.Fail(conflict)
 				w.Extensions.PreCheck = chain.New(
 					checks.Paused(func(*Pool) bool { return false }),
-					checks.Check("Deaf", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+					checks.Check("Stuck", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
 						if len(w.Requests()) > 0 {
 							<-wait
 						}
@@ -183,17 +184,17 @@ func TestStuck(t *testing.T) {
 					}),
 				)
 			},
-			want: []string{"the pass at 00:01 is stuck at PreCheck/Deaf: it has not returned within 1m0s", "00:00  failed at Apply: Conflict"},
+			want: []string{"the pass at 00:01 is stuck at PreCheck/Stuck: it has not returned within 1m0s", "00:00  failed at Apply: Conflict"},
 		},
 		"Outside": {
-			reason: "not everything is in the flow",
+			reason: "the Runner is stuck before it calls the flow",
 			world: func(w *world, wait <-chan struct{}) {
 				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { <-wait; return flow.Outcome{} })
 			},
 			want: []string{"is stuck at no point of the flow"},
 		},
-		"BehindALink": {
-			reason: "links that were left are not where it is",
+		"AfterALink": {
+			reason: "a link that was left is not the position",
 			world: func(w *world, wait <-chan struct{}) {
 				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
 					return &faulty{Runner: flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), ops: o, fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
@@ -219,29 +220,30 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestFatal: a run that cannot go on ends the test, and is given back to those that go on all the same.
+// A run that cannot continue ends the test. If the test continues after Fatalf,
+// it gets the passes so far.
 func TestFatal(t *testing.T) {
 	w, _ := newWorld(doing())
-	w.Apply.From(0, goesOn)
+	w.Apply.From(0, underWay)
 	w.MaxPasses = 2
-	if _, fatal := judged(run(w)); !fatal {
-		t.Error("what comes behind the run would be compared with half of it")
+	if _, fatal := failuresOf(run(w)); !fatal {
+		t.Error("the test must end, because the run is not complete")
 	}
 	w, _ = newWorld(doing())
-	w.Apply.From(0, goesOn)
+	w.Apply.From(0, underWay)
 	w.MaxPasses = 2
-	w.Delete.Fail(conflict) // in vain, which does not matter any more
+	w.Delete.Fail(conflict) // is not used, which is no second failure
 	lenient := &lenient{}
-	mustEqual(t, "what there was of it", 2, len(w.Run(lenient).Passes))
-	mustEqual(t, "it has failed once", 1, strings.Count(strings.Join(lenient.told, "\n"), "flowtest:"))
+	mustEqual(t, "the Run has the passes so far", 2, len(w.Run(lenient).Passes))
+	mustEqual(t, "there is one failure", 1, strings.Count(strings.Join(lenient.failures, "\n"), "flowtest:"))
 }
 
-// lenient is a test that goes on behind Fatalf, as none should.
-type lenient struct{ judge }
+// lenient is a test whose Fatalf returns, which is wrong for a real one.
+type lenient struct{ recordingTB }
 
 func (l *lenient) Fatalf(format string, args ...any) { l.Errorf(format, args...) }
 
-// TestPanicOfALink is an outcome, and no failure of the kit.
+// A panic of a link is an outcome and does not fail the test.
 func TestPanicOfALink(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Extensions.PreCheck = chain.New(checks.Check("Faulty", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {

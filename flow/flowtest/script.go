@@ -7,26 +7,26 @@ import (
 )
 
 // Script holds the answers to the calls of an operation or a [Service]. Its
-// methods add answers and return the script, so that calls can be chained. The
-// zero Script has no answers.
+// methods add answers and return the script. The zero Script has no answers.
 //
 // The first of these answers a call:
 //
-//   - the next answer in the row of [Script.Then], [Script.Fail] and [Script.Hang]
-//   - the answer of this time, by [Script.From] and [Script.FailFrom]
-//   - the user's own operation, in [World.Operations]
+//   - the next answer in the row of [Script.Then], [Script.Fail] and
+//     [Script.Hang]
+//   - the answer for this time of [Script.From] and [Script.FailFrom]
+//   - the user's own operation in [World.Operations]
 //
-// A call without an answer fails the test. So does an answer without a call,
+// A call without an answer fails the test. So does an answer that no call used,
 // unless the script is [Script.Optional].
 type Script[R any] struct {
 	name     string
-	stage    *stage // nil: not in a run yet
+	stage    *stage // nil: the run has not begun
 	row      []answer[R]
-	next     int // of row
+	next     int // the index in row
 	timed    []answer[R]
 	calls    int
 	optional bool
-	fault    string // the first mistake in it
+	fault    string // the first mistake in the script
 }
 
 type answer[R any] struct {
@@ -34,13 +34,14 @@ type answer[R any] struct {
 	result R
 	err    error
 	hangs  bool
-	given  bool // somebody was given it
+	given  bool // a call used it
 }
 
-// Then adds results to the row: each answers one call.
+// Then adds results to the row. Each answers one call. Then without results
+// fails the test.
 func (s *Script[R]) Then(results ...R) *Script[R] {
 	if len(results) == 0 {
-		s.mistaken("Then() has no answer: give at least one")
+		s.invalid("Then() has no answer: give at least one")
 	}
 	for _, r := range results {
 		s.row = append(s.row, answer[R]{result: r})
@@ -48,79 +49,81 @@ func (s *Script[R]) Then(results ...R) *Script[R] {
 	return s
 }
 
-// Fail adds errors to the row: each answers one call. See [Response] for errors of
-// a service. An error of a poll leaves the operation under way: script
-// [flow.Failed] for an operation that ends without success.
+// Fail adds errors to the row. Each answers one call. [Response] makes errors
+// of a service. An error of a poll leaves the operation under way. Use
+// [flow.Failed] for an operation that ends without success. A nil error, or
+// none, fails the test.
 func (s *Script[R]) Fail(errs ...error) *Script[R] {
 	if len(errs) == 0 {
-		s.mistaken("Fail() has no error: give at least one")
+		s.invalid("Fail() has no error: give at least one")
 	}
 	for _, err := range errs {
 		if err == nil {
-			s.mistaken("Fail(nil) would be no failure: give an error, or use Then")
+			s.invalid("Fail(nil) is no error: give an error, or use Then")
 		}
 		s.row = append(s.row, answer[R]{err: err})
 	}
 	return s
 }
 
-// Hang adds a call that waits until its context is done, and then returns the
-// context's error. A link such as chain.Deadline ends it by the real clock; in a
-// bubble of testing/synctest that takes no time. Otherwise [World.Patience] ends
-// the run and fails the test.
+// Hang adds an answer to the row that waits until the context of the call is
+// done, and then returns the error of the context. A link such as
+// chain.Deadline ends it by the real clock, which takes no time in a bubble of
+// testing/synctest. Otherwise [World.Patience] ends the run and fails the test.
 func (s *Script[R]) Hang() *Script[R] {
 	s.row = append(s.row, answer[R]{hangs: true})
 	return s
 }
 
-// From answers the calls from a time of the run on, up to the time of the next
-// From or FailFrom.
+// From answers all calls from a time of the run on, until the time of the next
+// From or FailFrom. A negative time fails the test.
 func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
 	return s.from(answer[R]{from: at, result: result})
 }
 
-// FailFrom is [Script.From] with an error in place of a result.
+// FailFrom is [Script.From] with an error in place of a result. A nil error
+// fails the test.
 func (s *Script[R]) FailFrom(at time.Duration, err error) *Script[R] {
 	if err == nil {
-		s.mistaken(fmt.Sprintf("FailFrom(%s, nil) would be no failure: give an error, or use From", at))
+		s.invalid(fmt.Sprintf("FailFrom(%s, nil) is no error: give an error, or use From", at))
 	}
 	return s.from(answer[R]{from: at, err: err})
 }
 
 func (s *Script[R]) from(a answer[R]) *Script[R] {
 	if a.from < 0 {
-		s.mistaken(fmt.Sprintf("an answer from %s on: the time is negative", a.from))
+		s.invalid(fmt.Sprintf("an answer from %s on: the time is negative", a.from))
 	}
 	s.timed = append(s.timed, a)
 	return s
 }
 
-// Optional allows answers of this script that no call asks for. Use it for
-// scripts that are drawn at random.
+// Optional allows answers that no call uses. Use it for random scripts.
 func (s *Script[R]) Optional() *Script[R] {
 	s.optional = true
 	return s
 }
 
-// Service returns a script for calls that a link makes itself, such as the fetch
-// of checks.LiveState. The link calls [Script.Ask]. name is the request in
-// [Pass].Requests.
+// Service returns a script for other calls of links, such as the fetch of
+// checks.LiveState. The link calls [Script.Ask]. [Pass].Requests lists each
+// call by name.
 func Service[R, T any](w *World[T], name string) *Script[R] {
 	s := &Script[R]{name: name, stage: &w.stage}
 	w.scripts = append(w.scripts, s)
 	return s
 }
 
-// Ask returns the next answer of a [Service].
+// Ask returns the next answer of a [Service]. A script that Service did not
+// make returns an error.
 func (s *Script[R]) Ask(ctx context.Context) (R, error) { return s.answer(ctx, s.name, nil) }
 
-// scripted is a Script, whatever it answers.
+// scripted is a Script of any type.
 type scripted interface {
 	mistake() string
 	unused() []string
 }
 
-func (s *Script[R]) mistaken(fault string) {
+func (s *Script[R]) invalid(fault string) {
 	if s.fault == "" {
 		s.fault = fault
 	}
@@ -135,24 +138,25 @@ func (s *Script[R]) mistake() string {
 
 func (s *Script[R]) given() bool { return len(s.row)+len(s.timed) > 0 }
 
-// unused lists the answers that nobody asked for.
+// unused lists the answers that no call used.
 func (s *Script[R]) unused() (unused []string) {
 	if s.optional {
 		return nil
 	}
 	if n := len(s.row) - s.next; n > 0 {
-		unused = append(unused, fmt.Sprintf("%s was %s, and %d of the %d answers in a row were never asked for",
+		unused = append(unused, fmt.Sprintf("%s was %s: %d of its %d answers in a row were not used",
 			s.name, times(s.calls), n, len(s.row)))
 	}
 	for i := range s.timed {
 		if a := &s.timed[i]; !a.given {
-			unused = append(unused, fmt.Sprintf("%s was never asked for its answer from %s on", s.name, Stamp(a.from)))
+			unused = append(unused, fmt.Sprintf("%s: its answer from %s on was not used", s.name, Stamp(a.from)))
 		}
 	}
 	return unused
 }
 
-// answer records a call and answers it. own is the user's own operation; nil if there is none.
+// answer records a call and answers it. own is the user's own operation, or
+// nil.
 func (s *Script[R]) answer(ctx context.Context, request string, own func() (R, error)) (R, error) {
 	a, err := s.choose(request, own != nil)
 	switch {
@@ -167,15 +171,16 @@ func (s *Script[R]) answer(ctx context.Context, request string, own func() (R, e
 	return own()
 }
 
-// choose finds the answer to a call; one that is not given means the user's own operation.
+// choose finds the answer to a call. An answer that is not given means the
+// user's own operation.
 func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 	if s.stage == nil {
-		return a, fmt.Errorf("flowtest: %s is asked and belongs to no world: make it with Service", request)
+		return a, fmt.Errorf("flowtest: the script %q belongs to no World: make it by Service", request)
 	}
 	s.stage.mu.Lock()
 	defer s.stage.mu.Unlock()
 	s.calls++
-	s.stage.asked(request)
+	s.stage.requested(request)
 	if s.next < len(s.row) {
 		s.next++
 		s.row[s.next-1].given = true
@@ -196,7 +201,7 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 		return a, nil
 	}
 	return a, s.stage.unscripted(fmt.Sprintf(
-		"%s was called at %s, its call %d, and nobody has an answer: the script of %s has %d in a row",
+		"%s was called at %s, call %d, and has no answer: the script of %s has %d in a row",
 		request, Stamp(now), s.calls, s.name, len(s.row)))
 }
 

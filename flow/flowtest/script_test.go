@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestScript: which answer a call is given. The outcome of the passes tells.
+// TestScript tests which answer a call gets. The timeline shows it.
 func TestScript(t *testing.T) {
 	in := func(token string) flow.Progress { return flow.InProgress(token, 10*time.Second) }
 	cases := map[string]struct {
@@ -21,14 +21,14 @@ func TestScript(t *testing.T) {
 		want   string
 	}{
 		"Row": {
-			reason: "answers in a row come one after another, then those that hold",
+			reason: "the answers in a row come first, then those of From",
 			script: func(s *flowtest.Script[flow.Progress]) { s.From(0, flow.Done()).Then(in("a"), in("b")) },
 			want: `00:00 in progress at Apply again in 10s [Apply]
 			       00:10 in progress at Apply again in 10s [Apply(a)]
 			       00:20 ready again in 1h [Apply(b)]`,
 		},
 		"From": {
-			reason: "what holds, holds from its time on, up to and without that of the next",
+			reason: "an answer of From ends at the time of the next one",
 			script: func(s *flowtest.Script[flow.Progress]) {
 				s.From(0, in("a")).FailFrom(20*time.Second, flow.Failed(conflict)).From(21*time.Second, flow.Done())
 			},
@@ -38,7 +38,7 @@ func TestScript(t *testing.T) {
 			       00:21 ready again in 1h [Apply]`,
 		},
 		"FromPolls": {
-			reason: "an error that does not end the operation is one of the poll, which is repeated",
+			reason: "an error of a poll does not end the operation, which is polled again",
 			script: func(s *flowtest.Script[flow.Progress]) {
 				s.From(0, in("a")).FailFrom(20*time.Second, conflict).From(21*time.Second, flow.Done())
 			},
@@ -48,7 +48,7 @@ func TestScript(t *testing.T) {
 			       00:21 ready again in 1h [Apply(a)]`,
 		},
 		"Unordered": {
-			reason: "the order in which they are written does not matter",
+			reason: "the order of the calls of From does not matter",
 			script: func(s *flowtest.Script[flow.Progress]) { s.From(10*time.Second, flow.Done()).From(0, in("a")) },
 			want: `00:00 in progress at Apply again in 10s [Apply]
 			       00:10 ready again in 1h [Apply(a)]`,
@@ -60,7 +60,7 @@ func TestScript(t *testing.T) {
 			       00:01 ready again in 1h [Apply]`,
 		},
 		"NotYet": {
-			reason: "so it does before anything holds",
+			reason: "the user's own operation answers before the first time of From",
 			script: func(s *flowtest.Script[flow.Progress]) { s.From(time.Hour, flow.Done()).Optional() },
 			want:   `00:00 ready again in 1h [Apply]`,
 		},
@@ -74,8 +74,9 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestInVain: what is scripted and not asked for, what is asked for and not scripted, and what never happens.
-func TestInVain(t *testing.T) {
+// An unused answer, a call without an answer, and an event that does not happen
+// fail the test.
+func TestUnused(t *testing.T) {
 	nothing := ops{Apply: doing().Apply}
 	cases := map[string]struct {
 		reason string
@@ -84,91 +85,91 @@ func TestInVain(t *testing.T) {
 		want   []string
 	}{
 		"Row": {
-			reason: "a test that scripts three answers and sees one is about something else",
+			reason: "two of three answers in a row are not used",
 			ops:    nothing,
 			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()) },
-			want: []string{"scripted in vain, the run ended at 00:00",
-				"Apply was called once, and 2 of the 3 answers in a row were never asked for", "00:00  ready"},
+			want: []string{"parts of the script were not used; the run ended at 00:00",
+				"Apply was called once: 2 of its 3 answers in a row were not used", "00:00  ready"},
 		},
 		"Twice": {
-			reason: "as above",
+			reason: "the last of four answers in a row is not used",
 			ops:    doing(),
 			world:  func(w *world) { w.Apply.Fail(conflict).Then(flow.InProgress("op", 0), flow.Done(), flow.Done()) },
-			want:   []string{"Apply was called 3 times, and 1 of the 4"},
+			want:   []string{"Apply was called 3 times: 1 of its 4"},
 		},
 		"Never": {
-			reason: "as above",
+			reason: "the operation is not called",
 			ops:    doing(),
 			world:  func(w *world) { w.Delete.Fail(conflict) },
-			want:   []string{"Delete was never called, and 1 of the 1 answers in a row were never asked for"},
+			want:   []string{"Delete was never called: 1 of its 1 answers in a row were not used"},
 		},
 		"Hang": {
-			reason: "it is an answer, too",
+			reason: "Hang adds an answer, which is not used",
 			ops:    doing(),
 			world:  func(w *world) { w.Apply.Then(flow.Done()).Hang() },
-			want:   []string{"Apply was called once, and 1 of the 2"},
+			want:   []string{"Apply was called once: 1 of its 2"},
 		},
 		"From": {
-			reason: "what holds is asked for, too",
+			reason: "the run ends before the time of From",
 			ops:    nothing,
 			world:  func(w *world) { w.Apply.From(time.Minute, flow.Done()) },
-			want:   []string{"Apply was never asked for its answer from 01:00 on"},
+			want:   []string{"Apply: its answer from 01:00 on was not used"},
 		},
 		"Hidden": {
-			reason: "of two answers for the same time the second holds",
+			reason: "the second of two answers for the same time hides the first",
 			ops:    nothing,
-			world:  func(w *world) { w.Apply.From(0, goesOn).From(0, flow.Done()) },
-			want:   []string{"Apply was never asked for its answer from 00:00 on"},
+			world:  func(w *world) { w.Apply.From(0, underWay).From(0, flow.Done()) },
+			want:   []string{"Apply: its answer from 00:00 on was not used"},
 		},
 		"Object": {
-			reason: "objects are scripted like operations",
+			reason: "the script of an object is not used",
 			ops:    nothing,
 			world:  func(w *world) { w.Object(prod).From(0, ready) },
-			want:   []string{"Object(Cluster prod) was never asked for its answer from 00:00 on"},
+			want:   []string{"Object(Cluster prod): its answer from 00:00 on was not used"},
 		},
 		"Service": {
-			reason: "and services",
+			reason: "the script of a service is not used",
 			ops:    nothing,
 			world:  func(w *world) { flowtest.Service[int](w, "quota").Then(1) },
-			want:   []string{"quota was never called, and 1 of the 1"},
+			want:   []string{"quota was never called: 1 of its 1"},
 		},
 		"Event": {
-			reason: "who is gone cannot be edited",
+			reason: "the resource is gone before the events",
 			ops:    doing(),
 			world: func(w *world) {
 				w.Resource.Deleted = true
 				w.Edit(time.Minute, "too late", func() {})
 				w.Change(time.Minute, "", nil)
 			},
-			want: []string{"Edit (too late) at 01:00 never happened", "Change at 01:00 never happened"},
+			want: []string{"Edit (too late) at 01:00 did not happen", "Change at 01:00 did not happen"},
 		},
 		"Unscripted": {
 			reason: "the script is too short",
-			world:  func(w *world) { w.Apply.Then(goesOn) },
-			want: []string{"Apply(op) was called at 00:01, its call 2, and nobody has an answer: the script of Apply has 1 in a row", "the run so far",
+			world:  func(w *world) { w.Apply.Then(underWay) },
+			want: []string{"Apply(op) was called at 00:01, call 2, and has no answer: the script of Apply has 1 in a row", "the last lines of the timeline",
 				"00:01  failed at Apply"},
 		},
 		"UnscriptedObject": {
-			reason: "nobody said whether it is there",
+			reason: "an object has no script",
 			ops:    nothing,
 			world: func(w *world) {
 				w.Object(prod).From(0, ready).Optional()
 				w.Extensions.PreCheck = chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{{Kind: "Subnet", Name: "a"}} }))
 			},
-			want: []string{"Resolve(Subnet a) was called at 00:00, its call 1, and nobody has an answer: the script of Object(Subnet a)"},
+			want: []string{"Resolve(Subnet a) was called at 00:00, call 1, and has no answer: the script of Object(Subnet a)"},
 		},
 		"UnscriptedService": {
-			reason: "services are asked in links",
+			reason: "two services have no answers, and the failure names the first call",
 			ops:    nothing,
 			world: func(w *world) {
 				quota, limit := flowtest.Service[int](w, "quota"), flowtest.Service[int](w, "limit")
 				w.Extensions.PreCheck = chain.New(checks.Check("Quota", func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
 					_, err := quota.Ask(ctx)
-					_, _ = limit.Ask(ctx) // the first one is named
+					_, _ = limit.Ask(ctx)
 					return checks.Proceed(), err
 				}))
 			},
-			want: []string{"flowtest: quota was called at 00:00, its call 1, and nobody has an answer"},
+			want: []string{"flowtest: quota was called at 00:00, call 1, and has no answer"},
 		},
 	}
 	for name, tc := range cases {
@@ -180,24 +181,25 @@ func TestInVain(t *testing.T) {
 	}
 }
 
-// TestOptional: a script may say more than is asked.
+// An optional script may have unused answers.
 func TestOptional(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Apply.Then(flow.Done(), flow.Done()).From(time.Hour, flow.Done()).Optional()
-	if told, _ := judged(run(w)); told != "" {
-		t.Error(told)
+	if failures, _ := failuresOf(run(w)); failures != "" {
+		t.Error(failures)
 	}
 }
 
-// TestNoWorld: a script that belongs to no world says so.
+// A script that belongs to no world returns an error.
 func TestNoWorld(t *testing.T) {
 	var s flowtest.Script[int]
 	if _, err := s.Then(1).Ask(t.Context()); err == nil {
-		t.Error("it answers")
+		t.Error("got no error, want one")
 	}
 }
 
-// TestHang: a call waits until its context is done, and a deadline goes by the real clock, which takes no time in a bubble.
+// Hang waits until the context of the call is done. A deadline uses the real
+// clock, which takes no time in a bubble.
 func TestHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := newWorld(doing())
@@ -208,13 +210,14 @@ func TestHang(t *testing.T) {
 		r.Want(t, `
 			00:00 failed at Apply: Timeout again in 1s [Apply]
 			00:01 ready again in 1h [Apply]`)
-		mustEqual(t, "the deadline is named", "link put was not done within 1m0s", r.Passes[0].Ready.Message)
+		mustEqual(t, "the condition names the link of the deadline", "link put was not done within 1m0s", r.Passes[0].Ready.Message)
 	})
 }
 
 func through[Req, Res any](next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }
 
-// TestRestartInACall: a process that ends takes its calls with it, and the next one begins where the resource is.
+// A restart cancels the running call. The next process reconciles the resource
+// at once.
 func TestRestartInACall(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Operations.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
@@ -229,5 +232,5 @@ func TestRestartInACall(t *testing.T) {
 		00:00 canceled at Apply: Canceled [Apply]
 		00:00 * the process restarts
 		00:00 ready again in 1h [Apply]`)
-	mustEqual(t, "nothing is written of what was canceled", flow.Condition{}, r.Passes[0].Ready)
+	mustEqual(t, "a canceled pass writes no condition", flow.Condition{}, r.Passes[0].Ready)
 }

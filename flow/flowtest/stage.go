@@ -14,40 +14,41 @@ import (
 )
 
 // stage is the part of a World that does not depend on the type of the
-// resource: the engine, and the record of the pass under way. Links may run on
-// goroutines of their own, so the record is locked.
+// resource: the engine, and the record of the running pass. Links may use other
+// goroutines, so a lock protects the record.
 type stage struct {
-	engine   Engine // has a lock of its own for the clock
-	mu       sync.Mutex
-	all      []string // what was asked so far
-	rec      record
-	fault    string             // a call that nobody had an answer for
-	watched  bool               // the flow was made with the options of the world
-	where    []*chain.Link      // the links that were entered and not left yet
-	ended    *chain.Link        // the innermost one that ended its goroutine; nil: none did
-	cancel   context.CancelFunc // of the pass under way
-	restarts bool
-	unkept   bool // a token could not be kept with the resource
+	engine    Engine // locks its clock itself
+	mu        sync.Mutex
+	all       []string // all requests so far
+	rec       record
+	fault     string             // the first call without an answer
+	watched   bool               // the flow was made with the options of the world
+	where     []*chain.Link      // the links that were entered and not left
+	ended     *chain.Link        // the innermost link that ended its goroutine; nil: none
+	cancel    context.CancelFunc // of the running pass
+	restarts  bool
+	tokenLost bool // SetToken failed, so the token is only in memory
 }
 
-// record is what happened in a pass.
+// record has the requests and operations of a pass.
 type record struct {
 	requests   []string
 	operations []operation
-	deleting   bool // as the pass began
-	inSync     bool // the last that Get said
-	// How far Apply and Delete came in this pass, by what their points said, or the operations themselves.
+	deleting   bool // when the pass began
+	inSync     bool // the last report of Get
+	// The progress of Apply and Delete in this pass, reported by their points,
+	// or by the operations themselves.
 	apply, remove reach
 }
 
 // operation is a call of Apply or Delete.
 type operation struct {
 	point, token string
-	inSync       bool   // Get had said so before, in the same pass
-	goesOn       string // the token that it is to be asked with next; empty: it is over, or nothing is known
+	inSync       bool   // Get reported InSync before, in the same pass
+	nextToken    string // the token of the next poll; empty: no operation is under way, or it is unknown
 }
 
-// reach is how far an operation came in a pass.
+// reach is the progress of an operation in a pass.
 type reach uint8
 
 const (
@@ -73,13 +74,13 @@ func (st *stage) requests() []string {
 	return slices.Clone(st.all)
 }
 
-// asked records a request. The stage is locked.
-func (st *stage) asked(request string) {
+// requested records a request. The stage is locked.
+func (st *stage) requested(request string) {
 	st.all = append(st.all, request)
 	st.rec.requests = append(st.rec.requests, request)
 }
 
-// unscripted keeps the first call that nobody had an answer for. The stage is locked.
+// unscripted records the first call without an answer. The stage is locked.
 func (st *stage) unscripted(fault string) error {
 	if st.fault == "" {
 		st.fault = fault
@@ -87,7 +88,7 @@ func (st *stage) unscripted(fault string) error {
 	return errors.New("flowtest: " + fault)
 }
 
-func (st *stage) got(seen flow.Observation, err error) {
+func (st *stage) observed(seen flow.Observation, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.rec.inSync = err == nil && seen.Presence == checks.Present && seen.InSync
@@ -96,18 +97,19 @@ func (st *stage) got(seen flow.Observation, err error) {
 func (st *stage) begins(point, token string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.rec.operations = append(st.rec.operations, operation{point: point, token: token, inSync: st.rec.inSync, goesOn: token})
+	st.rec.operations = append(st.rec.operations, operation{point: point, token: token, inSync: st.rec.inSync, nextToken: token})
 	st.rec.reaches(point, failed)
 }
 
-// ends notes the answer of an operation. An answer that does not say that the operation has ended leaves it under way.
+// ends records the answer of an operation. The operation stays under way unless
+// the answer reports its end.
 func (st *stage) ends(point string, p flow.Progress, err error, errs classify.Errors) {
 	_, failed := errors.AsType[*flow.FailedError](err)
 	over := err == nil && p.IsDone() || failed || errs.Ended(err)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if n := len(st.rec.operations); n > 0 && (over || p.Token() != "") {
-		st.rec.operations[n-1].goesOn = p.Token()
+		st.rec.operations[n-1].nextToken = p.Token()
 	}
 	st.rec.reaches(point, reached(p, err))
 }
@@ -121,10 +123,10 @@ func (r *record) reaches(point string, how reach) {
 	}
 }
 
-func (st *stage) kept(ok bool) {
+func (st *stage) storedToken(ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.unkept = !ok
+	st.tokenLost = !ok
 }
 
 func (st *stage) restart() {
@@ -136,15 +138,16 @@ func (st *stage) restart() {
 	}
 }
 
-// takeRestart tells whether there was a restart, once.
-func (st *stage) takeRestart() (restarts, unkept bool) {
+// restarted reports whether Restart was called since the last call of
+// restarted.
+func (st *stage) restarted() (restarts, tokenLost bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	restarts, st.restarts = st.restarts, false
-	return restarts, st.unkept
+	return restarts, st.tokenLost
 }
 
-// begin begins a pass, and gives its context.
+// begin begins a pass and returns its context.
 func (st *stage) begin(deleting bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	st.mu.Lock()
@@ -154,7 +157,7 @@ func (st *stage) begin(deleting bool) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// end ends a pass, and gives what happened in it.
+// end ends a pass and returns its record.
 func (st *stage) end() (rec record, fault string, watched bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -162,7 +165,8 @@ func (st *stage) end() (rec record, fault string, watched bool) {
 	return st.rec, st.fault, st.watched
 }
 
-// place is where the pass under way is: "PreCheck/Quota", or "Apply" in the operation itself.
+// place returns the position of the running pass: "PreCheck/Quota", or "Apply"
+// in the operation itself.
 func (st *stage) place() string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -191,8 +195,8 @@ func (st *stage) Enter(ctx context.Context, link *chain.Link) context.Context {
 	return ctx
 }
 
-// Exit implements chain.Observer. What a point comes to counts for more than what its operation said: a link may answer in
-// place of the operation.
+// Exit implements chain.Observer. The result of a point overrides the answer of
+// its operation, because a link may replace the operation.
 func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 // timeline.
 type Run struct {
 	Passes []Pass
-	events []told
+	events []timelineEvent
 }
 
-// told is an event with a line in the timeline.
-type told struct {
+// timelineEvent is an event with a line in the timeline.
+type timelineEvent struct {
 	at           time.Duration
 	object, what string
-	passes       int // how many passes came before it
+	passes       int // the number of passes before it
 }
 
 // row is a line of the timeline.
@@ -47,7 +47,8 @@ func (r *Run) rows() []row {
 	return rows
 }
 
-// String returns the timeline: a line for each pass, and for each event a line with a star:
+// String returns the timeline. It has a line for each pass, and a line with a
+// star for each event:
 //
 //	00:07  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
 //	00:10  * Cluster prod changes
@@ -56,8 +57,8 @@ func (r *Run) rows() []row {
 //
 // The first column is the time. The second is the state, with the point and the
 // link at which the pass stopped, and the reason. The third is the delay, with
-// the awaited objects. The last lists the requests, as in [Pass]. The lines of an
-// [Engine] also name the resource.
+// the awaited objects. The last lists the requests, as in [Pass]. The lines of
+// an [Engine] also name the resource.
 func (r *Run) String() string { return r.last(len(r.Passes) + len(r.events)) }
 
 // last returns the last n lines of the timeline.
@@ -98,21 +99,24 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// crowd is the number of resources of a kind that Story shows as one.
-const crowd = 10
+// groupSize is the number of resources of a kind that Story shows in one line.
+const groupSize = 10
 
-// Story returns the timeline for a reader who does not know the run, with messages:
+// Story returns the timeline with messages, for a reader who does not know the
+// run:
 //
 //	02:00  AgentPool system  blocked at OwnerCheck by OwnerReady: OwnerNotReady
 //	                         owner ManagedCluster demo is not ready: InProgress: the operation is under way in the cloud
 //	                         again in 5m or with ManagedCluster demo
 //
-// A message that a resource had in its last line, too, is left out, and so is a poll that brings no news. Ten or more
-// resources of a kind to which the same happens at the same time are one line: "100 Database".
+// Story omits a message that did not change since the last line of the
+// resource, and polls of an operation that is still under way. Ten or more
+// resources of a kind with the same result at the same time are one line: "100
+// Database".
 func (r *Run) Story() string {
 	type seen struct {
 		pass  *Pass
-		polls int // of the operation under way
+		polls int // the polls of the operation under way
 	}
 	var rows []row
 	last := map[checks.Ref]seen{}
@@ -149,18 +153,19 @@ func (r *Run) Story() string {
 		}
 		rows = append(rows, l)
 	}
-	return table(crowds(rows))
+	return table(grouped(rows))
 }
 
-// crowds puts those rows into one that are the same but for the name of the resource, if there are many.
-func crowds(rows []row) []row {
+// grouped combines rows that differ only in the name of the resource, if there
+// are at least groupSize.
+func grouped(rows []row) []row {
 	key := func(l row) row {
 		l.pass, l.object = nil, l.pass.Resource.Group+" "+l.pass.Resource.Kind
 		return l
 	}
-	var kept []row
+	var out []row
 	for len(rows) > 0 {
-		n := 0 // rows of this moment, up to the next event
+		n := 0 // the number of rows of this time, up to the next event
 		for n < len(rows) && rows[n].pass != nil && rows[n].at == rows[0].at {
 			n++
 		}
@@ -170,24 +175,24 @@ func crowds(rows []row) []row {
 		}
 		for _, l := range rows[:n] {
 			count := counts[key(l)]
-			if count >= crowd {
+			if count >= groupSize {
 				counts[key(l)] = -1
 				l.object = fmt.Sprintf("%d %s", count, l.pass.Resource.Kind)
 			}
 			if count >= 0 {
-				kept = append(kept, l)
+				out = append(out, l)
 			}
 		}
 		if n == 0 {
-			kept, n = append(kept, rows[0]), 1
+			out, n = append(out, rows[0]), 1
 		}
 		rows = rows[n:]
 	}
-	return kept
+	return out
 }
 
-// Conditions lists the changes of the Ready condition, one line each. A condition
-// that stays the same over many passes has one line:
+// Conditions lists the changes of the Ready condition, one line each. A
+// condition that stays the same over many passes has one line:
 //
 //	00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
 //	00:30  Ready=True since 00:30 Succeeded
@@ -216,8 +221,8 @@ func (r *Run) Conditions() string {
 	return b.String()
 }
 
-// Stamp prints a time of the run as 01:02, or as 1:01:02 from an hour on. It adds
-// a fraction of a second if there is one.
+// Stamp prints a time of the run as "01:02", or as "1:01:02" from an hour on,
+// with a fraction of a second if it has one: "00:00.5".
 func Stamp(d time.Duration) string {
 	s := int64(d / time.Second)
 	text := fmt.Sprintf("%02d:%02d", s/60%60, s%60)

@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestPasses: a run is plain data.
+// The passes of a run are plain data.
 func TestPasses(t *testing.T) {
 	w, _ := newWorld(doing())
 	subnet := checks.Ref{Kind: "Subnet", Name: "a"}
@@ -25,7 +25,7 @@ func TestPasses(t *testing.T) {
 		}
 		return checks.Proceed(), nil
 	}))
-	w.Apply.Fail(flowtest.Response(429, "Busy", "two\nlines", 1500*time.Millisecond)).Then(goesOn)
+	w.Apply.Fail(flowtest.Response(429, "Busy", "two\nlines", 1500*time.Millisecond)).Then(underWay)
 	got := w.Run(t)
 
 	waits := flow.Condition{Type: "Ready", Status: "False", Reason: "Waits", Message: "for both", Severity: "Error"}
@@ -33,27 +33,27 @@ func TestPasses(t *testing.T) {
 	inProgress := flow.Condition{Type: "Ready", Status: "False", Reason: "InProgress", Message: "the operation is under way in the cloud", Severity: "Info"}
 	isReady := flow.Condition{Type: "Ready", Status: "True", Reason: "Succeeded"}
 	hour, later := time.Hour, time.Hour+1500*time.Millisecond
-	mustEqual(t, "all that came of each pass", []flowtest.Pass{
+	mustEqual(t, "each pass has all fields of its outcome", []flowtest.Pass{
 		{State: flow.StateBlocked, Point: "PreCheck", Link: "Both", Reason: "Waits", Retry: classify.OnChange, Ready: waits,
 			WaitingFor: []checks.Ref{prod, subnet}, Again: hour},
 		{At: hour, State: flow.StateFailed, Point: "Apply", Reason: "Busy", Retry: classify.Slow, Rule: "Throttled", Ready: busy, Again: 1500 * time.Millisecond, Requests: []string{"Apply"}},
 		{At: later, State: flow.StateInProgress, Point: "Apply", Reason: "InProgress", Ready: inProgress, Again: time.Second, Requests: []string{"Apply"}},
 		{At: later + time.Second, State: flow.StateReady, Reason: "Succeeded", Ready: isReady, Since: later + time.Second, Again: hour, Requests: []string{"Apply(op)"}},
 	}, got.Passes)
-	mustEqual(t, "aligned, for people", `00:00      blocked at PreCheck by Both: Waits  again in 1h or with Cluster prod, Subnet a  []
+	mustEqual(t, "the timeline has aligned columns", `00:00      blocked at PreCheck by Both: Waits  again in 1h or with Cluster prod, Subnet a  []
 1:00:00    failed at Apply: Busy               again in 1.5s                               [Apply]
 1:00:01.5  in progress at Apply                again in 1s                                 [Apply]
 1:00:02.5  ready                               again in 1h                                 [Apply(op)]
 `, got.String())
-	mustEqual(t, "a pass by itself", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
-	mustEqual(t, "one line for each change", `00:00  Ready=False since 00:00 Error Waits: for both
+	mustEqual(t, "a pass prints as one line", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
+	mustEqual(t, "each change of the condition has a line", `00:00  Ready=False since 00:00 Error Waits: for both
 1:00:00  Ready=False since 00:00 Warning Busy: two; lines
 1:00:01.5  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
 1:00:02.5  Ready=True since 1:00:02.5 Succeeded
 `, got.Conditions())
 }
 
-// TestConditions: what stays has one line, what flaps has many, and what is gone has no condition.
+// TestConditions tests the lines of conditions that stay, flap or end.
 func TestConditions(t *testing.T) {
 	counted := func(message func(n int) string) func(w *world, p *Pool) {
 		return func(w *world, p *Pool) {
@@ -70,15 +70,15 @@ func TestConditions(t *testing.T) {
 		passes int
 		want   string
 	}{
-		"Steady": {"an unchanged block is written once", counted(func(int) string { return "try" }), 3, "00:00 Ready=False since 00:00 Warning Waits: try"},
+		"Steady": {"an unchanged block has one line", counted(func(int) string { return "try" }), 3, "00:00 Ready=False since 00:00 Warning Waits: try"},
 		"Flaps": {
-			"a counter in a message is a write in each pass", counted(func(n int) string { return fmt.Sprint("try ", n) }), 3,
+			"a message with a counter has a line for each pass", counted(func(n int) string { return fmt.Sprint("try ", n) }), 3,
 			`00:00 Ready=False since 00:00 Warning Waits: try 1
 			 00:01 Ready=False since 00:00 Warning Waits: try 2
 			 00:03 Ready=False since 00:00 Warning Waits: try 3`,
 		},
 		"Canceled": {
-			"a canceled pass writes nothing, and what was there stays",
+			"a canceled pass does not change the condition",
 			func(w *world, _ *Pool) {
 				w.Apply.Fail(conflict)
 				w.Operations.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
@@ -92,13 +92,13 @@ func TestConditions(t *testing.T) {
 			 00:01 Ready=True since 00:01 Succeeded`,
 		},
 		"Gone": {
-			"there is nothing left to write to",
+			"a resource that is gone has no condition",
 			func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) }, 2,
 			`00:00 Ready=True since 00:00 Succeeded
 			 00:01 gone`,
 		},
 		"Back": {
-			"ready again is since then",
+			"the time of a condition that is ready again is the last change",
 			func(w *world, _ *Pool) { w.Apply.Then(flow.Done()).Fail(conflict) }, 3,
 			`00:00   Ready=True since 00:00 Succeeded
 			 1:00:00 Ready=False since 1:00:00 Warning Conflict: another operation is under way
@@ -114,14 +114,14 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestGone: what is gone has no condition that one could look at.
+// The last pass of a resource that is gone has no condition.
 func TestGone(t *testing.T) {
 	w, p := newWorld(doing())
 	w.Edit(time.Second, "", func() { p.Deleted = true })
-	mustEqual(t, "not that of the pass before", flowtest.Pass{At: time.Second, State: flow.StateGone, Requests: []string{"Delete"}}, w.Run(t).Passes[1])
+	mustEqual(t, "the pass does not have the condition of the pass before", flowtest.Pass{At: time.Second, State: flow.StateGone, Requests: []string{"Delete"}}, w.Run(t).Passes[1])
 }
 
-// TestWant: what counts as the same, and what a failure shows.
+// TestWant tests which texts are equal, and the text of the failure.
 func TestWant(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Apply.Fail(conflict)
@@ -129,33 +129,33 @@ func TestWant(t *testing.T) {
 	r.Want(t, "\n\t00:00 failed at Apply: Conflict   again in 1s [Apply]\n\n  00:01 ready again\tin 1h [Apply]  ")
 	const first, second = "00:00 failed at Apply: Conflict again in 1s [Apply]", "00:01 ready again in 1h [Apply]"
 	is := `
-it is:
+the whole timeline:
   00:00  failed at Apply: Conflict  again in 1s  [Apply]
   00:01  ready                      again in 1h  [Apply]`
-	cases := map[string]struct{ reason, want, told string }{
+	cases := map[string]struct{ reason, want, failures string }{
 		"Nothing": {
-			"how a golden text is begun", "", `flowtest: the timeline is another one from line 1 on:
+			"an empty text fails and shows the timeline to copy", "", `flowtest: the timeline differs at line 1:
     want | got
   >      | ` + first + `
          | ` + second + `
 ` + is,
 		},
 		"Other": {
-			"the first difference is marked", "00:00 ready\n" + second, `flowtest: the timeline is another one from line 1 on:
+			"the first difference is marked", "00:00 ready\n" + second, `flowtest: the timeline differs at line 1:
     want                            | got
   > 00:00 ready                     | ` + first + `
     00:01 ready again in 1h [Apply] | (the same)
 ` + is,
 		},
 		"Fewer": {
-			"what is missing in the test", first, `flowtest: the timeline is another one from line 2 on:
+			"the text lacks a line of the timeline", first, `flowtest: the timeline differs at line 2:
     want                                                | got
     00:00 failed at Apply: Conflict again in 1s [Apply] | (the same)
   >                                                     | ` + second + `
 ` + is,
 		},
 		"More": {
-			"what is missing in the run", first + "\n" + second + "\n01:00 gone", `flowtest: the timeline is another one from line 3 on:
+			"the timeline lacks a line of the text", first + "\n" + second + "\n01:00 gone", `flowtest: the timeline differs at line 3:
     want                                                | got
     00:00 failed at Apply: Conflict again in 1s [Apply] | (the same)
     00:01 ready again in 1h [Apply]                     | (the same)
@@ -165,27 +165,27 @@ it is:
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			told, fatal := judged(func(t rapid.TB) { r.Want(t, tc.want) })
-			mustEqual(t, tc.reason, tc.told, told)
+			failures, fatal := failuresOf(func(t rapid.TB) { r.Want(t, tc.want) })
+			mustEqual(t, tc.reason, tc.failures, failures)
 			if fatal {
-				t.Error("a test may go on to the conditions")
+				t.Error("the test must continue after Want")
 			}
 		})
 	}
-	told, _ := judged(func(t rapid.TB) { r.WantConditions(t, "00:01 Ready=True since 00:00 Succeeded") })
-	mustEqual(t, "conditions are shown alike", `flowtest: the Ready condition is another one from line 1 on:
+	failures, _ := failuresOf(func(t rapid.TB) { r.WantConditions(t, "00:01 Ready=True since 00:00 Succeeded") })
+	mustEqual(t, "WantConditions fails as Want does", `flowtest: the Ready condition differs at line 1:
     want                                   | got
   > 00:01 Ready=True since 00:00 Succeeded | 00:00 Ready=False since 00:00 Warning Conflict: another operation is under way
                                            | 00:01 Ready=True since 00:01 Succeeded
 
-it is:
+the whole Ready condition:
   00:00  Ready=False since 00:00 Warning Conflict: another operation is under way
-  00:01  Ready=True since 00:01 Succeeded`, told)
-	told, _ = judged(func(t rapid.TB) { (&flowtest.Run{}).Want(t, "00:00 ready") })
-	mustEqual(t, "a run of nothing", `flowtest: the timeline is another one from line 1 on:
+  00:01  Ready=True since 00:01 Succeeded`, failures)
+	failures, _ = failuresOf(func(t rapid.TB) { (&flowtest.Run{}).Want(t, "00:00 ready") })
+	mustEqual(t, "a run without passes", `flowtest: the timeline differs at line 1:
     want        | got
   > 00:00 ready |
 
-it is:
-  (nothing)`, told)
+the whole timeline:
+  (nothing)`, failures)
 }

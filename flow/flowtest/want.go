@@ -8,20 +8,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Want fails the test unless the timeline equals the text ([Run.String]). It
-// ignores white space and empty lines, so the text may be indented and its columns
-// need not be aligned.
+// Want fails the test unless the timeline ([Run.String]) equals the text. It
+// ignores empty lines, indentation and the number of spaces between words.
 //
-// The failure shows both side by side, with a mark at the first line that
-// differs. Then it shows the timeline: copy it into the test if it is right.
+// The failure shows both side by side and marks the first difference. Then it
+// shows the timeline: copy it into the test if it is right.
 func (r *Run) Want(t rapid.TB, timeline string) {
 	t.Helper()
 	want(t, "timeline", timeline, r.String())
 }
 
-// WantConditions fails the test unless the changes of the Ready condition equal
-// the text ([Run.Conditions]): their number, times, reasons and messages. A
-// condition that flaps has more lines. It compares as [Run.Want] does.
+// WantConditions fails the test unless the changes of the Ready condition
+// ([Run.Conditions]) equal the text. It compares and fails as [Run.Want] does.
+// A condition that flaps has more lines.
 func (r *Run) WantConditions(t rapid.TB, conditions string) {
 	t.Helper()
 	want(t, "Ready condition", conditions, r.Conditions())
@@ -32,13 +31,13 @@ func want(t rapid.TB, what, wanted, got string) {
 	w, g := words(wanted), words(got)
 	for i := range max(len(w), len(g)) {
 		if at(w, i) != at(g, i) {
-			t.Errorf("flowtest: the %s is another one from line %d on:\n%s\nit is:\n%s", what, i+1, sideBySide(w, g, i), indent(got))
+			t.Errorf("flowtest: the %s differs at line %d:\n%s\nthe whole %s:\n%s", what, i+1, sideBySide(w, g, i), what, indent(got))
 			return
 		}
 	}
 }
 
-// words are the lines of a text that are not empty, their words one space apart.
+// words returns the lines of a text that are not empty, with single spaces.
 func words(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 0 {
@@ -55,7 +54,8 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// sideBySide puts two texts beside each other: lines that are the same once, ">" before the first that is not.
+// sideBySide prints two texts in columns. The right column does not repeat an
+// equal line. The first difference has the mark ">".
 func sideBySide(want, got []string, first int) string {
 	wide := len("want")
 	for _, l := range want {

@@ -15,39 +15,40 @@ import (
 // its fields and call its scripting methods first. Then run it once, by
 // [World.Run], [World.RunUntil] or [World.RunPasses]. It must not be copied.
 type World[T any] struct {
-	// Kind is the name of the reconciler, which messages of checks contain. Empty
-	// means "Resource".
+	// Kind is the name of the reconciler in messages of checks. Empty means
+	// "Resource".
 	Kind string
 	// Resource is the reconciled resource. Each pass reads this field again.
 	Resource T
 	// Extensions are the links under test.
 	Extensions flow.Extensions[T]
-	// Operations are the user's own. They answer the calls for which no script has
-	// an answer. Owner, Get and Delete are nil in the flow if they are neither
-	// given nor scripted. Apply must be given or scripted. The default Key returns
-	// "resource".
+	// Operations are the user's own operations. They answer the calls for which
+	// no script has an answer. Owner, Get and Delete are nil in the flow if
+	// they are neither set here nor scripted. Apply must be set or scripted.
+	// The default Key returns "resource".
 	Operations flow.Operations[T]
-	// Resolver finds the objects that [World.Object] does not script. If it is nil
-	// and no object is scripted, the flow has no resolver.
+	// Resolver finds the objects that [World.Object] does not script. If it is
+	// nil and no object is scripted, the flow has no resolver.
 	Resolver checks.Resolver
 	// Options are further options of the flow, such as [flow.WithErrors]. The
 	// World sets the clock, the back-off, and the resolver if there is one.
 	Options []flow.Option
-	// Backoff changes the delays. The default is [flow.NewBackoff] without jitter.
-	// The World sets its clock.
+	// Backoff changes the delays. The default is [flow.NewBackoff] without
+	// jitter. The World sets its clock.
 	Backoff []flow.BackoffOption
-	// New makes the flow at the beginning and after each [World.Restart]. It must
-	// pass ops and opts to [flow.New] or [flow.Registry.For], and may add options.
-	// Nil means flow.New with Kind and Extensions; otherwise these must be zero.
+	// New makes the flow at the beginning and after each [World.Restart]. It
+	// must pass ops and opts to [flow.New] or [flow.Registry.For], and may add
+	// options. Nil means flow.New with Kind and Extensions. If New is set,
+	// these must be zero.
 	New func(ops flow.Operations[T], opts ...flow.Option) flow.Runner[T]
 	// MaxPasses limits the passes of Run and RunUntil. Zero means 1,000.
 	MaxPasses int
-	// Patience limits the time that a pass may take by the real clock before it
-	// counts as stuck. Zero means 10 s. Only time that the test was given counts,
-	// so that a busy machine fails no test.
+	// Patience limits the time of a pass by the real clock. A longer pass is
+	// stuck and fails the test. Zero means 10 s. Only time in which the test
+	// could run counts, so a busy machine fails no test.
 	Patience time.Duration
 
-	// Scripts of the operations. They are asked before Operations.
+	// Scripts of the operations. They answer before Operations.
 	Owner  Script[checks.Object]
 	Get    Script[flow.Observation]
 	Apply  Script[flow.Progress]
@@ -55,15 +56,15 @@ type World[T any] struct {
 
 	stage   stage
 	objects map[checks.Ref]*Script[checks.Object]
-	scripts []scripted // objects and services, in the order in which they were made
+	scripts []scripted // objects and services, in the order of their creation
 	events  []event
 	ran     bool
 }
 
-// Object returns the script of the resolver's answers for ref. A later call with
-// the same ref returns the same script. Each answer of [Script.From] after time
-// zero is also a change of that object, which wakes the resource if it waits for
-// the object.
+// Object returns the script of the resolver's answers for ref. A later call
+// with the same ref returns the same script. Each answer of [Script.From] after
+// time zero is also a change of that object, which wakes the resource if it
+// waits for the object.
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	s, ok := w.objects[ref]
 	if !ok {
@@ -77,15 +78,16 @@ func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	return s
 }
 
-// Now returns the virtual time, for other clocks: checks.WithClock, the user's
-// own operations. A run begins at midnight of January 1, 2026, UTC.
+// Now returns the virtual time. Use it as the clock of checks
+// (checks.WithClock) and operations. A run begins at midnight of January 1,
+// 2026, UTC.
 func (w *World[T]) Now() time.Time { return w.stage.engine.Now() }
 
 // Elapsed returns the virtual time since the run began.
 func (w *World[T]) Elapsed() time.Duration { return w.stage.engine.Elapsed() }
 
-// Requests lists all requests so far, as in [Pass], including the call under way.
-// Operations can choose their answers by it.
+// Requests lists all requests so far, as in [Pass], including the running call.
+// Operations can use it to choose their answers.
 func (w *World[T]) Requests() []string { return w.stage.requests() }
 
 // wire connects the scripts to the world.
@@ -97,7 +99,7 @@ func (w *World[T]) wire() []scripted {
 	return append([]scripted{&w.Owner, &w.Get, &w.Apply, &w.Delete}, w.scripts...)
 }
 
-// mistake is what is wrong with the world itself; empty: nothing.
+// mistake describes a mistake in the world, or returns "".
 func (w *World[T]) mistake(scripts []scripted) string {
 	for _, s := range scripts {
 		if fault := s.mistake(); fault != "" {
@@ -115,15 +117,15 @@ func (w *World[T]) mistake(scripts []scripted) string {
 	case w.Patience < 0:
 		return fmt.Sprintf("World.Patience is %s: give a positive duration, or zero for 10 s", w.Patience)
 	case w.New != nil && (w.Kind != "" || !reflect.ValueOf(w.Extensions).IsZero()):
-		return "World.New is given beside Kind or Extensions, which it would not know of: put them into New"
+		return "World.New is set, so Kind and Extensions have no effect: use them in New"
 	case w.Operations.Apply == nil && !w.Apply.given():
-		return "Apply is missing: script World.Apply, or give Operations.Apply"
+		return "Apply is missing: script World.Apply, or set Operations.Apply"
 	}
 	return ""
 }
 
-// operations are those that the flow is given: they keep the record of what is called, and answer by script or as the
-// user's own.
+// operations returns the operations of the flow. They record the calls, and
+// answer by the scripts or by the user's own operations.
 func (w *World[T]) operations() flow.Operations[T] {
 	own, ops, st := w.Operations, w.Operations, &w.stage
 	if own.Key == nil {
@@ -137,7 +139,7 @@ func (w *World[T]) operations() flow.Operations[T] {
 	if own.Get != nil || w.Get.given() {
 		ops.Get = func(ctx context.Context, req *flow.Request[T]) (flow.Observation, error) {
 			seen, err := w.Get.answer(ctx, "Get", bound(own.Get, ctx, req))
-			st.got(seen, err)
+			st.observed(seen, err)
 			return seen, err
 		}
 	}
@@ -148,17 +150,17 @@ func (w *World[T]) operations() flow.Operations[T] {
 	if own.SetToken != nil {
 		ops.SetToken = func(ctx context.Context, resource T, token string, generation int64) error {
 			err := own.SetToken(ctx, resource, token, generation)
-			st.kept(err == nil)
+			st.storedToken(err == nil)
 			return err
 		}
 	}
 	return ops
 }
 
-// call is what Apply and Delete are.
+// call is the type of Apply and Delete.
 type call[T any] = func(context.Context, *flow.Request[T]) (flow.Progress, error)
 
-// recorded is Apply or Delete.
+// recorded returns Apply or Delete with a record of its calls.
 func recorded[T any](st *stage, point string, s *Script[flow.Progress], own call[T]) call[T] {
 	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 		request := point
@@ -172,7 +174,7 @@ func recorded[T any](st *stage, point string, s *Script[flow.Progress], own call
 	}
 }
 
-// bound is a call of f with its arguments; nil if f is.
+// bound binds f to its arguments. It returns nil if f is nil.
 func bound[In, Out any](f func(context.Context, In) (Out, error), ctx context.Context, in In) func() (Out, error) {
 	if f == nil {
 		return nil
@@ -180,7 +182,7 @@ func bound[In, Out any](f func(context.Context, In) (Out, error), ctx context.Co
 	return func() (Out, error) { return f(ctx, in) }
 }
 
-// resolver is that of the flow; nil if there is none.
+// resolver returns the resolver of the flow, or nil.
 func (w *World[T]) resolver() checks.Resolver {
 	if w.Resolver == nil && len(w.objects) == 0 {
 		return nil
@@ -194,7 +196,8 @@ func (w *World[T]) resolver() checks.Resolver {
 	}
 }
 
-// begin makes the flow as a new process does: nothing that was in memory is left.
+// begin makes the flow as a new process does, without the memory of the old
+// one.
 func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -219,7 +222,7 @@ func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
 	}
 	runner = w.New(w.operations(), opts...)
 	if v := reflect.ValueOf(runner); runner == nil || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil, "World.New gave a nil reconciler"
+		return nil, "World.New returned a nil reconciler"
 	}
 	return runner, ""
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestMistakes are worlds that cannot be run, and what the test fails with.
+// TestMistakes tests the failures of worlds that cannot be run.
 func TestMistakes(t *testing.T) {
 	ownerReady := ext{OwnerCheck: chain.New(checks.OwnerReady())}
 	cases := map[string]struct {
@@ -26,113 +26,113 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		"NoApply": {
-			"there would be nothing to test",
+			"a world needs Apply",
 			func(w *world) { w.Operations = ops{} },
-			"Apply is missing: script World.Apply, or give Operations.Apply",
+			"Apply is missing: script World.Apply, or set Operations.Apply",
 		},
 		"NoOwner": {
-			"the flow refuses it",
+			"flow.New panics for owner checks without Owner",
 			func(w *world) { w.Extensions = ownerReady },
 			"the flow cannot be made: flow: New: Resource: there are owner checks",
 		},
 		"NoDeleting": {
-			"the flow refuses it",
+			"flow.New panics for Delete without Deleting",
 			func(w *world) { w.Operations.Deleting = nil },
 			"Operations.Deleting is nil",
 		},
 		"NilReconciler": {
-			"there is nothing to call",
+			"New returns nil",
 			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { return nil } },
-			"World.New gave a nil reconciler",
+			"World.New returned a nil reconciler",
 		},
-		"TypedNil": {"it is as good as none", func(w *world) {
+		"TypedNil": {"New returns a nil pointer", func(w *world) {
 			w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { var r *flow.Reconciler[*Pool]; return r }
-		}, "World.New gave a nil reconciler"},
+		}, "World.New returned a nil reconciler"},
 		"NewPanics": {
-			"it is said where",
+			"New panics",
 			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { panic("boom") } },
 			"the flow cannot be made: boom",
 		},
 		"NewAndKind": {
-			"one of them would be ignored",
+			"New does not use Kind",
 			func(w *world) { w.New, w.Kind = plain, "Pool" },
-			"World.New is given beside Kind or Extensions",
+			"World.New is set, so Kind and Extensions have no effect",
 		},
 		"NewAndLinks": {
-			"they would not be tested",
+			"New does not use Extensions",
 			func(w *world) { w.New, w.Extensions = plain, blocking(flow.PointPreCheck) },
-			"World.New is given beside Kind or Extensions",
+			"World.New is set, so Kind and Extensions have no effect",
 		},
-		"NoOptions": {"the flow would sleep by the wall clock", func(w *world) {
+		"NoOptions": {"a flow without the options would use the real clock", func(w *world) {
 			w.New = func(o ops, _ ...flow.Option) flow.Runner[*Pool] { return flow.New("Pool", o, ext{}) }
-		}, "hand them on to flow.New"},
+		}, "pass the options of World.New to flow.New"},
 		"Backoff": {
-			"a nil option is a mistake there, too",
+			"flow.NewBackoff panics for a nil option",
 			func(w *world) { w.Backoff = []flow.BackoffOption{nil} },
 			"the flow cannot be made: flow: NewBackoff: option 2 is nil",
 		},
 		"MaxPasses": {
-			"no run has fewer than none",
+			"the number of passes is negative",
 			func(w *world) { w.MaxPasses = -1 },
 			"World.MaxPasses is -1",
 		},
 		"Patience": {
-			"every pass would be stuck",
+			"with a negative limit every pass would be stuck",
 			func(w *world) { w.Patience = -1 },
 			"World.Patience is -1ns",
 		},
 		"NegativeFrom": {
-			"it would be silently from the start",
+			"an answer from before the run is a mistake",
 			func(w *world) { w.Get.From(-time.Second, flow.Observation{Presence: checks.Absent}) },
 			"the script of Get: an answer from -1s on: the time is negative",
 		},
 		"NegativeFail": {
-			"as above",
+			"an error from before the run is a mistake",
 			func(w *world) { w.Owner.FailFrom(-time.Second, conflict) },
 			"the script of Owner: an answer from -1s on: the time is negative",
 		},
 		"NegativeEdit": {
-			"it is before the run",
+			"an edit is before the run",
 			func(w *world) { w.Edit(-time.Second, "the size", func() {}) },
 			"Edit (the size) at -1s: the time is negative",
 		},
 		"NegativeChange": {
-			"it is before the run",
+			"a change is before the run",
 			func(w *world) { w.Change(-time.Second, "", nil) },
 			"Change at -1s: the time is negative",
 		},
 		"NoError": {
-			"it would be a success with nothing in it",
+			"a nil error would be a success with a zero result",
 			func(w *world) { w.Apply.Fail(nil) },
-			"the script of Apply: Fail(nil) would be no failure",
+			"the script of Apply: Fail(nil) is no error",
 		},
 		"NoErrorFrom": {
-			"as above",
+			"a nil error would be a success with a zero result",
 			func(w *world) { w.Delete.FailFrom(time.Second, nil) },
-			"the script of Delete: FailFrom(1s, nil) would be no failure",
+			"the script of Delete: FailFrom(1s, nil) is no error",
 		},
 		"NoAnswers": {
-			"somebody forgot them",
+			"Then without answers is a mistake",
 			func(w *world) { w.Apply.Then() },
 			"the script of Apply: Then() has no answer",
 		},
 		"NoErrors": {
-			"somebody forgot them",
+			"Fail without errors is a mistake",
 			func(w *world) { w.Apply.Fail() },
 			"the script of Apply: Fail() has no error",
 		},
 		"Object": {
-			"scripts of objects are looked at, too",
+			"the script of an object has a mistake",
 			func(w *world) { w.Object(prod).Then() },
 			"the script of Object(Cluster prod): Then() has no answer",
 		},
 		"Service": {
-			"and those of services",
+			"the script of a service has a mistake",
 			func(w *world) { flowtest.Service[int](w, "quota").Then() },
 			"the script of quota: Then() has no answer",
 		},
 		"DeletingPanics": {
-			"it is said where",
+			"Deleting panics",
 			func(w *world) { w.Operations.Deleting = func(*Pool) bool { panic("boom") } },
 			"Operations.Deleting panics: boom",
 		},
@@ -146,31 +146,31 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// plain is a flow without extensions.
+// plain makes a flow without extensions.
 func plain(o ops, opts ...flow.Option) flow.Runner[*Pool] { return flow.New("Pool", o, ext{}, opts...) }
 
-// TestOneRun: a world is used up by its run, whatever came of that.
+// A world can be run once, even after a mistake.
 func TestOneRun(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Run(t)
-	mustFail(t, "scripts would go on where they were", run(w), "this World was run before")
+	mustFail(t, "the scripts of the first run are used up", run(w), "this World was run before")
 
 	w, _ = newWorld(doing())
 	w.MaxPasses = -1
-	judged(run(w))
+	failuresOf(run(w))
 	w.MaxPasses = 0
-	mustFail(t, "nor after a mistake", run(w), "this World was run before")
+	mustFail(t, "a run with a mistake counts", run(w), "this World was run before")
 }
 
-// TestEndings: ends that are none.
+// A run needs a possible end.
 func TestEndings(t *testing.T) {
 	w, _ := newWorld(doing())
-	mustFail(t, "no time is before the run", func(t rapid.TB) { w.RunUntil(t, -time.Second) }, "RunUntil(-1s): the time is negative")
+	mustFail(t, "the end is before the run", func(t rapid.TB) { w.RunUntil(t, -time.Second) }, "RunUntil(-1s): the time is negative")
 	w, _ = newWorld(doing())
-	mustFail(t, "that is no run", func(t rapid.TB) { w.RunPasses(t, 0) }, "RunPasses(0): give at least 1")
+	mustFail(t, "a run needs at least one pass", func(t rapid.TB) { w.RunPasses(t, 0) }, "RunPasses(0): give at least 1")
 }
 
-// TestNil: operations that are neither given nor scripted are nil in the flow, which knows what that means.
+// Operations that are neither set nor scripted are nil in the flow.
 func TestNil(t *testing.T) {
 	var got ops
 	w := &world{Resource: &Pool{}, New: func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
@@ -180,12 +180,12 @@ func TestNil(t *testing.T) {
 	w.Apply.Then(flow.Done())
 	w.Run(t)
 	if got.Owner != nil || got.Get != nil || got.Delete != nil || got.SetToken != nil {
-		t.Error("nil is not kept")
+		t.Errorf("want nil operations, got %+v", got)
 	}
-	mustEqual(t, "a key is needed, and one is as good as another", "resource", got.Key(nil))
+	mustEqual(t, "the default Key returns resource", "resource", got.Key(nil))
 }
 
-// TestOptions: the flow has what the world has.
+// The flow has the resolver, the options and the back-off of the world.
 func TestOptions(t *testing.T) {
 	subnet := checks.Ref{Kind: "Subnet", Name: "a"}
 	references := ext{PreCheck: chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{subnet} }))}
@@ -197,12 +197,12 @@ func TestOptions(t *testing.T) {
 		want   string
 	}{
 		"NoResolver": {
-			reason: "the flow is to say so itself",
+			reason: "a flow without a resolver fails the check",
 			passes: 1,
 			want:   "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1s []",
 		},
 		"Scripted": {
-			reason: "a script is a resolver, and tells of changes",
+			reason: "the script of an object is a resolver and wakes the resource",
 			world:  func(w *world) { w.Object(subnet).From(0, checks.Object{Ref: subnet}).From(2*time.Second, there) },
 			want: `00:00 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 1s or with Subnet a [Resolve(Subnet a)]
 			       00:01 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 2s or with Subnet a [Resolve(Subnet a)]
@@ -210,7 +210,7 @@ func TestOptions(t *testing.T) {
 			       00:02 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
 		"Own": {
-			reason: "the user's own, behind a script",
+			reason: "the user's own resolver answers after the script",
 			world: func(w *world) {
 				w.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return there, nil }
 				w.Object(subnet).Fail(flowtest.Response(500, "Broken", "", 3*time.Second))
@@ -219,7 +219,7 @@ func TestOptions(t *testing.T) {
 			       00:03 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
 		"RetryAfterDate": {
-			reason: "a date is one of the virtual clock, if an option says who reads the error",
+			reason: "a reader compares the date of Retry-After with the virtual clock",
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.Options = []flow.Option{flow.WithErrors(azure.Errors())}
@@ -237,7 +237,7 @@ func TestOptions(t *testing.T) {
 			       00:30 ready again in 1h [Apply]`,
 		},
 		"Forgotten": {
-			reason: "what the back-off counts is forgotten by the virtual clock, after two resyncs",
+			reason: "the back-off resets its counts after two resyncs of the virtual clock",
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
@@ -251,7 +251,7 @@ func TestOptions(t *testing.T) {
 			       00:22 ready again in 10s [Apply]`,
 		},
 		"Remembered": {
-			reason: "and not before",
+			reason: "the back-off keeps its counts before that",
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
@@ -263,7 +263,7 @@ func TestOptions(t *testing.T) {
 			       00:13 ready again in 10s [Apply]`,
 		},
 		"Options": {
-			reason: "the flow has the user's options, and the clock, the back-off and the resolver of the world",
+			reason: "the world overrides the clock, the back-off and the resolver of the options",
 			world: func(w *world) {
 				w.Object(subnet).From(0, there)
 				w.Apply.From(0, flow.InProgress("op", time.Minute))
@@ -275,14 +275,14 @@ func TestOptions(t *testing.T) {
 			       01:30 failed at Apply: Timeout again in 1h [Apply(op)]`,
 		},
 		"ResolverOption": {
-			reason: "the resolver may be an option",
+			reason: "an option sets the resolver if the world has none",
 			world: func(w *world) {
 				w.Options = []flow.Option{flow.WithResolver(func(context.Context, checks.Ref) (checks.Object, error) { return there, nil })}
 			},
 			want: `00:00 ready again in 1h [Apply]`,
 		},
 		"OptionsWithNew": {
-			reason: "World.New is given them, too",
+			reason: "World.New gets the options, too",
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.New = plain
@@ -296,7 +296,7 @@ func TestOptions(t *testing.T) {
 			       00:01 ready again in 1h [Apply]`,
 		},
 		"Backoff": {
-			reason: "delays can be set, the clock cannot",
+			reason: "the world overrides the clock of the back-off options",
 			world: func(w *world) {
 				w.Extensions = ext{}
 				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Minute), flow.WithBackoffClock(time.Now)}
@@ -320,7 +320,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestClock: what the flow and the user's own functions see is virtual time.
+// The user's own functions see virtual time and all requests.
 func TestClock(t *testing.T) {
 	w, _ := newWorld(doing())
 	var times []time.Time
@@ -336,12 +336,12 @@ func TestClock(t *testing.T) {
 	}
 	w.Run(t)
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	mustEqual(t, "the clock is that of the run", []time.Time{day, day.Add(time.Minute), day.Add(2 * time.Minute)}, times)
-	mustEqual(t, "so is what has elapsed", []time.Duration{0, time.Minute, 2 * time.Minute}, elapsed)
-	mustEqual(t, "the call under way is among the requests", [][]string{{"Apply"}, {"Apply", "Apply(op)"}, {"Apply", "Apply(op)", "Apply(op)"}}, asked)
+	mustEqual(t, "Now returns the virtual time", []time.Time{day, day.Add(time.Minute), day.Add(2 * time.Minute)}, times)
+	mustEqual(t, "Elapsed returns the time since the beginning", []time.Duration{0, time.Minute, 2 * time.Minute}, elapsed)
+	mustEqual(t, "Requests includes the running call", [][]string{{"Apply"}, {"Apply", "Apply(op)"}, {"Apply", "Apply(op)", "Apply(op)"}}, asked)
 }
 
-// TestKind: the name of the reconciler is in messages.
+// Checks get the Kind of the world.
 func TestKind(t *testing.T) {
 	for kind, want := range map[string]string{"": "Resource", "AgentPool": "AgentPool"} {
 		w, _ := newWorld(doing())
@@ -349,11 +349,11 @@ func TestKind(t *testing.T) {
 		w.Extensions.PreCheck = chain.New(checks.Check("Kind", func(_ context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
 			return checks.Block("Kind", req.Kind), nil
 		}))
-		mustEqual(t, "the kind that was given, or the default", want, w.RunPasses(t, 1).Passes[0].Ready.Message)
+		mustEqual(t, "the kind is World.Kind, or the default", want, w.RunPasses(t, 1).Passes[0].Ready.Message)
 	}
 }
 
-// TestValues: a resource that is no pointer is changed in the world.
+// An event changes a resource that is no pointer by setting World.Resource.
 func TestValues(t *testing.T) {
 	w := &flowtest.World[string]{Resource: "a"}
 	var seen []string
@@ -363,10 +363,10 @@ func TestValues(t *testing.T) {
 	}
 	w.Edit(time.Second, "", func() { w.Resource = "b" })
 	w.Run(t)
-	mustEqual(t, "it is read at the beginning of each pass", []string{"a", "b"}, seen)
+	mustEqual(t, "each pass reads the resource again", []string{"a", "b"}, seen)
 }
 
-// TestRegistry: a runner of a registry is a flow like any other.
+// A world can run a flow of a registry.
 func TestRegistry(t *testing.T) {
 	var registry flow.Registry[any]
 	flow.Register(&registry, "Pool", ext{PreCheck: chain.New(checks.Paused(func(p *Pool) bool { return p.Size == 0 }))})

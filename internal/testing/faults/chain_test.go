@@ -159,7 +159,7 @@ var chainFaults = []fault{
 		test: "chain.TestLaws/Telemetry", why: "a disabled observer is called",
 	},
 	{
-		name: "span-does-not-reach-the-link", in: "chain.watch",
+		name: "span-does-not-reach-the-link", in: "chain.notifying",
 		old:  `inner = &call{ctx, s}`,
 		new:  `inner = &call{outer, s}`,
 		test: "chain.TestLaws/Telemetry", why: "the spans of inner links have the wrong parent",
@@ -201,12 +201,12 @@ var chainFaults = []fault{
 	{
 		name: "decorations-around-links-within", in: "chain.Chain.Decorate",
 		old:  `layer[Req, Res]{decorate: decorate}`,
-		new:  `layer[Req, Res]{decorate: decorate, deep: true}`,
+		new:  `layer[Req, Res]{decorate: decorate, inWhen: true}`,
 		test: "chain.TestWhenDescribes", why: "a decoration is applied to the links within a link, too",
 	},
 	{
-		name: "disabled-observer-sees-links-within", in: "chain.sameCall.Enabled",
-		old:  `return c.on[w.n]`,
+		name: "disabled-observer-sees-links-within", in: "chain.innerObserver.Enabled",
+		old:  `return c.on[o.n]`,
 		new:  `return c.on != nil`,
 		test: "checks.TestObservedInside", why: "an observer that does not listen is called",
 	},

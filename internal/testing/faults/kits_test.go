@@ -21,8 +21,8 @@ var kitFaults = []fault{
 	},
 	{
 		name: "kit-misses-the-law", in: "chain/chaintest",
-		old:  `if k.looks(v.law) && (only == 0`,
-		new:  `if v.law != NextOnce && k.looks(v.law) && (only == 0`,
+		old:  `if k.tries(v.law) && (only == 0`,
+		new:  `if v.law != NextOnce && k.tries(v.law) && (only == 0`,
 		test: "chain/chaintest.TestLawsNoticeFaults/CallsTwice", why: "the kit accepts a link that calls next twice",
 	},
 	{
@@ -95,14 +95,14 @@ var kitFaults = []fault{
 	},
 	{
 		name: "kit-never-calls-at-the-same-time", in: "chain/chaintest",
-		old:  `draws%crowds != 1`,
-		new:  `draws%crowds != crowds`,
+		old:  `draws%every != 1`,
+		new:  `draws%every != every`,
 		test: "chain/chaintest.TestLawsNoticeFaults/SharesTheRequest", why: "the kit accepts a link that shares a request between calls",
 	},
 	{
 		name: "kit-never-looks-for-goroutines", in: "chain/chaintest",
-		old:  `range leftBehind(k.label, k.moment())`,
-		new:  `range leftBehind("none", k.moment())`,
+		old:  `range leftovers(k.label, k.moment())`,
+		new:  `range leftovers("none", k.moment())`,
 		test: "chain/chaintest.TestLawsNoticeFaults/LeavesAGoroutine", why: "the kit accepts a link that leaks goroutines",
 	},
 	{

@@ -130,7 +130,7 @@ var otelxFaults = []fault{
 		test: "otelx.TestDepth/Pass", why: "each link of a long pass costs more than the one before it",
 	},
 	{
-		name: "bound-to-another-link", in: "chain.watched",
+		name: "bound-to-another-link", in: "chain.observing",
 		old:  `bound := run.Bound(o, link)`,
 		new:  `bound := o`,
 		test: "chain.TestBinder/Bound", why: "an observer is bound again at each call",
