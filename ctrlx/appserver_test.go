@@ -153,7 +153,7 @@ func TestTimeoutOverARestart(t *testing.T) {
 	if diff := cmp.Diff(before, meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)); diff != "" {
 		t.Errorf("the clock that was kept goes on: -want, +got:\n%s", diff)
 	}
-	o.edit(func(a *App) { a.Annotations["try"] = "again" })
+	o.edit(func(a *App) { a.Annotations = map[string]string{"try": "again"} })
 	o.becomes("False InProgress")
 }
 

@@ -19,23 +19,17 @@ func TestAsked(t *testing.T) {
 		change func(old, now *testv1.Database)
 		want   bool
 	}{
-		"Nothing":   {"a resync of the informer", func(_, _ *testv1.Database) {}, false},
-		"Status":    {"each pass would make another", func(_, d *testv1.Database) { d.Status.Size = 3 }, false},
-		"Version":   {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
-		"Label":     {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
-		"Token":     {"a pass keeps it", func(_, d *testv1.Database) { d.Annotations = map[string]string{OperationAnnotation: "x"} }, false},
-		"TokenGone": {"a pass removes it", func(d, _ *testv1.Database) { d.Annotations = map[string]string{OperationAnnotation: "x"} }, false},
-		"TokenOther": {"a pass changes it", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{OperationAnnotation: "x", "a": "b"}
-			d.Annotations = map[string]string{OperationAnnotation: "y", "a": "b"}
-		}, false},
+		"Nothing":        {"a resync of the informer", func(_, _ *testv1.Database) {}, false},
+		"Status":         {"each pass would make another", func(_, d *testv1.Database) { d.Status.Size = 3 }, false},
+		"Version":        {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
+		"Label":          {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
 		"Generation":     {"the spec", func(_, d *testv1.Database) { d.Generation = 2 }, true},
 		"UID":            {"made anew between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
 		"Deleted":        {"it has to go from the cloud", func(_, d *testv1.Database) { d.DeletionTimestamp = &now }, true},
 		"Annotation":     {"people ask for a pass so", func(_, d *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
 		"AnnotationGone": {"likewise", func(d, _ *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
-		"AnnotationSwap": {"as many as before, one of them the token", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{OperationAnnotation: "x"}
+		"AnnotationSwap": {"as many as before", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{"b": "b"}
 			d.Annotations = map[string]string{"a": "b"}
 		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},

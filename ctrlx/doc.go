@@ -11,7 +11,8 @@
 //
 // Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation
 // are those of the object, the owner is the one of the controlling owner reference ([WithOwner] names another), and the
-// token of an operation under way is kept in the annotation [OperationAnnotation], so that a restart finds it.
+// token of an operation under way is stored in the status, in the condition [ConditionOperation], so that a restart
+// finds it.
 //
 // # What it writes
 //
@@ -23,12 +24,22 @@
 //     before Apply, and when Get reports that the cloud matches the spec. Both are links with the name Finalizer, outside
 //     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
 //     deleted at once;
-//   - the annotation with the token of an operation under way;
+//   - the condition [ConditionOperation] while an operation is under way, before the pass ends;
 //   - an event when the verdict changes, not for each attempt.
 //
 // The status of an object is never written to another object that was made under its name. A pass sees the writes of
 // the last pass: until the cache has them, the object is read live. If the definition does not allow a status, the
 // condition says so (StatusInvalid).
+//
+// # Operations under way
+//
+// A token may hold the address to which a poll sends the operator's credentials. So it is untrusted input. Each stored
+// operation names its object by kind and UID. One that was copied from another object, or restored from a backup, is
+// dropped: an event says so (OperationCopied), and the object starts its own operation. The status is a place where
+// users of an object usually cannot write. If some can, sign the operations with [WithTokenKey]. The link
+// OperationVerified on EntryCheck blocks an object whose stored operation cannot be read or has no valid signature
+// (OperationUnverified). It is neither polled nor started again, because it may be under way in the cloud. A person who
+// finds no operation there removes the record from the status, and the object continues.
 //
 // # Objects of other controllers
 //

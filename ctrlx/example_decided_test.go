@@ -52,7 +52,7 @@ func ExampleReconciler_decisions() {
 	fmt.Println("Apply:      ", ext.Apply)
 	fmt.Println("DeleteCheck:", ext.DeleteCheck)
 	// Output:
-	// EntryCheck:  class -> approved
+	// EntryCheck:  class -> approved -> Gate(OperationVerified)
 	// Apply:       Finalizer
 	// DeleteCheck: retained
 }

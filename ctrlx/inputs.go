@@ -23,13 +23,12 @@ type inputs struct {
 // maxInputs is of how many references digests are kept, so that they fit into a message.
 const maxInputs = 200
 
-// inputsOf are those of an object. Of itself generation and annotations count, without the annotation of ours. Of what it
+// inputsOf are those of an object. Of itself generation and annotations count. Of what it
 // refers to the spec counts, as its generation, since a status that is written every minute would start the clock anew every
 // minute; and everything where there is no generation, as in a ConfigMap or a Secret.
 func inputsOf(obj client.Object, read map[checks.Ref]any) inputs {
-	annotations := map[string]string{} // never nil: without the annotation of ours it is what it was
+	annotations := map[string]string{} // no annotations have one digest, nil or empty
 	maps.Copy(annotations, obj.GetAnnotations())
-	delete(annotations, OperationAnnotation)
 	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), annotations}), read: map[string]string{}}
 	for ref, value := range read {
 		in.read[digestOf(ref)] = digestOf(content(value))

@@ -32,6 +32,7 @@ type options struct {
 	poll       time.Duration
 	wakes      wakes
 	telemetry  telemetry
+	operations operationStore
 }
 
 // apply applies options. maker is the function that was given them, with the name of the kind.

@@ -20,6 +20,15 @@ const (
 	ReasonChecks = "ChecksNotPassed"
 	// ReasonChecksPassed is that of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
 	ReasonChecksPassed = "ChecksPassed"
+	// ReasonOperationUnderWay is the reason of the condition [ConditionOperation].
+	ReasonOperationUnderWay = "UnderWay"
+	// ReasonOperationUnverified: the object has a stored operation that cannot be read, has no valid signature
+	// ([WithTokenKey]), or is stored where users can write. It is neither polled nor started again, because it may be
+	// under way in the cloud.
+	ReasonOperationUnverified = "OperationUnverified"
+	// ReasonOperationCopied is the reason of the event about an object whose status was copied from another object while
+	// an operation was under way there. The operation of the other object is ignored.
+	ReasonOperationCopied = "OperationCopied"
 	// ReasonProcessing is that of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

@@ -114,7 +114,8 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 		ops.Owner = r.ownerOf
 	}
 	if ops.Token == nil && ops.SetToken == nil {
-		ops.Token, ops.SetToken = tokenOf[T], r.setToken
+		ops.Token, ops.SetToken = r.tokenOf, r.setToken
+		r.ext.EntryCheck = r.ext.EntryCheck.Append(r.operationVerified())
 	}
 	owner := ops.Owner
 	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
@@ -197,8 +198,8 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 
 // pass takes an object through the flow and does what the outcome says. read is the object as it was read.
 func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
-	s := &status[T]{r: r, obj: obj, read: read}
 	p := r.begin(ctx, req, read)
+	s := &status[T]{r: r, obj: obj, p: p}
 	out := r.flow.Reconcile(p, obj)
 	// A pass that was cut short ends no wait: the awaited objects of the last pass still wake the object.
 	if out.State() == flow.StateCanceled {

@@ -109,12 +109,12 @@ func TestRestartPollsOn(t *testing.T) {
 	}
 	o.start(databases())
 	c.next(t, "poll")
-	if d := o.until("db", "False InProgress"); d.Annotations[ctrlx.OperationAnnotation] == "" {
-		t.Errorf("the token is with the object: %v", d.Annotations)
+	if d := o.until("db", "False InProgress"); operationOf(d) == "" {
+		t.Errorf("no operation is stored: %+v", d.Status)
 	}
 	c.finish()
-	if d := o.until("db", "True Succeeded"); d.Annotations[ctrlx.OperationAnnotation] != "" {
-		t.Errorf("the token of an operation that is done goes: %v", d.Annotations)
+	if d := o.until("db", "True Succeeded"); operationOf(d) != "" {
+		t.Errorf("the operation is done and still stored: %+v", d.Status)
 	}
 	c.check(t)
 }
@@ -140,7 +140,7 @@ func TestMadeAnew(t *testing.T) {
 					return
 				}
 				if tc.breaks {
-					o.traffic.answers(refusing("PATCH databases", 500, "InternalError", 1))
+					o.traffic.answers(refusing("PATCH databases/status", 500, "InternalError", 1))
 				}
 				if err := api.Delete(context.Background(), first); err != nil {
 					t.Error(err)
@@ -163,7 +163,7 @@ func TestMadeAnew(t *testing.T) {
 			c.next(t, "begin")
 			c.finish()
 			d := o.until("db", "True Succeeded")
-			if d.UID != second.UID || d.Status.Size != 2 || len(d.Annotations) > 0 {
+			if d.UID != second.UID || d.Status.Size != 2 || operationOf(d) != "" {
 				t.Errorf("%s: %+v, %v", tc.reason, d.Status, d.Annotations)
 			}
 			c.check(t)

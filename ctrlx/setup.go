@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,7 +60,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	return nil
 }
 
-// asked tells the changes of an object that ask for a pass from those that a pass itself makes, of the status and the token.
+// asked tells the changes of an object that ask for a pass from those that a pass itself makes, of the status.
 var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld, e.ObjectNew
 	return old == nil || now == nil ||
@@ -67,32 +68,10 @@ var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		old.GetGeneration() != now.GetGeneration() ||
 		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
 		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
-		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
+		!maps.Equal(old.GetAnnotations(), now.GetAnnotations()) ||
 		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
 }}
 
 func sameOwner(a, b metav1.OwnerReference) bool {
 	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
-}
-
-// sameAnnotations compares without the one that a pass writes.
-func sameAnnotations(a, b map[string]string) bool {
-	_, inA := a[OperationAnnotation]
-	_, inB := b[OperationAnnotation]
-	n := len(a)
-	if inA {
-		n--
-	}
-	if inB {
-		n++
-	}
-	if n != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if w, ok := b[k]; k != OperationAnnotation && (!ok || v != w) {
-			return false
-		}
-	}
-	return true
 }

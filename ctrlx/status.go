@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -95,6 +97,40 @@ func (w *writer[T]) isGone(ctx context.Context, obj T, err error) bool {
 	return apierrors.IsNotFound(err) || err == nil && now.GetUID() != obj.GetUID()
 }
 
+// patchMetadata patches the metadata of an object in the middle of a pass. at is
+// a copy of obj, into which it reads the answer: the status of obj has changes
+// that the end of the pass writes.
+func (r *Reconciler[T]) patchMetadata(ctx context.Context, obj, at T, patch client.Patch) error {
+	if err := r.wrote(ctx, at, r.client.Patch(ctx, at, patch)); err != nil {
+		return err
+	}
+	r.metadataWritten(ctx, obj, at)
+	return nil
+}
+
+// metadataWritten takes over the metadata of at, the answer to a write of obj in
+// the middle of a pass. It takes over the version only if the status is as this
+// pass knows it: otherwise the API server must refuse the write of the status.
+func (r *Reconciler[T]) metadataWritten(ctx context.Context, obj, at T) {
+	obj.SetAnnotations(at.GetAnnotations())
+	obj.SetFinalizers(at.GetFinalizers())
+	if p := passOf(ctx); p != nil && sameStatus(p.read, at) {
+		obj.SetResourceVersion(at.GetResourceVersion())
+	}
+}
+
+// sameStatus reports whether two readings of an object have the same status.
+func sameStatus(a, b client.Object) bool {
+	statusOf := func(o client.Object) any {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+		if err != nil {
+			return err // different from every other value
+		}
+		return content["status"]
+	}
+	return equality.Semantic.DeepEqual(statusOf(a), statusOf(b))
+}
+
 // newOf returns an empty object to read into.
 func newOf[T client.Object]() T {
 	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
@@ -102,9 +138,9 @@ func newOf[T client.Object]() T {
 
 // status is that of an object during a pass.
 type status[T client.Object] struct {
-	r    *Reconciler[T]
-	obj  T
-	read T // as it was read
+	r   *Reconciler[T]
+	obj T
+	p   *pass
 }
 
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
@@ -117,7 +153,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		all = timer.keep(all, s.obj.GetGeneration())
 	}
 	s.r.conditions.set(s.obj, all)
-	if digest.Status(s.read) == digest.Status(s.obj) {
+	if digest.Status(s.p.read) == digest.Status(s.obj) {
 		return nil
 	}
 	if err := s.r.writer().patch(ctx, s.base(), s.obj); apierrors.IsInvalid(err) {
@@ -131,26 +167,31 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	return nil
 }
 
-// base is the object as it was read, with its present metadata. A patch of the finalizer or of a token has changed the version.
-func (s *status[T]) base() T {
-	base := s.read.DeepCopyObject().(T)
-	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
-	base.SetResourceVersion(s.obj.GetResourceVersion())
-	base.SetAnnotations(s.obj.GetAnnotations())
-	base.SetFinalizers(s.obj.GetFinalizers())
+// base returns the object as the pass read it and as its own writes left it.
+func (s *status[T]) base() T { return s.r.baseOf(s.p, s.obj) }
+
+// baseOf returns the object as the pass read it, with the metadata of obj and
+// the operation that the pass stored. It is obj itself outside of a pass.
+func (r *Reconciler[T]) baseOf(p *pass, obj T) T {
+	if p == nil {
+		return obj.DeepCopyObject().(T)
+	}
+	base := p.read.DeepCopyObject().(T)
+	base.GetObjectKind().SetGroupVersionKind(r.gvk)
+	base.SetResourceVersion(obj.GetResourceVersion())
+	base.SetAnnotations(obj.GetAnnotations())
+	base.SetFinalizers(obj.GetFinalizers())
 	return base
 }
 
 // refused says in the conditions that the API server takes nothing of what operations have written to the status, and leaves the
 // rest of it as it was.
 func (s *status[T]) refused(ctx context.Context, why error) error {
-	base := s.read.DeepCopyObject().(T)
-	base.GetObjectKind().SetGroupVersionKind(s.r.gvk)
-	base.SetResourceVersion(s.obj.GetResourceVersion())
+	base := s.base()
 	obj := base.DeepCopyObject().(T)
 	refused := blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange)
 	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
-	if digest.Status(s.read) == digest.Status(obj) {
+	if digest.Status(s.p.read) == digest.Status(obj) {
 		return nil
 	}
 	return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))

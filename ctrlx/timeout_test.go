@@ -277,7 +277,7 @@ func TestNoTimeout(t *testing.T) {
 	if err := d.api.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil {
 		t.Fatal(err)
 	}
-	if c := meta.FindStatusCondition(db.Status.Conditions, ctrlx.ConditionProcessing); c == nil || c.Reason != "Elsewhere" || len(db.Status.Conditions) != 3 {
+	if c := meta.FindStatusCondition(db.Status.Conditions, ctrlx.ConditionProcessing); c == nil || c.Reason != "Elsewhere" || len(db.Status.Conditions) != 4 {
 		t.Errorf("conditions: %+v", db.Status.Conditions)
 	}
 }
@@ -336,8 +336,10 @@ func (d *desk) delete(obj client.Object) {
 // forgetToken takes the operation under way away, so that the next pass is a whole one.
 func (d *desk) forgetToken() {
 	a := d.read()
-	delete(a.Annotations, ctrlx.OperationAnnotation)
-	d.update(a)
+	meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionOperation)
+	if err := d.api.Status().Update(context.Background(), a); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 func (d *desk) cluster() *testv1.Cluster {

@@ -66,7 +66,9 @@ type Operations[T any] struct {
 
 	// SetToken stores a token with the resource; an empty token removes it. The
 	// flow calls it before the pass ends, also when the pass is canceled. Only
-	// Token may read the stored value. If SetToken fails, the pass fails and
+	// Token may read the stored value. A token may hold the address of a poll,
+	// which gets the credentials of the client. So store it where users of the
+	// resource cannot write, with the identity of the resource, or sign it. If SetToken fails, the pass fails and
 	// the flow keeps the token in memory. The next pass tries again to store it
 	// with the resource. After a failed removal the next pass reads the stored
 	// token again and polls with it.

@@ -43,7 +43,7 @@ func (c *cloud) Do(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method == http.MethodPut:
 		status, body = http.StatusCreated, `{}`
-		header.Set("Azure-AsyncOperation", "https://azure.example/operations/1")
+		header.Set("Azure-AsyncOperation", "https://management.azure.com/operations/1")
 		header.Set("Retry-After", "10")
 	case req.URL.Path == "/operations/1":
 		body = `{"status": "Succeeded"}`
@@ -64,7 +64,7 @@ func beginPut(ctx context.Context, pipeline runtime.Pipeline, resumeToken string
 	if resumeToken != "" {
 		return runtime.NewPollerFromResumeToken[cluster](resumeToken, pipeline, nil)
 	}
-	req, err := runtime.NewRequest(ctx, http.MethodPut, "https://azure.example/clusters/demo")
+	req, err := runtime.NewRequest(ctx, http.MethodPut, "https://management.azure.com/clusters/demo")
 	if err != nil {
 		return nil, err
 	}

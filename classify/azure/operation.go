@@ -38,11 +38,22 @@ const pollEvery = 30 * time.Second
 // The error is a [flow.FailedError] if, and only if, the service reports that
 // the operation failed or was canceled. After any other error the operation is
 // still under way: the poll failed, the result could not be fetched, or the
-// token belongs to another operation.
+// token belongs to another operation. Advance refuses a token with an address
+// outside of the client's endpoints ([WithEndpoints]).
 func Advance[R any](
 	ctx context.Context, token string,
-	begin func(context.Context) (*runtime.Poller[R], error), finished func(R),
+	begin func(context.Context) (*runtime.Poller[R], error), finished func(R), opts ...AdvanceOption,
 ) (flow.Progress, error) {
+	if token != "" {
+		o := advanceOptions{endpoints: resourceManagers}
+		for _, opt := range opts {
+			opt(&o)
+		}
+		if err := o.checked(token); err != nil {
+			return flow.Progress{}, fmt.Errorf("azure: the operation under way cannot be followed, because its resume token is refused "+
+				"(if no operation is under way, remove the token to start it again): %w", err)
+		}
+	}
 	var response *http.Response
 	poller, err := begin(policy.WithCaptureResponse(ctx, &response))
 	switch {

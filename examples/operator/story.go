@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -117,8 +118,10 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 	if err := s.person.Get(ctx, s.key("demo"), c); err != nil {
 		return err
 	}
-	s.line.Say("operator", "stops; in the annotation of the cluster: %s", c.Annotations[ctrlx.OperationAnnotation])
-	s.figures.Kept = c.Annotations[ctrlx.OperationAnnotation] != ""
+	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionOperation)
+	if s.figures.Kept = stored != nil; stored != nil {
+		s.line.Say("operator", "stops; in the status of the cluster: %s", stored.Message)
+	}
 	if err := pause(ctx, clusterTakes/6); err != nil {
 		return err
 	}

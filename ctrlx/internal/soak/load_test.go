@@ -253,7 +253,7 @@ func hasName(list *testv1.DatabaseList, name string) bool {
 func readyNow(d database) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == d.Generation && d.Status.Size == d.Spec.Size &&
-		d.Annotations[ctrlx.OperationAnnotation] == "" && !meta.IsStatusConditionTrue(d.Status.Conditions, "Reconciling")
+		meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation) == nil && !meta.IsStatusConditionTrue(d.Status.Conditions, "Reconciling")
 }
 
 // blockedNow tells whether a database says that it waits, as its spec is now.
@@ -375,10 +375,10 @@ func (g *guard) look(d database) {
 		g.seen[d.UID] = s
 	}
 	s.specs[d.Generation], s.sizes[d.Spec.Size] = d.Spec.Size, true
-	if token := d.Annotations[ctrlx.OperationAnnotation]; token != "" {
+	if op := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation); op != nil {
 		g.kept++
-		if !strings.Contains(token, string(d.UID)) {
-			g.c.saysWrong("%s %s has the token of another object: %s", d.Name, d.UID, token)
+		if strings.Count(op.Message, string(d.UID)) < 2 { // the UID, and in the token
+			g.c.saysWrong("%s %s has the operation of another object: %s", d.Name, d.UID, op.Message)
 		}
 	}
 	if !s.sizes[d.Status.Size] {

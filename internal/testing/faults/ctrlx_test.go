@@ -246,4 +246,28 @@ var ctrlxFaults = []fault{
 		new:  `(out.KeepsStatus() || conditions.show(obj, out) && false)`,
 		test: "ctrlx.TestTelemetryOfGuards", why: "each requeue of a blocked object logs a line",
 	},
+	{
+		name: "copied-operation-polled", in: "ctrlx",
+		old:  `op.UID != obj.GetUID() || op.Kind != kind.String()`,
+		new:  `op.Kind != kind.String()`,
+		test: "ctrlx.TestStoredOperation/OtherUID", why: "a copied object polls the operation of the original, and is Ready although nothing was created",
+	},
+	{
+		name: "unsigned-operation-polled", in: "ctrlx",
+		old:  `if !s.signed(op) {`,
+		new:  `if len(op.Signature) > 0 && !s.signed(op) {`,
+		test: "ctrlx.TestStoredOperation/Unsigned", why: "a token that a user wrote decides where the operator sends its credentials",
+	},
+	{
+		name: "annotated-operation-polled", in: "ctrlx",
+		old:  `if !s.annotation {`,
+		new:  `if s.annotation {`,
+		test: "ctrlx.TestStoredOperation/Annotation", why: "each user who may edit an object decides where the operator sends its credentials",
+	},
+	{
+		name: "operation-lost-by-a-conflict", in: "ctrlx.Reconciler.setToken",
+		old:  `if !apierrors.IsConflict(err) {`,
+		new:  `if err != nil {`,
+		test: "ctrlx.TestOperationStoredDespiteConflict", why: "a conflict keeps the token in memory, and a restart starts the operation again",
+	},
 }

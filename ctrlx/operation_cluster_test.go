@@ -1,0 +1,215 @@
+package ctrlx_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var tokenKey = bytes.Repeat([]byte{7}, 32)
+
+// operationOf returns the stored operation of a database; "": none.
+func operationOf(d *testv1.Database) string {
+	if c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// Users make objects with the stored operation of another object: they copy a
+// manifest, restore a backup, or write a token of their own. No such token
+// reaches the cloud.
+func TestForeignOperation(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		make   func(original *testv1.Database, copied *testv1.Database) // writes into the copy
+		want   string                                                   // the Ready condition of the copy
+		event  string
+		says   string // part of its message
+	}{
+		"Copied": {
+			reason: "the status of an object whose operation is under way",
+			make:   func(original, copied *testv1.Database) { copied.Status = original.Status },
+			want:   "False InProgress", event: ctrlx.ReasonOperationCopied,
+		},
+		"CopiedWithKey": {
+			reason: "a valid signature, for another object",
+			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
+			make:   func(original, copied *testv1.Database) { copied.Status = original.Status },
+			want:   "False InProgress", event: ctrlx.ReasonOperationCopied,
+		},
+		"Forged": {
+			reason: "a record for the object itself, made by a person who may write the status",
+			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
+			make: func(_, copied *testv1.Database) {
+				record, _ := json.Marshal(map[string]any{"kind": "Database." + testv1.GroupVersion.Group, "uid": copied.UID, "generation": 1, "token": "https://evil.example.com"})
+				copied.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionOperation, Status: "True", Reason: "UnderWay", Message: string(record), LastTransitionTime: metav1.Now()}}
+			},
+			want: "False " + ctrlx.ReasonOperationUnverified, says: "no valid signature",
+		},
+		"Annotated": {
+			reason: "the annotation of an earlier version",
+			make: func(_, copied *testv1.Database) {
+				copied.Annotations = map[string]string{ctrlx.OperationAnnotation: `{"generation":1,"token":"https://evil.example.com"}`}
+			},
+			want: "False " + ctrlx.ReasonOperationUnverified, says: "ctrlx.WithOperationAnnotation",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o, c := newOperator(t), newCloud()
+			databases := func() *ctrlx.Reconciler[*testv1.Database] {
+				return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply}, flow.Extensions[*testv1.Database]{}, tc.opts...)
+			}
+			o.database("original", "")
+			o.start(databases())
+			original := o.when("original", func(d *testv1.Database) bool { return operationOf(d) != "" })
+			o.stop()
+			made := o.database("copy", "")
+			status := made.DeepCopyObject().(*testv1.Database)
+			tc.make(original, made)
+			status.Status = made.Status
+			if err := api.Update(t.Context(), made); err != nil {
+				t.Fatal(err)
+			}
+			status.ResourceVersion = made.ResourceVersion
+			if err := api.Status().Update(t.Context(), status); err != nil {
+				t.Fatal(err)
+			}
+			if tc.event != "" { // the conditions of the original hide the progress of the copy
+				o.start(databases())
+				o.when("copy", func(d *testv1.Database) bool { return strings.Contains(operationOf(d), string(made.UID)) })
+				o.untilEvent("copy", tc.event)
+			} else {
+				o.start(databases())
+				d := o.until("copy", tc.want)
+				if m := meta.FindStatusCondition(d.Status.Conditions, "Ready").Message; !strings.Contains(m, tc.says) {
+					t.Errorf("%s: the message is %q", tc.reason, m)
+				}
+				c.mu.Lock()
+				if c.begun[made.UID] > 0 || len(c.polled[made.UID]) > 0 {
+					t.Errorf("%s: an operation was begun or polled", tc.reason)
+				}
+				c.mu.Unlock()
+				// A person finds no operation in the cloud and removes the record.
+				if d.Annotations = nil; operationOf(d) == "" {
+					if err := api.Update(t.Context(), d); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					o.writeStatus("copy", func(d *testv1.Database) { meta.RemoveStatusCondition(&d.Status.Conditions, ctrlx.ConditionOperation) })
+				}
+			}
+			c.finish()
+			o.until("copy", "True Succeeded")
+			c.check(t) // one operation for each object, polled with its own token
+		})
+	}
+}
+
+// untilEvent waits until there is an event about a database.
+func (o *operator) untilEvent(name, reason string) {
+	o.t.Helper()
+	list := &eventsv1.EventList{}
+	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		err := api.List(ctx, list, client.InNamespace(o.namespace))
+		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == reason && e.Regarding.Name == name }), err
+	}); err != nil {
+		o.t.Fatalf("there is no event %s of %s: %v", reason, name, err)
+	}
+}
+
+// writeStatus changes the status of a database until no other writer is in between.
+func (o *operator) writeStatus(name string, change func(*testv1.Database)) {
+	o.t.Helper()
+	o.when(name, func(d *testv1.Database) bool {
+		change(d)
+		return api.Status().Update(o.t.Context(), d) == nil
+	})
+}
+
+// The operation of an earlier version is polled with WithOperationAnnotation,
+// and its record moves to the status.
+func TestOperationAnnotation(t *testing.T) {
+	o, c := newOperator(t), newCloud()
+	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "db"}, Spec: testv1.DatabaseSpec{Size: 1}}
+	if err := api.Create(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	d.Annotations = map[string]string{ctrlx.OperationAnnotation: `{"generation":1,"token":"operation of ` + string(d.UID) + `"}`}
+	if err := api.Update(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	apply := func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		p, err := c.apply(ctx, req)
+		if p.Token() != "" {
+			p = flow.InProgress(strings.TrimSuffix(p.Token(), " next")+" next", p.After()) // the service gives a new token
+		}
+		return p, err
+	}
+	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: apply}, flow.Extensions[*testv1.Database]{}, ctrlx.WithOperationAnnotation()))
+	c.next(t, "poll")
+	o.when("db", func(d *testv1.Database) bool {
+		return d.Annotations[ctrlx.OperationAnnotation] == "" && strings.Contains(operationOf(d), "next")
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.begun[d.UID]; n != 0 {
+		t.Errorf("%d operations were begun although one was stored", n)
+	}
+}
+
+// Another writer changes the status while an operation begins. The operation is
+// stored all the same, and the other writer's change stays.
+func TestOperationStoredDespiteConflict(t *testing.T) {
+	o, c := newOperator(t), newCloud()
+	c.begins = func(d *testv1.Database) {
+		now := &testv1.Database{}
+		if err := api.Get(context.Background(), client.ObjectKeyFromObject(d), now); err != nil {
+			t.Error(err)
+		}
+		meta.SetStatusCondition(&now.Status.Conditions, metav1.Condition{Type: "Theirs", Status: "True", Reason: "Other", Message: "another writer"})
+		if err := api.Status().Update(context.Background(), now); err != nil {
+			t.Error(err)
+		}
+	}
+	o.database("db", "")
+	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply}, flow.Extensions[*testv1.Database]{}))
+	c.next(t, "poll")
+	c.finish()
+	d := o.until("db", "True Succeeded")
+	if !meta.IsStatusConditionTrue(d.Status.Conditions, "Theirs") || operationOf(d) != "" {
+		t.Errorf("the status is %+v", d.Status)
+	}
+	c.check(t)
+}
+
+// A record that cannot be written stays in memory, and a later pass writes it.
+func TestOperationStoredLater(t *testing.T) {
+	o, c := newOperator(t), newCloud()
+	c.begins = func(*testv1.Database) { o.traffic.answers(refusing("PATCH databases/status", 500, "InternalError", 2)) }
+	o.database("db", "")
+	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply}, flow.Extensions[*testv1.Database]{}))
+	d := o.when("db", func(d *testv1.Database) bool { return operationOf(d) != "" })
+	if !strings.Contains(operationOf(d), string(d.UID)) {
+		t.Errorf("the stored operation is %s", operationOf(d))
+	}
+	c.finish()
+	o.until("db", "True Succeeded")
+	c.check(t)
+}
