@@ -50,7 +50,7 @@ func Advance[R any](
 			opt(&o)
 		}
 		if err := o.checked(token); err != nil {
-			return flow.Progress{}, fmt.Errorf("azure: the operation under way cannot be followed, because its resume token is refused "+
+			return flow.Progress{}, fmt.Errorf("azure: the operation under way cannot be polled: its resume token is refused "+
 				"(if no operation is under way, remove the token to start it again): %w", err)
 		}
 	}
