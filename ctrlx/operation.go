@@ -29,7 +29,7 @@ import (
 // It is absent while no operation is under way.
 const ConditionOperation = "OperationUnderWay"
 
-// OperationAnnotation is the annotation in which versions before 0.3 stored the
+// OperationAnnotation is the annotation in which earlier commits stored the
 // operation under way. See [WithOperationAnnotation].
 const OperationAnnotation = "windlass-go.github.io/operation"
 
@@ -69,7 +69,7 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 // WithOperationAnnotation accepts operations that an earlier version stored in
 // [OperationAnnotation], and moves them to [ConditionOperation]. Everyone who
 // may edit an object can write its annotations, and a copied object has them.
-// So give this option only in the first release after the upgrade. Without it,
+// So give this option only until no object has the annotation any more. Without it,
 // an object with this annotation is blocked (OperationUnverified).
 func WithOperationAnnotation() Option {
 	return func(o *options) { o.operations.annotation = true }
