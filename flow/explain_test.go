@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 func lines(text ...string) string { return strings.Join(text, "\n") + "\n" }
@@ -448,4 +449,32 @@ func TestExplanationFields(t *testing.T) {
 		Name: "Pool", Key: "p", At: noon, Since: noon, State: "failed", Point: "Get", Reason: "Odd", Message: out.Message(), Error: out.Err().Error(),
 		Rule: "odd", Severity: "Error", Retry: "on change", Again: noon.Add(time.Hour),
 	}, got, cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
+}
+
+// Each text of an Explanation has a limit, to the byte, and String changes nothing.
+func TestLimitsOfExplanations(t *testing.T) {
+	of := func(line func(text string, limit int) string) flow.Explanation {
+		name, object := line("n", text.Name), line("o", text.Object)
+		quote, message := line("q", text.Quote), line("m", text.Message)
+		return flow.Explanation{
+			Name: name, Key: object, APIVersion: name, State: name, Point: name, Link: name, Rule: name, Retry: name, Reason: quote, Message: message,
+			WaitingFor: []checks.Ref{{Group: object, Kind: object, Namespace: object, Name: object}, {ID: object}},
+			Steps: []flow.Step{
+				{Point: name, Link: name, Verdict: name, Reason: quote, Message: quote, Notes: []string{quote, quote}},
+				{Point: name, Link: name, Verdict: name, Error: quote},
+			},
+		}
+	}
+	over := func(letter string, limit int) string { return strings.Repeat(letter, limit+1) }
+	cut := func(letter string, limit int) string { return text.Line(over(letter, limit), limit) }
+	e := of(over)
+	got := e.String()
+	mustEqual(t, "a text that is too long by a byte is cut", of(cut).String(), got)
+	mustEqual(t, "String leaves the texts as they are", of(over), e, cmpopts.IgnoreUnexported(flow.Explanation{}))
+	for _, line := range strings.Split(got, "\n") {
+		if what, value, _ := strings.Cut(strings.TrimSpace(line), " "); what == "why" {
+			want := text.Line(cut("q", text.Quote)+": "+cut("m", text.Message), text.Message)
+			mustEqual(t, "the reason and the message together", want, strings.TrimSpace(value))
+		}
+	}
 }

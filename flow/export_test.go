@@ -8,3 +8,6 @@ func WithBackoffRand(random func() float64) BackoffOption {
 
 // Keys returns the number of keys that have counts.
 func (b *Backoff) Keys() int { return b.failures.Len() }
+
+// Waits returns the number of resources whose wait for Ready has a start.
+func (r *Reconciler[T]) Waits() int { return r.waits.Len() }

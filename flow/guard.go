@@ -61,7 +61,7 @@ func vetObservation(n *note, at *chain.Link, o Observation) (what any, err error
 	switch {
 	case o.Skip != "":
 		return o.Skip, nil
-	case at != onion.End && o.inSync() && !n.seen:
+	case o.inSync() && !n.seen:
 		return nil, refused(at, ErrNotSeen)
 	}
 	return nil, nil

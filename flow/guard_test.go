@@ -177,3 +177,70 @@ func TestDecoratedChains(t *testing.T) {
 	mustBe(t, "what it makes up is refused", flow.ErrUnderWay, out.Err())
 	mustEqual(t, "and belongs to the link that it decorates", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
 }
+
+// A link on Pass leaves a resource to another controller, with all that Ignore was given.
+func TestStopWithIgnore(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		res    checks.Result
+		want   verdicts
+	}{
+		"Plain": {"no pass follows without an event", checks.Ignore("the shard is another one"),
+			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true}},
+		"ForNow": {"the shard may change", checks.Ignore("the shard is another one", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet), checks.WithWaitingForSelf()),
+			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Minute, WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true}},
+		"Nanosecond": {"the shortest delay is one", checks.Ignore("the shard is another one", checks.WithAfter(1)),
+			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Second}},
+		"WithRetry": {"the pass is retried like a blocked one", checks.Ignore("the shard is another one", checks.WithRetry(classify.VerySlow)),
+			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Hour}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			e := ext{Pass: on("shard", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(tc.res), nil })}
+			out := flow.New("Pool", c.operations(), e, flow.WithBackoff(plain())).Reconcile(t.Context(), &pool{generation: 2})
+			tc.want.Point, tc.want.Link = flow.PointPass, "shard"
+			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
+			mustEqual(t, "the outcome has the generation and no severity", []any{int64(2), classify.Severity("")}, []any{out.Generation(), out.Severity()})
+			verdict, _ := out.Describe()
+			mustEqual(t, "the verdict", "ignore", verdict)
+			mustEqual(t, "nothing is called", 0, len(c.take()))
+		})
+	}
+}
+
+// Links on Pass that only call next change nothing of an outcome.
+func TestPassLinksKeepTheOutcome(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ext)
+	}{
+		"Ready": {"without a point and a link", func(*cloud, *ext) {}},
+		"Blocked": {"with the check that decided", func(_ *cloud, e *ext) {
+			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithWaitingFor(fleet)), nil))
+		}},
+		"InProgress": {"with the generation", func(c *cloud, _ *ext) { c.answers = []answer{{progress: flow.InProgress("a", 0, fleet)}} }},
+		"Failed":     {"with the point that failed", func(c *cloud, _ *ext) { c.getErr = errBoom }},
+	}
+	for name, tc := range cases {
+		of := func(links chain.Chain[*pool, flow.Outcome]) came {
+			c, e := &cloud{}, ext{Pass: links}
+			tc.set(c, &e)
+			return cameTo(flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 5}))
+		}
+		mustEqual(t, name+": "+tc.reason, of(chain.Chain[*pool, flow.Outcome]{}), of(on("outer", through).Append(link("inner", through))))
+	}
+}
+
+// The outcome of a pass that Stop ended is not a result of another pass.
+func TestStoppedOutcomeIsForeign(t *testing.T) {
+	stop := flow.Stop(checks.Block("Locked", ""))
+	once := func(out flow.Outcome) flow.Outcome {
+		return flow.New("Pool", (&cloud{}).operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return out, nil })}).
+			Reconcile(t.Context(), &pool{})
+	}
+	first := once(stop)
+	mustEqual(t, "Stop ends the pass", flow.StateBlocked, first.State())
+	mustBe(t, "its outcome does not end another one", flow.ErrForeignOutcome, once(first).Err())
+	mustEqual(t, "what Stop returned may be used again", flow.StateBlocked, once(stop).State())
+}

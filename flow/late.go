@@ -57,7 +57,6 @@ func (r *Reconciler[T]) timely(resource T, out Outcome) Outcome {
 	since := r.waitsSince(r.key(resource), generation, now)
 	o := *out.get()
 	if o.due = limit - now.Sub(since); o.due <= 0 { // uses the monotonic clock, if there is one
-		o.due = 0
 		o.message = fmt.Sprintf("not Ready within %s: %s", limit, text.Line(o.message, text.Quote))
 		o.state, o.reason, o.rule, o.after = StateFailed, ReasonTimeout, "", 0
 		o.retry, o.severity = classify.OnChange, classify.OnChange.Severity()

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -209,4 +210,101 @@ func TestReadyWithinForgets(t *testing.T) {
 		t.Errorf("%d keys, of which at most %d were used lately, take %d bytes", each*rounds, 3*each, grown)
 	}
 	mustEqual(t, "the wait of a forgotten key begins again", flow.StateBlocked, reconcile("p").State())
+}
+
+// An outcome that is not a wait for Ready ends the wait. The next one begins anew.
+func TestReadyTimeoutEnds(t *testing.T) {
+	no := checks.Block("No", "")
+	cases := map[string]struct {
+		reason   string
+		res      checks.Result // of the pass between two that block
+		deleting bool
+		state    flow.State
+		kept     bool // the time-out counts from the first pass
+	}{
+		"Blocked":  {"a block continues the wait", no, false, flow.StateBlocked, true},
+		"Ready":    {"a resource that was Ready has its whole time again", checks.Proceed(), false, flow.StateReady, false},
+		"Ignored":  {"another controller may need longer", checks.Ignore("not mine"), false, flow.StateIgnored, false},
+		"Finished": {"a finished resource waits for nothing", checks.Finished("Complete", ""), false, flow.StateFinished, false},
+		"Never":    {"a failure for good waits for nothing", checks.Block("Denied", "", checks.WithRetry(classify.Never)), false, flow.StateBlocked, false},
+		"Gone":     {"a new resource may get the key of a deleted one", checks.Proceed(), true, flow.StateGone, false},
+		"Deleting": {"a deletion that is blocked has no time-out", no, true, flow.StateBlocked, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk, res := &clock{noon}, no
+			e := ext{EntryCheck: chain.New(checks.Check("gate", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { return res, nil }))}
+			r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour))
+			r.Reconcile(t.Context(), &pool{name: "p"})
+			mustEqual(t, "the first pass begins a wait", 1, r.Waits())
+			clk.advance(50 * time.Minute)
+			res = tc.res
+			mustEqual(t, tc.reason, tc.state, r.Reconcile(t.Context(), &pool{name: "p", deleting: tc.deleting}).State())
+			mustEqual(t, tc.reason, tc.kept, r.Waits() == 1)
+			clk.advance(10 * time.Minute)
+			res = no
+			mustEqual(t, tc.reason, tc.kept, r.Reconcile(t.Context(), &pool{name: "p"}).Reason() == flow.ReasonTimeout)
+		})
+	}
+}
+
+// With more than 1,024 keys a reconciler drops the waits of resources that no pass has seen for two resyncs, the oldest
+// first.
+func TestReadyTimeoutSweep(t *testing.T) {
+	const many, over = 1024, 100
+	ten := flow.WithBackoff(plain(flow.WithBackoffResync(10 * time.Minute)))
+	cases := map[string]struct {
+		reason string
+		opts   []flow.Option
+		pass   time.Duration // between the passes of the first keys and the pass of the last one
+		used   int           // keys of the first that have a pass just before the last one
+		want   int           // the number of waits after the pass of the last one
+	}{
+		"InUse":     {"two resyncs are not too long", nil, 2 * time.Hour, 0, many + over + 1},
+		"Unused":    {"more than two resyncs are", nil, 2*time.Hour + 1, 0, many},
+		"Some":      {"a pass keeps the wait of its resource", nil, 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
+		"OwnResync": {"the resync of the reconciler's own Backoff counts", []flow.Option{ten}, 20 * time.Minute, 0, many + over + 1},
+		"OwnUnused": {"the resync of the reconciler's own Backoff counts", []flow.Option{ten}, 20*time.Minute + 1, 0, many},
+		"Stateless": {"without a Backoff the resync is an hour", []flow.Option{flow.WithoutBackoff()}, 2*time.Hour + 1, 0, many},
+		"Back":      {"a clock that goes back a little drops nothing", nil, -2 * time.Hour, 0, many + over + 1},
+		"YearsBack": {"the last pass was in the future: the clock went back", nil, -9 * 365 * 24 * time.Hour, 0, many},
+	}
+	e := ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil))}
+	o := idle()
+	o.Key = func(p *pool) string { return p.name }
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clk := &clock{noon}
+			r := flow.New("Pool", o, e, append([]flow.Option{flow.WithClock(clk.now), flow.WithReadyTimeout(1e6 * time.Hour)}, tc.opts...)...)
+			reconcile := func(key int) { r.Reconcile(t.Context(), &pool{name: strconv.Itoa(key)}) }
+			for key := range many + over {
+				reconcile(key)
+			}
+			clk.advance(tc.pass)
+			for key := range tc.used {
+				reconcile(key)
+			}
+			reconcile(-1)
+			mustEqual(t, tc.reason, tc.want, r.Waits())
+		})
+	}
+}
+
+// A link on Pass may read the resource again and find that a user deletes it. A resource that is gone has no time-out.
+func TestReadyTimeoutOfAReplacedResource(t *testing.T) {
+	clk, deleting := &clock{noon}, false
+	e := ext{
+		Pass: on("read", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			fresh := *p
+			fresh.deleting = deleting
+			return next(ctx, &fresh)
+		}),
+		PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil)),
+	}
+	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour))
+	r.Reconcile(t.Context(), &pool{name: "p"})
+	clk.advance(time.Hour)
+	deleting = true
+	mustEqual(t, "the resource is gone, and has not failed", flow.StateGone, r.Reconcile(t.Context(), &pool{name: "p"}).State())
+	mustEqual(t, "its wait has ended", 0, r.Waits())
 }

@@ -81,7 +81,7 @@ type outcome struct {
 	reason, message string
 	rule, code      string
 	after           time.Duration
-	due             time.Duration // the time left until WithReadyTimeout fails the pass; 0: no time-out
+	due             time.Duration // the time left until WithReadyTimeout fails the pass; only a positive one counts
 	refs            []checks.Ref
 	self            bool // waits for the resource itself
 	keepsStatus     bool
@@ -133,11 +133,7 @@ func (o *outcome) uncheckable() {
 	if o.code == "" {
 		o.reason = ReasonCheckFailed
 	}
-	check := "a check at " + o.point
-	if o.link != "" {
-		check = "check " + text.Line(o.link, text.Name)
-	}
-	o.message = check + " failed: " + text.Line(o.message, text.Quote)
+	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 }
 
 // unpolled rewrites o to report that the operation with this token could not be

@@ -2,7 +2,9 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // outcomes are of every kind, with what is to be written of each and when to come back.
@@ -173,4 +176,47 @@ func TestStateString(t *testing.T) {
 	} {
 		mustEqual(t, "a word of a sentence", want, state.String())
 	}
+}
+
+// Observers get the verdict and the reason of a pass.
+func TestDescribe(t *testing.T) {
+	of := func(res checks.Result) flow.Outcome { return blocked(t, res) }
+	cases := map[string]struct {
+		reason string
+		out    flow.Outcome
+		want   []string
+	}{
+		"Zero":       {"no pass ends so", flow.Outcome{}, []string{"unknown", ""}},
+		"Ready":      {"the state is the verdict", outcomes["Ready"].make(t), []string{"ready", "Succeeded"}},
+		"Blocked":    {"a check decided", of(checks.Block("NotYet", "wait")), []string{"block", "NotYet"}},
+		"Ignored":    {"a check decided, and gave no reason", of(checks.Ignore("not mine")), []string{"ignore", ""}},
+		"Finished":   {"a check decided", of(checks.Finished("Complete", "")), []string{"finish", "Complete"}},
+		"InProgress": {"an operation is under way", outcomes["InProgress"].make(t), []string{"wait", "InProgress"}},
+		"Deleting":   {"an operation is under way", outcomes["Deleting"].make(t), []string{"wait", "Deleting"}},
+		"Failed":     {"the state is the verdict", outcomes["FailedSlow"].make(t), []string{"failed", "Odd"}},
+	}
+	for name, tc := range cases {
+		verdict, reason := tc.out.Describe()
+		mustEqual(t, name+": "+tc.reason, tc.want, []string{verdict, reason})
+	}
+}
+
+// Each text of an outcome has a limit, to the byte.
+func TestLimitsOfOutcomes(t *testing.T) {
+	long := strings.Repeat("x", mostOfAMessage)
+	out := blocked(t, checks.Block("Long", long))
+	mustEqual(t, "the line of a long message", text.Line("blocked at PreCheck by gate: Long: "+long, text.Message), out.String())
+	name := long[:text.Name+1]
+	out = pass(t, func(c *cloud, e *ext, _ *pool) {
+		c.getErr = errBoom
+		e.Classify = classify.Table{{Name: name, Message: classify.Contains("boom"), Retry: classify.Slow}}.Chain()
+	})
+	mustEqual(t, "the rule", text.Line(name, text.Name), out.Rule())
+
+	clk := &clock{noon}
+	c := &cloud{getErr: errors.New(long[:text.Quote+1])}
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute))
+	r.Reconcile(t.Context(), &pool{})
+	clk.advance(time.Minute)
+	mustEqual(t, "the error in the message of a time-out", "not Ready within 1m0s: "+text.Line(long[:text.Quote+1], text.Quote), r.Reconcile(t.Context(), &pool{}).Message())
 }

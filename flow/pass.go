@@ -191,7 +191,6 @@ func (s *step[T]) misplaced(point string, res checks.Result) bool {
 func (s *step[T]) released(ctx context.Context) bool {
 	key := s.r.ops.Key(s.req.Resource)
 	s.kept, s.unsaved = s.r.underWay(s.req.Resource)
-	s.req.note.op = underWay{}
 	if err := s.save(ctx, key); err != nil {
 		return s.failed(PointDelete, nil, err)
 	}

@@ -752,3 +752,75 @@ func TestRetryAfterDate(t *testing.T) {
 	out := flow.New("Pool", c.operations(), ext{}, flow.WithErrors(azure.Errors()), flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "a minute from noon", time.Minute, out.After())
 }
+
+// A check that decides before an operation under way is polled leaves its token, unless it releases the resource.
+func TestDecisionsAndTokens(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		res      checks.Result
+		deleting bool
+		token    string // after the pass
+	}{
+		"Block":         {"the operation continues in the cloud", checks.Block("No", ""), false, "a"},
+		"Ignore":        {"the operation is that of another controller", checks.Ignore("not mine"), false, "a"},
+		"Finished":      {"the operation continues in the cloud", checks.Finished("Complete", ""), false, "a"},
+		"BlockDeletion": {"the operation continues in the cloud", checks.Block("No", ""), true, "a"},
+		"Release":       {"the flow no longer follows the operation", checks.Release("retained"), true, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, p := &cloud{}, &pool{token: "a", generation: 3, deleting: tc.deleting}
+			e := ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("decides", tc.res, nil))}
+			out := flow.New("Pool", c.keeping(), e).Reconcile(t.Context(), p)
+			mustEqual(t, tc.reason, tc.token, p.token)
+			mustEqual(t, "the outcome has the generation", int64(3), out.Generation())
+			if tc.token != "" {
+				mustEqual(t, "nothing is called", 0, len(c.take()))
+			}
+		})
+	}
+}
+
+// A check that fails beside a block still waits for what the block names, also for the resource itself.
+func TestErrorBesideBlockForSelf(t *testing.T) {
+	for name, want := range map[string]bool{"ForSelf": true, "Plain": false} {
+		var opts []checks.BlockOption
+		if want {
+			opts = append(opts, checks.WithWaitingForSelf())
+		}
+		e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("approval", checks.Block("Pending", "", opts...), errBoom))}
+		out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
+		mustEqual(t, name, []any{flow.StateFailed, want}, []any{out.State(), out.WaitsForSelf()})
+	}
+}
+
+// An operation that finished a resource did so for one generation.
+func TestFinishedGeneration(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "")}}}
+	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{generation: 7})
+	mustEqual(t, "the outcome has the generation", []any{flow.StateFinished, int64(7)}, []any{out.State(), out.Generation()})
+}
+
+// Key may be costly: a pass that stores nothing by key does not call it.
+func TestKeyIsCalledIfNeeded(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		opt    flow.Option
+		passes int // that call Key, of two
+	}{
+		"Plain":       {"a pass in sync stores nothing", flow.WithoutBackoff(), 0},
+		"Timeout":     {"no resource waits for Ready", flow.WithReadyTimeout(time.Hour), 0},
+		"Observed":    {"an observer that does not ask for the key needs none", flow.WithObserver(&listening{}), 0},
+		"Explanation": {"explanations are stored by key", flow.WithExplanations(1), 2},
+	}
+	for name, tc := range cases {
+		c := &cloud{seen: flow.Observation{Presence: checks.Present, InSync: true}}
+		o, calls := c.operations(), 0
+		o.Key = func(*pool) string { calls++; return "p" }
+		r := flow.New("Pool", o, ext{}, tc.opt)
+		for range 2 {
+			mustEqual(t, name, flow.StateReady, r.Reconcile(t.Context(), &pool{}).State())
+		}
+		mustEqual(t, name+": "+tc.reason, tc.passes, calls)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 func TestString(t *testing.T) {
@@ -219,4 +220,13 @@ func TestMermaidIsWellFormed(t *testing.T) {
 			rt.Fatalf("subgraphs are not balanced:\n%s", drawing)
 		}
 	})
+}
+
+// A long name is cut, to the byte.
+func TestLongNames(t *testing.T) {
+	name := strings.Repeat("x", text.Name+1)
+	r := flow.New(name, (&cloud{}).operations(), ext{})
+	first, _, _ := strings.Cut(r.String(), "\n")
+	mustEqual(t, "in the list", text.Line(name, text.Name), first)
+	mustEqual(t, "in the drawing", `  begin(["`+text.Line(name, text.Name)+`"])`, strings.Split(r.Mermaid(), "\n")[1])
 }

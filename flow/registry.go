@@ -101,10 +101,10 @@ func fits(engine, of reflect.Type) bool {
 }
 
 // agree reports whether one type can have all methods of both interfaces: no
-// method has two signatures.
+// method has two signatures. Unexported methods of two packages are two methods.
 func agree(a, b reflect.Type) bool {
 	for m := range a.Methods() {
-		if other, ok := b.MethodByName(m.Name); ok && (m.Type != other.Type || m.PkgPath != other.PkgPath) {
+		if other, ok := b.MethodByName(m.Name); ok && m.PkgPath == other.PkgPath && m.Type != other.Type {
 			return false
 		}
 	}
@@ -158,7 +158,7 @@ func (r *Registry[O]) find(kind string) (known registered[O], err error) {
 		return known, fmt.Errorf("flow: For: %w: the kind is empty", ErrUnknownKind)
 	}
 	if r == nil {
-		return known, nil
+		return registered[O]{}, nil
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()

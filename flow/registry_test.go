@@ -673,3 +673,49 @@ func TestExtensionsOf(t *testing.T) {
 		})
 	}
 }
+
+// A runner of the engine's own type is the reconciler itself: a pass converts nothing.
+func TestRunnerOfTheEnginesType(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
+	flow.Register(&registry, "Pool", ext{})
+	for kind, want := range map[string]bool{"Thing": true, "Unknown": true, "Pool": false} {
+		_, same := must(registry.For(kind, (&cloud{}).things())).(*flow.Reconciler[thing])
+		mustEqual(t, kind, want, same)
+	}
+}
+
+// A runner reports that SetToken failed.
+func TestRunnerSetTokenFails(t *testing.T) {
+	var registry flow.Registry[thing]
+	flow.Register(&registry, "Pool", ext{})
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+	o := c.things()
+	o.Token = func(thing) (string, int64) { return "", 0 }
+	o.SetToken = func(context.Context, thing, string, int64) error { return errBoom }
+	mustBe(t, "the token is not stored", errBoom, must(registry.For("Pool", o)).Reconcile(t.Context(), &pool{name: "p"}).Err())
+}
+
+// secret has an unexported method with the name of one of testing.TB.
+type secret interface{ private() int }
+
+// secretTest has both methods.
+type secretTest struct{ testing.TB }
+
+func (secretTest) private() int { return 0 }
+
+var (
+	_ secret     = secretTest{}
+	_ testing.TB = secretTest{}
+)
+
+// Unexported methods of two packages are not the same method, whatever their names and signatures.
+func TestRegisterUnexportedMethods(t *testing.T) {
+	var registry flow.Registry[secret]
+	flow.Register(&registry, "Test", flow.Extensions[testing.TB]{PreCheck: chain.New(checks.ResourceIs("is a test", func(tb testing.TB) string { return tb.Name() }))})
+	o := flow.Operations[secret]{
+		Key:   func(secret) string { return "p" },
+		Apply: func(context.Context, *flow.Request[secret]) (flow.Progress, error) { return flow.Done(), nil },
+	}
+	mustEqual(t, "the check sees the resource as a test", t.Name(), must(registry.For("Test", o)).Reconcile(t.Context(), secretTest{t}).Message())
+}

@@ -986,3 +986,13 @@ func TestTokensOfSeveral(t *testing.T) {
 	}
 	mustEqual(t, "each is polled with its own", []string{"apply", "apply", "apply", "apply b", "apply a"}, c.take())
 }
+
+// A link that returns Done for an operation that failed makes nothing Ready.
+func TestDoneAfterFailed(t *testing.T) {
+	c := &cloud{answers: []answer{{err: flow.Failed(errBoom)}}}
+	out := flow.New("Pool", c.operations(), ext{Apply: around1("swallows", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		_, _ = next(ctx, req)
+		return flow.Done(), nil
+	})}).Reconcile(t.Context(), &pool{})
+	mustBe(t, "the operation was not done", flow.ErrNotDone, out.Err())
+}

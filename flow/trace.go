@@ -151,10 +151,7 @@ func stepOf(exit chain.Exit) (s Step) {
 	if s.Verdict == chain.VerdictProceed {
 		return s
 	}
-	switch {
-	case exit.Panic != nil:
-		s.Error = fmt.Sprint(exit.Panic)
-	case exit.Err != nil:
+	if exit.Err != nil {
 		s.Error = fmt.Sprint(exit.Err) // fmt.Sprint recovers from an error that panics
 		if p, ok := exit.Err.(*chain.PanicError); ok {
 			s.Error = fmt.Sprint(p.Value)

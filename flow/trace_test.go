@@ -289,3 +289,64 @@ func TestTraceAndGoroutines(t *testing.T) {
 	<-over
 	mustEqual(t, "and stays so", want, last.Steps, noElapsed)
 }
+
+// A link that puts its own result in place of that of an inner link decides. A link that returns the inner result does
+// not.
+func TestTraceOfReplacedResults(t *testing.T) {
+	type op = chain.Handler[*request, flow.Progress]
+	type read = chain.Handler[*request, flow.Observation]
+	replaces := link("replaces", func(ctx context.Context, req *request, next op) (flow.Progress, error) {
+		_, err := next(ctx, req)
+		return flow.InProgress("own", 0), err
+	})
+	keeps := noting[*request, flow.Progress](&cloud{}, "Keeps")
+	cached := link("cached", func(context.Context, *request, read) (flow.Observation, error) {
+		return flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, nil
+	})
+	renames := link("renames", func(ctx context.Context, req *request, next read) (flow.Observation, error) {
+		o, err := next(ctx, req)
+		o.Skip = "renamed"
+		return o, err
+	})
+	reads := noting[*request, flow.Observation](&cloud{}, "Reads")
+	step := func(point, link, verdict, reason, message string) flow.Step {
+		return flow.Step{Point: point, Link: link, Verdict: verdict, Reason: reason, Message: message}
+	}
+	cases := map[string]struct {
+		reason string
+		ext    ext
+		want   []flow.Step
+	}{
+		"Progress": {"the outer link keeps what the inner one replaced", ext{Apply: chain.New(keeps, replaces)}, []flow.Step{
+			step("Apply", "", "wait", "InProgress", ""), step("Apply", "noteKeeps", "proceed", "", ""), step("Apply", "replaces", "wait", "InProgress", "")}},
+		"Observation": {"the link next to Get decided, and the outer ones kept its reason", ext{Get: chain.New(reads, cached)}, []flow.Step{
+			step("Get", "", "skip", "", "cached"), step("Get", "noteReads", "proceed", "", ""), step("Get", "cached", "skip", "", "cached")}},
+		"OtherReason": {"another reason is another decision", ext{Get: chain.New(reads, renames, cached)}, []flow.Step{
+			step("Get", "", "skip", "", "renamed"), step("Get", "noteReads", "proceed", "", ""), step("Get", "renames", "skip", "", "renamed"), step("Get", "cached", "skip", "", "cached")}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+			ctx, trace := flow.WithTrace(t.Context())
+			flow.New("Pool", c.operations(), tc.ext).Reconcile(ctx, &pool{})
+			last, _ := trace.Last()
+			steps := slices.DeleteFunc(last.Steps, func(s flow.Step) bool { return s.Point != tc.want[0].Point })
+			mustEqual(t, tc.reason, tc.want, steps, noElapsed)
+		})
+	}
+}
+
+// An observed pass inside a link does not change the verdict of that link.
+func TestNestedPassKeepsVerdicts(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+	inner := flow.New("Inner", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "Keeps"))}, flow.WithExplanations(1))
+	nests := link("nests", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		inner.Reconcile(ctx, req.Resource)
+		return next(ctx, req)
+	})
+	ctx, trace := flow.WithTrace(t.Context())
+	flow.New("Pool", (&cloud{}).operations(), ext{Get: chain.New(nests)}).Reconcile(ctx, &pool{})
+	last, _ := trace.Last()
+	i := slices.IndexFunc(last.Steps, func(s flow.Step) bool { return s.Link == "nests" })
+	mustEqual(t, "the link returned what Get found", flow.Step{Point: "Get", Link: "nests", Verdict: "proceed", Reason: "Absent"}, last.Steps[i], noElapsed)
+}

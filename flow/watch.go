@@ -63,13 +63,9 @@ func (v *passView) Value(key any) any {
 
 // view returns ctx, or a passView of it unless ctx is the context of p or a passView.
 func (p *passState) view(ctx context.Context) context.Context {
-	switch c := ctx.(type) {
-	case *passState:
+	switch ctx.(type) {
+	case *passState, *passView:
 		return ctx
-	case *passView:
-		if c.p == p {
-			return ctx
-		}
 	}
 	return &passView{ctx, p}
 }
@@ -87,7 +83,6 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) *passState {
 		p = &passState{}
 	}
 	last := len(r.opt.observers) - 1 // the flow's own tracer
-	outer := ctx
 	for i, o := range r.opt.observers {
 		on := i == last && r.opt.keep > 0
 		if s := r.starters[i]; s != nil {
@@ -111,7 +106,6 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) *passState {
 	}
 	p.Context, p.own = ctx, p
 	if p.on != nil {
-		p.passed.Within(outer)
 		if p.on[last] {
 			p.trace = &recording{now: r.opt.now, begun: r.opt.now()}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -349,3 +350,41 @@ type exits func(*chain.Link, chain.Exit)
 func (exits) Enabled(context.Context) bool                             { return true }
 func (exits) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
 func (e exits) Exit(_ context.Context, l *chain.Link, exit chain.Exit) { e(l, exit) }
+
+// Without another observer around the contexts, too, a link that returns the decision of an inner link did not decide.
+func TestObserverAlone(t *testing.T) {
+	c, l := &cloud{}, &listening{}
+	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), says[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}
+	flow.New("Pool", c.operations(), e, flow.WithObserver(l)).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the verdicts", []string{"< OwnerCheck/gate: block NotYet", "< OwnerCheck/noteOuter: proceed"},
+		slices.DeleteFunc(l.take(), func(call string) bool { return !strings.HasPrefix(call, "< OwnerCheck/") }))
+}
+
+// logging is a starter that writes log lines.
+type logging struct{ starter }
+
+func (*logging) Doubles(other chain.Observer) bool { _, ok := other.(*logging); return ok }
+
+// Two observers that write log lines would write each line twice.
+func TestDoublers(t *testing.T) {
+	with := func(all ...chain.Observer) func() {
+		var opts []flow.Option
+		for _, o := range all {
+			opts = append(opts, flow.WithObserver(o))
+		}
+		return func() { flow.New("Pool", (&cloud{}).operations(), ext{}, opts...) }
+	}
+	text := func(numbers string) string {
+		return "flow: New: Pool: observers " + numbers + " both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; " +
+			"ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"
+	}
+	mustPanic(t, map[string]setUp{
+		"First": {"the first observer counts", with(&logging{}, &logging{}), text("1 and 2")},
+		"Later": {"so do later ones", with(&listening{}, &logging{}, &starter{}, &logging{}), text("2 and 4")},
+	})
+	with(&starter{}, &logging{}, &starter{})() // does not panic: one observer writes log lines
+	s := &starter{}
+	mustPanic(t, map[string]setUp{
+		"Nil": {"nil is no observer and has no number", with(nil, s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
+	})
+}

@@ -565,7 +565,7 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "in-sync-unseen", in: "flow",
-		old:  `case at != onion.End && o.inSync() && !n.seen:`,
+		old:  `case o.inSync() && !n.seen:`,
 		new:  `case false:`,
 		test: "flow.TestGetLinks/InSyncUnasked", why: "a link on Get that forgets next makes a resource Ready that was never read",
 	},
@@ -639,6 +639,27 @@ var flowFaults = append(otherClouds(), []fault{
 		new: `	case ok && known.kind != kind && false:
 `,
 		test: "flow.TestForRefuses/Case", why: "a kind in another case runs without its guards",
+	},
+	{
+		name: "unexported-methods-of-two-packages-conflict", in: "flow",
+		old:  `ok && m.PkgPath == other.PkgPath && m.Type != other.Type`,
+		new:  `ok && (m.PkgPath != other.PkgPath || m.Type != other.Type)`,
+		test: "flow.TestRegisterUnexportedMethods", why: "Register refuses an interface that the resources of the engine implement",
+	},
+	{
+		name: "nested-pass-changes-verdicts", in: "flow",
+		old: `		if p.on[last] {
+`,
+		new: `		p.passed.Within(ctx)
+		if p.on[last] {
+`,
+		test: "flow.TestNestedPassKeepsVerdicts", why: "the trace of a link shows what a link of another pass did",
+	},
+	{
+		name: "block-drops-the-token", in: "flow",
+		old:  `	if res.Released() {`,
+		new:  `	if true {`,
+		test: "flow.TestDecisionsAndTokens/Block", why: "an operation under way is started a second time",
 	},
 	{
 		name: "strict-registry-lets-unknown-kinds-run", in: "flow",
