@@ -11,19 +11,19 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// Where in Azure everything is. One resource group is enough for an example.
+// All resources of the example are in one resource group.
 const (
 	subscription  = "00000000-0000-0000-0000-000000000000"
 	resourceGroup = "windlass-example"
 )
 
-// connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
-// options, and nothing else in this example changes.
+// connect returns the SDK's clients for a simulated cloud. For Azure itself,
+// pass a credential of azidentity and nil options. Nothing else changes.
 func connect(cloud policy.Transporter) (*armcontainerservice.ClientFactory, error) {
 	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
-// subnetID is the ID of the subnet called "network/subnet".
+// subnetID returns the ID of the subnet with the name "network/subnet".
 func subnetID(name string) string {
 	network, subnet, _ := strings.Cut(name, "/")
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/%s/subnets/%s",

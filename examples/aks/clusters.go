@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// clusterExtensions is what is special about managed clusters: Azure refuses changes while it works on one.
+// clusterExtensions returns the checks of managed clusters: Azure refuses
+// changes while an operation is under way.
 func clusterExtensions() flow.Extensions[*Cluster] {
 	return flow.Extensions[*Cluster]{
 		PreCheck: chain.New(
@@ -21,10 +22,12 @@ func clusterExtensions() flow.Extensions[*Cluster] {
 	}
 }
 
-// clusterState is the selector of a cluster's state, for its own checks and for those of its pools.
+// clusterState selects a cluster's state, for its own checks and for those of
+// its pools.
 func clusterState(c *Cluster) *string { return c.Status.ProvisioningState }
 
-// clusterOperations is how a cluster is read from Azure and written to it.
+// clusterOperations returns the functions that read a cluster from Azure and
+// write it.
 func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Operations[*Cluster] {
 	return flow.Operations[*Cluster]{
 		Key:        func(c *Cluster) string { return c.Meta.Name },
@@ -35,7 +38,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
 			return azure.Observe(err, func() { c.Status.ProvisioningState = nil }, func() bool {
 				c.observe(found.ManagedCluster)
-				return c.same(found.ManagedCluster)
+				return c.matches(found.ManagedCluster)
 			})
 		},
 
@@ -43,7 +46,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 			c := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.ManagedClustersClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.wanted(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.desired(),
 						&armcontainerservice.ManagedClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armcontainerservice.ManagedClustersClientCreateOrUpdateResponse) {
@@ -53,21 +56,21 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 	}
 }
 
-// wanted is the cluster as Azure wants to be told.
-func (c *Cluster) wanted() armcontainerservice.ManagedCluster {
+// desired returns the cluster in the form of the SDK.
+func (c *Cluster) desired() armcontainerservice.ManagedCluster {
 	return armcontainerservice.ManagedCluster{
 		Location:   &c.Spec.Location,
 		Properties: &armcontainerservice.ManagedClusterProperties{KubernetesVersion: &c.Spec.KubernetesVersion},
 	}
 }
 
-// same tells whether Azure has what the spec says.
-func (c *Cluster) same(found armcontainerservice.ManagedCluster) bool {
+// matches reports whether the cluster in Azure has the spec.
+func (c *Cluster) matches(found armcontainerservice.ManagedCluster) bool {
 	p := found.Properties
 	return p != nil && azure.Equal(found.Location, c.Spec.Location) && azure.Equal(p.KubernetesVersion, c.Spec.KubernetesVersion)
 }
 
-// observe takes over what Azure says of the cluster.
+// observe stores the state that Azure reports.
 func (c *Cluster) observe(found armcontainerservice.ManagedCluster) {
 	if found.Properties != nil {
 		c.Status.ProvisioningState = found.Properties.ProvisioningState

@@ -6,7 +6,7 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-// compare prints what two runs sent to Azure.
+// compare prints the requests of two runs to Azure.
 func compare(out io.Writer, with, without *Simulation) {
 	rows := sim.Comparison{Out: out}
 	rows.Row("", "with checks", "without checks")

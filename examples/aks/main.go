@@ -1,9 +1,10 @@
-// Command aks reconciles an AKS cluster and its agent pools against a simulated Azure, and shows what each check did.
+// Command aks reconciles an AKS cluster and its agent pools against a simulated
+// Azure. It prints the result of each check.
 //
-// Read pools.go first: it is what the setup of a reconciler looks like, and what to copy. clusters.go is the same for
-// the owner. The function setUp in telemetry.go is what it takes to have spans, metrics and log lines of both. All else is
-// around that: simulation.go sets up a run, internal/cloud is the Azure, and
-// examples/internal/sim, which all examples share, is the engine.
+// Read pools.go first and copy from it: it sets up a reconciler. clusters.go
+// does the same for the owner. setUp in telemetry.go adds spans, metrics and
+// log lines to both. The rest is the simulation: simulation.go sets up a run,
+// internal/cloud simulates Azure, and examples/internal/sim runs all examples.
 package main
 
 import (
@@ -20,41 +21,40 @@ import (
 
 const usage = `Usage: aks [-manifests DIR] [-timeout D] [-explain NAME [-at D] [-json] | -otel | -otlp ENDPOINT]
 
-Reconciles an AKS cluster and its agent pools. The requests go through the real Azure SDK to Microsoft's own fake
-server, with the faults of a cloud added by a script. Time is virtual, so a run takes a moment and is always the same.
+Reconciles an AKS cluster and its agent pools. The Azure SDK sends the requests to Microsoft's fake server, and a script
+adds the faults of a cloud. Time is virtual: a run takes a moment, and all runs are equal.
 
-It prints a timeline (when, which resource, where it stopped, why, what it waits for, when it tries again), the flow
-that ran, and what was sent to Azure, compared with a second run that leaves out the checks.
+It prints a timeline (time, resource, blocking link, cause, awaited objects, next pass), the flows, and the requests to
+Azure, compared with a second run without checks.
 
-  -manifests DIR   read the *.yaml and *.yml files of DIR, not the ones shipped in examples/aks/manifests
-  -timeout D       how long, in virtual time, everything has to get ready (default 1h0m0s)
-  -explain NAME    run quietly, then say why the resource NAME, or KIND/NAME, is where it is
-  -at D            with -explain: ask after D of virtual time (default: in the end)
-  -json            with -explain: answer in JSON
-  -otel            run with telemetry: print spans and metrics as JSON, with the exporters of OpenTelemetry's SDK, and
-                   nothing else; log lines, which tell the story in place of the timeline, go to standard error
+  -manifests DIR   read the *.yaml and *.yml files of DIR, instead of examples/aks/manifests
+  -timeout D       the limit for all resources to become ready, in virtual time (default 1h0m0s)
+  -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
+  -at D            with -explain: explain after D of virtual time (default: at the end)
+  -json            with -explain: print JSON
+  -otel            run with telemetry: print only spans and metrics, as JSON, with the exporters of OpenTelemetry's SDK;
+                   the log lines go to standard error in place of the timeline
   -otlp ENDPOINT   run with telemetry: send spans and metrics by OTLP over HTTP to http://HOST:PORT, https://HOST:PORT
-                   or HOST:PORT (http), and say how many spans were sent; the end waits 5 s for that at most
+                   or HOST:PORT (http), and print the number of spans sent; the last of them may take 5 s
   -h               this text
 
-Kinds of resources: ManagedCluster, AgentPool (spec.owner names its cluster, spec.subnet its subnet), and
-Subnet (appearsAfter says when a person makes it).
+Kinds of resources: ManagedCluster, AgentPool (spec.owner names its cluster, spec.subnet its subnet), and Subnet
+(appearsAfter is the time at which a person creates it).
 
-Telemetry has a span for each pass, with an event for each check and other link. The passes run in virtual time, and spans
-have the times of the clock on the wall, a few milliseconds for all of them: the attribute example.at of a span, and "at"
-of a log line, is the virtual time.
+Telemetry has a span for each pass, with an event for each check and other link. A span has real times, a few
+milliseconds for the whole run. The virtual time is the attribute example.at of a span and "at" of a log line.
 
-Exit codes: 0 all is ready, or was explained; 1 not all is ready in time, or ENDPOINT did not take the telemetry; 2 a
-manifest or a flag is wrong.
+Exit codes: 0 all resources are ready, or the resource was explained; 1 not all resources are ready in time, or ENDPOINT
+did not accept the telemetry; 2 a manifest or a flag is wrong.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	var folder string
 	var manifests *Manifests
-	t := telemetry{within: 5 * time.Second}
+	t := telemetry{flushTimeout: 5 * time.Second}
 	return sim.Command{
 		Name: "aks", Usage: usage, Timeout: time.Hour,
 		Flags: func(flags *flag.FlagSet) {
@@ -91,8 +91,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}.Run(args, stdout, stderr)
 }
 
-// show runs with, which has the checks, and prints all there is to see. Its error names the resources that are not ready
-// in time.
+// show runs the simulation with checks, then one without, and prints both. Its
+// error names the resources that are not ready in time.
 func show(ctx context.Context, out io.Writer, timeout time.Duration, m *Manifests, with *Simulation) error {
 	if err := with.engine.Show(ctx, out, timeout, with.engine.AllReady, with.engine.NotReady, "all is ready"); err != nil {
 		return err

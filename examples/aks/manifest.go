@@ -19,32 +19,33 @@ import (
 //go:embed manifests/*.yaml
 var shipped embed.FS
 
-// Manifests is what a person wants, in the order of the files and of the documents in them.
+// Manifests holds the resources of the files, in order.
 type Manifests struct {
 	Clusters []*Cluster
 	Pools    []*AgentPool
 	Subnets  []*Subnet
-	places   map[string]string // where each resource stands, by its Ref in lower case
+	places   map[string]string // the document of each resource, by its Ref in lower case
 }
 
-// LoadManifests reads the YAML files of the folder dir; of the ones that are shipped with the example if dir is empty.
-// Anything wrong in them is an error of one line, which names the file, the document and the field.
+// LoadManifests reads the YAML files of a folder, or the embedded ones if dir
+// is empty. An error is one line that names the file, the document and the
+// field.
 func LoadManifests(dir string) (*Manifests, error) {
 	if dir == "" {
 		return readManifests(shipped, "manifests", "manifests")
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: there is no such folder", dir)
+		return nil, fmt.Errorf("%s: the folder does not exist", dir)
 	case err != nil:
 		return nil, fmt.Errorf("%s: the folder cannot be read: %w", dir, err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s: this is a file: give the folder that it is in", dir)
+		return nil, fmt.Errorf("%s: this is a file; use its folder", dir)
 	}
 	return readManifests(os.DirFS(dir), ".", dir)
 }
 
-// readManifests reads the folder that is called at in fsys and shown to a person as name.
+// readManifests reads the folder at of fsys. Errors call it name.
 func readManifests(fsys fs.FS, at, name string) (*Manifests, error) {
 	entries, err := fs.ReadDir(fsys, at)
 	if err != nil {
@@ -68,15 +69,16 @@ func readManifests(fsys fs.FS, at, name string) (*Manifests, error) {
 	}
 	switch {
 	case files == 0:
-		return nil, fmt.Errorf("%s: there is no *.yaml or *.yml file in this folder", name)
+		return nil, fmt.Errorf("%s: no *.yaml or *.yml file in this folder", name)
 	case len(all.Clusters)+len(all.Pools) == 0:
-		return nil, fmt.Errorf("%s: there is nothing to reconcile: give at least one %s or %s", name, clusterKind, poolKind)
+		return nil, fmt.Errorf("%s: no resource to reconcile; add at least one %s or %s", name, clusterKind, poolKind)
 	}
 	return all, nil
 }
 
-// read adds the documents of one file. It decodes each twice, side by side: loosely, to see its kind, and strictly into
-// the type of that kind, so that the lines in errors are those of the file.
+// read adds the documents of one file. It decodes each document twice: into a
+// node, for its kind, and strictly into the type of that kind. A single decoder
+// reads the whole file, so the lines in errors are those of the file.
 func (m *Manifests) read(file string, text []byte) error {
 	loose, strict := yaml.NewDecoder(bytes.NewReader(text)), yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true)
@@ -96,13 +98,12 @@ func (m *Manifests) read(file string, text []byte) error {
 	}
 }
 
-// resource is what the kinds have in common here.
+// resource is implemented by all kinds.
 type resource interface {
 	Ref() checks.Ref
 	validate() error
 }
 
-// document adds one document.
 func (m *Manifests) document(place string, doc *yaml.Node, strict *yaml.Decoder) error {
 	decode := func(into resource) error {
 		if err := strict.Decode(into); err != nil {
@@ -113,7 +114,7 @@ func (m *Manifests) document(place string, doc *yaml.Node, strict *yaml.Decoder)
 		}
 		return m.add(into.Ref().String(), place)
 	}
-	if empty(doc) { // nothing but comments
+	if empty(doc) { // only comments
 		return strict.Decode(new(any))
 	}
 	kind, err := kindOf(doc)
@@ -134,14 +135,14 @@ func (m *Manifests) document(place string, doc *yaml.Node, strict *yaml.Decoder)
 		m.Subnets = append(m.Subnets, s)
 		return decode(s)
 	}
-	return fmt.Errorf("kind: unknown kind %q: known are %s, %s and %s", kind, clusterKind, poolKind, subnetKind)
+	return fmt.Errorf("kind: unknown kind %q: use %s, %s and %s", kind, clusterKind, poolKind, subnetKind)
 }
 
-// add notes where a resource stands. Azure does not tell names apart by case.
+// add records the document of a resource. Names in Azure compare without case.
 func (m *Manifests) add(resource, place string) error {
 	key := strings.ToLower(resource)
 	if other, twice := m.places[key]; twice {
-		return fmt.Errorf("metadata.name: %s is there already, in %s", resource, other)
+		return fmt.Errorf("metadata.name: %s is already defined in %s", resource, other)
 	}
 	m.places[key] = place
 	return nil

@@ -57,107 +57,107 @@ func TestBadManifests(t *testing.T) {
 		"EmptyFolder": {
 			reason: "a folder without manifests is a mistake",
 			files:  map[string]string{"readme.md": "hello"},
-			want:   "dir: there is no *.yaml or *.yml file in this folder",
+			want:   "dir: no *.yaml or *.yml file in this folder",
 		},
 		"NoResource": {
-			reason: "so is one in which there is nothing to do",
+			reason: "a folder with nothing to reconcile is a mistake",
 			files:  map[string]string{"a.yaml": "# nothing\n", "b.yaml": aSubnet},
-			want:   "dir: there is nothing to reconcile: give at least one ManagedCluster or AgentPool",
+			want:   "dir: no resource to reconcile; add at least one ManagedCluster or AgentPool",
 		},
 		"NotYAML": {
-			reason: "the file and the line are named",
+			reason: "the error names the file and the line",
 			files:  map[string]string{"a.yaml": aCluster + "---\nkind: [\n"},
 			want:   "dir/a.yaml: document 2: not YAML: line 8: did not find expected node content",
 		},
 		"NotAMapping": {
 			reason: "a document is a mapping",
 			files:  map[string]string{"a.yaml": "- kind: AgentPool\n"},
-			want:   "dir/a.yaml: document 1: line 1: not a resource: give a mapping with kind, metadata and spec",
+			want:   "dir/a.yaml: document 1: line 1: not a resource; use a mapping with kind, metadata and spec",
 		},
 		"NoKind": {
-			reason: "each document says its kind",
+			reason: "each document needs a kind",
 			files:  map[string]string{"a.yaml": "metadata:\n  name: x\n"},
 			want:   "dir/a.yaml: document 1: kind: missing",
 		},
 		"UnknownKind": {
-			reason: "only kinds that somebody reconciles are taken",
+			reason: "an unknown kind",
 			files:  map[string]string{"a.yaml": aCluster + "---\nkind: Widget\n"},
-			want:   `dir/a.yaml: document 2: kind: unknown kind "Widget": known are ManagedCluster, AgentPool and Subnet`,
+			want:   `dir/a.yaml: document 2: kind: unknown kind "Widget": use ManagedCluster, AgentPool and Subnet`,
 		},
 		"UnknownField": {
-			reason: "a typing error is not overlooked",
+			reason: "a misspelt field",
 			files:  map[string]string{"a.yaml": aCluster + "---\n" + replaced(aPool, "vmSize", "vmsize")},
 			want:   "dir/a.yaml: document 2: line 13: spec.vmsize: unknown field",
 		},
 		"FieldOfStatus": {
-			reason: "what Azure reports is not for a person to write",
+			reason: "Azure alone sets the status",
 			files:  map[string]string{"a.yaml": aCluster + "status: {}\n"},
 			want:   "dir/a.yaml: document 1: line 7: status: unknown field",
 		},
 		"WrongType": {
-			reason: "the field is named, not only the line",
+			reason: "the error names the field and the line",
 			files:  map[string]string{"a.yaml": replaced(aPool, "count: 3", "count: three")},
 			want:   "dir/a.yaml: document 1: line 7: spec.count: cannot unmarshal !!str `three` into int32",
 		},
 		"FieldTwice": {
-			reason: "the second would win silently",
+			reason: "the second value would replace the first silently",
 			files:  map[string]string{"a.yaml": aPool + "  count: 4\n"},
 			want:   `dir/a.yaml: document 1: line 8: spec.count: mapping key "count" already defined at line 7`,
 		},
 		"Twice": {
-			reason: "two resources of one name would fight, also across files and in another case",
+			reason: "names compare across files and without case",
 			files:  map[string]string{"a.yaml": aCluster, "b.yaml": replaced(aCluster, "demo", "Demo")},
-			want:   "dir/b.yaml: document 1: metadata.name: ManagedCluster Demo is there already, in dir/a.yaml: document 1",
+			want:   "dir/b.yaml: document 1: metadata.name: ManagedCluster Demo is already defined in dir/a.yaml: document 1",
 		},
 		"NoName": {
-			reason: "a resource has a name",
+			reason: "a resource needs a name",
 			files:  map[string]string{"a.yaml": replaced(aCluster, "demo", `""`)},
-			want:   "dir/a.yaml: document 1: metadata.name: missing: give the name of a cluster: letters, digits, _ and -, at most 63",
+			want:   "dir/a.yaml: document 1: metadata.name: missing; use the name of a cluster: letters, digits, _ and -, at most 63",
 		},
 		"BadPoolName": {
-			reason: "Azure would refuse it",
+			reason: "Azure refuses the name",
 			files:  map[string]string{"a.yaml": replaced(aPool, "system", "System-Pool")},
-			want:   `dir/a.yaml: document 1: metadata.name: "System-Pool" does not parse: give the name of a pool: a lower-case letter, then lower-case letters and digits, at most 12`,
+			want:   `dir/a.yaml: document 1: metadata.name: "System-Pool" is invalid; use the name of a pool: a lower-case letter, then lower-case letters and digits, at most 12`,
 		},
 		"NoOwner": {
-			reason: "a pool belongs to a cluster",
+			reason: "a pool needs a cluster",
 			files:  map[string]string{"a.yaml": replaced(aPool, "  owner: demo\n", "")},
-			want:   "dir/a.yaml: document 1: spec.owner: missing: give the name of a cluster: letters, digits, _ and -, at most 63",
+			want:   "dir/a.yaml: document 1: spec.owner: missing; use the name of a cluster: letters, digits, _ and -, at most 63",
 		},
 		"BadOwner": {
 			reason: "an ID is not a name",
 			files:  map[string]string{"a.yaml": replaced(aPool, "demo", "/subscriptions/x")},
-			want:   `dir/a.yaml: document 1: spec.owner: "/subscriptions/x" does not parse: give the name of a cluster: letters, digits, _ and -, at most 63`,
+			want:   `dir/a.yaml: document 1: spec.owner: "/subscriptions/x" is invalid; use the name of a cluster: letters, digits, _ and -, at most 63`,
 		},
 		"BadVersion": {
-			reason: "without quotes, 1.30 would be the number 1.3; this is no version at all",
+			reason: "a version is a number with a dot",
 			files:  map[string]string{"a.yaml": replaced(aCluster, "1.34", "latest")},
-			want:   `dir/a.yaml: document 1: spec.kubernetesVersion: "latest" does not parse: give a version, as in "1.34"`,
+			want:   `dir/a.yaml: document 1: spec.kubernetesVersion: "latest" is invalid; use a version, as in "1.34"`,
 		},
 		"NoLocation": {
-			reason: "Azure needs one",
+			reason: "a cluster needs a region",
 			files:  map[string]string{"a.yaml": replaced(aCluster, "westeurope", "")},
-			want:   "dir/a.yaml: document 1: spec.location: missing: give a region of Azure",
+			want:   "dir/a.yaml: document 1: spec.location: missing; use a region of Azure",
 		},
 		"NoCount": {
-			reason: "a pool without nodes is forgetfulness",
+			reason: "a pool needs nodes",
 			files:  map[string]string{"a.yaml": replaced(aPool, "  count: 3\n", "")},
-			want:   "dir/a.yaml: document 1: spec.count: 0 is out of range: give 1 to 1000",
+			want:   "dir/a.yaml: document 1: spec.count: 0 is out of range; use 1 to 1000",
 		},
 		"BadSubnet": {
-			reason: "the network is missing",
+			reason: "the name of the network is missing",
 			files:  map[string]string{"a.yaml": aPool + "  subnet: apps\n"},
-			want:   `dir/a.yaml: document 1: spec.subnet: "apps" does not parse: give the name of a subnet, as in "network/subnet"`,
+			want:   `dir/a.yaml: document 1: spec.subnet: "apps" is invalid; use the name of a subnet, as in "network/subnet"`,
 		},
 		"BadDuration": {
-			reason: "a duration has a unit",
+			reason: "a duration without a unit",
 			files:  map[string]string{"a.yaml": replaced(aSubnet, "90s", "ninety")},
-			want:   `dir/a.yaml: document 1: line 4: appearsAfter: "ninety" is no duration: write it like 9m30s`,
+			want:   `dir/a.yaml: document 1: line 4: appearsAfter: "ninety" is not a duration; use the form 9m30s`,
 		},
 		"NegativeDuration": {
-			reason: "nothing happens before the start",
+			reason: "a time before the start",
 			files:  map[string]string{"a.yaml": replaced(aSubnet, "90s", "-1s")},
-			want:   "dir/a.yaml: document 1: appearsAfter: -1s is in the past: give a duration from 0s on",
+			want:   "dir/a.yaml: document 1: appearsAfter: -1s is before the start; use 0s or more",
 		},
 	}
 	for name, tc := range cases {
@@ -168,7 +168,7 @@ func TestBadManifests(t *testing.T) {
 			}
 			_, err := readManifests(fsys, ".", "dir")
 			if err == nil {
-				t.Fatalf("%s: want an error", tc.reason)
+				t.Fatalf("%s: want an error, got none", tc.reason)
 			}
 			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
@@ -184,7 +184,7 @@ func FuzzReadManifests(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := readManifests(fstest.MapFS{"a.yaml": {Data: []byte(text)}}, ".", "dir")
 		if err != nil && strings.ContainsAny(err.Error(), "\n\r") {
-			t.Errorf("an error is one line: %q", err)
+			t.Errorf("the error has several lines: %q", err)
 		}
 	})
 }

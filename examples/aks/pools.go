@@ -13,21 +13,24 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// poolExtensions is what is special about agent pools. Each line spares Azure the requests that it would refuse, and
-// tells a person why the pool is not there yet.
+// poolExtensions returns the checks and rules of agent pools. Each prevents
+// requests that Azure would refuse, and explains why the pool is not ready.
 func poolExtensions() flow.Extensions[*AgentPool] {
 	return flow.Extensions[*AgentPool]{
-		// Before anything is asked or sent: is the cluster there, is it ready, and does nothing go on in it?
+		// Before all requests: the cluster must exist, be ready and have no
+		// operation under way.
 		OwnerCheck: chain.New(
 			checks.OwnerReady(),
 			checks.OwnerProvisioningState(clusterState),
 		),
-		// After the GET and before the PUT: is the subnet there, and does Azure work on this pool already?
+		// After the GET, before the PUT: the subnet must exist, and the pool
+		// must have no operation under way.
 		PreCheck: chain.New(
 			checks.ReferenceReady("network", func(p *AgentPool) []checks.Ref { return []checks.Ref{p.SubnetRef()} }),
 			checks.ProvisioningState(poolState),
 		),
-		// What the default table would not look at again for an hour is over in minutes here.
+		// The default table would retry this error after an hour. Here it ends
+		// in minutes.
 		Classify: chain.New(
 			classify.Table{{
 				Name:    "ControlPlaneLagsBehind",
@@ -39,10 +42,11 @@ func poolExtensions() flow.Extensions[*AgentPool] {
 	}
 }
 
-// poolState is the selector of a pool's state.
+// poolState selects a pool's state.
 func poolState(p *AgentPool) *string { return p.Status.ProvisioningState }
 
-// poolOperations is how an agent pool is read from Azure and written to it, and how its owner is found.
+// poolOperations returns the functions that read a pool from Azure, write it,
+// and find its owner.
 func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Resolver) flow.Operations[*AgentPool] {
 	return flow.Operations[*AgentPool]{
 		Key:        func(p *AgentPool) string { return p.Meta.Name },
@@ -57,7 +61,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 			found, err := api.Get(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, nil)
 			return azure.Observe(err, func() { p.Status.ProvisioningState = nil }, func() bool {
 				p.observe(found.AgentPool)
-				return p.same(found.AgentPool)
+				return p.matches(found.AgentPool)
 			})
 		},
 
@@ -65,7 +69,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 			p := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, p.wanted(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, p.desired(),
 						&armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armcontainerservice.AgentPoolsClientCreateOrUpdateResponse) { p.observe(made.AgentPool) })
@@ -73,8 +77,8 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 	}
 }
 
-// wanted is the pool as Azure wants to be told.
-func (p *AgentPool) wanted() armcontainerservice.AgentPool {
+// desired returns the pool in the form of the SDK.
+func (p *AgentPool) desired() armcontainerservice.AgentPool {
 	properties := &armcontainerservice.ManagedClusterAgentPoolProfileProperties{VMSize: &p.Spec.VMSize, Count: &p.Spec.Count}
 	if p.Spec.Subnet != "" {
 		properties.VnetSubnetID = new(subnetID(p.Spec.Subnet))
@@ -82,13 +86,13 @@ func (p *AgentPool) wanted() armcontainerservice.AgentPool {
 	return armcontainerservice.AgentPool{Properties: properties}
 }
 
-// same tells whether Azure has what the spec says.
-func (p *AgentPool) same(found armcontainerservice.AgentPool) bool {
+// matches reports whether the pool in Azure has the spec.
+func (p *AgentPool) matches(found armcontainerservice.AgentPool) bool {
 	f := found.Properties
 	return f != nil && azure.Equal(f.VMSize, p.Spec.VMSize) && azure.Equal(f.Count, p.Spec.Count)
 }
 
-// observe takes over what Azure says of the pool.
+// observe stores the state that Azure reports.
 func (p *AgentPool) observe(found armcontainerservice.AgentPool) {
 	if found.Properties != nil {
 		p.Status.ProvisioningState = found.Properties.ProvisioningState

@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// These tests show how a user tests pools.go without a cloud: the order of links with chaintest and checkstest, the checks
-// with checkstest, and the flow with flowtest.
+// These tests show how to test pools.go without a cloud: the order of the links
+// with chaintest, the checks with checkstest, and the flow with flowtest.
 
 func cluster(state string) *Cluster { return &Cluster{Status: Status{ProvisioningState: &state}} }
 
@@ -36,12 +36,12 @@ func TestPoolOwnerCheck(t *testing.T) {
 		return checkstest.OwnerRequest(checkstest.OwnedBy(owner))
 	}
 	checkstest.Run(t, poolExtensions().OwnerCheck, checkstest.OwnerCases{
-		"Succeeded": {Reason: "the cluster is there", Request: of(checkstest.Ready(demo, cluster("Succeeded"))), Want: checkstest.Proceeds()},
+		"Succeeded": {Reason: "the cluster exists", Request: of(checkstest.Ready(demo, cluster("Succeeded"))), Want: checkstest.Proceeds()},
 		"Upgrading": {Reason: "Azure refuses changes of its pools", Request: of(checkstest.Ready(demo, cluster("Upgrading"))),
 			Want: checkstest.Blocks(checks.ReasonOwnerState, checks.WithWaitingFor(demo))},
-		"NotReady": {Reason: "its state is not current", Request: of(checkstest.NotReady(demo, cluster("Succeeded"), "Blocked")),
+		"NotReady": {Reason: "the reported state may be stale", Request: of(checkstest.NotReady(demo, cluster("Succeeded"), "Blocked")),
 			Want: checkstest.Blocks(checks.ReasonOwnerNotReady, checks.WithWaitingFor(demo))},
-		"NotFound": {Reason: "it does not exist", Request: of(checkstest.NotFound(demo)),
+		"NotFound": {Reason: "the cluster does not exist", Request: of(checkstest.NotFound(demo)),
 			Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(demo))},
 	})
 }

@@ -2,17 +2,18 @@ package main
 
 import "github.com/windlass-go/windlass/checks"
 
-// The kinds of resources that the example knows.
+// The kinds of the example.
 const (
 	clusterKind = "ManagedCluster"
 	poolKind    = "AgentPool"
 	subnetKind  = "Subnet"
 )
 
-// Meta is what all resources have.
+// Meta holds the fields that all kinds share.
 type Meta struct {
 	Name string `yaml:"name"`
-	// Generation counts the changes of the spec. Here nobody changes it, so it stays 1.
+	// Generation counts the changes of the spec. It stays 1 here, because the
+	// specs never change.
 	Generation int64 `yaml:"-"`
 }
 
@@ -24,7 +25,6 @@ type Cluster struct {
 	Status Status      `yaml:"-"`
 }
 
-// ClusterSpec is what a person wants of a cluster.
 type ClusterSpec struct {
 	Location          string `yaml:"location"`
 	KubernetesVersion string `yaml:"kubernetesVersion"`
@@ -38,21 +38,21 @@ type AgentPool struct {
 	Status Status   `yaml:"-"`
 }
 
-// PoolSpec is what a person wants of an agent pool.
 type PoolSpec struct {
 	Owner  string `yaml:"owner"` // the name of its cluster
 	VMSize string `yaml:"vmSize"`
 	Count  int32  `yaml:"count"`
-	// Subnet is the name of the Subnet that the nodes are in, as "network/subnet". Empty: the cluster's own.
+	// Subnet is the name of the nodes' Subnet, as "network/subnet". Empty: the
+	// subnet of the cluster.
 	Subnet string `yaml:"subnet"`
 }
 
-// Status is what Azure said of a resource when it was last seen.
+// Status holds the last report of Azure.
 type Status struct {
 	ProvisioningState *string // nil: never reported
 }
 
-// String is the provisioning state, empty if it was never reported.
+// String returns the provisioning state, or "" if Azure never reported it.
 func (s *Status) String() string {
 	if s.ProvisioningState == nil {
 		return ""
@@ -60,11 +60,12 @@ func (s *Status) String() string {
 	return *s.ProvisioningState
 }
 
-// Subnet is here to be referred to. Nothing reconciles it: a person makes it.
+// Subnet is only referred to. A person creates it; no reconciler does.
 type Subnet struct {
 	Kind string `yaml:"kind"`
 	Meta Meta   `yaml:"metadata"`
-	// AppearsAfter is when, counted from the start of the run, a person makes it. Zero: it is there from the start.
+	// AppearsAfter is the time after the start at which a person creates the
+	// subnet. Zero: it exists from the start.
 	AppearsAfter Duration `yaml:"appearsAfter"`
 }
 
@@ -77,7 +78,7 @@ func (p *AgentPool) Ref() checks.Ref { return checks.Ref{Kind: poolKind, Name: p
 // OwnerRef names the pool's cluster.
 func (p *AgentPool) OwnerRef() checks.Ref { return checks.Ref{Kind: clusterKind, Name: p.Spec.Owner} }
 
-// SubnetRef names the pool's subnet; the zero Ref if it has none of its own.
+// SubnetRef names the pool's subnet. It is zero without one.
 func (p *AgentPool) SubnetRef() checks.Ref {
 	if p.Spec.Subnet == "" {
 		return checks.Ref{}

@@ -10,16 +10,17 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Simulation is one run of the manifests against a cloud of its own.
+// Simulation is one run of the manifests, with its own cloud.
 type Simulation struct {
 	cloud    *cloud.Cloud
 	engine   *sim.Engine
 	clusters *flow.Reconciler[*Cluster]
 	pools    *flow.Reconciler[*AgentPool]
-	happened func(object, what string) // is called at each event; may be nil
+	onEvent  func(object, what string) // may be nil
 }
 
-// NewSimulation sets up a run. The manifests may be used for other runs, too. The options are for both reconcilers.
+// NewSimulation sets up a run. It does not change the manifests. Both
+// reconcilers get the options.
 func NewSimulation(m *Manifests, withChecks bool, opts ...flow.Option) (*Simulation, error) {
 	s := &Simulation{engine: sim.NewEngine()}
 	s.cloud = cloud.New(s.engine.Now)
@@ -44,8 +45,8 @@ func NewSimulation(m *Manifests, withChecks bool, opts ...flow.Option) (*Simulat
 			store.Add(subnet.Ref(), subnet)
 			store.Report(subnet.Ref(), checks.Readiness{State: checks.Ready})
 			s.engine.Wake(subnet.Ref())
-			if s.happened != nil {
-				s.happened(subnet.Ref().String(), made)
+			if s.onEvent != nil {
+				s.onEvent(subnet.Ref().String(), made)
 			}
 		})
 	}

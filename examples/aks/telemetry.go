@@ -30,28 +30,29 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// setUp is all that it takes to have spans, metrics and log lines of every reconciler: give the observer to each of them
-// (flow.WithObserver) and the context to each pass, and call stop in the end. The options may be left out.
+// setUp makes an observer that sends spans, metrics and log lines. Give it to
+// each reconciler with flow.WithObserver, pass the context to each pass, and
+// call stop at the end. opts is optional.
 func setUp(ctx context.Context, spans sdktrace.SpanExporter, metrics sdkmetric.Exporter, lines slog.Handler, opts ...otelx.Option) (
 	_ context.Context, _ chain.Observer, stop func(context.Context) error) {
-	// Who it is that sends them.
-	who := sdkresource.NewSchemaless(attribute.String("service.name", "windlass-example-aks"))
-	// Spans are sent in batches. Virtual time is faster than an exporter and must wait for it; leave WithBlocking out.
-	tracers := sdktrace.NewTracerProvider(sdktrace.WithResource(who), sdktrace.WithBatcher(spans, sdktrace.WithBlocking()))
-	// Metrics are sent once a minute, and in the end.
-	meters := sdkmetric.NewMeterProvider(sdkmetric.WithResource(who), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))
-	// Log lines go to the logger of the context, whichever it is.
+	service := sdkresource.NewSchemaless(attribute.String("service.name", "windlass-example-aks"))
+	// The exporter receives spans in batches. Virtual time is faster than an
+	// exporter, so a span waits for it here. Remove WithBlocking in a real program.
+	tracers := sdktrace.NewTracerProvider(sdktrace.WithResource(service), sdktrace.WithBatcher(spans, sdktrace.WithBlocking()))
+	// The exporter receives metrics once a minute and at the end.
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithResource(service), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))
+	// Log lines use the logger of the context.
 	ctx = logr.NewContext(ctx, logr.FromSlogHandler(lines))
 	observer := otelx.New(append(opts, otelx.WithTracerProvider(tracers), otelx.WithMeterProvider(meters))...)
-	// What was not sent yet is sent by shutting down.
+	// Shutdown sends the rest.
 	return ctx, observer, func(ctx context.Context) error { return errors.Join(tracers.Shutdown(ctx), meters.Shutdown(ctx)) }
 }
 
-// telemetry is what the flags -otel and -otlp say.
+// telemetry holds the values of the flags -otel and -otlp.
 type telemetry struct {
-	print  bool          // -otel
-	to     string        // -otlp
-	within time.Duration // how long the end may take to send what is left
+	print        bool          // -otel
+	to           string        // -otlp
+	flushTimeout time.Duration // limits the sending of the rest at the end
 }
 
 func (t *telemetry) flags(flags *flag.FlagSet) {
@@ -67,17 +68,17 @@ func (t *telemetry) check(given map[string]bool) error {
 	}
 	switch {
 	case t.print && given["otlp"]:
-		return errors.New("-otel and -otlp: give one of them")
+		return errors.New("-otel and -otlp: use one of them")
 	case t.on() && given["explain"]:
-		return errors.New("-otel and -otlp do not go with -explain, which runs quietly")
+		return errors.New("-otel and -otlp cannot be used with -explain")
 	}
 	return nil
 }
 
-// on tells whether there is to be telemetry.
+// on reports whether telemetry is on.
 func (t *telemetry) on() bool { return t.print || t.to != "" }
 
-// endpoint reads what -otlp says.
+// endpoint parses the value of -otlp.
 func endpoint(text string) (*url.URL, error) {
 	whole, hasScheme := text, strings.Contains(text, "://")
 	if !hasScheme {
@@ -86,12 +87,12 @@ func endpoint(text string) (*url.URL, error) {
 	u, err := url.Parse(whole)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || !hasScheme && u.Port() == "" ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("-otlp: %q is no endpoint: give http://HOST:PORT, https://HOST:PORT or HOST:PORT", text)
+		return nil, fmt.Errorf("-otlp: %q is not an endpoint; use http://HOST:PORT, https://HOST:PORT or HOST:PORT", text)
 	}
 	return u, nil
 }
 
-// show runs the manifests with telemetry, sends or prints it, and says what came of that.
+// show runs the manifests with telemetry, and sends or prints it.
 func (t *telemetry) show(out, errOut io.Writer, timeout time.Duration, m *Manifests) error {
 	spans, metrics, err := t.exporters(out)
 	if err != nil {
@@ -106,23 +107,23 @@ func (t *telemetry) show(out, errOut io.Writer, timeout time.Duration, m *Manife
 		return err
 	}
 	var late error
-	if t.print { // the log lines tell the story in place of the timeline
-		s.happened = func(object, what string) { logr.FromContextOrDiscard(ctx).Info(what, "object", object) }
+	if t.print { // the log lines replace the timeline
+		s.onEvent = func(object, what string) { logr.FromContextOrDiscard(ctx).Info(what, "object", object) }
 		late = s.engine.Show(ctx, io.Discard, timeout, s.engine.AllReady, s.engine.NotReady, "")
 	} else {
 		late = show(ctx, out, timeout, m, s)
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.within)
+	ctx, cancel := context.WithTimeout(ctx, t.flushTimeout)
 	defer cancel()
 	stopped := stop(ctx)
 	sent, refused := counted.result()
 	if t.to != "" && (sent > 0 || refused == nil) {
 		fmt.Fprintf(out, "\n%d spans were sent to %s\n", sent, t.to)
 	}
-	return errors.Join(late, t.notTaken(cmp.Or(refused, stopped)))
+	return errors.Join(late, t.exportError(cmp.Or(refused, stopped)))
 }
 
-// exporters print to out what they get, or send it.
+// exporters returns exporters that print to out, or that send.
 func (t *telemetry) exporters(out io.Writer) (spans sdktrace.SpanExporter, metrics sdkmetric.Exporter, err error) {
 	var errs [2]error
 	if t.print {
@@ -134,8 +135,9 @@ func (t *telemetry) exporters(out io.Writer) (spans sdktrace.SpanExporter, metri
 	if err != nil {
 		return nil, nil, err
 	}
-	// Spans and metrics share the time that there is. Nothing is sent again, for a person waits.
-	client := &http.Client{Transport: strict{http.DefaultTransport}, Timeout: t.within / 2}
+	// Spans and metrics share the time limit. The exporters do not retry,
+	// because the user waits.
+	client := &http.Client{Transport: strict{http.DefaultTransport}, Timeout: t.flushTimeout / 2}
 	ctx := context.Background()
 	spans, errs[0] = otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(to.JoinPath("v1/traces").String()),
 		otlptracehttp.WithHTTPClient(client), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
@@ -144,26 +146,27 @@ func (t *telemetry) exporters(out io.Writer) (spans sdktrace.SpanExporter, metri
 	return spans, metrics, errors.Join(errs[:]...)
 }
 
-// notTaken says what an error means for who gave the flag.
-func (t *telemetry) notTaken(err error) error {
+// exportError adds the flag to the error of an exporter.
+func (t *telemetry) exportError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case t.print:
 		return fmt.Errorf("-otel: not all telemetry was printed: %w", err)
 	}
-	return fmt.Errorf("-otlp: %s did not take the telemetry: %w", t.to, err)
+	return fmt.Errorf("-otlp: %s did not accept the telemetry: %w", t.to, err)
 }
 
-// atVirtualTime puts on each span when it was in the run; its own times are those of the clock on the wall.
+// atVirtualTime adds the virtual time of the pass to each span. The span's own
+// times are real times.
 func atVirtualTime(now func() string) otelx.Option {
 	return otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("example.at", now())}
 	})
 }
 
-// lines prints the log lines of -otel, at a verbosity that shows points and links (logr's V(n) is slog's level -n). In place
-// of time and level there is the virtual time.
+// lines prints the log lines of -otel, with points and links (logr's V(n) is
+// slog's level -n). The virtual time replaces time and level.
 func (t *telemetry) lines(out io.Writer, now func() string) slog.Handler {
 	if !t.print {
 		return slog.DiscardHandler
@@ -182,8 +185,9 @@ func (t *telemetry) lines(out io.Writer, now func() string) slog.Handler {
 	})
 }
 
-// counter counts the spans that an exporter took. The SDK tells of an error only its global handler; here it is kept, and
-// nothing is exported after it.
+// counter counts the spans that an exporter accepted. The SDK reports an error
+// only to its global handler; counter keeps the first one and exports nothing
+// after it.
 type counter struct {
 	sdktrace.SpanExporter
 	mu  sync.Mutex
@@ -210,7 +214,8 @@ func (c *counter) result() (int, error) {
 	return c.n, c.err
 }
 
-// strict makes an error of every answer but a good one, with the status, which the exporters tell of some only.
+// strict turns every response without success into an error with its status.
+// The exporters report only some of them.
 type strict struct{ http.RoundTripper }
 
 func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -30,10 +30,9 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// attrs are attributes, as text.
 type attrs map[string]string
 
-// span is what there is to see of a span.
+// span holds the compared parts of a span.
 type span struct {
 	Name    string
 	Failed  bool
@@ -47,7 +46,8 @@ type event struct {
 	Attrs attrs
 }
 
-// metric is a metric with the attributes and, of a counter, the numbers of its series.
+// metric holds the attributes of a metric and, for a counter, the values of its
+// series.
 type metric struct {
 	Name   string
 	Series []series
@@ -58,13 +58,13 @@ type series struct {
 	N     int64
 }
 
-// received is all that is to be seen of a run.
+// received holds the telemetry of a run.
 type received struct {
 	spans   []span
 	metrics []metric
 }
 
-// receiver takes what is sent by OTLP over HTTP.
+// receiver receives OTLP over HTTP.
 type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -72,7 +72,8 @@ type receiver struct {
 	received
 }
 
-// receive starts a receiver. refuse may answer a request in its place, and then says true.
+// receive starts a receiver. refuse may write the response itself; it then
+// returns true.
 func receive(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool) *receiver {
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -100,7 +101,7 @@ func receive(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool)
 				r.takeMetrics(&got)
 			}
 		default:
-			err = fmt.Errorf("what is to be sent to %s?", req.URL.Path)
+			err = fmt.Errorf("unexpected request to %s", req.URL.Path)
 		}
 		if err != nil {
 			t.Error(err)
@@ -153,7 +154,7 @@ func protoAttrs(all []*commonpb.KeyValue) attrs {
 	return made
 }
 
-// jsonAttrs are attributes as the exporters to standard output print them.
+// jsonAttrs holds attributes in the format of the exporters to standard output.
 type jsonAttrs []struct {
 	Key   string
 	Value struct{ Value any }
@@ -162,7 +163,7 @@ type jsonAttrs []struct {
 func (all jsonAttrs) read() attrs {
 	made := attrs{}
 	for _, a := range all {
-		made[a.Key], _ = a.Value.Value.(string) // as protoAttrs
+		made[a.Key], _ = a.Value.Value.(string) // as in protoAttrs
 		list, _ := a.Value.Value.([]any)
 		for _, v := range list {
 			made[a.Key] += fmt.Sprint(v)
@@ -171,7 +172,7 @@ func (all jsonAttrs) read() attrs {
 	return made
 }
 
-// read reads what -otel prints: JSON and nothing else.
+// read parses the output of -otel, which is only JSON.
 func read(t *testing.T, text string) (r received) {
 	t.Helper()
 	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
@@ -238,17 +239,18 @@ func story(t *testing.T) []sim.Pass {
 	return s.engine.Passes(checks.Ref{})
 }
 
-// told is what the engine and a span say of a pass both. Blocks are its events with that verdict.
-type told struct {
+// passRecord holds the values of a pass that both the engine and its span have.
+// Blocks has its events with the verdict block.
+type passRecord struct {
 	Name, Key, At, Reason, Service string
 	Failed                         bool
 	Blocks                         []string
 }
 
-func tellPasses(all []sim.Pass) (list []told) {
+func recordPasses(all []sim.Pass) (list []passRecord) {
 	for _, p := range all {
 		o := p.Outcome
-		one := told{Name: "reconcile " + p.Resource.Kind, Key: p.Resource.Name, At: flowtest.Stamp(p.At), Reason: o.Reason(),
+		one := passRecord{Name: "reconcile " + p.Resource.Kind, Key: p.Resource.Name, At: flowtest.Stamp(p.At), Reason: o.Reason(),
 			Service: "windlass-example-aks", Failed: o.State() == flow.StateFailed}
 		if o.State() == flow.StateBlocked {
 			one.Blocks = []string{strings.Join([]string{o.Point(), o.Link(), o.Reason()}, " ")}
@@ -258,9 +260,9 @@ func tellPasses(all []sim.Pass) (list []told) {
 	return list
 }
 
-func tellSpans(all []span) (list []told) {
+func recordSpans(all []span) (list []passRecord) {
 	for _, s := range all {
-		one := told{Name: s.Name, Key: s.Attrs["windlass.key"], At: s.Attrs["example.at"], Reason: s.Attrs["windlass.reason"],
+		one := passRecord{Name: s.Name, Key: s.Attrs["windlass.key"], At: s.Attrs["example.at"], Reason: s.Attrs["windlass.reason"],
 			Service: s.Service, Failed: s.Failed}
 		for _, e := range s.Events {
 			if e.Name == "windlass.link" && e.Attrs["windlass.verdict"] == "block" {
@@ -273,9 +275,9 @@ func tellSpans(all []span) (list []told) {
 	return list
 }
 
-// Both ways show the same: what the engine knows of its passes.
+// TestTelemetry: -otel and -otlp report the passes of the engine.
 func TestTelemetry(t *testing.T) {
-	want := tellPasses(story(t))
+	want := recordPasses(story(t))
 	cases := map[string]struct {
 		reason string
 		run    func(t *testing.T) received
@@ -291,8 +293,8 @@ func TestTelemetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Log(tc.reason)
 			got := tc.run(t)
-			if diff := cmp.Diff(want, tellSpans(got.spans)); diff != "" {
-				t.Errorf("a span for each pass, -engine, +spans:\n%s", diff)
+			if diff := cmp.Diff(want, recordSpans(got.spans)); diff != "" {
+				t.Errorf("want a span for each pass: -engine, +spans:\n%s", diff)
 			}
 			mustHaveEvents(t, got.spans)
 			mustMeasure(t, got.metrics)
@@ -300,7 +302,7 @@ func TestTelemetry(t *testing.T) {
 	}
 }
 
-// mustHaveEvents looks at two passes in the middle of the story.
+// mustHaveEvents checks the events of two passes.
 func mustHaveEvents(t *testing.T, spans []span) {
 	t.Helper()
 	at := func(when, key string) []event {
@@ -322,7 +324,7 @@ func mustHaveEvents(t *testing.T, spans []span) {
 	blocked["windlass.reason"], blocked["windlass.retry"] = "OwnerState", "slow"
 	blocked["windlass.message"], blocked["windlass.waiting_for"] = `owner ManagedCluster demo is in state "Upgrading": it must be Succeeded, Failed or Canceled`, "ManagedCluster demo"
 	if diff := cmp.Diff([]event{{link, blocked}, {link, of("OwnerCheck", "OwnerReady", "proceed")}}, at("02:00", "system")); diff != "" {
-		t.Errorf("a block, and what let it through: -want, +got:\n%s", diff)
+		t.Errorf("the events of a blocked pass: -want, +got:\n%s", diff)
 	}
 	ruled := of("Classify", "Table(1 rule)", "slow")
 	ruled["windlass.reason"], ruled["windlass.retry"] = "ControlPlaneLagsBehind", "slow"
@@ -332,7 +334,7 @@ func mustHaveEvents(t *testing.T, spans []span) {
 		{link, ruled}, {"exception", attrs{"exception.type": "NodePoolMcVersionIncompatible"}},
 	}
 	if diff := cmp.Diff(want, at("09:50", "batch")); diff != "" {
-		t.Errorf("a failure: -want, +got:\n%s", diff)
+		t.Errorf("the events of a failed pass: -want, +got:\n%s", diff)
 	}
 }
 
@@ -344,7 +346,7 @@ func mustMeasure(t *testing.T, metrics []metric) {
 		for _, s := range m.Series {
 			for key, value := range s.Attrs {
 				if slices.Contains([]string{"demo", "system", "batch"}, value) || strings.Contains(value, "apps") {
-					t.Errorf("%s names a resource: %s=%s", m.Name, key, value)
+					t.Errorf("%s has the name of a resource: %s=%s", m.Name, key, value)
 				}
 			}
 		}
@@ -352,7 +354,7 @@ func mustMeasure(t *testing.T, metrics []metric) {
 	slices.Sort(names)
 	if diff := cmp.Diff([]string{"windlass.link.duration", "windlass.link.verdicts", "windlass.pass.duration", "windlass.pass.verdicts",
 		"windlass.point.duration", "windlass.point.verdicts"}, names); diff != "" {
-		t.Fatalf("each metric, once: -want, +got:\n%s", diff)
+		t.Fatalf("want each metric once: -want, +got:\n%s", diff)
 	}
 	want := attrs{"windlass.reconciler": "AgentPool", "windlass.point": "PreCheck", "windlass.link": "ReferenceReady(network)"}
 	has := func(m metric, n int64) bool {
@@ -363,11 +365,11 @@ func mustMeasure(t *testing.T, metrics []metric) {
 		byName[m.Name] = m
 	}
 	if m := byName["windlass.link.duration"]; !has(m, 0) {
-		t.Errorf("how long the check took is not in %v", m)
+		t.Errorf("the duration of the check is missing in %v", m)
 	}
 	want["windlass.verdict"], want["windlass.reason"] = "block", "ReferenceNotFound"
 	if m := byName["windlass.link.verdicts"]; !has(m, 1) {
-		t.Errorf("that the check blocked once is not in %v", m)
+		t.Errorf("the block of the check is missing in %v", m)
 	}
 }
 
@@ -398,20 +400,20 @@ func TestLogLines(t *testing.T) {
 		}
 	}
 	if n := len(regexp.MustCompile(`msg="pass ended" .* verdict=block `).FindAllString(got.Stderr, -1)); n != blocked || n == 0 {
-		t.Errorf("%d lines say that a pass was blocked, want %d", n, blocked)
+		t.Errorf("%d lines report a blocked pass, want %d", n, blocked)
 	}
 	for line := range strings.Lines(got.Stderr) {
-		line = regexp.MustCompile(` message="[^\\"]*(\\.[^\\"]*)*"`).ReplaceAllString(line, "") // which may name a state
+		line = regexp.MustCompile(` message="[^\\"]*(\\.[^\\"]*)*"`).ReplaceAllString(line, "") // a message may contain a state
 		if strings.Contains(strings.ToLower(line), "succeeded") && !strings.Contains(line, "verdict=ready ") {
-			t.Errorf("nothing succeeded but what is ready: %s", line)
+			t.Errorf("only a ready resource has succeeded: %s", line)
 		}
 		if strings.Contains(line, "time=") || strings.Contains(line, "level=") {
-			t.Errorf("the virtual time is in place of time and level: %s", line)
+			t.Errorf("want the virtual time instead of time and level: %s", line)
 		}
 	}
 }
 
-// Telemetry that is sent changes nothing of what is printed, but for a line behind it.
+// TestSentPrintsTheSame: -otlp adds one line to the output.
 func TestSentPrintsTheSame(t *testing.T) {
 	r := receive(t, nil)
 	plain := program.MustShow(t)
@@ -420,10 +422,10 @@ func TestSentPrintsTheSame(t *testing.T) {
 		t.Errorf("-plain, +sent:\n%s", cmp.Diff(plain, got))
 	}
 	if diff := cmp.Diff([]string{"/v1/traces", "/v1/metrics"}, r.paths); diff != "" {
-		t.Errorf("one request each: -want, +got:\n%s", diff)
+		t.Errorf("want one request for spans and one for metrics: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(plain, program.MustShow(t, "-otel=false")); diff != "" {
-		t.Errorf("off is off: -plain, +off:\n%s", diff)
+		t.Errorf("-otel=false changes the output: -plain, +off:\n%s", diff)
 	}
 }
 
@@ -440,7 +442,7 @@ func TestTelemetryOfARunThatIsLate(t *testing.T) {
 				simtest.InOrder(t, got.Stdout, fmt.Sprintf("\n%d spans were sent", len(spans)))
 			}
 			if len(spans) == 0 || len(spans) >= len(story(t)) {
-				t.Errorf("%d spans, want those of the passes until then", len(spans))
+				t.Errorf("%d spans, want those of the passes until the timeout", len(spans))
 			}
 			simtest.InOrder(t, program.MustBeLate(t, args...), "aks: not all is ready after 9m0s:", "or with Subnet apps/batch")
 		})
@@ -467,24 +469,24 @@ func TestEndpointDoesNotTakeIt(t *testing.T) {
 		reason string
 		refuse func(http.ResponseWriter, *http.Request) bool
 		want   []string
-		sent   bool // the spans were
+		sent   bool // whether the spans were sent
 	}{
-		"Unavailable": {"nothing is sent again, whatever Retry-After says", answer(503, ""),
-			[]string{"did not take the telemetry", "/v1/traces", "503 Service Unavailable"}, false},
-		"NotFound": {"not a receiver", answer(404, ""),
-			[]string{"did not take the telemetry", "/v1/traces", "404 Not Found"}, false},
-		"Elsewhere": {"telemetry goes where it was told to go", answer(307, ""),
-			[]string{"did not take the telemetry", "307 Temporary Redirect"}, false},
-		"NoMetrics": {"a receiver of spans only", answer(404, "/v1/metrics"),
-			[]string{"did not take the telemetry", "/v1/metrics", "404 Not Found"}, true},
-		"Some": {"a receiver may take some and say so", func(w http.ResponseWriter, req *http.Request) bool {
+		"Unavailable": {"no retry, even with Retry-After", answer(503, ""),
+			[]string{"did not accept the telemetry", "/v1/traces", "503 Service Unavailable"}, false},
+		"NotFound": {"the address is not a receiver", answer(404, ""),
+			[]string{"did not accept the telemetry", "/v1/traces", "404 Not Found"}, false},
+		"Elsewhere": {"redirects are refused", answer(307, ""),
+			[]string{"did not accept the telemetry", "307 Temporary Redirect"}, false},
+		"NoMetrics": {"the receiver accepts only spans", answer(404, "/v1/metrics"),
+			[]string{"did not accept the telemetry", "/v1/metrics", "404 Not Found"}, true},
+		"Some": {"the receiver accepts some spans and reports it", func(w http.ResponseWriter, req *http.Request) bool {
 			if !strings.HasSuffix(req.URL.Path, "/v1/traces") {
 				return false
 			}
 			w.Header().Set("Content-Type", "application/x-protobuf")
 			_, _ = w.Write(partial)
 			return true
-		}, []string{"did not take the telemetry", "too old (3 spans rejected)"}, false},
+		}, []string{"did not accept the telemetry", "too old (3 spans rejected)"}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -493,10 +495,10 @@ func TestEndpointDoesNotTakeIt(t *testing.T) {
 			got := program.MustBeLate(t, "-otlp", r.URL)
 			mustBeOneLine(t, got, append([]string{"aks: -otlp: " + r.URL}, tc.want...)...)
 			if diff := cmp.Diff([]string{"/v1/traces", "/v1/metrics"}, r.paths); diff != "" {
-				t.Errorf("each is sent once: -want, +got:\n%s", diff)
+				t.Errorf("want one request for each signal: -want, +got:\n%s", diff)
 			}
 			if out := program.Run("-otlp", r.URL).Stdout; strings.Contains(out, "spans were sent") != tc.sent {
-				t.Errorf("whether it says that spans were sent should be %t:\n%s", tc.sent, out)
+				t.Errorf("want a line about sent spans: %t:\n%s", tc.sent, out)
 			}
 		})
 	}
@@ -505,23 +507,24 @@ func TestEndpointDoesNotTakeIt(t *testing.T) {
 func mustBeOneLine(t *testing.T, text string, want ...string) {
 	t.Helper()
 	if strings.Count(text, "\n") != 1 {
-		t.Errorf("want one line:\n%s", text)
+		t.Errorf("want one line, got:\n%s", text)
 	}
 	simtest.InOrder(t, text, want...)
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestEndpointIsClosed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
 	mustBeOneLine(t, program.MustBeLate(t, "-otlp", l.Addr().String()),
-		"aks: -otlp: "+l.Addr().String()+" did not take the telemetry", "connection refused")
+		"aks: -otlp: "+l.Addr().String()+" did not accept the telemetry", "connection refused")
 }
 
-// An endpoint that takes requests and never answers is given up.
-func TestNobodyAnswers(t *testing.T) {
+// TestEndpointNeverResponds: a request without a response ends at the time
+// limit.
+func TestEndpointNeverResponds(t *testing.T) {
 	r := receive(t, func(_ http.ResponseWriter, req *http.Request) bool {
 		<-req.Context().Done()
 		return true
@@ -530,21 +533,21 @@ func TestNobodyAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	silent := telemetry{to: r.URL, within: time.Second}
+	silent := telemetry{to: r.URL, flushTimeout: time.Second}
 	err = silent.show(io.Discard, io.Discard, time.Hour, m)
 	if err == nil {
-		t.Fatal("want an error")
+		t.Fatal("want an error, got none")
 	}
-	mustBeOneLine(t, err.Error()+"\n", r.URL+" did not take the telemetry", "/v1/traces", "exceeded")
+	mustBeOneLine(t, err.Error()+"\n", r.URL+" did not accept the telemetry", "/v1/traces", "exceeded")
 }
 
 func TestEndpoint(t *testing.T) {
 	cases := map[string]struct{ reason, text, want string }{
-		"URL":      {"what collectors say", "http://localhost:4318", "http://localhost:4318/v1/traces"},
-		"TLS":      {"its port is known", "https://collector.example", "https://collector.example/v1/traces"},
-		"HostPort": {"without TLS, as it is at home", "localhost:4318", "http://localhost:4318/v1/traces"},
-		"IPv6":     {"brackets, as everywhere", "[::1]:4318", "http://[::1]:4318/v1/traces"},
-		"Path":     {"a gateway may have one", "https://gateway.example/otlp/", "https://gateway.example/otlp/v1/traces"},
+		"URL":      {"the usual endpoint of a collector", "http://localhost:4318", "http://localhost:4318/v1/traces"},
+		"TLS":      {"https has a default port", "https://collector.example", "https://collector.example/v1/traces"},
+		"HostPort": {"no scheme means http", "localhost:4318", "http://localhost:4318/v1/traces"},
+		"IPv6":     {"an IPv6 address in brackets", "[::1]:4318", "http://[::1]:4318/v1/traces"},
+		"Path":     {"a gateway with a path", "https://gateway.example/otlp/", "https://gateway.example/otlp/v1/traces"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -560,23 +563,23 @@ func TestEndpoint(t *testing.T) {
 }
 
 func TestBadTelemetryFlags(t *testing.T) {
-	const form = "is no endpoint: give http://HOST:PORT, https://HOST:PORT or HOST:PORT"
+	const form = "is not an endpoint; use http://HOST:PORT, https://HOST:PORT or HOST:PORT"
 	cases := map[string]struct {
 		reason string
 		args   []string
 		want   string
 	}{
-		"Empty":    {"nowhere", []string{"-otlp", ""}, `-otlp: "" ` + form},
-		"NoPort":   {"a host alone may be a typing error", []string{"-otlp", "localhost"}, `"localhost" ` + form},
-		"NoHost":   {"a port alone", []string{"-otlp", ":4318"}, `":4318" ` + form},
-		"NoHostIn": {"a scheme alone", []string{"-otlp", "http://"}, `"http://" ` + form},
-		"Scheme":   {"OTLP over gRPC is another thing", []string{"-otlp", "grpc://localhost:4317"}, form},
-		"Words":    {"not a URL at all", []string{"-otlp", "http://a b"}, form},
-		"Password": {"the exporters would leave it out", []string{"-otlp", "http://a:b@localhost:4318"}, form},
-		"Query":    {"and this", []string{"-otlp", "http://localhost:4318?a=b"}, form},
-		"Both":     {"what would be where?", []string{"-otel", "-otlp", "localhost:4318"}, "-otel and -otlp: give one of them"},
-		"Explain":  {"it runs quietly", []string{"-otel", "-explain", "demo"}, "do not go with -explain"},
-		"SentToo":  {"also here", []string{"-otlp", "localhost:4318", "-explain", "demo"}, "do not go with -explain"},
+		"Empty":    {"an empty endpoint", []string{"-otlp", ""}, `-otlp: "" ` + form},
+		"NoPort":   {"a host without scheme and port may be a mistake", []string{"-otlp", "localhost"}, `"localhost" ` + form},
+		"NoHost":   {"a port without a host", []string{"-otlp", ":4318"}, `":4318" ` + form},
+		"NoHostIn": {"a scheme without a host", []string{"-otlp", "http://"}, `"http://" ` + form},
+		"Scheme":   {"OTLP over gRPC is not supported", []string{"-otlp", "grpc://localhost:4317"}, form},
+		"Words":    {"not a URL", []string{"-otlp", "http://a b"}, form},
+		"Password": {"the exporters would drop the password", []string{"-otlp", "http://a:b@localhost:4318"}, form},
+		"Query":    {"the exporters would drop the query", []string{"-otlp", "http://localhost:4318?a=b"}, form},
+		"Both":     {"two destinations", []string{"-otel", "-otlp", "localhost:4318"}, "-otel and -otlp: use one of them"},
+		"Explain":  {"-explain prints no telemetry", []string{"-otel", "-explain", "demo"}, "cannot be used with -explain"},
+		"SentToo":  {"-explain sends no telemetry", []string{"-otlp", "localhost:4318", "-explain", "demo"}, "cannot be used with -explain"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The names that Azure allows.
+// The names that Azure accepts.
 var (
 	clusterName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$`)
 	poolName    = regexp.MustCompile(`^[a-z][a-z0-9]{0,11}$`)
@@ -16,22 +16,22 @@ var (
 	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 )
 
-// field is one rule of a manifest: what is wrong with the value of a field if it does not hold.
+// field is a rule for one field of a manifest.
 type field struct {
 	path  string
 	value string
-	holds *regexp.Regexp // nil: it must not be empty
+	holds *regexp.Regexp // nil: any value but ""
 	want  string
 }
 
-// check gives the first rule that does not hold.
+// check returns the error of the first broken rule.
 func check(fields ...field) error {
 	for _, f := range fields {
 		switch {
 		case f.value == "":
-			return fmt.Errorf("%s: missing: give %s", f.path, f.want)
+			return fmt.Errorf("%s: missing; use %s", f.path, f.want)
 		case f.holds != nil && !f.holds.MatchString(f.value):
-			return fmt.Errorf("%s: %q does not parse: give %s", f.path, f.value, f.want)
+			return fmt.Errorf("%s: %q is invalid; use %s", f.path, f.value, f.want)
 		}
 	}
 	return nil
@@ -63,26 +63,26 @@ func (p *AgentPool) validate() error {
 		return err
 	}
 	if p.Spec.Count < 1 || p.Spec.Count > 1000 {
-		return fmt.Errorf("spec.count: %d is out of range: give 1 to 1000", p.Spec.Count)
+		return fmt.Errorf("spec.count: %d is out of range; use 1 to 1000", p.Spec.Count)
 	}
 	return nil
 }
 
 func (s *Subnet) validate() error {
 	if s.AppearsAfter < 0 {
-		return fmt.Errorf("appearsAfter: %s is in the past: give a duration from 0s on", time.Duration(s.AppearsAfter))
+		return fmt.Errorf("appearsAfter: %s is before the start; use 0s or more", time.Duration(s.AppearsAfter))
 	}
 	return check(field{"metadata.name", s.Meta.Name, subnetName, subnetWant})
 }
 
-// Duration is a time.Duration, written "9m30s".
+// Duration is a time.Duration in the form 9m30s.
 type Duration time.Duration
 
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	parsed, err := time.ParseDuration(node.Value)
 	if err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no duration: write it like 9m30s", node.Line, node.Value)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is not a duration; use the form 9m30s", node.Line, node.Value)}}
 	}
 	*d = Duration(parsed)
 	return nil

@@ -8,16 +8,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// empty tells whether a document has nothing in it.
+// empty reports whether a document is empty.
 func empty(doc *yaml.Node) bool {
 	return doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null"
 }
 
-// kindOf is the kind that a document says it is of.
+// kindOf returns the kind of a document.
 func kindOf(doc *yaml.Node) (string, error) {
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return "", fmt.Errorf("line %d: not a resource: give a mapping with kind, metadata and spec", top.Line)
+		return "", fmt.Errorf("line %d: not a resource; use a mapping with kind, metadata and spec", top.Line)
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		if top.Content[i].Value == "kind" {
@@ -27,8 +27,8 @@ func kindOf(doc *yaml.Node) (string, error) {
 	return "", errors.New("kind: missing")
 }
 
-// oneLine makes one line of an error of the YAML library: the first thing that is wrong, with the field that is on the
-// line it names. doc may be nil.
+// oneLine shortens an error of the YAML library to one line: the first problem,
+// with the field on its line. doc may be nil.
 func oneLine(err error, doc *yaml.Node) string {
 	text := err.Error()
 	var wrong *yaml.TypeError
@@ -47,7 +47,8 @@ func oneLine(err error, doc *yaml.Node) string {
 	return fmt.Sprintf("line %d: %s: %s", line, fieldOn(doc, line), text)
 }
 
-// fieldOn is the path of the last field that begins on a line, as in "spec.count".
+// fieldOn returns the path of the last field that begins on a line, such as
+// "spec.count".
 func fieldOn(node *yaml.Node, line int) string {
 	found := ""
 	switch node.Kind {

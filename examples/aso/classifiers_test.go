@@ -24,8 +24,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// classified is a failure that a table has a rule for, with three decisions: that of the default, that of the table, and that
-// of Azure Service Operator with its extension for that resource. There, "never" stands for fatal.
+// classified is a failure with a rule, and three decisions: the default's, the
+// table's, and that of Azure Service Operator's classifier. "never" is a fatal
+// error there.
 type classified struct {
 	code    string
 	status  int
@@ -35,7 +36,7 @@ type classified struct {
 	defaultRule string
 	ours        classify.Retry
 	theirs      string
-	because     string // why ours is another than theirs; empty if it is the same
+	because     string // why the decisions differ; empty if they do not
 }
 
 // lookalike is a failure that no rule of a table may match.
@@ -48,10 +49,10 @@ type lookalike struct {
 const (
 	fast, slow, verySlow, onChange = classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange
 
-	// Why their wait is another one.
-	classOnly  = "their extension says retryable and leaves the speed at what 400 has, about an hour; here one value says both, and it is over in minutes"
-	neverAgain = "ASO does not look at a fatal error again, not even at its resync; OnChange is tried again at the resync"
-	inTurn     = "each change waits for another one that takes seconds, so a resource with many of them is done sooner"
+	// Reasons for another delay than ASO's.
+	classOnly  = "ASO sets only the class and keeps the speed of status 400, about an hour; the cause ends in minutes"
+	neverAgain = "ASO never retries a fatal error, not even at its resync; OnChange is retried at the resync"
+	inTurn     = "each change waits for another one that takes seconds, so many changes end sooner"
 )
 
 var classifierCases = map[string]struct {
@@ -59,38 +60,38 @@ var classifierCases = map[string]struct {
 	hits   []classified
 	misses []lookalike
 }{
-	"app ContainerApp": {"an environment that is being created", appHits, appMisses},
-	"app Job":          {"the same environment", appHits, appMisses},
+	"app ContainerApp": {"the environment is being created", appHits, appMisses},
+	"app Job":          {"the environment is being created", appHits, appMisses},
 
-	"cache Redis":              {"a cache that is busy", redisHits, redisMisses},
-	"cache RedisFirewallRule":  {"the same cache", redisHits, redisMisses},
-	"cache RedisLinkedServer":  {"the same cache", redisHits, redisMisses},
-	"cache RedisPatchSchedule": {"the same cache", redisHits, redisMisses},
+	"cache Redis":              {"the cache is busy", redisHits, redisMisses},
+	"cache RedisFirewallRule":  {"the cache is busy", redisHits, redisMisses},
+	"cache RedisLinkedServer":  {"the cache is busy", redisHits, redisMisses},
+	"cache RedisPatchSchedule": {"the cache is busy", redisHits, redisMisses},
 	"cdn AfdCustomDomain": {
-		"a domain whose route is being deleted",
+		"the domain's route is being deleted",
 		[]classified{{"BadRequest", 400, "This resource is still associated with a route. Delete it first.", verySlow, "BadRequest", slow, "slow", ""}},
 		[]lookalike{{"BadRequest", 400, "This resource is associated."}, {"Conflict", 409, "This resource is still associated with a route."}},
 	},
-	"cdn Route": {"a route of an origin group that is being created", originHits, originMisses},
-	"cdn Rule":  {"a rule for the same origin group", originHits, originMisses},
+	"cdn Route": {"the origin group is being created", originHits, originMisses},
+	"cdn Rule":  {"the origin group is being created", originHits, originMisses},
 	"cdn SecurityPolicy": {
-		"a policy for a domain that is being made",
+		"the policy's domain is being created",
 		[]classified{{"BadRequest", 400, "The domain is not associated with the AFDX profile or is in a invalid provisioning state.",
 			verySlow, "BadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"BadRequest", 400, "The domain is in a invalid provisioning state."}, {"BadRequest", 400, "The domain is not associated with the AFDX profile."}},
 	},
 	"compute Disk": {
-		"a disk whose access is being made, or has failed",
+		"the disk access is being created or has failed",
 		[]classified{
 			{"BadRequest", 400, "The DiskAccess resource x is not found.", verySlow, "BadRequest", slow, "very slow", classOnly},
 			{"Conflict", 409, "DiskAccess x is in failed state.", slow, "Conflict", slow, "slow", ""},
 		},
 		[]lookalike{{"BadRequest", 400, "DiskAccess x is in failed state."}, {"Conflict", 409, "not found: DiskAccess x"}},
 	},
-	"compute VirtualMachine":         {"a quota, or something else that is done to the machine", computeHits, computeMisses},
-	"compute VirtualMachineScaleSet": {"the same for many machines", computeHits, computeMisses},
+	"compute VirtualMachine":         {"the quota is used up, or another operation changes the machine", computeHits, computeMisses},
+	"compute VirtualMachineScaleSet": {"the quota is used up, or another operation changes the machine", computeHits, computeMisses},
 	"containerservice FleetsMember": {
-		"a member of a fleet that is being made",
+		"the fleet or the member's cluster is being created",
 		[]classified{
 			{"DependentResourceNotFound", 404, "", slow, "Unknown", slow, "slow", ""},
 			{"DependentResourceNotFound", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly},
@@ -98,35 +99,35 @@ var classifierCases = map[string]struct {
 		[]lookalike{{"ResourceNotFound", 404, ""}},
 	},
 	"containerservice ManagedCluster": {
-		"a role that has not arrived",
+		"the role is new",
 		[]classified{{"CustomKubeletIdentityMissingPermissionError", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"CustomKubeletIdentityMissing", 400, ""}},
 	},
 	"containerservice ManagedClustersAgentPool": {
-		"a control plane that is still upgraded",
+		"the control plane is being upgraded",
 		[]classified{{"NodePoolMcVersionIncompatible", 400, "Minor version of node pool cannot be bigger.", verySlow, "UnknownBadRequest", slow, "slow", ""}},
 		[]lookalike{{"NodePoolVersionIncompatible", 400, ""}},
 	},
 	"documentdb CassandraCluster": {
-		"a service principal that has not arrived",
+		"the service principal is new",
 		[]classified{{"BadRequest", 400, "The service principal has no rights on the subnet.", verySlow, "BadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"BadRequest", 400, "The principal has no rights."}, {"Forbidden", 403, "service principal"}},
 	},
 	"documentdb DatabaseAccount": {
-		"a region without room",
+		"the region has no capacity",
 		[]classified{{"ServiceUnavailable", 503, "We are currently experiencing high demand in this region.", slow, "ServerError", verySlow, "never",
-			"fatal is not looked at again there, not even at the resync; room comes without a change of the spec, so it is tried once in a resync, and not called stalled"}},
+			"ASO never retries a fatal error, not even at its resync; capacity needs no change of the spec, so it is retried at the resync and the resource is not stalled"}},
 		[]lookalike{{"ServiceUnavailable", 503, "Try again."}, {"TooManyRequests", 429, "currently experiencing high demand"}},
 	},
-	"documentdb MongodbDatabase": {"an account that is being made", cosmosHits, cosmosMisses},
-	"documentdb SqlDatabase":     {"the same kind of account", cosmosHits, cosmosMisses},
+	"documentdb MongodbDatabase": {"the account is being created", cosmosHits, cosmosMisses},
+	"documentdb SqlDatabase":     {"the account is being created", cosmosHits, cosmosMisses},
 	"documentdb SqlRoleAssignment": {
-		"an identity that has not arrived",
+		"the identity is new",
 		[]classified{{"BadRequest", 400, "The principal ID was not found in the AAD tenant(s).", verySlow, "BadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"BadRequest", 400, "The principal was not found."}},
 	},
 	"insights DataCollectionRule": {
-		"a workspace that is being made",
+		"the workspace is being created",
 		[]classified{
 			{"WorkspaceNotFound", 404, "", slow, "Unknown", slow, "slow", ""},
 			{"WorkspaceNotFound", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly},
@@ -134,7 +135,7 @@ var classifierCases = map[string]struct {
 		[]lookalike{{"NotFound", 404, ""}},
 	},
 	"insights ScheduledQueryRule": {
-		"what the query needs is being made",
+		"the query's data source is being created",
 		[]classified{
 			{"BadRequest", 400, "The workspace does not exist.", verySlow, "BadRequest", slow, "very slow", classOnly},
 			{"BadRequest", 400, "You have insufficient access.", verySlow, "BadRequest", slow, "very slow", classOnly},
@@ -142,64 +143,64 @@ var classifierCases = map[string]struct {
 		[]lookalike{{"BadRequest", 400, "The query is wrong."}},
 	},
 	"machinelearningservices Workspace": {
-		"a storage account that is being made",
+		"the storage account is being created",
 		[]classified{{"BadRequest", 400, "StorageAccountIsNotProvisioned: wait for it", verySlow, "BadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"BadRequest", 400, "Storage account is not provisioned"}},
 	},
 	"network AzureFirewall": {
-		"a policy that is being changed",
+		"the policy is being changed",
 		[]classified{{"AzfwAddToFirewallPolicyFailed", 400, "Failed to reference firewall policy x", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"AzfwAddToFirewallPolicyFailed", 400, "Failed to add a policy"}},
 	},
 	"network DnsForwardingRuleSetsForwardingRule": {
-		"another rule that is being written",
+		"another rule is being written",
 		[]classified{{"Conflict", 409, "Another operation is pending on the specified resource.", slow, "Conflict", fast, "slow", inTurn}},
 		[]lookalike{{"Conflict", 409, "Another operation is pending."}},
 	},
 	"network DnsForwardingRuleset": {
-		"an endpoint that is being made, under any code or none",
+		"the endpoint is being created; the code varies",
 		[]classified{
 			{"Anything", 400, "The endpoint was not found.", verySlow, "UnknownBadRequest", slow, "very slow", classOnly},
 			{"", 404, "x was not found", slow, "Unknown", slow, "slow", ""},
 		},
 		[]lookalike{{"NotFound", 404, "The endpoint is not found."}},
 	},
-	"network DnsZonesAAAARecord":  {"a record for a resource that is being created", recordHits, recordMisses},
-	"network DnsZonesARecord":     {"the same", recordHits, recordMisses},
-	"network DnsZonesCNAMERecord": {"the same", recordHits, recordMisses},
+	"network DnsZonesAAAARecord":  {"the target is being created", recordHits, recordMisses},
+	"network DnsZonesARecord":     {"the target is being created", recordHits, recordMisses},
+	"network DnsZonesCNAMERecord": {"the target is being created", recordHits, recordMisses},
 	"network NetworkWatchersFlowLog": {
-		"what is logged, or where to, is being made",
+		"the log's source or storage account is being created",
 		[]classified{
 			{"NetworkSecurityGroupNotFoundForFlowLog", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly},
 			{"StorageProvisioningStateNotSucceeded", 409, "", slow, "Unknown", slow, "slow", ""},
 		},
 		[]lookalike{{"NetworkSecurityGroupNotFound", 400, ""}},
 	},
-	"network PublicIPAddress":                      {"a neighbour that is being written", neighbourHits, neighbourMisses},
-	"network VirtualNetworksVirtualNetworkPeering": {"the same", neighbourHits, neighbourMisses},
+	"network PublicIPAddress":                      {"another network resource is being written", neighbourHits, neighbourMisses},
+	"network VirtualNetworksVirtualNetworkPeering": {"another network resource is being written", neighbourHits, neighbourMisses},
 	"network VirtualNetworksSubnet": {
-		"a network that is being extended",
+		"the network is being extended",
 		[]classified{{"NetcfgSubnetRangeOutsideVnet", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"NetcfgSubnetRangesOverlap", 400, ""}},
 	},
 	"servicebus NamespacesTopicsSubscription": {
-		"a namespace that is not ready",
+		"the namespace is not ready",
 		[]classified{{"MessagingGatewayBadRequest", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"MessagingGatewayUnauthorized", 400, ""}},
 	},
 	"sql Server": {
-		"a password that will not do",
+		"the password is too simple",
 		[]classified{{"PasswordNotComplex", 400, "", verySlow, "UnknownBadRequest", onChange, "never",
 			neverAgain}},
 		[]lookalike{{"PasswordExpired", 400, ""}, {"", 400, ""}},
 	},
 	"sql ServersAzureADOnlyAuthentication": {
-		"an administrator that is being set; ASO ignores the case of this code, too",
+		"the administrator is being set; ASO ignores the case of this code, too",
 		[]classified{{"INVALIDServerAADOnlyAuthNoAADAdminPropertyName", 400, "", verySlow, "UnknownBadRequest", slow, "slow", ""}},
 		[]lookalike{{"InvalidServerAADOnlyAuth", 400, ""}},
 	},
 	"sql ServersVulnerabilityAssessment": {
-		"Advanced Data Security that is being switched on",
+		"Advanced Data Security is not on yet",
 		[]classified{{"VulnerabilityAssessmentADSIsDisabled", 400, "", verySlow, "UnknownBadRequest", slow, "very slow", classOnly}},
 		[]lookalike{{"VulnerabilityAssessmentADSIsInvalid", 400, ""}},
 	},
@@ -242,22 +243,22 @@ var (
 	neighbourHits = []classified{
 		{"ReferencedResourceNotProvisioned", 429, "", slow, "Throttled", fast, "slow", inTurn},
 		{"ReferencedResourceNotProvisioned", 400, "", verySlow, "UnknownBadRequest", fast, "very slow",
-			"their extension says retryable and leaves the speed at what 400 has, about an hour, for what takes seconds"},
+			"ASO sets only the class and keeps the speed of status 400, about an hour; the cause ends in seconds"},
 	}
 	neighbourMisses = []lookalike{{"ReferencedResourceNotFound", 409, ""}}
 )
 
-// failureOf is the failure of an answer of Azure, as a flow reads it.
+// failureOf returns the failure of a response, as a flow reads it.
 func failureOf(code string, status int, message string) *classify.Failure {
 	return read(runtime.NewResponseError(azureAnswer(shapes["under error"], code, status, message)))
 }
 
-// read reads an error as a flow with azure.Errors does.
+// read reads an error, as a flow with azure.Errors does.
 func read(err error) *classify.Failure {
 	return classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors())
 }
 
-// azureAnswer is an answer of Azure with the failure in its body; shape says where.
+// azureAnswer returns a response of Azure with a failure in the form of shape.
 func azureAnswer(shape, code string, status int, message string) *http.Response {
 	fields := map[string]string{"message": message}
 	if code != "" {
@@ -274,7 +275,7 @@ func azureAnswer(shape, code string, status int, message string) *http.Response 
 	}
 }
 
-// shapes are the two in which services put an error into a body.
+// shapes has the two forms of an error in a response.
 var shapes = map[string]string{"under error": `{"error":%s}`, "at the top": `%s`}
 
 func classifyBy(t *testing.T, f *classify.Failure, links ...classify.Middleware) classify.Classification {
@@ -306,33 +307,34 @@ func TestClassifiers(t *testing.T) {
 				f := failureOf(h.code, h.status, h.message)
 				before := classifyBy(t, f)
 				if diff := cmp.Diff([]any{h.byDefault, h.defaultRule}, []any{before.Retry(), before.Rule()}); diff != "" {
-					t.Errorf("%s: %+v: the default (-want +got):\n%s", tc.reason, h, diff)
+					t.Errorf("%s: %+v: the default: -want, +got:\n%s", tc.reason, h, diff)
 				}
 				got := classifyBy(t, f, link)
 				if got.Retry() != h.ours || got.Rule() == before.Rule() && got.Retry() == before.Retry() {
-					t.Errorf("%s: %+v: got %v, want %s by the row", tc.reason, h, got, h.ours)
+					t.Errorf("%s: %+v: got %v, want %s from the row", tc.reason, h, got, h.ours)
 				}
 				if same := h.theirs == h.ours.String(); same != (h.because == "") {
-					t.Errorf("%s: %+v: ours is %s, theirs is %s, because %q", tc.reason, h, h.ours, h.theirs, h.because)
+					t.Errorf("%s: %+v: our decision %s, ASO's %s, reason for a difference %q", tc.reason, h, h.ours, h.theirs, h.because)
 				}
 				reached[got.Rule()] = true
 			}
 			for _, r := range table {
 				if !reached[r.String()] {
-					t.Errorf("%s: no hit is for the row %s", tc.reason, r)
+					t.Errorf("%s: no case matches the row %s", tc.reason, r)
 				}
 			}
 			for _, m := range tc.misses {
 				f := failureOf(m.code, m.status, m.message)
 				if before, got := classifyBy(t, f), classifyBy(t, f, link); got.Rule() != before.Rule() || got.Retry() != before.Retry() {
-					t.Errorf("%s: %+v only looks like it: got %v, want %v", tc.reason, m, got, before)
+					t.Errorf("%s: %+v matches a row: got %v, want %v", tc.reason, m, got, before)
 				}
 			}
 		})
 	}
 }
 
-// What fails while it goes on fails with status 200, and services are not of one mind about the others.
+// TestClassifiersWhateverTheStatus: rules do not compare the status. An
+// operation that fails later has status 200, and services use several others.
 func TestClassifiersWhateverTheStatus(t *testing.T) {
 	for name, tc := range classifierCases {
 		for _, h := range tc.hits {
@@ -359,7 +361,8 @@ func swapCase(s string) string {
 	}, s)
 }
 
-// Codes and texts match as Azure writes them. The rules that ignore case are those that ignore it in ASO.
+// TestClassifiersCompareExactly: rules compare the case of codes and texts,
+// except where ASO ignores it.
 func TestClassifiersCompareExactly(t *testing.T) {
 	anyCode := []string{"sql ServersAzureADOnlyAuthentication"}
 	anyText := []string{"cache Redis", "cache RedisFirewallRule", "cache RedisLinkedServer", "cache RedisPatchSchedule", "network AzureFirewall"}
@@ -392,28 +395,29 @@ func hasText(name string) bool {
 	return slices.ContainsFunc(aso.Classifiers[name], func(r classify.Rule) bool { return r.Message.String() != "any" })
 }
 
-// Answers that no rule of a kind decides, and ASO's decision about them.
+// TestClassifiersOfOtherAnswers has responses that no rule of a kind matches,
+// and ASO's decisions.
 func TestClassifiersOfOtherAnswers(t *testing.T) {
 	html := "<html>Another operation is pending on the specified resource</html>"
 	cases := map[string]struct {
 		reason  string
-		kind    string // whose table decides first; empty: none
+		kind    string // the kind of the first table; empty: none
 		body    string
 		status  int
 		want    classify.Retry
 		theirs  string
-		because string // why ours is another than theirs; empty if it is the same
+		because string // why the decisions differ; empty if they do not
 	}{
-		"BodyNotJSON":    {"a proxy answered, and not Azure", "", "<html>Bad Request</html>", 400, slow, "slow", ""},
-		"TextInHTML":     {"a proxy's page has no text of Azure", "network DnsForwardingRuleSetsForwardingRule", html, 400, slow, "slow", ""},
-		"NoCode":         {"a proxy answered, and not Azure", "", `{"error":{"message":"bad"}}`, 400, slow, "very slow", "Azure names each of its errors"},
-		"CodeOutside":    {"an empty error has no code", "", `{"error":{},"code":"InvalidTemplate"}`, 404, slow, "slow", ""},
-		"OtherCase404":   {"a code in another case is another code", "", `{"error":{"code":"invalidtemplate"}}`, 404, slow, "slow", ""},
-		"OtherCase400":   {"a code in another case is another code", "", `{"error":{"code":"NOTFOUND"}}`, 400, verySlow, "very slow", ""},
-		"Quota":          {"a raised quota is noticed in minutes", "", `{"error":{"code":"QuotaExceeded"}}`, 409, slow, "slow", ""},
-		"ResourceQuota":  {"a raised quota is noticed in minutes", "", `{"error":{"code":"ResourceQuotaExceeded"}}`, 409, slow, "slow", ""},
+		"BodyNotJSON":    {"a proxy sent the response", "", "<html>Bad Request</html>", 400, slow, "slow", ""},
+		"TextInHTML":     {"a proxy's page is not a text of Azure", "network DnsForwardingRuleSetsForwardingRule", html, 400, slow, "slow", ""},
+		"NoCode":         {"a proxy sent the response", "", `{"error":{"message":"bad"}}`, 400, slow, "very slow", "every error of Azure has a code"},
+		"CodeOutside":    {"a code outside of the error does not count", "", `{"error":{},"code":"InvalidTemplate"}`, 404, slow, "slow", ""},
+		"OtherCase404":   {"codes are compared with case", "", `{"error":{"code":"invalidtemplate"}}`, 404, slow, "slow", ""},
+		"OtherCase400":   {"codes are compared with case", "", `{"error":{"code":"NOTFOUND"}}`, 400, verySlow, "very slow", ""},
+		"Quota":          {"a raised quota is noticed within minutes", "", `{"error":{"code":"QuotaExceeded"}}`, 409, slow, "slow", ""},
+		"ResourceQuota":  {"a raised quota is noticed within minutes", "", `{"error":{"code":"ResourceQuotaExceeded"}}`, 409, slow, "slow", ""},
 		"Policy":         {"a policy may change at any time", "", `{"error":{"code":"RequestDisallowedByPolicy"}}`, 403, slow, "slow", ""},
-		"Method":         {"a service may be under maintenance", "", `{"error":{"code":"MethodNotAllowed"}}`, 405, verySlow, "very slow", ""},
+		"Method":         {"the service may be under maintenance", "", `{"error":{"code":"MethodNotAllowed"}}`, 405, verySlow, "very slow", ""},
 		"InvalidRequest": {"only another request helps", "", `{"error":{"code":"InvalidTemplate"}}`, 400, onChange, "never", neverAgain},
 	}
 	for name, tc := range cases {
@@ -424,22 +428,22 @@ func TestClassifiersOfOtherAnswers(t *testing.T) {
 				t.Errorf("%s: got %v, want %s", tc.reason, got, tc.want)
 			}
 			if same := tc.theirs == tc.want.String(); same != (tc.because == "") {
-				t.Errorf("%s: ours is %s, theirs is %s, because %q", tc.reason, tc.want, tc.theirs, tc.because)
+				t.Errorf("%s: our decision %s, ASO's %s, reason for a difference %q", tc.reason, tc.want, tc.theirs, tc.because)
 			}
 		})
 	}
 }
 
-// Errors as clients give them, read from the body of an answer, and as they come through other people's functions.
+// TestClassifiersOfErrors: rules match errors that are wrapped or joined.
 func TestClassifiersOfErrors(t *testing.T) {
 	wraps := map[string]func(error) error{
 		"bare":         func(err error) error { return err },
 		"wrapped":      func(err error) error { return fmt.Errorf("applying: %w", fmt.Errorf("PUT: %w", err)) },
 		"joined alone": func(err error) error { return fmt.Errorf("applying: %w", errors.Join(nil, err)) },
-		// Of several causes the one that waits longest wins.
+		// Of several causes, the one with the longest delay decides.
 		"joined": func(err error) error {
 			quick := runtime.NewResponseError(azureAnswer(`{"error":%s}`, "Quick", 409, "try again later"))
-			return errors.Join(fmt.Errorf("beside it: %w", quick), err)
+			return errors.Join(fmt.Errorf("another error: %w", quick), err)
 		},
 	}
 	quick := classify.Table{{Code: "Quick", Retry: fast}}
@@ -458,7 +462,7 @@ func TestClassifiersOfErrors(t *testing.T) {
 	}
 }
 
-// The same at the extension point that the tables are for.
+// TestClassifiersInAFlow: a flow uses the tables and the delay of the service.
 func TestClassifiersInAFlow(t *testing.T) {
 	for shapeName, shape := range shapes {
 		answer := azureAnswer(shape, "Conflict", 409, "The cache is busy. Please try again later.")
@@ -479,7 +483,7 @@ func TestClassifiersInAFlow(t *testing.T) {
 	}
 }
 
-// neverReached finds the rows of a table that say so when it is printed.
+// neverReached returns the rows that a printed table marks as never reached.
 func neverReached(table classify.Table) (rows []string) {
 	for line := range strings.Lines(table.String()) {
 		if '0' <= line[0] && line[0] <= '9' && strings.Contains(line, "never reached") {
@@ -495,7 +499,7 @@ func TestClassifiersHaveNoShadowedRow(t *testing.T) {
 			t.Errorf("%s: %v", name, rows)
 		}
 		if rows := neverReached(append(slices.Clone(table), table[0])); len(rows) != 1 {
-			t.Errorf("%s: a row that is there twice is not noticed", name)
+			t.Errorf("%s: want a duplicate row reported as never reached", name)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The checks of every resource keep the rules that checkstest holds checks to: those with a side effect as gates.
+// All checks conform to the rules of checkstest. Checks with a side effect
+// conform as gates.
 
 type draws = *rapid.T
 
@@ -41,7 +42,7 @@ func TestOwnersConform(t *testing.T) {
 		func(t draws) any { return cassandraCluster(anyState(t)) })
 }
 
-// What a gate acts on is made new with each resource.
+// TestGatesConform creates a new state of each gate for each resource.
 func TestGatesConform(t *testing.T) {
 	cosmos := &offers{}
 	conform(t, SQLDatabaseExtensions(cosmos), func(t draws) *SQLDatabase {
@@ -52,7 +53,7 @@ func TestGatesConform(t *testing.T) {
 	keys := &vault{}
 	conform(t, VaultKeyExtensions(keys), func(t draws) *VaultKey {
 		*keys = vault{refuses: anyRefusals(t, "open", "get key", "get deleted", "recover", "purge")}
-		switch rapid.IntRange(0, 2).Draw(t, "where the key is") {
+		switch rapid.IntRange(0, 2).Draw(t, "location of the key") {
 		case 0:
 			keys.live = rsa()
 		case 1:
@@ -64,8 +65,8 @@ func TestGatesConform(t *testing.T) {
 	links := &connections{}
 	conform(t, SharedPrivateLinkExtensions(links), func(t draws) *SharedPrivateLink {
 		*links = connections{
-			all:  opened(rapid.SampledFrom([]string{"Approved", "Pending", "Rejected", "Disconnected", "Odd", ""}).Draw(t, "status")),
-			kept: anyKept[*SharedPrivateLink](t), atOnce: rapid.Bool().Draw(t, "at once"), refuses: anyRefusals(t, "list", "approve"),
+			all:        opened(rapid.SampledFrom([]string{"Approved", "Pending", "Rejected", "Disconnected", "Odd", ""}).Draw(t, "status")),
+			tokenStore: anyTokenStore[*SharedPrivateLink](t), atOnce: rapid.Bool().Draw(t, "at once"), refuses: anyRefusals(t, "list", "approve"),
 		}
 		return sharedLink(sqlServer)
 	}, nil, checkstest.ResolvedBy(finds(checks.Object{Ref: sqlServerID, Value: "the server"}, nil)))
@@ -73,27 +74,27 @@ func TestGatesConform(t *testing.T) {
 	databases := &watchers{}
 	conform(t, TargetExtensions(databases), func(t draws) *Target {
 		*databases = watchers{
-			state: rapid.SampledFrom([]string{"Running", "Stopped", "Starting", ""}).Draw(t, "state"),
-			kept:  anyKept[*Target](t), atOnce: rapid.Bool().Draw(t, "at once"), refuses: anyRefusals(t, "state", "start"),
+			state:      rapid.SampledFrom([]string{"Running", "Stopped", "Starting", ""}).Draw(t, "state"),
+			tokenStore: anyTokenStore[*Target](t), atOnce: rapid.Bool().Draw(t, "at once"), refuses: anyRefusals(t, "state", "start"),
 		}
 		return &Target{"sales"}
 	}, func(draws) any { return watcher() })
 
 	backups := &syncs{}
 	conform(t, BackupVaultsBackupInstanceExtensions(backups), func(t draws) *BackupVaultsBackupInstance {
-		*backups = syncs{kept: anyKept[*BackupVaultsBackupInstance](t), atOnce: rapid.Bool().Draw(t, "at once"), refuse: anyRefusals(t, "sync")["sync"]}
+		*backups = syncs{tokenStore: anyTokenStore[*BackupVaultsBackupInstance](t), atOnce: rapid.Bool().Draw(t, "at once"), refuse: anyRefusals(t, "sync")["sync"]}
 		state := rapid.SampledFrom([]string{"ProtectionConfigured", "ProtectionError", "protectionError ", "ConfiguringProtection"}).Draw(t, "state")
 		return backup(&state, rapid.SampledFrom([]string{"", "UserErrorMissingPermissions", "Other"}).Draw(t, "code"))
 	}, nil)
 }
 
-// conform tries the chain of each point that has checks. A nil owner is none.
+// conform checks the chain of each point. A nil owner function means no owner.
 func conform[T any](t *testing.T, ext flow.Extensions[T], resource func(draws) T, owner func(draws) any, parts ...checkstest.Part) {
 	t.Helper()
 	with := func(t draws) []checkstest.Part {
 		with := parts[:len(parts):len(parts)]
 		if owner != nil {
-			with = append(with, checkstest.OwnedBy(checkstest.Ready(somewhere, owner(t))))
+			with = append(with, checkstest.OwnedBy(checkstest.Ready(ownerRef, owner(t))))
 		}
 		if rapid.Bool().Draw(t, "deleting") {
 			with = append(with, checkstest.Deleting())
@@ -117,7 +118,7 @@ func conform[T any](t *testing.T, ext flow.Extensions[T], resource func(draws) T
 		})
 	}
 	if tried == 0 {
-		t.Errorf("there are no checks of %T", *new(T))
+		t.Errorf("no checks of %T", *new(T))
 	}
 }
 
@@ -131,7 +132,7 @@ func anyManagedCluster(t draws) *ManagedCluster {
 	return managedCluster(anyState(t), anyVersion(t), anyVersion(t))
 }
 
-// anyRefusals lets some of the calls of a fake fail.
+// anyRefusals makes some calls of a fake fail.
 func anyRefusals(t draws, calls ...string) map[string]error {
 	refusals := map[string]error{}
 	for _, call := range calls {
@@ -142,10 +143,11 @@ func anyRefusals(t draws, calls ...string) map[string]error {
 	return refusals
 }
 
-// anyKept is a token of an operation that is under way, has ended, or has failed; or none.
-func anyKept[T any](t draws) kept[T] {
-	return kept[T]{
+// anyTokenStore returns a store without a token, or with the token of an
+// operation under way, done or failed.
+func anyTokenStore[T any](t draws) tokenStore[T] {
+	return tokenStore[T]{
 		token: rapid.SampledFrom([]string{"", "going", "done", "failed", "lost"}).Draw(t, "token"),
-		polls: map[string]polled{"done": {done: true}, "failed": {done: true, err: errDown}, "lost": {err: errDown}},
+		polls: map[string]pollResult{"done": {done: true}, "failed": {done: true, err: errDown}, "lost": {err: errDown}},
 	}
 }

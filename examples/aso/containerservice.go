@@ -15,15 +15,15 @@ import (
 type ManagedCluster struct {
 	Name string
 	Spec struct {
-		KubernetesVersion *string // as "1.31" or "1.31.2"; nil: Azure chooses
+		KubernetesVersion *string // such as "1.31" or "1.31.2"; nil: Azure chooses
 	}
 	Status struct {
 		ProvisioningState        *string
-		CurrentKubernetesVersion *string // of the control plane, as it runs
+		CurrentKubernetesVersion *string // of the running control plane
 	}
 }
 
-// ManagedClustersAgentPool is a group of nodes of a cluster.
+// ManagedClustersAgentPool is a pool of nodes of a cluster.
 type ManagedClustersAgentPool struct {
 	Name string
 	Spec struct {
@@ -36,20 +36,22 @@ func managedClusterState(c *ManagedCluster) *string { return c.Status.Provisioni
 
 func agentPoolState(p *ManagedClustersAgentPool) *string { return p.Status.ProvisioningState }
 
-// ManagedClusterExtensions keep a PUT back while Azure works on the cluster. There are more than a dozen states in which it
-// does (Upgrading, RotatingClusterCertificates, ...) and new ones come, so the three in which it does not are what counts.
+// ManagedClusterExtensions block a PUT while Azure works on the cluster. Azure
+// has more than a dozen states for that, such as Upgrading, and adds new ones.
+// So the check allows the three other states.
 func ManagedClusterExtensions() flow.Extensions[*ManagedCluster] {
 	return flow.Extensions[*ManagedCluster]{
 		PreCheck: chain.New(checks.ProvisioningState(managedClusterState)),
 	}
 }
 
-// ManagedClustersAgentPoolExtensions wait for the cluster: Azure works on one of a cluster and its pools at a time, and takes
-// no pool that is newer than its control plane. So a pool also waits while its cluster is still to be upgraded, by this
-// operator or by a person, and while it is itself ahead.
+// ManagedClustersAgentPoolExtensions wait for the cluster. Azure works on the
+// cluster or on one of its pools at a time, and refuses a pool with a newer
+// version than the control plane. So a pool waits while its cluster needs an
+// upgrade to its own spec or to the pool's version.
 //
-// A version that cannot be read does not block: Azure refuses it, and says better what is wrong. One that the cluster has not
-// reported does.
+// An invalid version does not block, because the error of Azure explains it. A
+// version that the cluster has not reported blocks.
 func ManagedClustersAgentPoolExtensions() flow.Extensions[*ManagedClustersAgentPool] {
 	return flow.Extensions[*ManagedClustersAgentPool]{
 		OwnerCheck: chain.New(
@@ -63,17 +65,18 @@ func ManagedClustersAgentPoolExtensions() flow.Extensions[*ManagedClustersAgentP
 	}
 }
 
-// lags objects to a cluster that is still to be upgraded to its own spec.
-func (c *ManagedCluster) lags() string { return c.behind(c.Spec.KubernetesVersion, "its own spec") }
+// lags objects to a cluster that needs an upgrade to its own spec.
+func (c *ManagedCluster) lags() string { return c.older(c.Spec.KubernetesVersion, "its own spec") }
 
-// ahead objects to a cluster that is still to be upgraded to what the pool wants.
+// ahead objects to a cluster that needs an upgrade to the pool's version.
 func (p *ManagedClustersAgentPool) ahead(c *ManagedCluster) string {
-	return c.behind(p.Spec.OrchestratorVersion, "the pool")
+	return c.older(p.Spec.OrchestratorVersion, "the pool")
 }
 
-// behind objects to a cluster that is at a lower version than what is wanted, up to the minor version: patches may differ. It
-// follows the pointer to the cluster's version without asking, so that a nil counts as not reported.
-func (c *ManagedCluster) behind(wanted *string, who string) string {
+// older objects to a cluster with a lower version than wanted. It compares
+// major and minor versions; patches may differ. It dereferences the cluster's
+// version, so nil counts as not reported.
+func (c *ManagedCluster) older(wanted *string, who string) string {
 	if wanted == nil {
 		return ""
 	}
@@ -81,12 +84,12 @@ func (c *ManagedCluster) behind(wanted *string, who string) string {
 	w, readable := minor(*wanted)
 	now, known := minor(current)
 	if readable && known && slices.Compare(now[:], w[:]) < 0 {
-		return fmt.Sprintf("it is at %s, and %s wants %s: it is upgraded first", current, who, *wanted)
+		return fmt.Sprintf("it runs %s, but %s needs %s; it must be upgraded first", current, who, *wanted)
 	}
 	return ""
 }
 
-// minor is the major and the minor number of a version.
+// minor returns the major and the minor number of a version.
 func minor(version string) (numbers [2]int, ok bool) {
 	parts := strings.Split(strings.TrimSpace(version), ".")
 	if len(parts) < 2 {

@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// managedCluster has the state, the version that its spec says and the one that it runs at; "" is nil for versions.
+// managedCluster returns a cluster with a state, the version of its spec and
+// the running version. "" becomes nil.
 func managedCluster(state *string, wants, runs string) *ManagedCluster {
 	c := &ManagedCluster{Name: "prod"}
 	c.Status.ProvisioningState, c.Spec.KubernetesVersion, c.Status.CurrentKubernetesVersion = state, orNil(wants), orNil(runs)
@@ -30,7 +31,7 @@ func orNil(s string) *string {
 
 func TestManagedCluster(t *testing.T) {
 	cases := ownState("Succeeded Failed Canceled", set3, func(state *string) *ManagedCluster { return managedCluster(state, "", "") })
-	decide(t, flow.PointPreCheck, ManagedClusterExtensions(), cases)
+	runCases(t, flow.PointPreCheck, ManagedClusterExtensions(), cases)
 }
 
 func TestManagedClustersAgentPoolOwner(t *testing.T) {
@@ -40,7 +41,7 @@ func TestManagedClustersAgentPoolOwner(t *testing.T) {
 		tc.in = ownedBy(pool, managedCluster(new("Succeeded"), tc.wants, tc.runs))
 		cases["cluster wants/"+name] = tc.row
 	}
-	decide(t, flow.PointOwnerCheck, ManagedClustersAgentPoolExtensions(), cases)
+	runCases(t, flow.PointOwnerCheck, ManagedClustersAgentPoolExtensions(), cases)
 }
 
 func TestManagedClustersAgentPool(t *testing.T) {
@@ -62,12 +63,12 @@ func TestManagedClustersAgentPool(t *testing.T) {
 	cases["too new, and not in the cloud"] = row[*ManagedClustersAgentPool]{
 		reason: "the PUT that creates it would be refused, too", in: tooNew, want: blocks, with: checks.ReasonOwnerUnsuitable, aso: blocks,
 	}
-	alone := subject[*ManagedClustersAgentPool]{resource: agentPool(new("Succeeded"), "1.32"), lone: true}
+	alone := subject[*ManagedClustersAgentPool]{resource: agentPool(new("Succeeded"), "1.32"), checkOnly: true}
 	cases["no owner"] = row[*ManagedClustersAgentPool]{
-		reason: "if the owner check is left out, this one does not let it pass", in: alone, want: blocks,
+		reason: "without the owner check, this check blocks", in: alone, want: blocks,
 		with: checks.ReasonOwnerNotSet, retry: classify.OnChange,
 	}
-	decide(t, flow.PointPreCheck, ManagedClustersAgentPoolExtensions(), cases)
+	runCases(t, flow.PointPreCheck, ManagedClustersAgentPoolExtensions(), cases)
 }
 
 type version struct {
@@ -75,39 +76,39 @@ type version struct {
 	row[*ManagedClustersAgentPool]
 }
 
-// versions are the cases of a wanted version beside the one that the cluster runs at.
+// versions has cases of a wanted version and the cluster's version.
 func versions() map[string]version {
 	pass := func(reason string) row[*ManagedClustersAgentPool] {
 		return row[*ManagedClustersAgentPool]{reason: reason, want: proceeds, aso: proceeds}
 	}
 	wait := func(reason string) row[*ManagedClustersAgentPool] {
-		return row[*ManagedClustersAgentPool]{reason: reason, want: blocks, with: checks.ReasonOwnerUnsuitable, says: "it is upgraded first", aso: blocks}
+		return row[*ManagedClustersAgentPool]{reason: reason, want: blocks, with: checks.ReasonOwnerUnsuitable, message: "it must be upgraded first", aso: blocks}
 	}
 	unknown := row[*ManagedClustersAgentPool]{
-		reason: "who knows whether it is ahead", want: blocks, with: checks.ReasonOwnerStateUnknown, says: "has not reported", aso: unread,
+		reason: "the cluster's version is unknown", want: blocks, with: checks.ReasonOwnerStateUnknown, message: "has not reported", aso: unread,
 	}
 	return map[string]version{
-		"the same":            {"1.31.2", "1.31.2", pass("nothing is ahead")},
-		"an alias":            {"1.31", "1.31.2", pass("a minor version stands for all its patches")},
+		"the same":            {"1.31.2", "1.31.2", pass("the versions are equal")},
+		"an alias":            {"1.31", "1.31.2", pass("a minor version includes all its patches")},
 		"a later patch":       {"1.31.9", "1.31.2", pass("patches may differ")},
-		"an earlier minor":    {"1.30.9", "1.31.2", pass("pools may lag behind")},
-		"a later minor":       {"1.32.0", "1.31.2", wait("pools may not be ahead")},
+		"an earlier minor":    {"1.30.9", "1.31.2", pass("a pool may be older")},
+		"a later minor":       {"1.32.0", "1.31.2", wait("a pool must not be newer")},
 		"two digits":          {"1.10", "1.9.9", wait("numbers are compared as numbers")},
 		"one digit":           {"1.9.9", "1.10", pass("numbers are compared as numbers")},
-		"a later major":       {"2.0", "1.31.2", wait("the major version counts first")},
-		"an earlier major":    {"1.31", "2.0.1", pass("the major version counts first")},
-		"space":               {" 1.32.0 ", "1.31.2", wait("space is no part of it")},
+		"a later major":       {"2.0", "1.31.2", wait("the major version is compared first")},
+		"an earlier major":    {"1.31", "2.0.1", pass("the major version is compared first")},
+		"space":               {" 1.32.0 ", "1.31.2", wait("white space is ignored")},
 		"not set":             {"", "1.31.2", pass("Azure chooses one that fits")},
-		"not set nor known":   {"", "", pass("there is nothing to compare")},
+		"not set nor known":   {"", "", pass("no version to compare")},
 		"current not known":   {"1.31", "", unknown},
-		"no version":          {"newest", "1.31.2", pass("Azure says what is wrong with it")},
-		"one number":          {"2", "1.31.2", pass("Azure says what is wrong with it")},
-		"a negative number":   {"1.-5", "1.31.2", pass("Azure says what is wrong with it")},
-		"a huge number":       {"1.99999999999999999999", "1.31.2", pass("Azure says what is wrong with it")},
-		"a bad current one":   {"1.32", "unknown", pass("nothing can be said against it")},
-		"a negative current":  {"1.32", "1.-5", pass("nothing can be said against it")},
-		"half a version":      {"9.x", "1.31.2", pass("Azure says what is wrong with it")},
-		"a prefix":            {"v1.32", "1.31.2", pass("Azure says what is wrong with it")},
-		"a later pre-release": {"1.32.0-alpha.1", "1.31.2", wait("only the first two numbers count")},
+		"no version":          {"newest", "1.31.2", pass("the error of Azure explains it")},
+		"one number":          {"2", "1.31.2", pass("the error of Azure explains it")},
+		"a negative number":   {"1.-5", "1.31.2", pass("the error of Azure explains it")},
+		"a huge number":       {"1.99999999999999999999", "1.31.2", pass("the error of Azure explains it")},
+		"a bad current one":   {"1.32", "unknown", pass("an invalid version does not block")},
+		"a negative current":  {"1.32", "1.-5", pass("an invalid version does not block")},
+		"half a version":      {"9.x", "1.31.2", pass("the error of Azure explains it")},
+		"a prefix":            {"v1.32", "1.31.2", pass("the error of Azure explains it")},
+		"a later pre-release": {"1.32.0-alpha.1", "1.31.2", wait("only the first two numbers are compared")},
 	}
 }

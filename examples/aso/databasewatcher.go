@@ -11,40 +11,44 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// SharedPrivateLink is a private way from a watcher to a resource that it watches.
+// SharedPrivateLink is a private connection from a watcher to a resource that
+// it watches.
 type SharedPrivateLink struct {
 	Name string
 	Spec struct {
-		PrivateLinkResource checks.Ref // what it leads to
+		PrivateLinkResource checks.Ref // the target of the link
 	}
 }
 
-// Connection is a private endpoint connection of a resource, seen from the resource.
+// Connection is a private endpoint connection, as the target reports it.
 type Connection struct {
 	ID, Name            string
 	Status, Description string
 }
 
-// ConnectionAPI sees to the connections of the resource that a link leads to.
+// ConnectionAPI lists and approves the connections of a link's target.
 type ConnectionAPI interface {
 	Operation[*SharedPrivateLink]
 	// Connections lists the connections of the resource with this ID.
 	Connections(ctx context.Context, resourceID string) ([]Connection, error)
-	// Approve begins to approve a connection and gives the token to follow it with; empty: it was over at once.
+	// Approve begins to approve a connection. It returns the operation's token,
+	// or "" if the operation has already ended.
 	Approve(ctx context.Context, connection Connection) (token string, err error)
 }
 
-// SharedPrivateLinkExtensions approve the connection that Azure opens on the resource that the link leads to, where it waits
-// for approval and says nothing of that on the link. Only a pending one is approved: who rejected or disconnected it did so on
-// purpose. An identity that may not approve leaves it to a person.
+// SharedPrivateLinkExtensions approve the connection that Azure opens on the
+// link's target. The connection waits for approval there, and the link does not
+// show it. Only a pending connection is approved, because a person rejected or
+// disconnected the others. If the identity must not approve, a person has to.
 //
-// As in ASO, a link to what is known by its ID only is not looked into, which the trace says.
+// As in ASO, a link to a target that is known only by its ID proceeds. The
+// trace says so.
 func SharedPrivateLinkExtensions(api ConnectionAPI) flow.Extensions[*SharedPrivateLink] {
 	return flow.Extensions[*SharedPrivateLink]{
 		PostCheck: chain.New(checks.Gate("Approval", func(ctx context.Context, req *checks.Request[*SharedPrivateLink]) (checks.Result, error) {
 			link, ref := req.Resource, req.Resource.Spec.PrivateLinkResource
 			if ref == (checks.Ref{}) || ref.ByIDOnly() {
-				chain.Note(ctx, "the resource of the link is known by its ID only, if at all")
+				chain.Note(ctx, "the target of the link is known only by its ID, or not at all")
 				return checks.Proceed(), nil
 			}
 			if req.Resolver == nil {
@@ -58,7 +62,7 @@ func SharedPrivateLinkExtensions(api ConnectionAPI) flow.Extensions[*SharedPriva
 				return checks.Block(checks.ReasonReferenceNotFound, ref.String()+" was not found: waiting until it is created",
 					checks.WithWaitingFor(ref)), nil
 			case target.Ref.ID == "":
-				return checks.Block(checks.ReasonReferenceNotReady, ref.String()+" is not in Azure yet: waiting until it is",
+				return checks.Block(checks.ReasonReferenceNotReady, ref.String()+" has no ID in Azure yet: waiting until it is created there",
 					checks.WithWaitingFor(ref)), nil
 			}
 			if underWay, ended, err := follow(ctx, api, link); err != nil {
@@ -71,7 +75,7 @@ func SharedPrivateLinkExtensions(api ConnectionAPI) flow.Extensions[*SharedPriva
 	}
 }
 
-// approve decides on the connection of a link as it is now.
+// approve decides on the connection of a link.
 func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, target checks.Ref) (checks.Result, error) {
 	all, err := api.Connections(ctx, target.ID)
 	if err != nil {
@@ -83,21 +87,21 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 	case "approved":
 		return checks.Proceed(), nil
 	case "rejected":
-		return checks.Block(checks.ReasonApprovalRejected, what+" was rejected: a person has to approve it or to remove the link",
+		return checks.Block(checks.ReasonApprovalRejected, what+" was rejected; approve the connection or remove the link",
 			checks.WithRetry(classify.OnChange)), nil
 	case "disconnected":
-		return checks.Block(checks.ReasonApprovalDisconnected, what+" was disconnected: a person has to make the link anew",
+		return checks.Block(checks.ReasonApprovalDisconnected, what+" was disconnected; create the link again",
 			checks.WithRetry(classify.OnChange)), nil
 	case "":
-		return checks.Block(checks.ReasonApprovalAbsent, what+" is not open yet: waiting for Azure"), nil
+		return checks.Block(checks.ReasonApprovalAbsent, what+" does not exist yet: waiting for Azure"), nil
 	case "pending":
 	default:
-		return checks.Block(checks.ReasonApprovalUnknown, what+" is in state "+connection.Status+": waiting until it is another one"), nil
+		return checks.Block(checks.ReasonApprovalUnknown, what+" is in state "+connection.Status+"; waiting for Pending or Approved"), nil
 	}
 
 	token, err := api.Approve(ctx, connection)
 	if failure(err).Code == "AuthorizationFailed" {
-		return checks.Block(checks.ReasonApprovalPending, what+" must be approved by a person, for this identity may not"), nil
+		return checks.Block(checks.ReasonApprovalPending, what+" must be approved by a person; this identity has no permission"), nil
 	}
 	if err := begin(ctx, api, link, token, err); err != nil {
 		return checks.Result{}, err
@@ -105,8 +109,9 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 	return checks.Block(checks.ReasonApprovalPending, what+" is being approved"), nil
 }
 
-// connection finds what Azure opened for the link, which goes by the link's name and a GUID: so no link takes one for its own
-// whose link has a longer name. The zero Connection: there is none yet.
+// connection returns the connection that Azure opened for the link, or the zero
+// Connection. Its name is the link's name, a hyphen and a GUID. A link whose
+// name is longer has other connections.
 func (l *SharedPrivateLink) connection(all []Connection) Connection {
 	for _, c := range all {
 		if id, ok := strings.CutPrefix(c.Name, l.Name+"-"); ok && guid.MatchString(id) {
@@ -122,34 +127,38 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 type Watcher struct {
 	Name string
 	Spec struct {
-		Datastore *string // where it writes to; nil: nowhere
+		Datastore *string // the destination of the data; nil: none
 	}
 }
 
-// Target is a database that is watched.
+// Target is a watched database.
 type Target struct{ Name string }
 
-// WatcherAPI sees to the watcher of a target.
+// WatcherAPI reads and starts the watcher of a target.
 type WatcherAPI interface {
 	Operation[*Target]
-	// State is Running, Stopped, or what else Azure says of the watcher just now.
+	// State reads the state of the watcher from Azure: Running, Stopped or
+	// another one.
 	State(ctx context.Context, watcher *Watcher) (string, error)
-	// Start begins to start the watcher and gives the token to follow it with; empty: it was over at once.
+	// Start begins to start the watcher. It returns the operation's token, or
+	// "" if the operation has already ended.
 	Start(ctx context.Context, watcher *Watcher) (token string, err error)
 }
 
-// TargetExtensions start the watcher of the target. Azure makes each watcher stopped, has no field in its spec to start it, and
-// refuses to start one without a target; so it falls to the first target to do it. A watcher that is on its way from one state
-// to another is not touched.
+// TargetExtensions start the watcher of the target. Azure creates each watcher
+// stopped, has no field in its spec to start it, and refuses to start it
+// without a target. So the first target starts it. A watcher in any state but
+// Stopped stays unchanged.
 //
-// A watcher of which only the ID is known is not ours to start. In ASO a target with any other owner, or with none, passes like
-// that; here it is a mistake, and found before the PUT. One without a datastore would refuse to start.
+// A watcher that is known only by its ID is not started. Another owner, or
+// none, is a mistake that blocks before the PUT; in ASO it proceeds. A watcher
+// without a datastore cannot start and blocks.
 func TargetExtensions(api WatcherAPI) flow.Extensions[*Target] {
 	hasWatcher := checks.OwnerIs("HasWatcher", func(*Watcher) string { return "" }, checks.WithUnknownAllowed())
 	return flow.Extensions[*Target]{
 		OwnerCheck: chain.New(hasWatcher),
 		PostCheck: chain.New(
-			checks.OnOwner[*Target](hasWatcher), // again, for it may have gone while the target was in the making
+			checks.OnOwner[*Target](hasWatcher), // again, because the owner may be gone after the PUT
 			checks.Gate("Start", func(ctx context.Context, req *checks.Request[*Target]) (checks.Result, error) {
 				watcher, ok := req.Owner.Value.(*Watcher)
 				if !ok || watcher == nil {
@@ -161,9 +170,9 @@ func TargetExtensions(api WatcherAPI) flow.Extensions[*Target] {
 	}
 }
 
-// start follows a start that is under way to its end, and else decides on what the watcher does now.
+// start polls a start under way. Otherwise it decides on the watcher's state.
 func start(ctx context.Context, api WatcherAPI, target *Target, watcher *Watcher, ref checks.Ref) (checks.Result, error) {
-	waits := checks.Block("WatcherNotRunning", "the targets of "+ref.String()+" are watched once it runs: it does not yet")
+	waits := checks.Block("WatcherNotRunning", ref.String()+" does not run yet; its targets are not watched")
 	switch underWay, ended, err := follow(ctx, api, target); {
 	case err != nil:
 		return checks.Result{}, err
@@ -183,7 +192,7 @@ func start(ctx context.Context, api WatcherAPI, target *Target, watcher *Watcher
 	case state != "stopped":
 		return waits, nil
 	case watcher.Spec.Datastore == nil:
-		return checks.Block("WatcherWithoutDatastore", ref.String()+" cannot be started, for it has no datastore: give it one",
+		return checks.Block("WatcherWithoutDatastore", ref.String()+" cannot start without a datastore; set its datastore",
 			checks.WithWaitingFor(ref)), nil
 	}
 	token, err := api.Start(ctx, watcher)

@@ -13,12 +13,13 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// connections are those of the resource that a link leads to. An approval that begins gets the token "approval".
+// connections fakes the connections of a link's target. An approval gets the
+// token "approval".
 type connections struct {
-	kept[*SharedPrivateLink]
+	tokenStore[*SharedPrivateLink]
 	all     []Connection
-	atOnce  bool             // an approval is over when it has begun
-	refuses map[string]error // what a call gives, by its name
+	atOnce  bool             // an approval has ended when it begins
+	refuses map[string]error // the error of a call, by its name
 }
 
 func (c *connections) Connections(_ context.Context, id string) ([]Connection, error) {
@@ -38,7 +39,7 @@ func (c *connections) Approve(_ context.Context, connection Connection) (string,
 	return "approval", nil
 }
 
-// become puts all connections into a state.
+// become sets the status of all connections.
 func (c *connections) become(status string) {
 	for i := range c.all {
 		c.all[i].Status = status
@@ -62,7 +63,7 @@ func sharedLink(to checks.Ref) *SharedPrivateLink {
 	return l
 }
 
-// finds is a resolver that always gives the same.
+// finds returns a resolver with one result.
 func finds(o checks.Object, err error) checks.Resolver {
 	return func(context.Context, checks.Ref) (checks.Object, error) { return o, err }
 }
@@ -78,98 +79,98 @@ func TestSharedPrivateLink(t *testing.T) {
 		want     decision
 		with     string
 		retry    classify.Retry
-		says     string
+		message  string
 		calls    []string
 		aso      decision
 		because  string
 	}{
-		"approved": {reason: "it is open", to: sqlServer, resolver: there, api: &api{all: opened("Approved")},
+		"approved": {reason: "the connection is approved", to: sqlServer, resolver: there, api: &api{all: opened("Approved")},
 			want: proceeds, calls: []string{"list /servers/sales"}, aso: proceeds},
-		"approved, spelled otherwise": {reason: "a state is a word", to: sqlServer, resolver: there, api: &api{all: opened(" APPROVED ")},
+		"approved, spelled otherwise": {reason: "case and white space do not matter", to: sqlServer, resolver: there, api: &api{all: opened(" APPROVED ")},
 			want: proceeds, calls: []string{"list /servers/sales"}, aso: blocks,
-			because: "the case of letters and white space are no part of a state"},
-		"pending": {reason: "it is ours to approve", to: sqlServer, resolver: there, api: &api{all: opened("Pending")},
-			want: blocks, with: checks.ReasonApprovalPending, says: "is being approved",
+			because: "case and white space are not part of a state"},
+		"pending": {reason: "the gate approves a pending connection", to: sqlServer, resolver: there, api: &api{all: opened("Pending")},
+			want: blocks, with: checks.ReasonApprovalPending, message: "is being approved",
 			calls: []string{"list /servers/sales", "approve c1"}, aso: blocks},
-		"pending, spelled otherwise": {reason: "a state is a word", to: sqlServer, resolver: there, api: &api{all: opened("pending")},
+		"pending, spelled otherwise": {reason: "case does not matter", to: sqlServer, resolver: there, api: &api{all: opened("pending")},
 			want: blocks, with: checks.ReasonApprovalPending, calls: []string{"list /servers/sales", "approve c1"}, aso: blocks},
-		"rejected": {reason: "somebody did that on purpose", to: sqlServer, resolver: there, api: &api{all: opened("Rejected")},
-			want: blocks, with: checks.ReasonApprovalRejected, retry: classify.OnChange, says: "was rejected",
+		"rejected": {reason: "a person rejected it", to: sqlServer, resolver: there, api: &api{all: opened("Rejected")},
+			want: blocks, with: checks.ReasonApprovalRejected, retry: classify.OnChange, message: "was rejected",
 			calls: []string{"list /servers/sales"}, aso: blocks},
-		"disconnected": {reason: "somebody did that on purpose", to: sqlServer, resolver: there, api: &api{all: opened("Disconnected")},
+		"disconnected": {reason: "a person disconnected it", to: sqlServer, resolver: there, api: &api{all: opened("Disconnected")},
 			want: blocks, with: checks.ReasonApprovalDisconnected, retry: classify.OnChange,
 			calls: []string{"list /servers/sales"}, aso: blocks},
-		"a new word": {reason: "only a pending one is approved", to: sqlServer, resolver: there, api: &api{all: opened("Reviewing")},
-			want: blocks, with: checks.ReasonApprovalUnknown, says: "Reviewing", calls: []string{"list /servers/sales"}, aso: blocks},
-		"blank": {reason: "only a pending one is approved", to: sqlServer, resolver: there, api: &api{all: opened("")},
+		"a new word": {reason: "only a pending connection is approved", to: sqlServer, resolver: there, api: &api{all: opened("Reviewing")},
+			want: blocks, with: checks.ReasonApprovalUnknown, message: "Reviewing", calls: []string{"list /servers/sales"}, aso: blocks},
+		"blank": {reason: "only a pending connection is approved", to: sqlServer, resolver: there, api: &api{all: opened("")},
 			want: blocks, with: checks.ReasonApprovalAbsent, calls: []string{"list /servers/sales"}, aso: blocks},
-		"none yet": {reason: "Azure opens it when the link is there", to: sqlServer, resolver: there, api: &api{},
+		"none yet": {reason: "Azure opens the connection after the PUT", to: sqlServer, resolver: there, api: &api{},
 			want: blocks, with: checks.ReasonApprovalAbsent, calls: []string{"list /servers/sales"}, aso: blocks},
-		"another link's": {reason: "sales-eu is not sales", to: sqlServer, resolver: there,
+		"another link's": {reason: "sales-eu is another link", to: sqlServer, resolver: there,
 			api: &api{all: []Connection{
 				{ID: "c2", Name: "sales-eu-" + someGUID, Status: "Approved"},
 				{ID: "c3", Name: "sales", Status: "Approved"},
 				{ID: "c4", Name: "sales-" + someGUID + "0", Status: "Approved"},
 			}},
 			want: blocks, with: checks.ReasonApprovalAbsent, calls: []string{"list /servers/sales"}, aso: blocks},
-		"among others": {reason: "it is found", to: sqlServer, resolver: there,
+		"among others": {reason: "the connection is found", to: sqlServer, resolver: there,
 			api:  &api{all: append([]Connection{{ID: "c2", Name: "sales-eu-" + someGUID, Status: "Rejected"}}, opened("Approved")...)},
 			want: proceeds, calls: []string{"list /servers/sales"}, aso: proceeds},
-		"may not approve": {reason: "a person has to", to: sqlServer, resolver: there,
+		"may not approve": {reason: "a person has to approve it", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Pending"), refuses: map[string]error{"approve": refuse(403, "AuthorizationFailed")}},
-			want: blocks, with: checks.ReasonApprovalPending, says: "must be approved by a person",
+			want: blocks, with: checks.ReasonApprovalPending, message: "must be approved by a person",
 			calls: []string{"list /servers/sales", "approve c1"}, aso: blocks},
-		"may not, for another reason": {reason: "that is not about permission", to: sqlServer, resolver: there,
+		"may not, for another reason": {reason: "another error than the missing permission", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Pending"), refuses: map[string]error{"approve": refuse(403, "ScopeLocked")}},
 			want: fails, calls: []string{"list /servers/sales", "approve c1"}, aso: fails},
-		"approval fails": {reason: "nothing was begun", to: sqlServer, resolver: there,
+		"approval fails": {reason: "the approval did not begin", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Pending"), refuses: map[string]error{"approve": errDown}},
 			want: fails, calls: []string{"list /servers/sales", "approve c1"}, aso: fails},
-		"list fails": {reason: "nothing is known", to: sqlServer, resolver: there,
+		"list fails": {reason: "the connections are unknown", to: sqlServer, resolver: there,
 			api:  &api{all: opened("Approved"), refuses: map[string]error{"list": refuse(403, "AuthorizationFailed")}},
 			want: fails, calls: []string{"list /servers/sales"}, aso: fails},
-		"token not kept": {reason: "it would be approved again", to: sqlServer, resolver: there,
-			api:  &api{all: opened("Pending"), kept: kept[*SharedPrivateLink]{lost: errDown}},
+		"token not stored": {reason: "without the token it would be approved again", to: sqlServer, resolver: there,
+			api:  &api{all: opened("Pending"), tokenStore: tokenStore[*SharedPrivateLink]{lost: errDown}},
 			want: fails, calls: []string{"list /servers/sales", "approve c1"}},
-		"under way": {reason: "it is followed to its end", to: sqlServer, resolver: there,
-			api:  &api{all: opened("Pending"), kept: kept[*SharedPrivateLink]{token: "approval"}},
-			want: blocks, with: checks.ReasonApprovalPending, says: "is being approved", calls: []string{"poll approval"}, aso: blocks},
-		"under way, no answer": {reason: "it may still go on", to: sqlServer, resolver: there,
-			api:  &api{all: opened("Pending"), kept: kept[*SharedPrivateLink]{token: "approval", polls: map[string]polled{"approval": {err: errDown}}}},
+		"under way": {reason: "the operation is polled", to: sqlServer, resolver: there,
+			api:  &api{all: opened("Pending"), tokenStore: tokenStore[*SharedPrivateLink]{token: "approval"}},
+			want: blocks, with: checks.ReasonApprovalPending, message: "is being approved", calls: []string{"poll approval"}, aso: blocks},
+		"under way, no answer": {reason: "the operation may continue", to: sqlServer, resolver: there,
+			api:  &api{all: opened("Pending"), tokenStore: tokenStore[*SharedPrivateLink]{token: "approval", polls: map[string]pollResult{"approval": {err: errDown}}}},
 			want: fails, calls: []string{"poll approval"}, aso: fails},
-		"by ID": {reason: "it is somebody else's", to: checks.Ref{ID: "/servers/x"}, resolver: there,
+		"by ID": {reason: "the target is not reconciled here", to: checks.Ref{ID: "/servers/x"}, resolver: there,
 			api: &api{all: opened("Pending")}, want: proceeds, aso: proceeds},
-		"to nothing": {reason: "Azure says what is wrong with that", resolver: there, api: &api{all: opened("Pending")},
+		"to nothing": {reason: "Azure explains the missing target", resolver: there, api: &api{all: opened("Pending")},
 			want: proceeds, aso: proceeds},
-		"not found": {reason: "it may still come", to: sqlServer, resolver: finds(checks.Object{Ref: sqlServer}, nil), api: &api{},
-			want: blocks, with: checks.ReasonReferenceNotFound, says: "Server sales", aso: fails,
-			because: "what is not there yet is waited for and no error"},
-		"a nil pointer": {reason: "that is not found", to: sqlServer,
+		"not found": {reason: "the target may be created later", to: sqlServer, resolver: finds(checks.Object{Ref: sqlServer}, nil), api: &api{},
+			want: blocks, with: checks.ReasonReferenceNotFound, message: "Server sales", aso: fails,
+			because: "a missing target blocks and is not an error"},
+		"a nil pointer": {reason: "a nil target is not found", to: sqlServer,
 			resolver: finds(checks.Object{Ref: sqlServer, Value: (*Watcher)(nil)}, nil), api: &api{},
 			want: blocks, with: checks.ReasonReferenceNotFound},
-		"not in Azure yet": {reason: "it has no ID", to: sqlServer,
+		"not in Azure yet": {reason: "the target has no ID", to: sqlServer,
 			resolver: finds(checks.Object{Ref: sqlServer, Value: "x"}, nil), api: &api{},
-			want: blocks, with: checks.ReasonReferenceNotReady, says: "Server sales", aso: blocks},
-		"resolver fails": {reason: "nothing is known", to: sqlServer, resolver: finds(checks.Object{}, errDown), api: &api{},
+			want: blocks, with: checks.ReasonReferenceNotReady, message: "Server sales", aso: blocks},
+		"resolver fails": {reason: "the target is unknown", to: sqlServer, resolver: finds(checks.Object{}, errDown), api: &api{},
 			want: fails, aso: fails},
-		"no resolver": {reason: "it cannot be looked up", to: sqlServer, api: &api{}, want: fails},
+		"no resolver": {reason: "the target cannot be resolved", to: sqlServer, api: &api{}, want: fails},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := subject[*SharedPrivateLink]{resource: sharedLink(tc.to), resolver: tc.resolver}
-			tr := row[*SharedPrivateLink]{reason: tc.reason, in: in, want: tc.want, with: tc.with, retry: tc.retry, says: tc.says, aso: tc.aso, because: tc.because}
+			tr := row[*SharedPrivateLink]{reason: tc.reason, in: in, want: tc.want, with: tc.with, retry: tc.retry, message: tc.message, aso: tc.aso, because: tc.because}
 			if why := tr.unexplained(); why != "" {
 				t.Error(why)
 			}
-			// A fake of its own for each, since the first leaves a token.
+			// Each run has its own fake, because the first one leaves a token.
 			alone, whole := *tc.api, *tc.api
-			res, err := ask(t, flow.PointPostCheck, SharedPrivateLinkExtensions(&alone), in)
+			res, err := runPoint(t, flow.PointPostCheck, SharedPrivateLinkExtensions(&alone), in)
 			if tc.want == blocks && tc.retry == classify.Unset {
 				tc.retry = classify.Slow
 			}
 			got := row[*SharedPrivateLink]{want: decisionOf(res, err), with: res.Reason(), retry: res.Retry()}
-			if got.want != tc.want || got.with != tc.with || got.retry != tc.retry || !strings.Contains(res.Message(), tc.says) {
-				t.Errorf("%s: %v, %v, want that it %s with reason %q, %s, and says %q", tc.reason, res, err, tc.want, tc.with, tc.retry, tc.says)
+			if got.want != tc.want || got.with != tc.with || got.retry != tc.retry || !strings.Contains(res.Message(), tc.message) {
+				t.Errorf("%s: got %v, %v; want %s with reason %q, %s, message part %q", tc.reason, res, err, tc.want, tc.with, tc.retry, tc.message)
 			}
 			if tc.resolver == nil && !errors.Is(err, checks.ErrNoResolver) {
 				t.Errorf("%v, want %v", err, checks.ErrNoResolver)
@@ -184,10 +185,11 @@ func TestSharedPrivateLink(t *testing.T) {
 	}
 }
 
-// One approval is begun, however many passes it takes and however often the line is down; a failed one is begun again.
+// TestSharedPrivateLinkApproval: an approval begins once, even after polls
+// without a response. A failed one begins again.
 func TestSharedPrivateLinkApproval(t *testing.T) {
 	api := &connections{all: opened("Pending"), refuses: map[string]error{"approve": refuse(403, "AuthorizationFailed")}}
-	api.polls = map[string]polled{}
+	api.polls = map[string]pollResult{}
 	c := &cloud[*SharedPrivateLink]{inSync: true}
 	c.in.resolver = finds(checks.Object{Ref: sqlServerID, Value: "the server"}, nil)
 	r, link := c.reconciler(SharedPrivateLinkExtensions(api)), sharedLink(sqlServer)
@@ -198,55 +200,55 @@ func TestSharedPrivateLinkApproval(t *testing.T) {
 	list, approve, poll := "list /servers/sales", "approve c1", "poll approval"
 
 	out, calls := run()
-	come(t, "it may not: a person has to", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
+	expectPass(t, "the identity must not approve", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
 	api.refuses = nil
 	out, calls = run()
-	come(t, "a person gave it permission", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
+	expectPass(t, "the identity has the permission now", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
 	for range 3 {
 		out, calls = run()
-		come(t, "it goes on", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", poll)
+		expectPass(t, "the operation is under way", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", poll)
 	}
-	api.polls["approval"] = polled{err: refuse(503, "ServiceUnavailable")}
+	api.polls["approval"] = pollResult{err: refuse(503, "ServiceUnavailable")}
 	out, calls = run()
-	come(t, "no answer is an error, and no end", out, flow.StateFailed, "ServiceUnavailable", calls, "get", poll)
-	api.polls["approval"] = polled{done: true, err: refuse(200, "InternalServerError")}
+	expectPass(t, "a poll without a response does not end the operation", out, flow.StateFailed, "ServiceUnavailable", calls, "get", poll)
+	api.polls["approval"] = pollResult{done: true, err: refuse(200, "InternalServerError")}
 	out, calls = run()
-	come(t, "it ended, and failed", out, flow.StateFailed, "InternalServerError", calls, "get", poll)
+	expectPass(t, "the operation failed", out, flow.StateFailed, "InternalServerError", calls, "get", poll)
 	out, calls = run()
-	come(t, "so it is begun again", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
-	api.polls["approval"] = polled{done: true}
+	expectPass(t, "the approval begins again", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
+	api.polls["approval"] = pollResult{done: true}
 	api.become("Approved")
 	out, calls = run()
-	come(t, "it is done, and looked at", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", poll, list)
+	expectPass(t, "the approval is done", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", poll, list)
 	out, calls = run()
-	come(t, "and it stays so", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", list)
+	expectPass(t, "the connection stays approved", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", list)
 	api.become("Rejected")
 	out, calls = run()
-	come(t, "until a person takes it back", out, flow.StateBlocked, checks.ReasonApprovalRejected, calls, "get", list)
+	expectPass(t, "a person rejects the connection", out, flow.StateBlocked, checks.ReasonApprovalRejected, calls, "get", list)
 
 	api.become("Pending")
 	api.atOnce = true
 	out, calls = run()
-	come(t, "it is over at once, and looked at by the next pass", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
+	expectPass(t, "the approval ends at once; the next pass reads the connection", out, flow.StateBlocked, checks.ReasonApprovalPending, calls, "get", list, approve)
 	out, calls = run()
-	come(t, "which finds it approved", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", list)
+	expectPass(t, "the connection is approved", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", list)
 }
 
 func TestSharedPrivateLinkWaits(t *testing.T) {
 	for name, found := range map[string]checks.Object{"not found": {Ref: sqlServer}, "not in Azure yet": {Ref: sqlServer, Value: "x"}} {
 		in := subject[*SharedPrivateLink]{resource: sharedLink(sqlServer), resolver: finds(found, nil)}
-		res, err := ask(t, flow.PointPostCheck, SharedPrivateLinkExtensions(&connections{}), in)
+		res, err := runPoint(t, flow.PointPostCheck, SharedPrivateLinkExtensions(&connections{}), in)
 		if diff := cmp.Diff([]checks.Ref{sqlServer}, res.WaitingFor()); diff != "" || err != nil {
-			t.Errorf("%s: %v, waits for, -want, +got:\n%s", name, err, diff)
+			t.Errorf("%s: %v, awaited objects: -want, +got:\n%s", name, err, diff)
 		}
 	}
 }
 
-// watchers is where the watcher of a target runs. A start that begins gets the token "start".
+// watchers fakes the watcher of a target. A start gets the token "start".
 type watchers struct {
-	kept[*Target]
+	tokenStore[*Target]
 	state   string
-	atOnce  bool // a start is over when it has begun
+	atOnce  bool // a start has ended when it begins
 	refuses map[string]error
 }
 
@@ -281,43 +283,43 @@ func TestTarget(t *testing.T) {
 		api   watchers
 		calls []string
 	}{
-		"cannot be read": {row[*Target]{reason: "nothing is known", in: owned(watcher()), want: fails, aso: fails},
+		"cannot be read": {row[*Target]{reason: "the state is unknown", in: owned(watcher()), want: fails, aso: fails},
 			watchers{state: "Running", refuses: map[string]error{"state": errDown}}, []string{"state"}},
-		"cannot be started": {row[*Target]{reason: "nothing was begun", in: owned(watcher()), want: fails, aso: fails},
+		"cannot be started": {row[*Target]{reason: "the start did not begin", in: owned(watcher()), want: fails, aso: fails},
 			watchers{state: "Stopped", refuses: map[string]error{"start": refuse(409, "Conflict")}}, []string{"state", "start"}},
-		"nowhere to write to": {row[*Target]{reason: "Azure would refuse to start it", in: owned(&Watcher{}), want: blocks,
+		"nowhere to write to": {row[*Target]{reason: "Azure refuses to start it", in: owned(&Watcher{}), want: blocks,
 			with: "WatcherWithoutDatastore", aso: blocks},
 			watchers{state: "Stopped"}, []string{"state"}},
-		"nowhere, and running": {row[*Target]{reason: "it runs all the same", in: owned(&Watcher{}), want: proceeds, aso: proceeds},
+		"nowhere, and running": {row[*Target]{reason: "a running watcher needs no start", in: owned(&Watcher{}), want: proceeds, aso: proceeds},
 			watchers{state: "Running"}, []string{"state"}},
-		"token not kept": {row[*Target]{reason: "it would be started again", in: owned(watcher()), want: fails},
-			watchers{state: "Stopped", kept: kept[*Target]{lost: errDown}}, []string{"state", "start"}},
-		"under way": {row[*Target]{reason: "it is followed to its end, whatever the state says", in: owned(watcher()),
+		"token not stored": {row[*Target]{reason: "without the token it would be started again", in: owned(watcher()), want: fails},
+			watchers{state: "Stopped", tokenStore: tokenStore[*Target]{lost: errDown}}, []string{"state", "start"}},
+		"under way": {row[*Target]{reason: "the operation is polled, whatever the state is", in: owned(watcher()),
 			want: blocks, with: "WatcherNotRunning", aso: blocks},
-			watchers{state: "Running", kept: kept[*Target]{token: "start"}}, []string{"poll start"}},
-		"under way, no answer": {row[*Target]{reason: "it may still go on", in: owned(watcher()), want: fails, aso: fails},
-			watchers{kept: kept[*Target]{token: "start", polls: map[string]polled{"start": {err: errDown}}}}, []string{"poll start"}},
-		"started": {row[*Target]{reason: "that is the word of Azure", in: owned(watcher()), want: proceeds, aso: proceeds},
-			watchers{state: "Stopped", kept: kept[*Target]{token: "start", polls: map[string]polled{"start": {done: true}}}}, []string{"poll start"}},
-		"owner by ID": {row[*Target]{reason: "it is not ours to start", want: proceeds, aso: proceeds,
+			watchers{state: "Running", tokenStore: tokenStore[*Target]{token: "start"}}, []string{"poll start"}},
+		"under way, no answer": {row[*Target]{reason: "the operation may continue", in: owned(watcher()), want: fails, aso: fails},
+			watchers{tokenStore: tokenStore[*Target]{token: "start", polls: map[string]pollResult{"start": {err: errDown}}}}, []string{"poll start"}},
+		"started": {row[*Target]{reason: "the end of the operation counts, not the state", in: owned(watcher()), want: proceeds, aso: proceeds},
+			watchers{state: "Stopped", tokenStore: tokenStore[*Target]{token: "start", polls: map[string]pollResult{"start": {done: true}}}}, []string{"poll start"}},
+		"owner by ID": {row[*Target]{reason: "the watcher is not reconciled here", want: proceeds, aso: proceeds,
 			in: subject[*Target]{resource: &Target{}, owner: checks.Object{Ref: checks.Ref{ID: "/watchers/w"}}}}, watchers{state: "Stopped"}, nil},
 	}
-	const mistake = "a target of nothing is never watched, which nobody would find out"
+	const mistake = "a target without a watcher would be Ready and never watched"
 	for name, o := range map[string]struct {
 		owner checks.Object
 		with  string
 		retry classify.Retry
 	}{
 		"none":          {checks.Object{}, checks.ReasonOwnerNotSet, classify.OnChange},
-		"not found":     {checks.Object{Ref: somewhere}, checks.ReasonOwnerNotFound, classify.Fast},
-		"a nil pointer": {checks.Object{Ref: somewhere, Value: (*Watcher)(nil)}, checks.ReasonOwnerNotFound, classify.Fast},
-		"another kind":  {checks.Object{Ref: somewhere, Value: &ManagedCluster{}}, checks.ReasonOwnerWrongKind, classify.OnChange},
+		"not found":     {checks.Object{Ref: ownerRef}, checks.ReasonOwnerNotFound, classify.Fast},
+		"a nil pointer": {checks.Object{Ref: ownerRef, Value: (*Watcher)(nil)}, checks.ReasonOwnerNotFound, classify.Fast},
+		"another kind":  {checks.Object{Ref: ownerRef, Value: &ManagedCluster{}}, checks.ReasonOwnerWrongKind, classify.OnChange},
 	} {
-		tc := row[*Target]{reason: "it is a mistake", in: subject[*Target]{resource: &Target{}, owner: o.owner, lone: true},
+		tc := row[*Target]{reason: "a target needs a watcher", in: subject[*Target]{resource: &Target{}, owner: o.owner, checkOnly: true},
 			want: blocks, with: o.with, retry: o.retry, aso: proceeds, because: mistake}
 		switch name {
 		case "not found":
-			tc.aso, tc.because = fails, "an owner that is not there yet is waited for and no error"
+			tc.aso, tc.because = fails, "a missing owner blocks and is not an error"
 		case "a nil pointer":
 			tc.aso, tc.because = unread, ""
 		}
@@ -326,12 +328,12 @@ func TestTarget(t *testing.T) {
 			api   watchers
 			calls []string
 		}{tc, watchers{state: "Running"}, nil}
-		tc.in.lone = false
-		decide(t, flow.PointOwnerCheck, TargetExtensions(&watchers{}), map[string]row[*Target]{"owner " + name: tc})
+		tc.in.checkOnly = false
+		runCases(t, flow.PointOwnerCheck, TargetExtensions(&watchers{}), map[string]row[*Target]{"owner " + name: tc})
 	}
 	for _, word := range words {
 		for _, state := range append(spellings(word), "", " ") {
-			tc := row[*Target]{reason: "the watcher is on its way", in: owned(watcher()), want: blocks, with: "WatcherNotRunning", aso: blocks}
+			tc := row[*Target]{reason: "the watcher changes its state", in: owned(watcher()), want: blocks, with: "WatcherNotRunning", aso: blocks}
 			calls := []string{"state"}
 			switch word {
 			case "Running":
@@ -347,7 +349,7 @@ func TestTarget(t *testing.T) {
 				}
 			}
 			if tc.want != tc.aso {
-				tc.because = "the case of letters and white space are no part of a state"
+				tc.because = "case and white space are not part of a state"
 			}
 			cases["state "+state] = struct {
 				row[*Target]
@@ -358,10 +360,10 @@ func TestTarget(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			lone := tc.in.lone
-			tc.in.lone = true
+			lone := tc.in.checkOnly
+			tc.in.checkOnly = true
 			alone, whole := tc.api, tc.api
-			decide(t, flow.PointPostCheck, TargetExtensions(&alone), map[string]row[*Target]{"alone": tc.row})
+			runCases(t, flow.PointPostCheck, TargetExtensions(&alone), map[string]row[*Target]{"alone": tc.row})
 			if diff := cmp.Diff(tc.calls, alone.take()); diff != "" {
 				t.Errorf("%s: calls, -want, +got:\n%s", tc.reason, diff)
 			}
@@ -376,9 +378,9 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// A watcher is started once, however long that takes, and again if somebody stops it.
+// TestTargetStart: a watcher starts once, and again after a person stopped it.
 func TestTargetStart(t *testing.T) {
-	api := &watchers{state: "Stopped", refuses: map[string]error{"start": errDown}, kept: kept[*Target]{polls: map[string]polled{}}}
+	api := &watchers{state: "Stopped", refuses: map[string]error{"start": errDown}, tokenStore: tokenStore[*Target]{polls: map[string]pollResult{}}}
 	c := &cloud[*Target]{in: ownedBy(&Target{}, watcher()), inSync: true}
 	r, target := c.reconciler(TargetExtensions(api)), &Target{Name: "sales"}
 	run := func() (flow.Outcome, []string) {
@@ -386,39 +388,40 @@ func TestTargetStart(t *testing.T) {
 		return out, append(c.take(), api.take()...)
 	}
 	out, calls := run()
-	come(t, "it could not be begun", out, flow.StateFailed, out.Reason(), calls, "get", "state", "start")
+	expectPass(t, "the start did not begin", out, flow.StateFailed, out.Reason(), calls, "get", "state", "start")
 	api.refuses = nil
 	out, calls = run()
-	come(t, "it is begun", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
+	expectPass(t, "the start begins", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
 	for range 3 {
 		out, calls = run()
-		come(t, "it goes on", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "poll start")
+		expectPass(t, "the operation is under way", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "poll start")
 	}
-	api.polls["start"] = polled{done: true, err: refuse(200, "WatcherStartFailed")}
+	api.polls["start"] = pollResult{done: true, err: refuse(200, "WatcherStartFailed")}
 	out, calls = run()
-	come(t, "it ended, and failed", out, flow.StateFailed, "WatcherStartFailed", calls, "get", "poll start")
+	expectPass(t, "the operation failed", out, flow.StateFailed, "WatcherStartFailed", calls, "get", "poll start")
 	api.state = "Stopped"
 	out, calls = run()
-	come(t, "so it is begun again", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
-	api.polls["start"] = polled{done: true}
+	expectPass(t, "the start begins again", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
+	api.polls["start"] = pollResult{done: true}
 	out, calls = run()
-	come(t, "it is done", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "poll start")
+	expectPass(t, "the start is done", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "poll start")
 	api.state = "Running"
 	out, calls = run()
-	come(t, "it runs", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "state")
+	expectPass(t, "the watcher runs", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "state")
 	api.state, api.atOnce = "Stopped", true
 	out, calls = run()
-	come(t, "somebody stopped it", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
+	expectPass(t, "a person stopped the watcher", out, flow.StateBlocked, "WatcherNotRunning", calls, "get", "state", "start")
 	out, calls = run()
-	come(t, "the start was over at once", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "state")
+	expectPass(t, "the start ended at once", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "state")
 }
 
-// The owner check does not run while an operation is polled, so the gate asks for the owner itself.
+// TestTargetOwnerLost: the gate checks the owner itself, because the owner
+// check does not run while an operation is polled.
 func TestTargetOwnerLost(t *testing.T) {
 	c := &cloud[*Target]{in: ownedBy(&Target{}, watcher()), puts: []flow.Progress{flow.InProgress("t", 0)}}
 	api := &watchers{state: "Running"}
 	r := c.reconciler(TargetExtensions(api))
-	come(t, "the PUT begins", r.Reconcile(t.Context(), &Target{}), flow.StateInProgress, flow.ReasonInProgress, c.take(), "get", "put")
+	expectPass(t, "the PUT begins", r.Reconcile(t.Context(), &Target{}), flow.StateInProgress, flow.ReasonInProgress, c.take(), "get", "put")
 	c.in.owner.Value = nil
-	come(t, "the owner is gone", r.Reconcile(t.Context(), &Target{}), flow.StateBlocked, checks.ReasonOwnerNotFound, append(c.take(), api.take()...), "put")
+	expectPass(t, "the owner is gone", r.Reconcile(t.Context(), &Target{}), flow.StateBlocked, checks.ReasonOwnerNotFound, append(c.take(), api.take()...), "put")
 }

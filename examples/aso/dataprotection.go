@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// BackupVaultsBackupInstance is something that is backed up to a vault.
+// BackupVaultsBackupInstance is a backed-up resource.
 type BackupVaultsBackupInstance struct {
 	Name   string
 	Status struct {
@@ -18,30 +18,35 @@ type BackupVaultsBackupInstance struct {
 	}
 }
 
-// ProtectionStatus says whether the instance is backed up. Azure reports it some time after the PUT has succeeded.
+// ProtectionStatus is the state of the backup. Azure reports it some time after
+// the PUT.
 type ProtectionStatus struct {
 	Status       *string
 	ErrorDetails *struct{ Code *string }
 }
 
-// SyncAPI lets Azure validate a backup instance again.
+// SyncAPI makes Azure validate a backup instance again.
 type SyncAPI interface {
 	Operation[*BackupVaultsBackupInstance]
-	// Sync begins a synchronisation of the instance, whose Status.ID is not nil. It returns the operation's token; empty: it
-	// has already ended.
+	// Sync begins a synchronisation of the instance, whose Status.ID is not
+	// nil. It returns the operation's token, or "" if the operation has already
+	// ended.
 	Sync(ctx context.Context, instance *BackupVaultsBackupInstance) (token string, err error)
 }
 
-// protectionSettled are the states that do not change by themselves, good or bad: which it is, the status says.
+// protectionSettled are the states that do not change by themselves, good or
+// bad.
 var protectionSettled = checks.WithAllowed("ProtectionConfigured", "ConfiguringProtectionFailed", "Invalid", "NotProtected", "SoftDeleted",
 	"ProtectionStopped", "BackupSchedulesSuspended", "RetentionSchedulesSuspended")
 
-// BackupVaultsBackupInstanceExtensions defer Ready until the protection has settled. A user error, such as a missing role,
-// stays in the status after its cause is gone, until Azure validates the instance again. The gate starts that.
+// BackupVaultsBackupInstanceExtensions defer Ready until the protection has
+// settled. A user error, such as a missing role, stays in the status until
+// Azure validates the instance again. The gate starts that.
 //
-// ASO proceeds with a status that is not reported, with an instance without an ID, and with a vault that is known only by its
-// ARM ID. Here all of them block until the protection has settled. A sync needs the ID of the instance, so the gate does not
-// start one without it; it needs nothing of the vault. An error without a code blocks, and is no panic.
+// ASO proceeds with a status that is not reported, with an instance without an
+// ID, and with a vault that is known only by its ARM ID. Here all of them block
+// until the protection has settled. The gate needs the ID of the instance but
+// nothing of the vault. An error without a code blocks; ASO panics.
 func BackupVaultsBackupInstanceExtensions(api SyncAPI) flow.Extensions[*BackupVaultsBackupInstance] {
 	return flow.Extensions[*BackupVaultsBackupInstance]{
 		PostCheck: chain.New(
@@ -54,8 +59,8 @@ func BackupVaultsBackupInstanceExtensions(api SyncAPI) flow.Extensions[*BackupVa
 	}
 }
 
-// synchronise begins a synchronisation if the instance has a user error, and blocks until it has ended. The next pass then
-// reads the status again.
+// synchronise begins a synchronisation if the instance has a user error, and
+// blocks until it has ended. The next pass reads the status again.
 func synchronise(ctx context.Context, api SyncAPI, instance *BackupVaultsBackupInstance) (checks.Result, error) {
 	switch underWay, _, err := follow(ctx, api, instance); {
 	case err != nil:
@@ -68,7 +73,7 @@ func synchronise(ctx context.Context, api SyncAPI, instance *BackupVaultsBackupI
 			return checks.Result{}, err
 		}
 	}
-	return checks.Block("ProtectionSyncing", "the protection had an error: Azure is looking at it again"), nil
+	return checks.Block("ProtectionSyncing", "the protection had an error; Azure validates the instance again"), nil
 }
 
 // blamesUser reports whether the protection has an error that the user can fix.

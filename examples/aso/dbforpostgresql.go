@@ -6,7 +6,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ServerState is the state of a flexible server, in which what is done to it and whether it runs are one.
+// ServerState is the state of a flexible server. It covers both operations and
+// whether the server runs.
 type ServerState string
 
 // FlexibleServer is a PostgreSQL server. It has no provisioning state.
@@ -23,26 +24,29 @@ type (
 
 func flexibleServerState(s *FlexibleServer) *ServerState { return s.Status.State }
 
-// serverRests are the states in which a server takes requests: Ready, beside the usual ones. A server that is stopped, or is
-// being started, takes none.
+// serverRests are the states in which a server accepts requests: Ready and the
+// usual ones. A stopped or starting server accepts none.
 var serverRests = checks.WithAllowed(append(checks.Settled(), "Ready")...)
 
-// FlexibleServerExtensions keep a PUT back while Azure works on the server, and while it is stopped.
+// FlexibleServerExtensions block a PUT while Azure works on the server, and
+// while it is stopped.
 func FlexibleServerExtensions() flow.Extensions[*FlexibleServer] {
 	return flow.Extensions[*FlexibleServer]{
 		PreCheck: chain.New(checks.ProvisioningState(flexibleServerState, serverRests)),
 	}
 }
 
-// FlexibleServersDatabaseExtensions wait for the server before anything is asked of Azure. ASO had this as a check of the
-// database at first, which runs after a GET that the server may refuse already, and which let a database without owner pass.
+// FlexibleServersDatabaseExtensions wait for the server before the first
+// request. ASO's first revision checked the server after the GET, which the
+// server may refuse, and let a database without owner proceed.
 func FlexibleServersDatabaseExtensions() flow.Extensions[*FlexibleServersDatabase] {
 	return flow.Extensions[*FlexibleServersDatabase]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(flexibleServerState, serverRests)),
 	}
 }
 
-// FlexibleServersFirewallRuleExtensions wait for the server likewise.
+// FlexibleServersFirewallRuleExtensions wait for the server before the first
+// request.
 func FlexibleServersFirewallRuleExtensions() flow.Extensions[*FlexibleServersFirewallRule] {
 	return flow.Extensions[*FlexibleServersFirewallRule]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(flexibleServerState, serverRests)),

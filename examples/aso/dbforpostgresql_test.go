@@ -15,15 +15,15 @@ func flexibleServer(state *string) *FlexibleServer {
 var serverSet = set("succeeded", "failed", "canceled", "ready")
 
 func TestFlexibleServer(t *testing.T) {
-	decide(t, flow.PointPreCheck, FlexibleServerExtensions(), ownState("Succeeded Failed Canceled Ready", serverSet, flexibleServer))
+	runCases(t, flow.PointPreCheck, FlexibleServerExtensions(), ownState("Succeeded Failed Canceled Ready", serverSet, flexibleServer))
 }
 
 func TestFlexibleServersDatabase(t *testing.T) {
 	database := &FlexibleServersDatabase{Name: "a"}
-	decide(t, flow.PointOwnerCheck, FlexibleServersDatabaseExtensions(), ownerState("Succeeded Failed Canceled Ready", serverSet, database, flexibleServer))
+	runCases(t, flow.PointOwnerCheck, FlexibleServersDatabaseExtensions(), ownerState("Succeeded Failed Canceled Ready", serverSet, database, flexibleServer))
 }
 
 func TestFlexibleServersFirewallRule(t *testing.T) {
 	rule := &FlexibleServersFirewallRule{Name: "office"}
-	decide(t, flow.PointOwnerCheck, FlexibleServersFirewallRuleExtensions(), ownerState("Succeeded Failed Canceled Ready", serverSet, rule, flexibleServer))
+	runCases(t, flow.PointOwnerCheck, FlexibleServersFirewallRuleExtensions(), ownerState("Succeeded Failed Canceled Ready", serverSet, rule, flexibleServer))
 }

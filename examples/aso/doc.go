@@ -1,6 +1,6 @@
-// Package aso has the checks and the rules for errors that Azure Service Operator (ASO) has for real resources of Azure, written
-// with this library. Copy from it: each resource has a type with the fields that decide, and a function that returns its
-// flow.Extensions.
+// Package aso has the checks and error rules of Azure Service Operator (ASO)
+// for resources of Azure. Copy from it. Each resource has a type with the
+// fields that its checks need, and a function that returns its flow.Extensions.
 //
 //	kusto               Cluster, Database
 //	containerservice    ManagedCluster, ManagedClustersAgentPool
@@ -12,23 +12,30 @@
 //	databasewatcher     SharedPrivateLink, Target
 //	dataprotection      BackupVaultsBackupInstance
 //
-// Each service is a file. [Classifiers] has the rules for errors. README.md maps each part of ASO to one of this library.
+// Each service has a file. [Classifiers] has the rules for errors. README.md
+// maps ASO's extension points to this library.
 //
 // # Checks
 //
-// Most checks are a line or two and have no side effect. They decide as ASO does, except that unknown blocks here:
+// Most checks need a line or two and have no side effect. They decide as ASO
+// does, except that unknown blocks here:
 //
-//   - A state that is not reported blocks, and so does a nil on the way to it. The next GET of the resource or the next look
-//     at the owner reports it. A resource that is not in the cloud yet has no state, and proceeds.
-//   - An owner that is not set, not found, or of another kind blocks, with a reason for each.
-//   - An owner that is known only by its ID in Azure is looked up by the resolver (flow.WithResolver). Without one it blocks.
+//   - A state that is not reported blocks. So does a nil pointer to it. The
+//     next pass or the next owner lookup reads it. A resource that does not
+//     exist yet has no state and proceeds.
+//   - An owner that is not set, not found, or of another kind blocks, with a
+//     reason for each.
+//   - The resolver (flow.WithResolver) looks up an owner that is known only by
+//     its ID in Azure. Without a resolver the owner blocks.
 //   - White space around a state is ignored.
 //
-// The section "Where we differ" of README.md lists every input that ASO decides otherwise. The tests have both decisions.
+// The section "Where we differ" of README.md lists every other decision. The
+// tests record both decisions.
 //
 // # Gates
 //
-// A check that begins something and waits for its end is a checks.Gate. A link around the operation does what belongs to the
-// operation. Both send their requests to Azure through a small interface, a parameter of the function. The interface returns
-// an error of Azure as the SDK does; azure.Errors reads it.
+// A check that begins an operation and waits for its end is a checks.Gate. A
+// link on Apply extends the PUT. Both send their requests through a small
+// interface, a parameter of the function. It returns the errors of the SDK, and
+// azure.Errors reads them.
 package aso

@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// CassandraCluster is a managed Cassandra cluster, the owner of data centers.
+// CassandraCluster is a managed Cassandra cluster. It owns data centers.
 type CassandraCluster struct {
 	Name   string
 	Status struct {
@@ -21,11 +21,12 @@ type CassandraCluster struct {
 // CassandraDataCenter belongs to a cluster.
 type CassandraDataCenter struct{ Name string }
 
-// CassandraDataCenterExtensions wait until the cluster was made: a data center cannot join one that failed, so Succeeded is
-// the only state that will do.
+// CassandraDataCenterExtensions wait until the cluster is Succeeded. A data
+// center cannot join a failed cluster.
 //
-// ASO compares the case of letters, too. Here "succeeded" is the same state, as everywhere else: Azure owes nobody a
-// spelling, and with another one a data center would wait for ever. [checks.WithExactStates] would be the option.
+// ASO compares the case of the state, too. Here "succeeded" is the same state,
+// because Azure may change the case. With [checks.WithExactStates] the check is
+// as strict as ASO's.
 func CassandraDataCenterExtensions() flow.Extensions[*CassandraDataCenter] {
 	return flow.Extensions[*CassandraDataCenter]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.WithAllowed("Succeeded"))),
@@ -40,8 +41,9 @@ type DatabaseAccount struct {
 	Status struct{ ProvisioningState *string }
 }
 
-// DatabaseAccountExtensions keep a PUT back while an account of that name is being deleted. That is the one state that goes on
-// long and in which no PUT is of use; in any other the answer of Azure says more.
+// DatabaseAccountExtensions block a PUT while an account with the same name is
+// being deleted. Only this state lasts long and refuses a PUT. In other states
+// the error of Azure explains more.
 func DatabaseAccountExtensions() flow.Extensions[*DatabaseAccount] {
 	return flow.Extensions[*DatabaseAccount]{
 		PreCheck: chain.New(checks.ProvisioningState(
@@ -49,36 +51,40 @@ func DatabaseAccountExtensions() flow.Extensions[*DatabaseAccount] {
 	}
 }
 
-// SQLDatabase is an SQL database in an account of Cosmos DB. ASO calls it SqlDatabase.
+// SQLDatabase is an SQL database in an account of Cosmos DB. ASO calls it
+// SqlDatabase.
 type SQLDatabase struct {
 	Name string
 	Spec struct {
 		Options *struct {
-			Throughput        *int // fixed, set by hand
+			Throughput        *int // fixed
 			AutoscaleSettings *struct{ MaxThroughput *int }
 		}
 	}
 }
 
-// Throughput is how a database has its throughput in Azure.
+// Throughput is the throughput of a database in Azure.
 type Throughput struct {
 	Autoscale           bool
-	OfferReplacePending *string // "true" while it is being changed
+	OfferReplacePending *string // "true" during a change
 }
 
-// ThroughputAPI asks Azure for the throughput of a database. An error of status 404 means that it has none of its own, or
-// that there is no database yet.
+// ThroughputAPI reads and migrates the throughput of a database. An error with
+// status 404 means that the database has no throughput of its own or does not
+// exist.
 type ThroughputAPI interface {
 	Throughput(ctx context.Context, db *SQLDatabase) (Throughput, error)
-	// Migrate begins to change from a fixed throughput to autoscale, or back. It does not wait for the end.
+	// Migrate begins to change between fixed throughput and autoscale. It does
+	// not wait for the end.
 	Migrate(ctx context.Context, db *SQLDatabase, autoscale bool) error
 }
 
-// SQLDatabaseExtensions change between fixed throughput and autoscale before the PUT, which can change the amount but not
-// the way: Azure has an action of its own for that, and refuses everything else until it is over.
+// SQLDatabaseExtensions change between fixed throughput and autoscale before
+// the PUT. A PUT can change only the amount. For the mode Azure has a separate
+// action, and refuses other requests until its end.
 //
-// A spec that says nothing of throughput, or both, and a database that is not there go on without being asked for. A pending
-// replacement that is anything but false counts as pending.
+// A spec with neither mode or both proceeds, and so does a database that does
+// not exist. A pending replacement other than false counts as pending.
 func SQLDatabaseExtensions(api ThroughputAPI) flow.Extensions[*SQLDatabase] {
 	return flow.Extensions[*SQLDatabase]{
 		PreCheck: chain.New(checks.Gate("Throughput", func(ctx context.Context, req *checks.Request[*SQLDatabase]) (checks.Result, error) {
@@ -94,14 +100,14 @@ func SQLDatabaseExtensions(api ThroughputAPI) flow.Extensions[*SQLDatabase] {
 			case err != nil:
 				return checks.Result{}, err
 			case pending(now.OfferReplacePending):
-				return checks.Block("ThroughputPending", "Azure is changing the throughput: waiting until it is done"), nil
+				return checks.Block("ThroughputPending", "Azure changes the throughput: waiting for the end"), nil
 			case now.Autoscale == autoscale:
 				return checks.Proceed(), nil
 			}
 			if err := api.Migrate(ctx, db, autoscale); err != nil {
 				return checks.Result{}, err
 			}
-			return checks.Block("ThroughputMigrating", "changing between fixed throughput and autoscale: waiting until it is done"), nil
+			return checks.Block("ThroughputMigrating", "Azure migrates between fixed throughput and autoscale: waiting for the end"), nil
 		})),
 	}
 }

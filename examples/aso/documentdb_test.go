@@ -16,7 +16,7 @@ func cassandraCluster(state *string) *CassandraCluster {
 	return c
 }
 
-// onlySucceeded is ASO's rule, which does not fold case.
+// onlySucceeded is ASO's rule, which compares case.
 func onlySucceeded(state string) decision {
 	if state == "Succeeded" {
 		return proceeds
@@ -29,18 +29,19 @@ func TestCassandraDataCenter(t *testing.T) {
 	cases := ownerState("Succeeded", onlySucceeded, center, cassandraCluster)
 	for name, tc := range cases {
 		if tc.want == proceeds && tc.aso == blocks && tc.because == "" {
-			tc.because = "with another spelling than today's it would wait for ever"
+			tc.because = "in another case the data center would wait for ever"
 			cases[name] = tc
 		}
 	}
 	cases["properties nil"] = row[*CassandraDataCenter]{
-		reason: "nothing at all is reported", in: ownedBy(center, &CassandraCluster{}), want: blocks, with: checks.ReasonOwnerStateUnknown,
-		aso: panics, because: "a nil on the way to a state is a state that is not reported",
+		reason: "no status is reported", in: ownedBy(center, &CassandraCluster{}), want: blocks, with: checks.ReasonOwnerStateUnknown,
+		aso: panics, because: "a nil pointer to a state means not reported",
 	}
-	decide(t, flow.PointOwnerCheck, CassandraDataCenterExtensions(), cases)
+	runCases(t, flow.PointOwnerCheck, CassandraDataCenterExtensions(), cases)
 }
 
-// With the options WithExactStates and WithUnknownAllowed the rule is ASO's, letter by letter.
+// TestCassandraDataCenterExact: with WithExactStates and WithUnknownAllowed the
+// check has ASO's rule.
 func TestCassandraDataCenterExact(t *testing.T) {
 	exact := flow.Extensions[*CassandraDataCenter]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.WithAllowed("Succeeded"), checks.WithExactStates(), checks.WithUnknownAllowed())),
@@ -49,7 +50,7 @@ func TestCassandraDataCenterExact(t *testing.T) {
 	for _, word := range words {
 		for _, state := range spellings(word) {
 			tc := row[*CassandraDataCenter]{
-				reason: "letter by letter", in: ownedBy(&CassandraDataCenter{}, cassandraCluster(&state)),
+				reason: "states are compared with case", in: ownedBy(&CassandraDataCenter{}, cassandraCluster(&state)),
 				want: onlySucceeded(state), aso: onlySucceeded(state),
 			}
 			if tc.want == blocks {
@@ -59,27 +60,27 @@ func TestCassandraDataCenterExact(t *testing.T) {
 		}
 	}
 	cases["nil"] = row[*CassandraDataCenter]{
-		reason: "this one, too", in: ownedBy(&CassandraDataCenter{}, cassandraCluster(nil)), want: proceeds, aso: proceeds,
+		reason: "a state that is not reported proceeds", in: ownedBy(&CassandraDataCenter{}, cassandraCluster(nil)), want: proceeds, aso: proceeds,
 	}
 	cases["properties nil"] = row[*CassandraDataCenter]{
-		reason: "but for the panic", in: ownedBy(&CassandraDataCenter{}, &CassandraCluster{}), want: proceeds,
-		aso: panics, because: "a nil on the way to a state is a state that is not reported",
+		reason: "ASO panics", in: ownedBy(&CassandraDataCenter{}, &CassandraCluster{}), want: proceeds,
+		aso: panics, because: "a nil pointer to a state means not reported",
 	}
-	decide(t, flow.PointOwnerCheck, exact, cases)
+	runCases(t, flow.PointOwnerCheck, exact, cases)
 }
 
 func TestDatabaseAccount(t *testing.T) {
-	decide(t, flow.PointPreCheck, DatabaseAccountExtensions(), ownState("not Deleting", deny("Deleting"), func(state *string) *DatabaseAccount {
+	runCases(t, flow.PointPreCheck, DatabaseAccountExtensions(), ownState("not Deleting", deny("Deleting"), func(state *string) *DatabaseAccount {
 		a := &DatabaseAccount{Name: "carts"}
 		a.Status.ProvisioningState = state
 		return a
 	}))
 }
 
-// offers is Cosmos DB, as far as throughput goes.
+// offers fakes the throughput of Cosmos DB.
 type offers struct {
 	throughput Throughput
-	refuses    map[string]error // what a call gives, by its name
+	refuses    map[string]error // the error of a call, by its name
 	calls      []string
 }
 
@@ -133,23 +134,23 @@ func TestSQLDatabase(t *testing.T) {
 		calls   string
 	}{
 		"fixed, as wanted": {row: row[*SQLDatabase]{
-			reason: "there is nothing to change", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)},
+			reason: "the mode is the wanted one", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)},
 			want: proceeds, aso: proceeds,
 		}, calls: "throughput"},
 		"autoscale, as wanted": {row: row[*SQLDatabase]{
-			reason: "there is nothing to change", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
+			reason: "the mode is the wanted one", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
 			want: proceeds, aso: proceeds,
 		}, has: Throughput{Autoscale: true}, calls: "throughput"},
 		"fixed, autoscale wanted": {row: row[*SQLDatabase]{
-			reason: "a PUT cannot change it", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: blocks,
+			reason: "a PUT cannot change the mode", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: blocks,
 			with: "ThroughputMigrating", aso: blocks,
 		}, calls: "throughput, to autoscale"},
 		"autoscale, fixed wanted": {row: row[*SQLDatabase]{
-			reason: "nor back", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: blocks,
+			reason: "a PUT cannot change the mode", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: blocks,
 			with: "ThroughputMigrating", aso: blocks,
 		}, has: Throughput{Autoscale: true}, calls: "throughput, to fixed"},
 		"pending": {row: row[*SQLDatabase]{
-			reason: "Azure refuses all else meanwhile", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
+			reason: "Azure refuses other requests during a change", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
 			want: blocks, with: "ThroughputPending", aso: blocks,
 		}, has: Throughput{OfferReplacePending: new("true")}, calls: "throughput"},
 		"pending, as wanted": {row: row[*SQLDatabase]{
@@ -157,57 +158,57 @@ func TestSQLDatabase(t *testing.T) {
 			want: blocks, with: "ThroughputPending", aso: blocks,
 		}, has: Throughput{OfferReplacePending: new("true")}, calls: "throughput"},
 		"pending in capitals": {row: row[*SQLDatabase]{
-			reason: "that is pending, too", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: blocks,
+			reason: "the case does not matter", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: blocks,
 			with: "ThroughputPending",
-			aso:  proceeds, because: "it is a truth value in a string, of any spelling",
+			aso:  proceeds, because: "the value is a boolean as text, in any case",
 		}, has: Throughput{OfferReplacePending: new("TRUE")}, calls: "throughput"},
 		"pending perhaps": {row: row[*SQLDatabase]{
-			reason: "what is not known is not over", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)},
+			reason: "an unknown value counts as pending", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)},
 			want: blocks, with: "ThroughputPending",
-			aso: proceeds, because: "only false is known to be over",
+			aso: proceeds, because: "only false means that no replacement is pending",
 		}, has: Throughput{OfferReplacePending: new("queued")}, calls: "throughput"},
 		"not pending": {row: row[*SQLDatabase]{
-			reason: "it says so", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: proceeds, aso: proceeds,
+			reason: "no replacement is pending", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: proceeds, aso: proceeds,
 		}, has: Throughput{OfferReplacePending: new(" False ")}, calls: "throughput"},
 		"pending is blank": {row: row[*SQLDatabase]{
-			reason: "nothing is said", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: proceeds, aso: proceeds,
+			reason: "a blank value is not reported", in: subject[*SQLDatabase]{resource: sqlDatabase(true, false)}, want: proceeds, aso: proceeds,
 		}, has: Throughput{OfferReplacePending: new("")}, calls: "throughput"},
 		"no throughput of its own": {row: row[*SQLDatabase]{
-			reason: "there is nothing to change", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
+			reason: "no mode to change", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)},
 			want: proceeds, aso: proceeds,
 		}, refuses: map[string]error{"throughput": refuse(404, "NotFound")}, calls: "throughput"},
 		"refused": {row: row[*SQLDatabase]{
-			reason: "nothing is known", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
+			reason: "the throughput is unknown", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
 		}, refuses: map[string]error{"throughput": refuse(403, "AuthorizationFailed")}, calls: "throughput"},
 		"no answer": {row: row[*SQLDatabase]{
-			reason: "nothing is known", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
+			reason: "the throughput is unknown", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
 		}, refuses: map[string]error{"throughput": errDown}, calls: "throughput"},
 		"migration refused": {row: row[*SQLDatabase]{
-			reason: "nothing was begun", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
+			reason: "the migration did not begin", in: subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
 		}, refuses: map[string]error{"migrate": refuse(429, "TooManyRequests")}, calls: "throughput, to autoscale"},
 		"migration of nothing": {row: row[*SQLDatabase]{
-			reason: "that it is gone between two calls is not what the spec says",
+			reason: "a database that is gone between two requests is an error",
 			in:     subject[*SQLDatabase]{resource: sqlDatabase(false, true)}, want: fails, aso: fails,
 		}, refuses: map[string]error{"migrate": refuse(404, "NotFound")}, calls: "throughput, to autoscale"},
 		"not in the cloud": {row: row[*SQLDatabase]{
-			reason: "the PUT makes it as it is wanted",
+			reason: "the PUT creates the database with the wanted mode",
 			in:     subject[*SQLDatabase]{resource: sqlDatabase(false, true), absent: true}, want: proceeds, aso: proceeds,
 		}},
 		"nothing wanted": {row: row[*SQLDatabase]{
-			reason: "it is left to Azure", in: subject[*SQLDatabase]{resource: sqlDatabase(false, false)}, want: proceeds,
+			reason: "Azure chooses the mode", in: subject[*SQLDatabase]{resource: sqlDatabase(false, false)}, want: proceeds,
 		}},
 		"options nil": {row: row[*SQLDatabase]{
-			reason: "it is left to Azure", in: subject[*SQLDatabase]{resource: &SQLDatabase{}}, want: proceeds,
+			reason: "Azure chooses the mode", in: subject[*SQLDatabase]{resource: &SQLDatabase{}}, want: proceeds,
 		}},
 		"both wanted": {row: row[*SQLDatabase]{
-			reason: "Azure says what is wrong with that", in: subject[*SQLDatabase]{resource: sqlDatabase(true, true)}, want: proceeds,
+			reason: "the error of Azure explains it", in: subject[*SQLDatabase]{resource: sqlDatabase(true, true)}, want: proceeds,
 		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			tc.in.lone = true // a second time the fake is in another state
+			tc.in.checkOnly = true // the first run changes the fake
 			api := &offers{throughput: tc.has, refuses: tc.refuses}
-			decide(t, flow.PointPreCheck, SQLDatabaseExtensions(api), map[string]row[*SQLDatabase]{"alone": tc.row})
+			runCases(t, flow.PointPreCheck, SQLDatabaseExtensions(api), map[string]row[*SQLDatabase]{"alone": tc.row})
 			if got := strings.Join(api.take(), ", "); got != tc.calls {
 				t.Errorf("%s: calls %q, want %q", tc.reason, got, tc.calls)
 			}
@@ -220,16 +221,16 @@ func TestSQLDatabase(t *testing.T) {
 	}
 }
 
-// A database that a GET has not looked for may be in the cloud.
+// TestSQLDatabaseOfUnknownPresence: without a Get the database may exist.
 func TestSQLDatabaseOfUnknownPresence(t *testing.T) {
 	api := &offers{}
 	res, err := checks.Compose(SQLDatabaseExtensions(api).PreCheck)(t.Context(), &checks.Request[*SQLDatabase]{Resource: sqlDatabase(false, true)})
 	if got := strings.Join(api.take(), ", "); err != nil || res.Reason() != "ThroughputMigrating" || got != "throughput, to autoscale" {
-		t.Errorf("%v, %v, calls %q: want that Azure is asked", res, err, got)
+		t.Errorf("%v, %v, calls %q: want a request to Azure", res, err, got)
 	}
 }
 
-// A migration is begun once, however long it takes, and the PUT comes after it.
+// TestSQLDatabaseMigration: a migration begins once, and the PUT follows it.
 func TestSQLDatabaseMigration(t *testing.T) {
 	api := &offers{refuses: map[string]error{"migrate": errDown}}
 	db := sqlDatabase(false, true)
@@ -241,18 +242,18 @@ func TestSQLDatabaseMigration(t *testing.T) {
 	}
 
 	out, calls := run()
-	come(t, "it could not be begun", out, flow.StateFailed, out.Reason(), calls, "get", "throughput", "to autoscale")
+	expectPass(t, "the migration did not begin", out, flow.StateFailed, out.Reason(), calls, "get", "throughput", "to autoscale")
 	api.refuses = nil
 	out, calls = run()
-	come(t, "it is begun", out, flow.StateBlocked, "ThroughputMigrating", calls, "get", "throughput", "to autoscale")
+	expectPass(t, "the migration begins", out, flow.StateBlocked, "ThroughputMigrating", calls, "get", "throughput", "to autoscale")
 	for range 3 {
 		out, calls = run()
-		come(t, "it goes on", out, flow.StateBlocked, "ThroughputPending", calls, "get", "throughput")
+		expectPass(t, "the migration is under way", out, flow.StateBlocked, "ThroughputPending", calls, "get", "throughput")
 	}
 	api.end(true)
 	out, calls = run()
-	come(t, "it is over", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "put", "throughput")
+	expectPass(t, "the migration has ended", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "put", "throughput")
 	db.Spec.Options = sqlDatabase(true, false).Spec.Options
 	out, calls = run()
-	come(t, "and back", out, flow.StateBlocked, "ThroughputMigrating", calls, "get", "throughput", "to fixed")
+	expectPass(t, "the migration back begins", out, flow.StateBlocked, "ThroughputMigrating", calls, "get", "throughput", "to fixed")
 }

@@ -11,16 +11,19 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// NodePool is an agent pool. It cannot be changed while its cluster is upgraded, updated, or switched off.
+// NodePool is an agent pool. Azure refuses changes while its cluster is
+// upgraded, updated or stopped.
 type NodePool struct{ Name string }
 
-// nodePoolExtensions take the cluster as the Azure SDK has it. Its fields are pointers all the way; a nil on the way to one
-// means that nobody has reported it.
+// nodePoolExtensions check the cluster in the form of the Azure SDK. A nil
+// pointer means that Azure has not reported the field.
 var nodePoolExtensions = flow.Extensions[*NodePool]{
 	OwnerCheck: chain.New(
-		// What Azure works on is in none of the states Succeeded, Failed and Canceled, whatever the work is called.
+		// During an operation the state is none of Succeeded, Failed and
+		// Canceled.
 		checks.OwnerProvisioningState(func(c *armcontainerservice.ManagedCluster) *string { return c.Properties.ProvisioningState }),
-		// Running is no provisioning state: a cluster that is switched off is Stopped here, and Succeeded there.
+		// A stopped cluster has the provisioning state Succeeded and the power
+		// state Stopped.
 		chain.Named("OwnerRuns", checks.OwnerProvisioningState(
 			func(c *armcontainerservice.ManagedCluster) *armcontainerservice.Code {
 				return c.Properties.PowerState.Code
@@ -29,7 +32,7 @@ var nodePoolExtensions = flow.Extensions[*NodePool]{
 	),
 }
 
-// Pools wait for their cluster.
+// Example_agentPools: pools wait for their cluster.
 func Example_agentPools() {
 	cluster := &armcontainerservice.ManagedCluster{}
 	puts := 0
@@ -48,7 +51,7 @@ func Example_agentPools() {
 		out := pools.Reconcile(context.Background(), &NodePool{Name: "system"})
 		fmt.Println(out)
 		if out.State() == flow.StateBlocked {
-			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+			fmt.Println("  waits for", out.WaitingFor(), "and is retried", out.Retry())
 		}
 	}
 	reconcile()
@@ -68,13 +71,13 @@ func Example_agentPools() {
 	reconcile()
 	// Output:
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerStateUnknown: owner ManagedCluster prod has not reported a state yet: it must be Succeeded, Failed or Canceled
-	//   waits for [ManagedCluster prod] and is looked at again slow
+	//   waits for [ManagedCluster prod] and is retried slow
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerState: owner ManagedCluster prod is in state "Upgrading": it must be Succeeded, Failed or Canceled
-	//   waits for [ManagedCluster prod] and is looked at again slow
+	//   waits for [ManagedCluster prod] and is retried slow
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerState: owner ManagedCluster prod is in state "Updating": it must be Succeeded, Failed or Canceled
-	//   waits for [ManagedCluster prod] and is looked at again slow
+	//   waits for [ManagedCluster prod] and is retried slow
 	// blocked at OwnerCheck by OwnerRuns: ClusterNotRunning: owner ManagedCluster prod is in state "Stopped": it must be Running
-	//   waits for [ManagedCluster prod] and is looked at again slow
+	//   waits for [ManagedCluster prod] and is retried slow
 	// 0 PUTs so far
 	// ready
 }

@@ -9,33 +9,38 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// KustoCluster has two states: that of the operation under way, and whether it runs. A stopped cluster is Succeeded and Stopped.
+// KustoCluster has two states: its operation, and whether it runs. A stopped
+// cluster is Succeeded and Stopped.
 type KustoCluster struct {
 	Name                     string
 	ProvisioningState, State *string
 }
 
-// KustoDatabase belongs to a cluster. While the cluster does not run, Azure does not even answer a GET of the database.
+// KustoDatabase belongs to a cluster. While the cluster does not run, Azure
+// refuses even a GET of the database.
 type KustoDatabase struct {
 	Name    string
 	Deleted bool
 }
 
-// clusterRuns are owner checks: they see the cluster, and nothing of the database.
+// clusterRuns are owner checks. They see the cluster and not the database.
 var clusterRuns = []checks.OwnerMiddleware{
-	// Succeeded, Failed and Canceled proceed: no operation is under way then, and a PUT repairs a failed cluster.
+	// Succeeded, Failed and Canceled proceed: no operation is under way then,
+	// and a PUT repairs a failed cluster.
 	checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.ProvisioningState }),
 	chain.Named("OwnerRuns", checks.OwnerProvisioningState(func(c *KustoCluster) *string { return c.State },
 		checks.WithAllowed("Running"), checks.WithReason("ClusterNotRunning"))),
 }
 
-// kustoExtensions guard every request about a database with the same checks: GET and PUT by OwnerCheck, DELETE by DeleteCheck.
+// kustoExtensions use the same checks for every request about a database:
+// OwnerCheck for GET and PUT, DeleteCheck for DELETE.
 var kustoExtensions = flow.Extensions[*KustoDatabase]{
 	OwnerCheck:  chain.New(clusterRuns...),
 	DeleteCheck: chain.New(checks.OnOwner[*KustoDatabase](clusterRuns...)),
 }
 
-// A database sends no request, and no DELETE, until its cluster can answer. A cluster sends no PUT while Azure works on it.
+// Example_kusto: a database sends no request until its cluster runs. A cluster
+// sends no PUT during an operation.
 func Example_kusto() {
 	cluster := &KustoCluster{Name: "logs"}
 	gets := 0
@@ -58,7 +63,7 @@ func Example_kusto() {
 	clusters := flow.New("Cluster", flow.Operations[*KustoCluster]{
 		Key: func(c *KustoCluster) string { return c.Name },
 		Get: func(context.Context, *flow.Request[*KustoCluster]) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.Present}, nil // this GET reads the state
+			return flow.Observation{Presence: checks.Present}, nil // this GET returns the state
 		},
 		Apply: func(context.Context, *flow.Request[*KustoCluster]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*KustoCluster]{

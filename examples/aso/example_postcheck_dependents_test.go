@@ -9,13 +9,14 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// MailDomain is reconciled. It can be made at any time, and is of no use before its DNS record is there.
+// MailDomain is reconciled. It can be created at any time but needs its DNS
+// record.
 type MailDomain struct {
 	Name   string
-	Record checks.Ref // zero: none is needed
+	Record checks.Ref // zero: no record
 }
 
-// mailRecords are the DNS records that there are, with their readiness.
+// mailRecords holds the readiness of the DNS records.
 type mailRecords map[string]checks.Readiness
 
 // Find is the resolver.
@@ -27,8 +28,9 @@ func (r mailRecords) Find(_ context.Context, ref checks.Ref) (checks.Object, err
 	return o, nil
 }
 
-// A domain is sent to Azure at once, and is ready when the record that depends on it is. Were the check at PreCheck, each
-// would wait for the other for ever.
+// Example_postCheckDependents: a domain is sent to Azure at once and is Ready
+// when the record that depends on it is ready. As a PreCheck, the same check
+// would make each wait for the other for ever.
 func Example_postCheckDependents() {
 	records := mailRecords{}
 	applied := map[string]bool{}
@@ -52,7 +54,7 @@ func Example_postCheckDependents() {
 		out := domains.Reconcile(context.Background(), d)
 		fmt.Println(out)
 		if out.State() == flow.StateBlocked {
-			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+			fmt.Println("  waits for", out.WaitingFor(), "and is retried", out.Retry())
 		}
 	}
 	shop := &MailDomain{Name: "shop", Record: checks.Ref{Kind: "Record", Name: "mx"}}
@@ -68,9 +70,9 @@ func Example_postCheckDependents() {
 	// Output:
 	// PUT shop
 	// blocked at PostCheck by ReferenceReady(record): ReferenceNotFound: record Record mx was not found: waiting until it is created
-	//   waits for [Record mx] and is looked at again fast
+	//   waits for [Record mx] and is retried fast
 	// blocked at PostCheck by ReferenceReady(record): ReferenceNotReady: record Record mx is not ready: Verifying
-	//   waits for [Record mx] and is looked at again fast
+	//   waits for [Record mx] and is retried fast
 	// ready
 	// PUT plain
 	// ready

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// EdgeSite is reconciled. After the PUT it is rolled out to its regions, which another API tells about.
+// EdgeSite is reconciled. After the PUT another API reports its rollout.
 type EdgeSite struct{ Name, ID string }
 
 // EdgeRollout is a client for that API.
@@ -22,21 +22,23 @@ type EdgeRollout struct {
 	err           error
 }
 
-// Deployed is the check: how far is the rollout? It is no checks.LiveState, which takes a 404 for "not in the cloud yet"
-// and goes on. That is right before a PUT; before Ready, a rollout that nobody knows of is no reason to go on.
+// Deployed checks the progress of the rollout. checks.LiveState would be wrong
+// here: it proceeds after a 404, which is right before a PUT but not before
+// Ready.
 func (r *EdgeRollout) Deployed(_ context.Context, req *checks.Request[*EdgeSite]) (checks.Result, error) {
 	switch {
 	case req.Resource.ID == "":
-		return checks.Block("NoResourceID", "Azure has not given the site an ID yet"), nil
+		return checks.Block("NoResourceID", "the site has no ID in Azure yet"), nil
 	case r.err != nil:
-		return checks.Result{}, fmt.Errorf("asking for the rollout of %s: %w", req.Resource.Name, r.err)
+		return checks.Result{}, fmt.Errorf("reading the rollout of %s: %w", req.Resource.Name, r.err)
 	case r.done < r.regions:
 		return checks.Block("RollingOut", fmt.Sprintf("it is in %d of %d regions", r.done, r.regions)), nil
 	}
 	return checks.Proceed(), nil
 }
 
-// A site is ready when it has been rolled out. That it is not is a block; that nobody could tell is an error.
+// Example_postCheckDeployment: a site is Ready after its rollout. An unfinished
+// rollout is a block, an unreadable one an error.
 func Example_postCheckDeployment() {
 	rollout := &EdgeRollout{regions: 3}
 	sites := flow.New("Site", flow.Operations[*EdgeSite]{
@@ -57,7 +59,7 @@ func Example_postCheckDeployment() {
 		out := sites.Reconcile(context.Background(), site)
 		fmt.Println(out)
 		if out.State() != flow.StateReady {
-			fmt.Println("  looked at again", out.Retry(), "- error:", out.Err() != nil)
+			fmt.Println("  retried", out.Retry(), "- error:", out.Err() != nil)
 		}
 	}
 	reconcile()
@@ -74,11 +76,11 @@ func Example_postCheckDeployment() {
 	reconcile()
 	// Output:
 	// PUT
-	// blocked at PostCheck by Deployed: NoResourceID: Azure has not given the site an ID yet
-	//   looked at again slow - error: false
+	// blocked at PostCheck by Deployed: NoResourceID: the site has no ID in Azure yet
+	//   retried slow - error: false
 	// failed at PostCheck by Deployed: RolloutNotFound: check Deployed failed: the service gave no message (HTTP 404 Not Found)
-	//   looked at again slow - error: true
+	//   retried slow - error: true
 	// blocked at PostCheck by Deployed: RollingOut: it is in 2 of 3 regions
-	//   looked at again slow - error: false
+	//   retried slow - error: false
 	// ready
 }

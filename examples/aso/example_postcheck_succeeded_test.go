@@ -9,17 +9,18 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// SearchService is reconciled. Azure takes the PUT at once and goes on to provision for a while.
+// SearchService is reconciled. Azure accepts the PUT and then provisions for a
+// while.
 type SearchService struct {
 	Name     string
 	Replicas int
-	Status   *SearchStatus // nil: nothing was seen yet
+	Status   *SearchStatus // nil: not read yet
 }
 
-// SearchStatus is what Azure said last.
+// SearchStatus is the last report of Azure.
 type SearchStatus struct{ ProvisioningState *string }
 
-// searchCloud is Azure, with what it has of the service.
+// searchCloud fakes Azure.
 type searchCloud struct {
 	replicas int
 	state    *string
@@ -37,13 +38,15 @@ func (c *searchCloud) put(_ context.Context, req *flow.Request[*SearchService]) 
 	return flow.Done(), nil
 }
 
-// A service is ready when Azure says so, not when the PUT was answered.
+// Example_postCheckSucceeded: a service is Ready when its state is Succeeded,
+// not when Azure has accepted the PUT.
 func Example_postCheckSucceeded() {
 	azure := &searchCloud{}
 	services := flow.New("SearchService", flow.Operations[*SearchService]{
 		Key: func(s *SearchService) string { return s.Name }, Get: azure.get, Apply: azure.put,
 	}, flow.Extensions[*SearchService]{
-		// The same check at PreCheck lets Failed and Canceled proceed, too. Before Ready it allows Succeeded only.
+		// At PreCheck the same check also allows Failed and Canceled. Before
+		// Ready it allows Succeeded only.
 		PostCheck: chain.New(checks.ProvisioningState(
 			func(s *SearchService) *string { return s.Status.ProvisioningState })),
 	})
@@ -53,10 +56,10 @@ func Example_postCheckSucceeded() {
 		fmt.Println(out)
 		fmt.Println("  Ready is", out.Conditions()[0].Status, "after", azure.puts, "PUT")
 	}
-	// There, and nobody has said in which state: that does not count as ready.
+	// The service exists without a state. That is not Ready.
 	reconcile()
 
-	// What is in sync is not sent again while the check waits.
+	// A service in sync is not sent again while the check blocks.
 	for _, state := range []string{"Provisioning", "Failed", "Succeeded"} {
 		azure.state = &state
 		reconcile()

@@ -9,17 +9,18 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// GatewayPlan is reconciled. Its advanced part has rules between fields that no admission check knows.
+// GatewayPlan is reconciled. Its advanced part has rules between fields that no
+// admission check has.
 type GatewayPlan struct {
 	Name       string
 	Generation int64
-	Advanced   *GatewayAdvanced // nil: the usual
+	Advanced   *GatewayAdvanced // nil: the default
 }
 
-// GatewayAdvanced is what can be wrong about a plan.
+// GatewayAdvanced is the part with rules.
 type GatewayAdvanced struct{ MinUnits, MaxUnits int }
 
-// units returns the objection to the units of the plan, for the person who wrote it.
+// units returns the objection to the units of the plan, or "".
 func (p *GatewayPlan) units() string {
 	if a := p.Advanced; a != nil && a.MinUnits > a.MaxUnits {
 		return fmt.Sprintf("spec.advanced.minUnits is %d and must not be above maxUnits, which is %d", a.MinUnits, a.MaxUnits)
@@ -27,7 +28,8 @@ func (p *GatewayPlan) units() string {
 	return ""
 }
 
-// A plan that cannot be right waits for another spec. Nothing else helps, so nothing is tried meanwhile.
+// Example_preCheckConfiguration: an invalid plan waits for another spec.
+// Nothing else helps.
 func Example_preCheckConfiguration() {
 	plans := flow.New("Plan", flow.Operations[*GatewayPlan]{
 		Key:        func(p *GatewayPlan) string { return p.Name },
@@ -46,20 +48,20 @@ func Example_preCheckConfiguration() {
 			fmt.Printf("  %s=%s %s\n", c.Type, c.Status, c.Reason)
 		}
 		if out.State() == flow.StateBlocked {
-			fmt.Println("  severity", out.Severity(), "- looked at again", out.Retry()) // and at the resync
+			fmt.Println("  severity", out.Severity(), "- retried", out.Retry()) // and at the resync
 		}
 	}
 	plan := &GatewayPlan{Name: "edge", Generation: 1, Advanced: &GatewayAdvanced{MinUnits: 8, MaxUnits: 4}}
 	reconcile(plan)
 
-	// The change of the spec is what the engine comes back for.
+	// The engine reconciles again after a change of the spec.
 	plan.Generation, plan.Advanced.MinUnits = 2, 2
 	reconcile(plan)
 	// Output:
 	// blocked at PreCheck by Units: SpecInvalid: spec.advanced.minUnits is 8 and must not be above maxUnits, which is 4
 	//   Ready=False SpecInvalid
 	//   Stalled=True SpecInvalid
-	//   severity Error - looked at again on change
+	//   severity Error - retried on change
 	// PUT edge
 	// ready
 	//   Ready=True Succeeded

@@ -13,23 +13,24 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Vault is reconciled. Its lock is nothing that the GET of the vault shows: it has to be asked for.
+// Vault is reconciled. A GET of the vault does not show its lock.
 type Vault struct{ Name string }
 
-// VaultLock is a client for that.
+// VaultLock is a client for the lock.
 type VaultLock struct {
 	created bool
 	state   string
 	err     error
 }
 
-// State asks Azure just now.
+// State reads the lock from Azure.
 func (l *VaultLock) State(_ context.Context, req *checks.Request[*Vault]) (string, error) {
-	fmt.Println("asking for the state of", req.Resource.Name)
+	fmt.Println("reading the state of", req.Resource.Name)
 	return l.state, l.err
 }
 
-// A vault is left alone while Azure says that it is locked or being deleted.
+// Example_preCheckLiveState: a vault is not changed while it is locked or being
+// deleted.
 func Example_preCheckLiveState() {
 	lock := &VaultLock{}
 	vaults := flow.New("Vault", flow.Operations[*Vault]{
@@ -48,37 +49,38 @@ func Example_preCheckLiveState() {
 		out := vaults.Reconcile(context.Background(), &Vault{Name: "keys"})
 		fmt.Println(out)
 		if out.State() != flow.StateReady {
-			fmt.Println("  looked at again", out.Retry())
+			fmt.Println("  retried", out.Retry())
 		}
 	}
 	lock.created, lock.state = true, "Locked"
 	reconcile()
 
-	// That it could not be found out is an error, not a block: the error's own rule says how soon to try again.
+	// A state that cannot be read is an error, not a block. A rule for the
+	// error sets the delay.
 	lock.err = &azcore.ResponseError{ErrorCode: "InternalServerError", StatusCode: http.StatusInternalServerError}
 	reconcile()
 
 	lock.state, lock.err = "Online", nil
 	reconcile()
 
-	// Gone since the GET is as good as not there yet.
+	// A vault that is gone since the GET counts as absent.
 	lock.err = &azcore.ResponseError{ErrorCode: "ResourceNotFound", StatusCode: http.StatusNotFound}
 	reconcile()
 
-	// And nothing is asked about what the GET did not find.
+	// The state of an absent vault is not read.
 	lock.created = false
 	reconcile()
 	// Output:
-	// asking for the state of keys
+	// reading the state of keys
 	// blocked at PreCheck by LiveState: ResourceState: the resource is in state "Locked": it must not be Locked or Deleting
-	//   looked at again slow
-	// asking for the state of keys
+	//   retried slow
+	// reading the state of keys
 	// failed at PreCheck by LiveState: InternalServerError: check LiveState failed: the service gave no message (HTTP 500 Internal Server Error)
-	//   looked at again slow
-	// asking for the state of keys
+	//   retried slow
+	// reading the state of keys
 	// PUT keys
 	// ready
-	// asking for the state of keys
+	// reading the state of keys
 	// PUT keys
 	// ready
 	// PUT keys

@@ -9,17 +9,19 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// BusTopic is reconciled, and waits for the namespace that owns it. It always has one.
+// BusTopic is reconciled. It waits for the namespace that owns it.
 type BusTopic struct{ Name, Namespace string }
 
-// BusNamespace is the owner, with what its own reconciler said of it last: in Kubernetes its Ready condition.
+// BusNamespace is the owner with its readiness: in Kubernetes its Ready
+// condition.
 type BusNamespace struct{ Readiness checks.Readiness }
 
-// busNamespaces are those that there are.
+// busNamespaces holds the namespaces that exist.
 type busNamespaces map[string]*BusNamespace
 
-// Owner finds the owner of a topic. An owner that does not exist is no error: it has a Ref and no Value, and the topic waits
-// for it. The zero Object says that the topic names no owner.
+// Owner returns the owner of a topic. A missing owner is no error: it has a Ref
+// and no Value, and the topic waits for it. The zero Object means that the
+// topic has no owner.
 func (n busNamespaces) Owner(_ context.Context, t *BusTopic) (checks.Object, error) {
 	if t.Namespace == "" {
 		return checks.Object{}, nil
@@ -31,7 +33,8 @@ func (n busNamespaces) Owner(_ context.Context, t *BusTopic) (checks.Object, err
 	return owner, nil
 }
 
-// A topic waits until its namespace is ready, for the spec that the namespace has now.
+// Example_preCheckOwnerReady: a topic waits until its namespace is ready for
+// the namespace's current spec.
 func Example_preCheckOwnerReady() {
 	namespaces := busNamespaces{}
 	topics := flow.New("Topic", flow.Operations[*BusTopic]{
@@ -42,16 +45,18 @@ func Example_preCheckOwnerReady() {
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*BusTopic]{
-		// It sees only the owner, so it runs before the GET. To run it after the GET, write
-		// PreCheck: chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady(checks.WithRequiredOwner()))).
-		// Without WithRequiredOwner a topic that names no owner is a root resource, and proceeds.
+		// The check sees only the owner, so it runs before the GET. To run it
+		// after the GET, write PreCheck:
+		// chain.New(checks.OnOwner[*BusTopic](checks.OwnerReady(checks.WithRequiredOwner()))).
+		// Without WithRequiredOwner a topic without an owner is a root resource
+		// and proceeds.
 		OwnerCheck: chain.New(checks.OwnerReady(checks.WithRequiredOwner())),
 	})
 	reconcile := func(t *BusTopic) {
 		out := topics.Reconcile(context.Background(), t)
 		fmt.Println(out)
 		if out.State() == flow.StateBlocked {
-			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+			fmt.Println("  waits for", out.WaitingFor(), "and is retried", out.Retry())
 		}
 	}
 	orders := &BusTopic{Name: "orders", Namespace: "shop"}
@@ -63,7 +68,7 @@ func Example_preCheckOwnerReady() {
 	namespaces["shop"].Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
 	reconcile(orders)
 
-	// Ready, but before somebody changed its spec.
+	// The namespace was ready for an older spec.
 	namespaces["shop"].Readiness = checks.Readiness{State: checks.Ready, Observed: 1, Generation: 2}
 	reconcile(orders)
 
@@ -73,15 +78,15 @@ func Example_preCheckOwnerReady() {
 	reconcile(&BusTopic{Name: "lost"})
 	// Output:
 	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner Namespace shop was not found: waiting until it is created
-	//   waits for [Namespace shop] and is looked at again fast
+	//   waits for [Namespace shop] and is retried fast
 	// blocked at OwnerCheck by OwnerReady: OwnerReadinessUnknown: owner Namespace shop has not reported yet whether it is ready
-	//   waits for [Namespace shop] and is looked at again fast
+	//   waits for [Namespace shop] and is retried fast
 	// blocked at OwnerCheck by OwnerReady: OwnerNotReady: owner Namespace shop is not ready: Creating
-	//   waits for [Namespace shop] and is looked at again fast
+	//   waits for [Namespace shop] and is retried fast
 	// blocked at OwnerCheck by OwnerReady: OwnerReadinessStale: owner Namespace shop was ready for generation 1 of its spec; it must be ready for generation 2
-	//   waits for [Namespace shop] and is looked at again fast
+	//   waits for [Namespace shop] and is retried fast
 	// PUT orders
 	// ready
 	// blocked at OwnerCheck by OwnerReady: OwnerNotSet: the resource has no owner and needs one: set its owner reference
-	//   waits for [] and is looked at again on change
+	//   waits for [] and is retried on change
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// WebApp is reconciled, and needs the network and the identity that it refers to.
+// WebApp is reconciled. It needs the network and the identities that it refers
+// to.
 type WebApp struct {
 	Name string
 	Spec struct {
@@ -21,7 +22,8 @@ type WebApp struct {
 // webObjects has the objects that exist.
 type webObjects map[checks.Ref]checks.Readiness
 
-// Find is the resolver. An object that does not exist is no error. An error says that the resolver could not find out.
+// Find is the resolver. A missing object is no error. An error means that the
+// resolver could not find out.
 func (w webObjects) Find(_ context.Context, ref checks.Ref) (checks.Object, error) {
 	if ref.Namespace != "" {
 		return checks.Object{}, fmt.Errorf("objects of the namespace %s: forbidden", ref.Namespace)
@@ -33,7 +35,8 @@ func (w webObjects) Find(_ context.Context, ref checks.Ref) (checks.Object, erro
 	return o, nil
 }
 
-// An app waits until all that it refers to is there and ready.
+// Example_preCheckReferences: an app waits until all its references exist and
+// are ready.
 func Example_preCheckReferences() {
 	objects := webObjects{}
 	apps := flow.New("App", flow.Operations[*WebApp]{
@@ -44,7 +47,8 @@ func Example_preCheckReferences() {
 		},
 	}, flow.Extensions[*WebApp]{
 		PreCheck: chain.New(
-			// The reference to a network is optional: if it is nil, the app proceeds without one.
+			// The reference to a network is optional: if it is nil, the app
+			// proceeds without one.
 			checks.ReferenceReady("network", func(a *WebApp) []checks.Ref { return checks.OptionalRefs(a.Spec.Network) }),
 			checks.ReferenceReady("identity", func(a *WebApp) []checks.Ref { return a.Spec.Identities }),
 		),
@@ -54,7 +58,7 @@ func Example_preCheckReferences() {
 		out := apps.Reconcile(context.Background(), a)
 		fmt.Println(out)
 		if out.State() != flow.StateReady {
-			fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+			fmt.Println("  waits for", out.WaitingFor(), "and is retried", out.Retry())
 		}
 	}
 	network := checks.Ref{Kind: "Network", Name: "lan"}
@@ -67,7 +71,8 @@ func Example_preCheckReferences() {
 	objects[network] = checks.Readiness{State: checks.NotReady, Reason: "Updating"}
 	reconcile(shop)
 
-	// Of several references it says what is missing of each, and waits for those.
+	// The message names each missing reference, and the app waits for all of
+	// them.
 	objects[network] = checks.Readiness{State: checks.Ready}
 	objects[reader] = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
 	reconcile(shop)
@@ -77,21 +82,22 @@ func Example_preCheckReferences() {
 
 	reconcile(&WebApp{Name: "without references"})
 
-	// An error of the resolver fails the pass. The app waits for no object, and a retry asks the resolver again.
+	// An error of the resolver fails the pass. The app waits for no object, and
+	// a retry asks the resolver again.
 	foreign := &WebApp{Name: "foreign"}
 	foreign.Spec.Identities = []checks.Ref{{Namespace: "other", Kind: "Identity", Name: "reader"}}
 	reconcile(foreign)
 	// Output:
 	// blocked at PreCheck by ReferenceReady(network): ReferenceNotFound: network Network lan was not found: waiting until it is created
-	//   waits for [Network lan] and is looked at again fast
+	//   waits for [Network lan] and is retried fast
 	// blocked at PreCheck by ReferenceReady(network): ReferenceNotReady: network Network lan is not ready: Updating
-	//   waits for [Network lan] and is looked at again fast
+	//   waits for [Network lan] and is retried fast
 	// blocked at PreCheck by ReferenceReady(identity): ReferenceNotReady: identity Identity reader is not ready: Creating; identity Identity writer was not found: waiting until it is created
-	//   waits for [Identity reader Identity writer] and is looked at again fast
+	//   waits for [Identity reader Identity writer] and is retried fast
 	// PUT shop
 	// ready
 	// PUT without references
 	// ready
 	// failed at PreCheck by ReferenceReady(identity): CheckFailed: check ReferenceReady(identity) failed: identity Identity other/reader: objects of the namespace other: forbidden
-	//   waits for [] and is looked at again slow
+	//   waits for [] and is retried slow
 }

@@ -9,22 +9,24 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Endpoint is a private endpoint. The owner of what it connects to has to approve each connection.
+// Endpoint is a private endpoint. The owner of the service has to approve each
+// connection.
 type Endpoint struct {
 	Name        string
 	Connections []*EndpointConnection
 }
 
-// EndpointConnection is one of them, as Azure tells of it.
+// EndpointConnection is a connection as Azure reports it.
 type EndpointConnection struct {
 	ID    string
-	State *EndpointConnectionState // nil: nothing is said yet
+	State *EndpointConnectionState // nil: not reported
 }
 
-// EndpointConnectionState is how far the approval is.
+// EndpointConnectionState is the state of the approval.
 type EndpointConnectionState struct{ Status, Description string }
 
-// endpointApproval is where the approval of a connection stands. What is nil on the way is not said yet.
+// endpointApproval returns the approval of a connection. A nil pointer means
+// not reported.
 func endpointApproval(c *EndpointConnection) checks.Approval {
 	a := checks.Approval{Name: c.ID}
 	if c.State != nil {
@@ -33,8 +35,8 @@ func endpointApproval(c *EndpointConnection) checks.Approval {
 	return a
 }
 
-// An endpoint that Azure has made is ready when its connections are approved. What the PUT was about is done by then, and
-// is not done again.
+// Example_privateEndpoint: an endpoint is Ready when its connections are
+// approved. The PUT is not sent again meanwhile.
 func Example_privateEndpoint() {
 	made, endpoint := false, &Endpoint{Name: "db"}
 	endpoints := flow.New("PrivateEndpoint", flow.Operations[*Endpoint]{
@@ -55,36 +57,37 @@ func Example_privateEndpoint() {
 		out := endpoints.Reconcile(context.Background(), endpoint)
 		fmt.Println(out)
 		if out.State() == flow.StateBlocked {
-			fmt.Println("  looked at again", out.Retry(), "-", out.Conditions()[1].Type)
+			fmt.Println("  retried", out.Retry(), "-", out.Conditions()[1].Type)
 		}
 	}
-	// Absent: there is no connection, or one of which nothing is said.
+	// There is no connection, or a connection has no state.
 	reconcile()
 	first, second := &EndpointConnection{ID: "first"}, &EndpointConnection{ID: "second"}
 	endpoint.Connections = []*EndpointConnection{first, second}
 	reconcile()
 
-	// Of a pending and a rejected one it is rejected that counts: no waiting helps.
+	// A rejected connection decides over a pending one, because waiting does
+	// not help.
 	for _, s := range [][2]string{
 		{"Pending", "Pending"}, {"Approved", "Pending"}, {"Pending", "Rejected"}, {"Disconnected", "Approved"}, {"Approved", "Approved"},
 	} {
 		first.State = &EndpointConnectionState{Status: s[0]}
-		second.State = &EndpointConnectionState{Status: s[1], Description: "asked for on Monday"}
+		second.State = &EndpointConnectionState{Status: s[1], Description: "requested on Monday"}
 		reconcile()
 	}
 	// Output:
 	// PUT
 	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: approvals found: 0, required: at least 1
-	//   looked at again slow - Reconciling
+	//   retried slow - Reconciling
 	// blocked at PostCheck by ApprovalPending: ApprovalAbsent: first has no approval status yet; second has no approval status yet
-	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalPending: first must be approved by a person; second must be approved by a person (asked for on Monday)
-	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalPending: second must be approved by a person (asked for on Monday)
-	//   looked at again slow - Reconciling
-	// blocked at PostCheck by ApprovalPending: ApprovalRejected: first must be approved by a person; second was rejected: a person has to approve it or to remove it (asked for on Monday)
-	//   looked at again on change - Stalled
+	//   retried slow - Reconciling
+	// blocked at PostCheck by ApprovalPending: ApprovalPending: first must be approved by a person; second must be approved by a person (requested on Monday)
+	//   retried slow - Reconciling
+	// blocked at PostCheck by ApprovalPending: ApprovalPending: second must be approved by a person (requested on Monday)
+	//   retried slow - Reconciling
+	// blocked at PostCheck by ApprovalPending: ApprovalRejected: first must be approved by a person; second was rejected: a person has to approve it or to remove it (requested on Monday)
+	//   retried on change - Stalled
 	// blocked at PostCheck by ApprovalPending: ApprovalDisconnected: first was disconnected: a person has to connect it again
-	//   looked at again on change - Stalled
+	//   retried on change - Stalled
 	// ready
 }

@@ -14,15 +14,17 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// RedisRule is a firewall rule of a cache. A cache takes one change at a time and refuses others until that is done.
+// RedisRule is a firewall rule of a cache. A cache accepts one change at a time
+// and refuses others until it is done.
 type RedisRule struct{ Name string }
 
-// redisTable says what such a refusal is: over in seconds. It stands in front of the default, which decides about all else.
+// redisTable makes the retry after such a refusal fast. It decides before the
+// default table.
 var redisTable = classify.Table{
 	{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
 }
 
-// redisRefuses is an error as the clients of the Azure SDK give it, with the status 409.
+// redisRefuses returns an error of the Azure SDK with status 409.
 func redisRefuses(message string, headers http.Header) error {
 	body := fmt.Sprintf(`{"error": {"code": "Conflict", "message": %q}}`, message)
 	return runtime.NewResponseError(&http.Response{
@@ -30,7 +32,7 @@ func redisRefuses(message string, headers http.Header) error {
 	})
 }
 
-// A conflict that asks to be tried again later, and others, without a rule for it and with one.
+// Example_redis classifies conflicts with and without a rule.
 func Example_redis() {
 	var refusal error
 	rules := func(ext flow.Extensions[*RedisRule]) *flow.Reconciler[*RedisRule] {
@@ -38,11 +40,11 @@ func Example_redis() {
 			Key: func(r *RedisRule) string { return r.Name },
 			Apply: func(context.Context, *flow.Request[*RedisRule]) (flow.Progress, error) {
 				if refusal != nil {
-					return flow.Progress{}, fmt.Errorf("making the rule: %w", refusal)
+					return flow.Progress{}, fmt.Errorf("creating the rule: %w", refusal)
 				}
 				return flow.Done(), nil
 			},
-		}, ext, flow.WithErrors(azure.Errors()), flow.WithoutBackoff()) // the delays of a first failure
+		}, ext, flow.WithErrors(azure.Errors()), flow.WithoutBackoff()) // each failure counts as the first
 	}
 	plain := rules(flow.Extensions[*RedisRule]{})
 	special := rules(flow.Extensions[*RedisRule]{Classify: redisTable.Chain()})
@@ -59,11 +61,11 @@ func Example_redis() {
 	reconcile(plain)
 	reconcile(special)
 
-	// A delay that the service gives wins over the back-off.
+	// The service's delay takes precedence over the back-off.
 	refusal = redisRefuses("The cache is busy. Please try again later.", http.Header{"Retry-After": {"15"}})
 	reconcile(special)
 
-	// Another conflict is none of the table's business.
+	// The table does not match another conflict.
 	refusal = redisRefuses("The name is taken.", nil)
 	reconcile(special)
 

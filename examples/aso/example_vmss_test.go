@@ -9,13 +9,14 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ScaleSet owns machines. Its state is nil until it was seen.
+// ScaleSet owns machines. A nil state is not reported.
 type ScaleSet struct{ State *string }
 
-// ScaleSetVM is one of them. It cannot be managed by itself while the set is being changed, taken down or deleted.
+// ScaleSetVM is a machine. Azure refuses changes while the set is changed,
+// deallocated or deleted.
 type ScaleSetVM struct{ Name string }
 
-// scaleSetVMs makes a reconciler whose owner check is guard.
+// scaleSetVMs returns a reconciler with one owner check.
 func scaleSetVMs(set *ScaleSet, guard checks.OwnerMiddleware) *flow.Reconciler[*ScaleSetVM] {
 	return flow.New("ScaleSetVM", flow.Operations[*ScaleSetVM]{
 		Key: func(vm *ScaleSetVM) string { return vm.Name },
@@ -26,14 +27,15 @@ func scaleSetVMs(set *ScaleSet, guard checks.OwnerMiddleware) *flow.Reconciler[*
 	}, flow.Extensions[*ScaleSetVM]{OwnerCheck: chain.New(guard)})
 }
 
-// Machines of a scale set, guarded by the states that are bad, or by those that are good. They differ in a
-// state that neither list names: with WithDenied the check proceeds, with WithAllowed it blocks. Both block if no state is
-// reported, unless checks.WithUnknownAllowed is given.
+// Example_vmssInstances compares a list of denied states with a list of allowed
+// states. They differ in a state that neither list has: WithDenied proceeds,
+// WithAllowed blocks. Both block if no state is reported, unless
+// checks.WithUnknownAllowed is set.
 func Example_vmssInstances() {
 	set := &ScaleSet{}
 	state := func(s *ScaleSet) *string { return s.State }
 	deny := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.WithDenied("Updating", "Deallocating", "Deleting")))
-	// Failed is among the good ones, since a machine that failed to update is what one wants to mend.
+	// Failed is allowed, because a PUT repairs a machine whose update failed.
 	allow := scaleSetVMs(set, checks.OwnerProvisioningState(state, checks.WithAllowed(append(checks.Settled(), "Running")...)))
 
 	vm := &ScaleSetVM{Name: "web_0"}
@@ -47,7 +49,7 @@ func Example_vmssInstances() {
 	set.State = &updating
 	out := deny.Reconcile(context.Background(), vm)
 	fmt.Println(out)
-	fmt.Println("  waits for", out.WaitingFor(), "and is looked at again", out.Retry())
+	fmt.Println("  waits for", out.WaitingFor(), "and is retried", out.Retry())
 	// Output:
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerStateUnknown: owner ScaleSet web has not reported a state yet: it must not be Updating, Deallocating or Deleting
 	// Updating      Deny: blocked  Allow: blocked
@@ -58,5 +60,5 @@ func Example_vmssInstances() {
 	// Running       Deny: ready    Allow: ready
 	// Succeeded     Deny: ready    Allow: ready
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerState: owner ScaleSet web is in state "Updating": it must not be Updating, Deallocating or Deleting
-	//   waits for [ScaleSet web] and is looked at again slow
+	//   waits for [ScaleSet web] and is retried slow
 }

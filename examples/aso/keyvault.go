@@ -14,15 +14,15 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// VaultKey is a key in a key vault. What is nil in its spec is left to Azure.
+// VaultKey is a key in a key vault. Azure chooses the nil fields of its spec.
 type VaultKey struct {
 	Name string
 	Spec struct {
-		Kty     *string // RSA, EC, ...; these three never change
+		Kty     *string // RSA, EC, ...; type, size and curve cannot change
 		KeySize *int
 		Curve   *string
 
-		Enabled   *bool // these can be changed, at the vault only
+		Enabled   *bool // these can change, but only with an update at the vault
 		NotBefore *time.Time
 		Expires   *time.Time
 		KeyOps    []string
@@ -31,16 +31,16 @@ type VaultKey struct {
 	}
 }
 
-// WhenDeleted says what to do where a key of that name was deleted and the vault still keeps it. The zero value leaves that to
-// a person.
+// WhenDeleted is the action if the vault still has a deleted key with the name.
+// Zero blocks until a person decides.
 type WhenDeleted string
 
 const (
-	WhenDeletedRecover WhenDeleted = "Recover" // have it back, and go on with it
-	WhenDeletedPurge   WhenDeleted = "Purge"   // destroy it for good, and make a new one
+	WhenDeletedRecover WhenDeleted = "Recover" // recover the deleted key
+	WhenDeletedPurge   WhenDeleted = "Purge"   // destroy the deleted key and create a new one
 )
 
-// LiveKey is a key as the vault has it.
+// LiveKey is a key in the vault.
 type LiveKey struct {
 	Kty                string
 	KeySize            int
@@ -50,31 +50,34 @@ type LiveKey struct {
 	KeyOps             []string
 }
 
-// KeyChange is what is to be changed of a key; nil: stays as it is.
+// KeyChange is a change of a key. Nil fields stay unchanged.
 type KeyChange struct {
 	Enabled            *bool
 	NotBefore, Expires *time.Time
 	KeyOps             []string
 }
 
-// Vaults finds the vault of a key. An error of status 404 means that there is none.
+// Vaults opens the vault of a key. An error with status 404 means that the
+// vault does not exist.
 type Vaults interface {
 	Open(ctx context.Context, key *VaultKey) (Keys, error)
 }
 
-// Keys is the data plane of a vault, where keys are by their names. An error of status 404 means that there is no such key, or
-// no such deleted one; 409 that it is being recovered or purged already.
+// Keys accesses the keys of a vault by name. An error with status 404 means
+// that the key, or the deleted key, does not exist. Status 409 means that it is
+// already being recovered or purged.
 type Keys interface {
 	Get(ctx context.Context, name string) (*LiveKey, error)
 	GetDeleted(ctx context.Context, name string) error
-	Recover(ctx context.Context, name string) error // begins it; does not wait
-	Purge(ctx context.Context, name string) error   // begins it; does not wait
+	Recover(ctx context.Context, name string) error // begins and does not wait
+	Purge(ctx context.Context, name string) error   // begins and does not wait
 	Update(ctx context.Context, name string, change KeyChange) error
 }
 
-// VaultKeyExtensions make up for a PUT that only ever creates: Azure answers it with success where there is a key of that name,
-// and changes nothing. So before it comes a look at what is in the vault, and behind it the changes that can be made there.
-// The Get of such a reconciler compares with the vault, too: what it calls in sync is not applied.
+// VaultKeyExtensions complete a PUT that only creates: if the key exists, Azure
+// reports success and changes nothing. A gate before the PUT reads the vault,
+// and a link after the PUT sends the changes. The reconciler's Get must compare
+// the key in the vault, too, because a key in sync is not applied.
 func VaultKeyExtensions(vaults Vaults) flow.Extensions[*VaultKey] {
 	return flow.Extensions[*VaultKey]{
 		PreCheck: chain.New(checks.Gate("VaultKey", func(ctx context.Context, req *checks.Request[*VaultKey]) (checks.Result, error) {
@@ -89,10 +92,12 @@ func VaultKeyExtensions(vaults Vaults) flow.Extensions[*VaultKey] {
 	}
 }
 
-// mayCreate decides on what has the name of the key in the vault: nothing, the key, another key, or one that was deleted.
+// mayCreate decides whether the PUT may create the key. The name may be free,
+// or that of the key, of a key that cannot become it, or of a deleted key.
 //
-// A deleted key is recovered or purged as the spec says, which takes a while; a 409 means that an earlier pass has begun it. ASO
-// goes on at once after a purge, with a PUT that is refused as long as the name is taken.
+// A deleted key is recovered or purged as the spec says. A 409 means that an
+// earlier pass began it. ASO proceeds at once after a purge, with a PUT that
+// the vault refuses until the purge ends.
 func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey]) (checks.Result, error) {
 	key := req.Resource
 	keys, err := vaults.Open(ctx, key)
@@ -132,23 +137,23 @@ func mayCreate(ctx context.Context, vaults Vaults, req *checks.Request[*VaultKey
 		}
 		return checks.Block("KeyPurging", "a deleted key has the name: waiting until the vault has purged it"), nil
 	}
-	return checks.Block("KeyDeleted", "a deleted key has the name: say Recover or Purge in whenDeleted", checks.WithRetry(classify.OnChange)), nil
+	return checks.Block("KeyDeleted", "a deleted key has the name; set whenDeleted to Recover or Purge", checks.WithRetry(classify.OnChange)), nil
 }
 
-// cannotBecome says what keeps a key in the vault from becoming what the spec says; "" if nothing does.
+// cannotBecome returns why the key in the vault cannot get the spec, or "".
 func (k *VaultKey) cannotBecome(live *LiveKey) string {
 	switch s := k.Spec; {
 	case s.Kty != nil && *s.Kty != live.Kty:
-		return fmt.Sprintf("the vault has a key of type %s, which cannot become %s: choose another name", live.Kty, *s.Kty)
+		return fmt.Sprintf("the vault has a key of type %s, which cannot become %s; use another name", live.Kty, *s.Kty)
 	case s.KeySize != nil && *s.KeySize != live.KeySize:
-		return fmt.Sprintf("the vault has a key of %d bits, which cannot have %d: choose another name", live.KeySize, *s.KeySize)
+		return fmt.Sprintf("the vault has a key of %d bits, which cannot become %d; use another name", live.KeySize, *s.KeySize)
 	case s.Curve != nil && *s.Curve != live.Curve:
-		return fmt.Sprintf("the vault has a key of curve %s, which cannot become %s: choose another name", live.Curve, *s.Curve)
+		return fmt.Sprintf("the vault has a key of curve %s, which cannot become %s; use another name", live.Curve, *s.Curve)
 	}
 	return ""
 }
 
-// updateKey sends the vault what differs from the spec of what can be changed, if anything does.
+// updateKey updates the fields that differ from the spec and can change.
 func updateKey(ctx context.Context, vaults Vaults, key *VaultKey) error {
 	keys, err := vaults.Open(ctx, key)
 	if err != nil {
@@ -178,7 +183,7 @@ func updateKey(ctx context.Context, vaults Vaults, key *VaultKey) error {
 	return keys.Update(ctx, key.Name, change)
 }
 
-// sameSet compares lists in which order does not matter.
+// sameSet compares two lists without order.
 func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// vault is a key vault. A key that was deleted is in it until it is recovered or purged, which takes until settle is called.
+// vault fakes a key vault. A deleted key stays until settle ends its recovery
+// or purge.
 type vault struct {
 	live    map[string]*LiveKey
 	deleted map[string]*LiveKey
-	busy    string           // "recover" or "purge" of the deleted key under way
-	refuses map[string]error // what a call gives, by its name
+	busy    string           // the operation on the deleted key: "recover", "purge" or ""
+	refuses map[string]error // the error of a call, by its name
 	calls   []string
 }
 
@@ -114,7 +115,7 @@ func rsa() map[string]*LiveKey {
 }
 
 func TestVaultKey(t *testing.T) {
-	const taken = "the name is taken until the purge is over, and a PUT before that is refused"
+	const taken = "the vault refuses a PUT until the purge ends"
 	cases := map[string]struct {
 		reason  string
 		when    WhenDeleted
@@ -128,48 +129,48 @@ func TestVaultKey(t *testing.T) {
 		because string
 	}{
 		"no key":  {reason: "the PUT creates it", calls: "get key, get deleted", want: proceeds, aso: proceeds},
-		"the key": {reason: "there it is", vault: vault{live: rsa()}, calls: "get key", want: proceeds, aso: proceeds},
-		"another vault's": {reason: "it has another name", vault: vault{live: map[string]*LiveKey{"tape": {}}},
+		"the key": {reason: "the key exists", vault: vault{live: rsa()}, calls: "get key", want: proceeds, aso: proceeds},
+		"another vault's": {reason: "another key has another name", vault: vault{live: map[string]*LiveKey{"tape": {}}},
 			calls: "get key, get deleted", want: proceeds, aso: proceeds},
-		"no vault": {reason: "it may still come",
+		"no vault": {reason: "the vault may be created later",
 			vault: vault{refuses: map[string]error{"open": refuse(404, "ResourceNotFound")}}, want: blocks,
 			with: "VaultNotFound", retry: classify.Slow, aso: blocks},
-		"vault refuses": {reason: "nothing is known",
+		"vault refuses": {reason: "the vault is unknown",
 			vault: vault{refuses: map[string]error{"open": refuse(403, "Forbidden")}}, want: fails, aso: fails},
-		"vault is down": {reason: "nothing is known", vault: vault{refuses: map[string]error{"open": errDown}}, want: fails, aso: fails},
-		"get refused": {reason: "nothing is known",
+		"vault is down": {reason: "the vault is unknown", vault: vault{refuses: map[string]error{"open": errDown}}, want: fails, aso: fails},
+		"get refused": {reason: "the key is unknown",
 			vault: vault{live: rsa(), refuses: map[string]error{"get key": refuse(403, "Forbidden")}}, calls: "get key",
 			want: fails, aso: fails},
-		"get deleted down": {reason: "nothing is known", vault: vault{refuses: map[string]error{"get deleted": errDown}},
+		"get deleted down": {reason: "the deleted key is unknown", vault: vault{refuses: map[string]error{"get deleted": errDown}},
 			calls: "get key, get deleted", want: fails, aso: fails},
-		"other type": {reason: "it never becomes that", spec: func(k *VaultKey) { k.Spec.Kty = new("EC") },
+		"other type": {reason: "the type cannot change", spec: func(k *VaultKey) { k.Spec.Kty = new("EC") },
 			vault: vault{live: rsa()}, calls: "get key", want: blocks, with: "KeyImmutable", retry: classify.OnChange, aso: blocks},
-		"other size": {reason: "it never becomes that", spec: func(k *VaultKey) { k.Spec.KeySize = new(4096) },
+		"other size": {reason: "the size cannot change", spec: func(k *VaultKey) { k.Spec.KeySize = new(4096) },
 			vault: vault{live: rsa()}, calls: "get key", want: blocks, with: "KeyImmutable", retry: classify.OnChange, aso: blocks},
-		"other curve": {reason: "it never becomes that", spec: func(k *VaultKey) { k.Spec.Curve = new("P-256") },
+		"other curve": {reason: "the curve cannot change", spec: func(k *VaultKey) { k.Spec.Curve = new("P-256") },
 			vault: vault{live: rsa()}, calls: "get key", want: blocks, with: "KeyImmutable", retry: classify.OnChange, aso: blocks},
-		"nothing said": {reason: "what is nil is left to Azure", spec: func(k *VaultKey) { k.Spec.Kty, k.Spec.KeySize = nil, nil },
+		"nil fields": {reason: "Azure chooses nil fields", spec: func(k *VaultKey) { k.Spec.Kty, k.Spec.KeySize = nil, nil },
 			vault: vault{live: rsa()}, calls: "get key", want: proceeds, aso: proceeds},
-		"recover": {reason: "it comes back, in a while", when: WhenDeletedRecover, vault: vault{deleted: rsa()},
+		"recover": {reason: "the recovery takes a while", when: WhenDeletedRecover, vault: vault{deleted: rsa()},
 			calls: "get key, get deleted, recover", want: blocks, with: "KeyRecovering", retry: classify.Slow, aso: blocks},
-		"purge": {reason: "it goes, in a while", when: WhenDeletedPurge, vault: vault{deleted: rsa()},
+		"purge": {reason: "the purge takes a while", when: WhenDeletedPurge, vault: vault{deleted: rsa()},
 			calls: "get key, get deleted, purge", want: blocks, with: "KeyPurging", retry: classify.Slow, aso: proceeds,
 			because: taken},
-		"neither": {reason: "a person has to say", vault: vault{deleted: rsa()}, calls: "get key, get deleted",
+		"neither": {reason: "a person has to choose", vault: vault{deleted: rsa()}, calls: "get key, get deleted",
 			want: blocks, with: "KeyDeleted", retry: classify.OnChange},
-		"an unknown word": {reason: "a person has to say", when: "Bury", vault: vault{deleted: rsa()},
+		"an unknown word": {reason: "a person has to choose", when: "Bury", vault: vault{deleted: rsa()},
 			calls: "get key, get deleted", want: blocks, with: "KeyDeleted", retry: classify.OnChange},
-		"recover, nothing": {reason: "nothing was deleted", when: WhenDeletedRecover, calls: "get key, get deleted",
+		"recover, nothing": {reason: "no key was deleted", when: WhenDeletedRecover, calls: "get key, get deleted",
 			want: proceeds, aso: proceeds},
-		"purge, there": {reason: "a key in use is never purged", when: WhenDeletedPurge,
+		"purge, there": {reason: "an existing key is never purged", when: WhenDeletedPurge,
 			vault: vault{live: rsa(), deleted: rsa()}, calls: "get key", want: proceeds, aso: proceeds},
-		"recover refused": {reason: "nothing was begun", when: WhenDeletedRecover,
+		"recover refused": {reason: "the recovery did not begin", when: WhenDeletedRecover,
 			vault: vault{deleted: rsa(), refuses: map[string]error{"recover": refuse(403, "Forbidden")}},
 			calls: "get key, get deleted, recover", want: fails, aso: fails},
-		"purge refused": {reason: "the vault may be protected from it", when: WhenDeletedPurge,
+		"purge refused": {reason: "the vault may be protected against purges", when: WhenDeletedPurge,
 			vault: vault{deleted: rsa(), refuses: map[string]error{"purge": refuse(403, "Forbidden")}},
 			calls: "get key, get deleted, purge", want: fails, aso: fails},
-		"recover is under way": {reason: "an earlier pass has begun it", when: WhenDeletedRecover,
+		"recover is under way": {reason: "an earlier pass began the recovery", when: WhenDeletedRecover,
 			vault: vault{deleted: rsa(), busy: "recover"}, calls: "get key, get deleted, recover", want: blocks,
 			with: "KeyRecovering", retry: classify.Slow},
 	}
@@ -180,8 +181,8 @@ func TestVaultKey(t *testing.T) {
 				tc.spec(key)
 			}
 			v := tc.vault
-			decide(t, flow.PointPreCheck, VaultKeyExtensions(&v), map[string]row[*VaultKey]{"alone": {
-				reason: tc.reason, in: subject[*VaultKey]{resource: key, lone: true}, want: tc.want, with: tc.with,
+			runCases(t, flow.PointPreCheck, VaultKeyExtensions(&v), map[string]row[*VaultKey]{"alone": {
+				reason: tc.reason, in: subject[*VaultKey]{resource: key, checkOnly: true}, want: tc.want, with: tc.with,
 				retry: tc.retry, aso: tc.aso, because: tc.because,
 			}})
 			if got := strings.Join(v.take(), ", "); got != tc.calls {
@@ -191,24 +192,26 @@ func TestVaultKey(t *testing.T) {
 	}
 }
 
-// Who has no vault waits for the owner, which it is.
+// TestVaultKeyWaitsForVault: a key without a vault waits for its owner, the
+// vault.
 func TestVaultKeyWaitsForVault(t *testing.T) {
 	v := &vault{refuses: map[string]error{"open": refuse(404, "ResourceNotFound")}}
-	res, err := ask(t, flow.PointPreCheck, VaultKeyExtensions(v), ownedBy(vaultKey(""), "the vault"))
-	if diff := cmp.Diff([]checks.Ref{somewhere}, res.WaitingFor()); diff != "" || err != nil {
-		t.Errorf("%v, waits for, -want, +got:\n%s", err, diff)
+	res, err := runPoint(t, flow.PointPreCheck, VaultKeyExtensions(v), ownedBy(vaultKey(""), "the vault"))
+	if diff := cmp.Diff([]checks.Ref{ownerRef}, res.WaitingFor()); diff != "" || err != nil {
+		t.Errorf("%v, awaited objects: -want, +got:\n%s", err, diff)
 	}
 }
 
-// A deleted key is recovered or purged once, and the PUT comes after that.
+// TestVaultKeyDeleted: a deleted key is recovered or purged once, and the PUT
+// follows.
 func TestVaultKeyDeleted(t *testing.T) {
 	cases := map[string]struct {
 		reason    string
 		when      WhenDeleted
 		act, with string
 	}{
-		"Recover": {"it is the old key again", WhenDeletedRecover, "recover", "KeyRecovering"},
-		"Purge":   {"it is a new key", WhenDeletedPurge, "purge", "KeyPurging"},
+		"Recover": {"the old key is back", WhenDeletedRecover, "recover", "KeyRecovering"},
+		"Purge":   {"a new key is created", WhenDeletedPurge, "purge", "KeyPurging"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -220,11 +223,11 @@ func TestVaultKeyDeleted(t *testing.T) {
 				return out, append(c.take(), v.take()...)
 			}
 			out, calls := run()
-			come(t, "it could not be begun", out, flow.StateFailed, out.Reason(), calls, "get", "get key", "get deleted", tc.act)
+			expectPass(t, "the operation did not begin", out, flow.StateFailed, out.Reason(), calls, "get", "get key", "get deleted", tc.act)
 			v.refuses = nil
-			for range 3 { // what is under way is answered with 409, and goes on
+			for range 3 { // the vault responds with 409 during the operation
 				out, calls = run()
-				come(t, "it goes on", out, flow.StateBlocked, tc.with, calls, "get", "get key", "get deleted", tc.act)
+				expectPass(t, "the operation is under way", out, flow.StateBlocked, tc.with, calls, "get", "get key", "get deleted", tc.act)
 			}
 			v.settle(key.Name)
 			looks := []string{"get key"}
@@ -233,15 +236,15 @@ func TestVaultKeyDeleted(t *testing.T) {
 			}
 			c.puts = []flow.Progress{flow.InProgress("t", 0)}
 			out, calls = run()
-			come(t, "the PUT begins", out, flow.StateInProgress, flow.ReasonInProgress, calls, append([]string{"get", "put"}, looks...)...)
+			expectPass(t, "the PUT begins", out, flow.StateInProgress, flow.ReasonInProgress, calls, append([]string{"get", "put"}, looks...)...)
 			v.live = rsa()
 			out, calls = run()
-			come(t, tc.reason, out, flow.StateReady, flow.ReasonSucceeded, calls, "put", "get key")
+			expectPass(t, tc.reason, out, flow.StateReady, flow.ReasonSucceeded, calls, "put", "get key")
 		})
 	}
 }
 
-// What can be changed of a key is changed at the vault, once the PUT is done, and only if it differs.
+// TestVaultKeyUpdate: the link sends a change after the PUT if a field differs.
 func TestVaultKeyUpdate(t *testing.T) {
 	day := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	elsewhere := day.In(time.FixedZone("", 7200))
@@ -249,27 +252,27 @@ func TestVaultKeyUpdate(t *testing.T) {
 		reason string
 		spec   func(*VaultKey)
 		live   func(*LiveKey)
-		want   func(*LiveKey) // what is changed; nil: nothing is sent
+		want   func(*LiveKey) // the change; nil: no request
 	}{
-		"nothing said": {"what is nil is left to Azure", func(*VaultKey) {},
+		"nil fields": {"Azure chooses nil fields", func(*VaultKey) {},
 			func(k *LiveKey) { k.KeyOps, k.Expires = []string{"sign"}, &day }, nil},
-		"the same": {"nothing differs", func(k *VaultKey) { k.Spec.Enabled, k.Spec.NotBefore = new(true), &day },
+		"the same": {"no field differs", func(k *VaultKey) { k.Spec.Enabled, k.Spec.NotBefore = new(true), &day },
 			func(k *LiveKey) { k.NotBefore = &elsewhere }, nil},
-		"disabled": {"it is switched off", func(k *VaultKey) { k.Spec.Enabled = new(false) }, nil,
+		"disabled": {"the key is disabled", func(k *VaultKey) { k.Spec.Enabled = new(false) }, nil,
 			func(k *LiveKey) { k.Enabled = false }},
-		"enabled again": {"and on", func(k *VaultKey) { k.Spec.Enabled = new(true) }, func(k *LiveKey) { k.Enabled = false },
+		"enabled again": {"the key is enabled", func(k *VaultKey) { k.Spec.Enabled = new(true) }, func(k *LiveKey) { k.Enabled = false },
 			func(k *LiveKey) { k.Enabled = true }},
-		"begins": {"it has had no beginning", func(k *VaultKey) { k.Spec.NotBefore = &day }, nil,
+		"begins": {"the key had no beginning", func(k *VaultKey) { k.Spec.NotBefore = &day }, nil,
 			func(k *LiveKey) { k.NotBefore = &day }},
-		"expires later": {"it has had another end", func(k *VaultKey) { k.Spec.Expires = &day },
+		"expires later": {"the key had another end", func(k *VaultKey) { k.Spec.Expires = &day },
 			func(k *LiveKey) { k.Expires = new(day.Add(-time.Hour)) }, func(k *LiveKey) { k.Expires = &day }},
-		"operations": {"one more", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify"} },
+		"operations": {"an additional operation", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify"} },
 			func(k *LiveKey) { k.KeyOps = []string{"sign"} }, func(k *LiveKey) { k.KeyOps = []string{"sign", "verify"} }},
-		"no operations": {"an empty list is said", func(k *VaultKey) { k.Spec.KeyOps = []string{} },
+		"no operations": {"an empty list removes all operations", func(k *VaultKey) { k.Spec.KeyOps = []string{} },
 			func(k *LiveKey) { k.KeyOps = []string{"sign"} }, func(k *LiveKey) { k.KeyOps = []string{} }},
-		"another order": {"the order means nothing", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify", "sign"} },
+		"another order": {"the order does not matter", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify", "sign"} },
 			func(k *LiveKey) { k.KeyOps = []string{"verify", "sign"} }, nil},
-		"all at once": {"in one request", func(k *VaultKey) {
+		"all at once": {"one request changes all fields", func(k *VaultKey) {
 			k.Spec.Enabled, k.Spec.Expires, k.Spec.NotBefore, k.Spec.KeyOps = new(false), &day, &day, []string{"wrapKey"}
 		}, nil, func(k *LiveKey) { k.Enabled, k.Expires, k.NotBefore, k.KeyOps = false, &day, &day, []string{"wrapKey"} }},
 	}
@@ -289,20 +292,21 @@ func TestVaultKeyUpdate(t *testing.T) {
 			ops := slices.Clone(key.Spec.KeyOps)
 			r := c.reconciler(VaultKeyExtensions(v))
 			out := r.Reconcile(t.Context(), key)
-			come(t, tc.reason, out, flow.StateReady, flow.ReasonSucceeded, append(c.take(), v.take()...), append([]string{"get"}, sent...)...)
+			expectPass(t, tc.reason, out, flow.StateReady, flow.ReasonSucceeded, append(c.take(), v.take()...), append([]string{"get"}, sent...)...)
 			if diff := cmp.Diff(&want, v.live["disk"]); diff != "" {
-				t.Errorf("%s: the key, -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s: the key: -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(ops, key.Spec.KeyOps); diff != "" {
-				t.Errorf("the spec was changed, -want, +got:\n%s", diff)
+				t.Errorf("the spec was changed: -want, +got:\n%s", diff)
 			}
 			out = r.Reconcile(t.Context(), key)
-			come(t, "the second time nothing differs", out, flow.StateReady, flow.ReasonSucceeded, append(c.take(), v.take()...), "get", "put", "get key", "get key")
+			expectPass(t, "no field differs in the second pass", out, flow.StateReady, flow.ReasonSucceeded, append(c.take(), v.take()...), "get", "put", "get key", "get key")
 		})
 	}
 }
 
-// A change that fails fails the pass, which comes again. While the PUT goes on there is nothing to change.
+// TestVaultKeyUpdateFails: a failed change fails the pass, and the next pass
+// sends it again. No change is sent while the PUT is under way.
 func TestVaultKeyUpdateFails(t *testing.T) {
 	v, key := &vault{live: rsa()}, vaultKey("")
 	key.Spec.Enabled = new(false)
@@ -313,19 +317,19 @@ func TestVaultKeyUpdateFails(t *testing.T) {
 		return out, append(c.take(), v.take()...)
 	}
 	out, calls := run()
-	come(t, "the PUT goes on", out, flow.StateInProgress, flow.ReasonInProgress, calls, "get", "put", "get key")
+	expectPass(t, "the PUT is under way", out, flow.StateInProgress, flow.ReasonInProgress, calls, "get", "put", "get key")
 	v.refuses = map[string]error{"update": refuse(403, "Forbidden")}
 	out, calls = run()
-	come(t, "the change is refused", out, flow.StateFailed, "Forbidden", calls, "put", "get key", "update")
+	expectPass(t, "the vault refuses the change", out, flow.StateFailed, "Forbidden", calls, "put", "get key", "update")
 	if out.Link() != "UpdateKey" {
 		t.Errorf("%v, want the link UpdateKey", out)
 	}
 	v.refuses = map[string]error{"get key": errDown}
 	out, calls = run()
-	come(t, "nothing is known", out, flow.StateFailed, out.Reason(), calls, "get", "get key")
+	expectPass(t, "the vault does not respond", out, flow.StateFailed, out.Reason(), calls, "get", "get key")
 	v.refuses = nil
 	out, calls = run()
-	come(t, "it comes again", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "put", "get key", "get key", "update")
+	expectPass(t, "the next pass sends the change", out, flow.StateReady, flow.ReasonSucceeded, calls, "get", "put", "get key", "get key", "update")
 	if v.live["disk"].Enabled {
 		t.Error("the key is still enabled")
 	}

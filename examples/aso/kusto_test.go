@@ -19,23 +19,22 @@ func kustoCluster(provisioning, state *string) *KustoCluster {
 func TestKustoCluster(t *testing.T) {
 	cases := ownState("Succeeded Failed Canceled", set3, func(state *string) *KustoCluster { return kustoCluster(state, nil) })
 	cases["stopped"] = row[*KustoCluster]{
-		reason: "it is at rest, though it does not run",
+		reason: "no operation is under way, even if the cluster does not run",
 		in:     subject[*KustoCluster]{resource: kustoCluster(new("Succeeded"), new("Stopped"))},
 		want:   proceeds, aso: proceeds,
 	}
 	cases["running and updated"] = row[*KustoCluster]{
-		reason: "it runs, though it is not at rest", in: subject[*KustoCluster]{resource: kustoCluster(new("Updating"), new("Running"))},
+		reason: "an operation is under way, even if the cluster runs", in: subject[*KustoCluster]{resource: kustoCluster(new("Updating"), new("Running"))},
 		want: blocks, with: checks.ReasonState, aso: blocks,
 	}
-	decide(t, flow.PointPreCheck, KustoClusterExtensions(), cases)
+	runCases(t, flow.PointPreCheck, KustoClusterExtensions(), cases)
 }
 
 func TestKustoDatabase(t *testing.T) {
 	database := &KustoDatabase{Name: "audit"}
 	cases := ownerState("Succeeded Failed Canceled", set3, database, func(state *string) *KustoCluster { return kustoCluster(state, new("Running")) })
 
-	// What the cluster is doing besides.
-	const refuses = "a cluster that does not run answers no GET of a database; ASO looks at the provisioning state only"
+	const refuses = "Azure refuses a GET of a stopped cluster's database; ASO checks only the provisioning state"
 	runs := map[string]row[*KustoDatabase]{}
 	atRest := func(state *string) subject[*KustoDatabase] {
 		return ownedBy(database, kustoCluster(new("Succeeded"), state))
@@ -49,13 +48,14 @@ func TestKustoDatabase(t *testing.T) {
 		}
 		cases["cluster "+name] = tc
 	}
-	decide(t, flow.PointOwnerCheck, KustoDatabaseExtensions(), cases)
+	runCases(t, flow.PointOwnerCheck, KustoDatabaseExtensions(), cases)
 }
 
-// A DELETE is sent when the cluster runs, and when it is gone or being deleted. ASO always sends it.
+// TestKustoDatabaseDelete: a DELETE is sent if the cluster runs, is gone or is
+// being deleted. ASO always sends it.
 func TestKustoDatabaseDelete(t *testing.T) {
 	cluster := func(provisioning, state string) checks.Object {
-		return checks.Object{Ref: somewhere, Value: kustoCluster(&provisioning, &state)}
+		return checks.Object{Ref: ownerRef, Value: kustoCluster(&provisioning, &state)}
 	}
 	going := cluster("Succeeded", "Stopped")
 	going.Deleting = true
@@ -65,11 +65,11 @@ func TestKustoDatabaseDelete(t *testing.T) {
 		want   string // the reason of the block; empty: the DELETE is sent
 	}{
 		"Running":     {"Azure can delete it", cluster("Succeeded", "Running"), ""},
-		"Stopped":     {"Azure would refuse it", cluster("Succeeded", "Stopped"), "ClusterNotRunning"},
-		"Updating":    {"Azure would refuse it", cluster("Updating", "Running"), checks.ReasonOwnerState},
-		"NotReported": {"unknown is not good", checks.Object{Ref: somewhere, Value: kustoCluster(nil, nil)}, checks.ReasonOwnerStateUnknown},
-		"Deleting":    {"the database goes with its cluster", going, ""},
-		"Gone":        {"the database went with its cluster", checks.Object{Ref: somewhere}, ""},
+		"Stopped":     {"Azure refuses the DELETE", cluster("Succeeded", "Stopped"), "ClusterNotRunning"},
+		"Updating":    {"Azure refuses the DELETE", cluster("Updating", "Running"), checks.ReasonOwnerState},
+		"NotReported": {"unknown is not ready", checks.Object{Ref: ownerRef, Value: kustoCluster(nil, nil)}, checks.ReasonOwnerStateUnknown},
+		"Deleting":    {"the database is deleted with its cluster", going, ""},
+		"Gone":        {"the database was deleted with its cluster", checks.Object{Ref: ownerRef}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

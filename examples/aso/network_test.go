@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// endpoint has a manual connection in each of the states, named pe-1, pe-2, ...
+// endpoint returns an endpoint with a manual connection for each state, named
+// pe-1, pe-2, ...
 func endpoint(states ...string) *PrivateEndpoint {
 	e := &PrivateEndpoint{Name: "pe"}
 	for i, state := range states {
@@ -29,9 +30,9 @@ func TestPrivateEndpoint(t *testing.T) {
 		do(&e.Status.ManualPrivateLinkServiceConnections[0])
 		return in(e)
 	}
-	const asPending decision = "blocks, as one that requires approval" // ASO has no other words
-	const notPending = "nobody is asked to approve it, and who reads that looks for the wrong thing"
-	const noPanic = "a nil on the way to a state is a state that is not reported"
+	const asPending decision = "blocks, as one that requires approval" // ASO has no other message
+	const notPending = "a message about approval is wrong here"
+	const noPanic = "a nil pointer to a state means not reported"
 	unreported := endpoint("Approved", "Approved")
 	unreported.Status.ManualPrivateLinkServiceConnections = unreported.Status.ManualPrivateLinkServiceConnections[:1]
 	nothingReported := endpoint("Approved")
@@ -41,103 +42,103 @@ func TestPrivateEndpoint(t *testing.T) {
 
 	type cases = map[string]row[*PrivateEndpoint]
 	all := cases{
-		"none":             {reason: "there is nothing to approve", in: in(endpoint()), want: proceeds, aso: proceeds},
-		"approved":         {reason: "a person has", in: in(endpoint("Approved")), want: proceeds, aso: proceeds},
-		"all approved":     {reason: "each by itself", in: in(endpoint("Approved", "Approved")), want: proceeds, aso: proceeds},
-		"more than wanted": {reason: "the status may have more, as of an earlier spec", in: in(more), want: proceeds, aso: proceeds},
-		"spelled otherwise": {reason: "a state is a word, however it is written", in: in(endpoint("approved", " APPROVED ")),
+		"none":             {reason: "no connection needs approval", in: in(endpoint()), want: proceeds, aso: proceeds},
+		"approved":         {reason: "the connection is approved", in: in(endpoint("Approved")), want: proceeds, aso: proceeds},
+		"all approved":     {reason: "all connections are approved", in: in(endpoint("Approved", "Approved")), want: proceeds, aso: proceeds},
+		"more than wanted": {reason: "the status may have connections of an earlier spec", in: in(more), want: proceeds, aso: proceeds},
+		"spelled otherwise": {reason: "case and white space do not matter", in: in(endpoint("approved", " APPROVED ")),
 			want: proceeds,
-			aso:  blocks, because: "the case of letters and white space are no part of a state"},
-		"pending": {reason: "a person has to act", in: in(endpoint("Pending")), want: blocks,
-			with: checks.ReasonApprovalPending, says: "pe-1", aso: blocks},
-		"one of two": {reason: "it says which", in: in(endpoint("Approved", "pending")), want: blocks, with: checks.ReasonApprovalPending,
-			says: "pe-2 must be approved", aso: blocks},
-		"rejected": {reason: "no retry helps", in: in(endpoint("Rejected")), want: blocks,
+			aso:  blocks, because: "case and white space are not part of a state"},
+		"pending": {reason: "a person has to approve it", in: in(endpoint("Pending")), want: blocks,
+			with: checks.ReasonApprovalPending, message: "pe-1", aso: blocks},
+		"one of two": {reason: "the message names the pending connection", in: in(endpoint("Approved", "pending")), want: blocks, with: checks.ReasonApprovalPending,
+			message: "pe-2 must be approved", aso: blocks},
+		"rejected": {reason: "a retry does not help", in: in(endpoint("Rejected")), want: blocks,
 			with: checks.ReasonApprovalRejected, retry: classify.OnChange,
-			says: "pe-1 was rejected", aso: asPending, because: notPending},
-		"rejected and pending": {reason: "the one that waits longer", in: in(endpoint("Pending", "REJECTED")), want: blocks,
+			message: "pe-1 was rejected", aso: asPending, because: notPending},
+		"rejected and pending": {reason: "the rejected connection decides", in: in(endpoint("Pending", "REJECTED")), want: blocks,
 			with:  checks.ReasonApprovalRejected,
-			retry: classify.OnChange, says: "pe-2 was rejected", aso: asPending, because: notPending},
-		"disconnected": {reason: "no retry helps", in: in(endpoint("Disconnected")), want: blocks, with: checks.ReasonApprovalDisconnected,
+			retry: classify.OnChange, message: "pe-2 was rejected", aso: asPending, because: notPending},
+		"disconnected": {reason: "a retry does not help", in: in(endpoint("Disconnected")), want: blocks, with: checks.ReasonApprovalDisconnected,
 			retry: classify.OnChange, aso: asPending, because: notPending},
-		"a new word": {reason: "it is not approved", in: in(endpoint("Reviewing")), want: blocks,
-			with: checks.ReasonApprovalUnknown, says: "Reviewing", aso: asPending, because: notPending},
-		"blank": {reason: "nothing is said", in: in(endpoint("")), want: blocks,
-			with: checks.ReasonApprovalAbsent, says: "pe-1", aso: asPending, because: notPending},
-		"status nil": {reason: "nothing is said",
+		"a new word": {reason: "an unknown state is not approved", in: in(endpoint("Reviewing")), want: blocks,
+			with: checks.ReasonApprovalUnknown, message: "Reviewing", aso: asPending, because: notPending},
+		"blank": {reason: "a blank state is not reported", in: in(endpoint("")), want: blocks,
+			with: checks.ReasonApprovalAbsent, message: "pe-1", aso: asPending, because: notPending},
+		"status nil": {reason: "the state is not reported",
 			in:   change(endpoint("x"), func(c *PrivateLinkServiceConnection) { c.PrivateLinkServiceConnectionState.Status = nil }),
-			want: blocks, with: checks.ReasonApprovalAbsent, says: "pe-1", aso: panics, because: noPanic},
-		"state nil": {reason: "nothing is said",
+			want: blocks, with: checks.ReasonApprovalAbsent, message: "pe-1", aso: panics, because: noPanic},
+		"state nil": {reason: "the state is not reported",
 			in:   change(endpoint("x"), func(c *PrivateLinkServiceConnection) { c.PrivateLinkServiceConnectionState = nil }),
-			want: blocks, with: checks.ReasonApprovalAbsent, says: "pe-1", aso: panics, because: noPanic},
-		"ID nil": {reason: "it has a place in the list",
+			want: blocks, with: checks.ReasonApprovalAbsent, message: "pe-1", aso: panics, because: noPanic},
+		"ID nil": {reason: "the index names the connection",
 			in:   change(endpoint("Pending"), func(c *PrivateLinkServiceConnection) { c.ID = nil }),
-			want: blocks, with: checks.ReasonApprovalPending, says: "connection 1 of 1", aso: panics,
-			because: "a connection without an ID has a place in the list"},
-		"ID nil, approved": {reason: "approved is approved",
+			want: blocks, with: checks.ReasonApprovalPending, message: "connection 1 of 1", aso: panics,
+			because: "a connection without an ID has an index"},
+		"ID nil, approved": {reason: "an approved connection needs no ID",
 			in:   change(endpoint("Approved"), func(c *PrivateLinkServiceConnection) { c.ID = nil }),
 			want: proceeds, aso: proceeds},
-		"description": {reason: "the person who rejects it says why",
+		"description": {reason: "the message has the person's description",
 			in: change(endpoint("Rejected"), func(c *PrivateLinkServiceConnection) {
 				c.PrivateLinkServiceConnectionState.Description = new("not in this network")
-			}), want: blocks, with: checks.ReasonApprovalRejected, retry: classify.OnChange, says: "not in this network", aso: asPending, because: notPending},
-		"one not reported": {reason: "the spec has two, the status one", in: in(unreported), want: blocks,
+			}), want: blocks, with: checks.ReasonApprovalRejected, retry: classify.OnChange, message: "not in this network", aso: asPending, because: notPending},
+		"one not reported": {reason: "the spec has two connections, the status one", in: in(unreported), want: blocks,
+			with:    checks.ReasonApprovalAbsent,
+			message: "connection 2 of 2", aso: proceeds, because: "a connection that is not reported is not approved"},
+		"none reported": {reason: "the spec has one connection, the status none", in: in(nothingReported), want: blocks,
 			with: checks.ReasonApprovalAbsent,
-			says: "connection 2 of 2", aso: proceeds, because: "what is not reported was not approved"},
-		"none reported": {reason: "the spec has one, the status none", in: in(nothingReported), want: blocks,
-			with: checks.ReasonApprovalAbsent,
-			aso:  proceeds, because: "what is not reported was not approved"},
+			aso:  proceeds, because: "a connection that is not reported is not approved"},
 	}
-	decide(t, flow.PointPostCheck, PrivateEndpointExtensions(), all)
+	runCases(t, flow.PointPostCheck, PrivateEndpointExtensions(), all)
 
 	shared := make([]PrivateLinkServiceConnection, 1, 2)
 	e := &PrivateEndpoint{}
 	e.Spec.ManualPrivateLinkServiceConnections = make([]struct{ Name string }, 2)
 	e.Status.ManualPrivateLinkServiceConnections = shared
-	shared[:2][1].ID = new("somebody else's")
+	shared[:2][1].ID = new("another connection")
 	if e.manual(); shared[:2][1].ID == nil {
-		t.Error("to list the connections writes into what is behind the status")
+		t.Error("manual writes into the array of the status")
 	}
 }
 
-// A post check that waits does not send the PUT again.
+// TestPrivateEndpointInSync: a blocked PostCheck does not send the PUT again.
 func TestPrivateEndpointInSync(t *testing.T) {
 	e := endpoint("Pending")
 	c := &cloud[*PrivateEndpoint]{inSync: true}
 	r := c.reconciler(PrivateEndpointExtensions())
 	for range 2 {
-		come(t, "it is asked", r.Reconcile(t.Context(), e), flow.StateBlocked, checks.ReasonApprovalPending, c.take(), "get")
+		expectPass(t, "the connection is pending", r.Reconcile(t.Context(), e), flow.StateBlocked, checks.ReasonApprovalPending, c.take(), "get")
 	}
 	e.Status = endpoint("Approved").Status
-	come(t, "a person has approved it", r.Reconcile(t.Context(), e), flow.StateReady, flow.ReasonSucceeded, c.take(), "get")
+	expectPass(t, "a person approved the connection", r.Reconcile(t.Context(), e), flow.StateReady, flow.ReasonSucceeded, c.take(), "get")
 }
 
 func TestVirtualNetworksSubnet(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		found  int
-		kept   int
+		stored int
 		aso    int
 	}{
-		"none":     {"there is nothing to leave out", 0, 0, 0},
-		"one":      {"that is no trouble", 1, 1, 1},
-		"most":     {"as many as may be", 2000, 2000, 2000},
-		"too many": {"one more, and all are left out: half a list is a wrong one", 2001, 0, 0},
-		"huge":     {"as in a big cluster", 60000, 0, 0},
+		"none":     {"no addresses", 0, 0, 0},
+		"one":      {"one address", 1, 1, 1},
+		"most":     {"the maximum", 2000, 2000, 2000},
+		"too many": {"one more than the maximum; a partial list would be wrong", 2001, 0, 0},
+		"huge":     {"a big cluster", 60000, 0, 0},
 	}
-	const earlier = "ASO does not come to its check, and the GET was before that"
+	const earlier = "ASO does not run its check, and the GET comes before it"
 	pass := map[string]struct {
 		reason  string
 		check   checks.Result
 		state   flow.State
-		post    bool   // what stops it is behind the PUT, as ASO's check is
-		because string // set where ASO does not leave the list out
+		post    bool   // the block is after the PUT, like ASO's check
+		because string // set where ASO keeps the list
 	}{
 		"ready":             {"the status is written", checks.Proceed(), flow.StateReady, true, ""},
-		"stopped before":    {"the status is written then, too", checks.Block("Busy", "later"), flow.StateBlocked, false, earlier},
-		"stopped after":     {"the status is written then, too", checks.Block("Busy", "later"), flow.StateBlocked, true, ""},
-		"failed to decide":  {"and then", checks.Result{}, flow.StateFailed, false, earlier},
-		"failed after that": {"and then", checks.Result{}, flow.StateFailed, true, ""},
+		"stopped before":    {"the status is written after a block, too", checks.Block("Busy", "later"), flow.StateBlocked, false, earlier},
+		"stopped after":     {"the status is written after a block, too", checks.Block("Busy", "later"), flow.StateBlocked, true, ""},
+		"failed to decide":  {"the status is written after a failure, too", checks.Result{}, flow.StateFailed, false, earlier},
+		"failed after that": {"the status is written after a failure, too", checks.Result{}, flow.StateFailed, true, ""},
 	}
 	for name, tc := range cases {
 		for how, p := range pass {
@@ -158,20 +159,20 @@ func TestVirtualNetworksSubnet(t *testing.T) {
 				}}
 				out := c.reconciler(ext).Reconcile(t.Context(), s)
 				if out.State() != p.state {
-					t.Errorf("%s: %v: it stops nothing and starts nothing, want %s", p.reason, out, p.state)
+					t.Errorf("%s: got %v, want %s: the link must not change the outcome", p.reason, out, p.state)
 				}
-				if got := len(s.Status.IPConfigurations); got != tc.kept {
-					t.Errorf("%s, %s: %d of %d are kept, want %d", tc.reason, p.reason, got, tc.found, tc.kept)
+				if got := len(s.Status.IPConfigurations); got != tc.stored {
+					t.Errorf("%s, %s: %d of %d addresses remain, want %d", tc.reason, p.reason, got, tc.found, tc.stored)
 				}
 				aso := tc.aso
 				if !p.post {
 					aso = tc.found
 				}
-				if tc.kept != aso && p.because == "" {
-					t.Errorf("%s, %s: ASO keeps %d here, and the case does not say why", tc.reason, p.reason, aso)
+				if tc.stored != aso && p.because == "" {
+					t.Errorf("%s, %s: ASO keeps %d addresses, and the case has no reason", tc.reason, p.reason, aso)
 				}
 				if s.Status.ProvisioningState == nil {
-					t.Error("the rest of the status is left as it is")
+					t.Error("another field of the status was changed")
 				}
 			})
 		}

@@ -13,39 +13,39 @@ func TestFollow(t *testing.T) {
 	type result struct {
 		UnderWay, Ended bool
 		Err             error
-		Token           string // what is kept after that
+		Token           string // the stored token after the call
 	}
 	failed, unknown := refuse(200, "OperationFailed"), refuse(404, "OperationNotFound")
 	throttled := refuse(429, "TooManyRequests")
 	cases := map[string]struct {
 		reason string
-		kept   kept[int]
+		store  tokenStore[int]
 		want   result
 	}{
-		"nothing": {"there is no token to ask with", kept[int]{}, result{}},
-		"going on": {"it is asked again, with the same token", kept[int]{token: "t", polls: map[string]polled{"t": {}}},
+		"nothing": {"no operation is under way", tokenStore[int]{}, result{}},
+		"under way": {"the token stays", tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {}}},
 			result{UnderWay: true, Token: "t"}},
-		"no answer": {"that says nothing of the operation",
-			kept[int]{token: "t", polls: map[string]polled{"t": {err: errDown}}},
+		"no answer": {"a failed poll does not end the operation",
+			tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {err: errDown}}},
 			result{UnderWay: true, Err: errDown, Token: "t"}},
-		"throttled": {"Azure says nothing about the operation",
-			kept[int]{token: "t", polls: map[string]polled{"t": {err: throttled}}},
+		"throttled": {"a throttled poll does not end the operation",
+			tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {err: throttled}}},
 			result{UnderWay: true, Err: throttled, Token: "t"}},
-		"unknown to Azure": {"it would be polled for ever",
-			kept[int]{token: "t", polls: map[string]polled{"t": {err: unknown}}},
+		"unknown to Azure": {"the operation would be polled for ever",
+			tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {err: unknown}}},
 			result{UnderWay: true, Ended: true, Err: unknown}},
-		"done": {"the token is of no more use", kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}},
+		"done": {"a done operation needs no token", tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {done: true}}},
 			result{UnderWay: true, Ended: true}},
-		"failed": {"nor is that of one that failed",
-			kept[int]{token: "t", polls: map[string]polled{"t": {done: true, err: failed}}},
+		"failed": {"a failed operation needs no token",
+			tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {done: true, err: failed}}},
 			result{UnderWay: true, Ended: true, Err: failed}},
-		"not forgotten": {"the token of what is over stays, which is an error",
-			kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}, lost: errDown},
+		"not forgotten": {"a token that cannot be removed is an error",
+			tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {done: true}}, lost: errDown},
 			result{UnderWay: true, Ended: true, Err: errDown, Token: "t"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			op := tc.kept
+			op := tc.store
 			underWay, ended, err := follow(t.Context(), &op, 0)
 			if !errors.Is(err, tc.want.Err) {
 				t.Errorf("%s: %v, want %v", tc.reason, err, tc.want.Err)
@@ -65,30 +65,30 @@ func TestBegin(t *testing.T) {
 		err    error
 		lost   error
 		want   error
-		kept   string
+		stored string
 	}{
-		"begun":        {"it is followed by its token", "t", nil, nil, nil, "t"},
-		"over at once": {"there is nothing to follow", "", nil, nil, nil, ""},
-		"not asked":    {"nor to keep", "", nil, errDown, nil, ""},
-		"refused":      {"there is nothing to follow", "t", errDown, nil, errDown, ""},
-		"not kept":     {"it would be begun again, which somebody should know", "t", nil, errDown, errDown, ""},
+		"begun":        {"the token is stored", "t", nil, nil, nil, "t"},
+		"over at once": {"no operation is under way", "", nil, nil, nil, ""},
+		"no call":      {"no token to store", "", nil, errDown, nil, ""},
+		"refused":      {"the operation did not begin", "t", errDown, nil, errDown, ""},
+		"not stored":   {"without the token the operation would begin again", "t", nil, errDown, errDown, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // a token is kept even when the pass is called off
-			op := &kept[int]{lost: tc.lost}
-			if err := begin(ctx, op, 0, tc.token, tc.err); !errors.Is(err, tc.want) || op.token != tc.kept {
-				t.Errorf("%s: %v, keeps %q, want %v, %q", tc.reason, err, op.token, tc.want, tc.kept)
+			cancel() // a token is stored even after the context ends
+			op := &tokenStore[int]{lost: tc.lost}
+			if err := begin(ctx, op, 0, tc.token, tc.err); !errors.Is(err, tc.want) || op.token != tc.stored {
+				t.Errorf("%s: %v, stored token %q, want %v, %q", tc.reason, err, op.token, tc.want, tc.stored)
 			}
 		})
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	op := &kept[int]{token: "t", polls: map[string]polled{"t": {done: true}}}
+	op := &tokenStore[int]{token: "t", polls: map[string]pollResult{"t": {done: true}}}
 	if _, _, err := follow(ctx, op, 0); err != nil || op.token != "" {
-		t.Errorf("%v, keeps %q: a token is removed even when the pass is called off", err, op.token)
+		t.Errorf("%v, stored token %q: want it removed even after the context ends", err, op.token)
 	}
 }
 
@@ -99,10 +99,10 @@ func TestFailure(t *testing.T) {
 		status int
 		code   string
 	}{
-		"Nil":     {"no error has neither", nil, 0, ""},
-		"Azure":   {"an answer of Azure has both", refuse(409, "Conflict"), 409, "Conflict"},
-		"Wrapped": {"a wrapper hides neither", fmt.Errorf("PUT: %w", refuse(403, "AuthorizationFailed")), 403, "AuthorizationFailed"},
-		"Network": {"Azure did not answer", errDown, 0, ""},
+		"Nil":     {"nil has neither status nor code", nil, 0, ""},
+		"Azure":   {"a response of Azure has both", refuse(409, "Conflict"), 409, "Conflict"},
+		"Wrapped": {"a wrapped error has both", fmt.Errorf("PUT: %w", refuse(403, "AuthorizationFailed")), 403, "AuthorizationFailed"},
+		"Network": {"Azure did not respond", errDown, 0, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

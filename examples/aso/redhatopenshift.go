@@ -6,7 +6,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// HcpOpenShiftCluster is a cluster of Azure Red Hat OpenShift with a hosted control plane.
+// HcpOpenShiftCluster is a cluster of Azure Red Hat OpenShift with a hosted
+// control plane.
 type HcpOpenShiftCluster struct {
 	Name   string
 	Status struct {
@@ -14,8 +15,9 @@ type HcpOpenShiftCluster struct {
 	}
 }
 
-// HcpOpenShiftClusterExtensions keep a PUT back while a cluster of that name is being deleted, since it would be refused
-// until that is over. In any other state the answer of Azure says more than a check could.
+// HcpOpenShiftClusterExtensions block a PUT while a cluster with the same name
+// is being deleted, because Azure refuses it. In other states the error of
+// Azure explains more.
 func HcpOpenShiftClusterExtensions() flow.Extensions[*HcpOpenShiftCluster] {
 	return flow.Extensions[*HcpOpenShiftCluster]{
 		PreCheck: chain.New(checks.ProvisioningState(

@@ -16,8 +16,8 @@ func openShiftCluster(state *string) *HcpOpenShiftCluster {
 func TestHcpOpenShiftCluster(t *testing.T) {
 	cases := ownState("not Deleting", deny("Deleting"), openShiftCluster)
 	cases["properties nil"] = row[*HcpOpenShiftCluster]{
-		reason: "nothing at all is reported", in: subject[*HcpOpenShiftCluster]{resource: &HcpOpenShiftCluster{}}, want: blocks,
-		with: checks.ReasonStateUnknown, aso: proceeds, because: "not reported is not good, and it is asked again in a second",
+		reason: "no status is reported", in: subject[*HcpOpenShiftCluster]{resource: &HcpOpenShiftCluster{}}, want: blocks,
+		with: checks.ReasonStateUnknown, aso: proceeds, because: "unknown is not ready, and the check is retried in a second",
 	}
-	decide(t, flow.PointPreCheck, HcpOpenShiftClusterExtensions(), cases)
+	runCases(t, flow.PointPreCheck, HcpOpenShiftClusterExtensions(), cases)
 }

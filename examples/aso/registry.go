@@ -6,10 +6,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Object is the type that all resources have in common for an engine that serves all kinds.
+// Object is the common type of all resources, for an engine of all kinds.
 type Object interface{ GetName() string }
 
-// APIs has the requests to Azure that the checks of some kinds send. A check whose API is nil fails when it runs.
+// APIs has the clients of the checks that send requests. A check with a nil
+// client fails when it runs.
 type APIs struct {
 	Throughputs ThroughputAPI
 	Vaults      Vaults
@@ -18,9 +19,10 @@ type APIs struct {
 	Syncs       SyncAPI
 }
 
-// Register registers all kinds of this package, one line each: the extensions that all kinds share, those of the kind,
-// typed, and its rules for errors. A kind that has only rules needs no type of its own. Give the registry's reconcilers
-// flow.WithErrors(azure.Errors()), so that they can read the errors of Azure.
+// Register registers all kinds of this package: the extensions that all kinds
+// share, those of the kind, and its rules for errors. A kind with rules only
+// needs no type of its own. The reconcilers need
+// flow.WithErrors(azure.Errors()) to read the errors of Azure.
 func Register(r *flow.Registry[Object], apis APIs) {
 	register(r, "kusto Cluster", KustoClusterExtensions())
 	register(r, "kusto Database", KustoDatabaseExtensions())
@@ -67,8 +69,9 @@ func register[T Object](r *flow.Registry[Object], kind string, own flow.Extensio
 	flow.Register(r, kind, base[T]().Extend(own, rules))
 }
 
-// base has the extensions that all kinds share: no request is sent before the owner is ready. It has no rule for quotas, as
-// in ASO: a quota that is used up is tried again as Slow, and so a raised quota is noticed within minutes.
+// base has the extensions that all kinds share: no request is sent before the
+// owner is ready. As in ASO, it has no rule for quotas: Slow notices a raised
+// quota within minutes.
 func base[T Object]() flow.Extensions[T] {
 	return flow.Extensions[T]{OwnerCheck: chain.New(checks.OwnerReady())}
 }

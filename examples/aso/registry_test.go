@@ -18,17 +18,17 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// anything is a resource of a kind that has no type of its own.
+// anything is a resource of a kind without a type of its own.
 type anything struct{ name string }
 
 func (a *anything) GetName() string { return a.name }
 
-// registryEngine is one for all kinds: what it does is the same for each, and the kinds turn up at run time.
+// registryEngine is an engine for all kinds, which it learns at run time.
 type registryEngine struct {
 	registry flow.Registry[aso.Object]
 	owner    checks.Object
-	put      error    // what a PUT is answered
-	requests []string // what was sent
+	put      error    // the error of a PUT
+	requests []string // the sent requests
 }
 
 func newRegistryEngine() *registryEngine {
@@ -78,7 +78,7 @@ var typed = map[string]aso.Object{
 	"dataprotection BackupVaultsBackupInstance":   &aso.BackupVaultsBackupInstance{Name: "r"},
 }
 
-// resource is a resource of a kind.
+// resource returns a resource of a kind.
 func resource(kind string) aso.Object {
 	if r := typed[kind]; r != nil {
 		return r
@@ -86,13 +86,14 @@ func resource(kind string) aso.Object {
 	return &anything{name: "r"}
 }
 
-// Each kind goes through the base and keeps what it needs besides; none asks for anything while its owner is not ready.
+// TestRegister: each kind has the base and its own extensions. No kind sends a
+// request before its owner is ready.
 func TestRegister(t *testing.T) {
 	e := newRegistryEngine()
 	kinds := e.registry.Kinds()
 	for kind := range aso.Classifiers {
 		if !slices.Contains(kinds, kind) {
-			t.Errorf("%s has rules and is not registered", kind)
+			t.Errorf("%s has rules but is not registered", kind)
 		}
 	}
 	if len(kinds) != 50 {
@@ -105,20 +106,21 @@ func TestRegister(t *testing.T) {
 			r := e.runner(kind)
 			out := r.Reconcile(t.Context(), resource(kind))
 			if diff := cmp.Diff([]string{"blocked", "OwnerCheck", "OwnerReady"}, []string{out.State().String(), out.Point(), out.Link()}); diff != "" || len(e.requests) > 0 {
-				t.Errorf("nothing is asked for before the owner is ready: %s, %q", diff, e.requests)
+				t.Errorf("want no request before the owner is ready: %s, %q", diff, e.requests)
 			}
 			flow := r.String()
 			if !strings.Contains(flow, "OwnerCheck   OwnerReady") {
 				t.Errorf("want the owner check of the base in:\n%s", flow)
 			}
 			if want := aso.Classifiers[kind] != nil; strings.Contains(flow, "Classify     Table(") != want {
-				t.Errorf("want rules of its own: %t:\n%s", want, flow)
+				t.Errorf("want rules of the kind: %t:\n%s", want, flow)
 			}
 		})
 	}
 }
 
-// What a kind has registered decides, and what it has not the base or the default does.
+// TestRegistered: the extensions of a kind decide first, then the base and the
+// default.
 func TestRegistered(t *testing.T) {
 	busy := runtime.NewResponseError(azureAnswer(shapes["under error"], "Conflict", http.StatusConflict, "Please try again later."))
 	quota := runtime.NewResponseError(azureAnswer(shapes["under error"], "QuotaExceeded", http.StatusConflict, "No cores are left."))
@@ -130,11 +132,11 @@ func TestRegistered(t *testing.T) {
 		retry  classify.Retry
 		rule   string
 	}{
-		"Typed":   {"a kind with checks applies as any other", "kusto Cluster", nil, flow.StateReady, classify.Unset, ""},
-		"Rules":   {"its own rule decides", "cache Redis", busy, flow.StateFailed, classify.Fast, "Redis is busy"},
-		"Other":   {"which is of no concern to another kind", "network PublicIPAddress", busy, flow.StateFailed, classify.Slow, "Conflict"},
-		"Quota":   {"a quota that is used up is Slow, as in ASO", "compute Disk", quota, flow.StateFailed, classify.Slow, "Unknown"},
-		"Unknown": {"a kind that is not registered has no rules", "storage Account", busy, flow.StateFailed, classify.Slow, "Conflict"},
+		"Typed":   {"a kind with checks applies", "kusto Cluster", nil, flow.StateReady, classify.Unset, ""},
+		"Rules":   {"the kind's rule decides", "cache Redis", busy, flow.StateFailed, classify.Fast, "Redis is busy"},
+		"Other":   {"a rule of another kind does not decide", "network PublicIPAddress", busy, flow.StateFailed, classify.Slow, "Conflict"},
+		"Quota":   {"an exceeded quota is Slow, as in ASO", "compute Disk", quota, flow.StateFailed, classify.Slow, "Unknown"},
+		"Unknown": {"an unregistered kind has no rules", "storage Account", busy, flow.StateFailed, classify.Slow, "Conflict"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +155,7 @@ func TestRegistered(t *testing.T) {
 		e := newRegistryEngine()
 		out := e.runner("kusto Database").Reconcile(t.Context(), &anything{name: "r"})
 		if !errors.Is(out.Err(), flow.ErrWrongType) || len(e.requests) > 0 {
-			t.Errorf("a resource of another type is left alone: %s, %q", out, e.requests)
+			t.Errorf("want a failure for a resource of another type: %s, %q", out, e.requests)
 		}
 	})
 }

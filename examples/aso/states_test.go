@@ -18,53 +18,53 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// decision is what comes of a check, here or in ASO.
+// decision is the result of a check, here or in ASO.
 type decision string
 
 const (
 	proceeds decision = "proceeds"
 	blocks   decision = "blocks"
-	fails    decision = "fails"  // gives an error
-	panics   decision = "panics" // of ASO only
-	unread   decision = ""       // of ASO: it has no such case, or what it does there is not known
+	fails    decision = "fails"  // returns an error
+	panics   decision = "panics" // only ASO
+	unread   decision = ""       // ASO has no such case, or its result is unknown
 )
 
-// row is a case: what is decided about a resource, here and in ASO, and why the two differ, if they do.
+// row is a case: a subject, the decisions here and in ASO, and why they differ.
 type row[T any] struct {
 	reason string
 	in     subject[T]
 
-	want  decision
-	with  string         // the reason of a block
-	retry classify.Retry // of a block; zero: Slow
-	says  string         // is part of the message of a block
+	want    decision
+	with    string         // the reason of a block
+	retry   classify.Retry // of a block; zero: Slow
+	message string         // a part of the message of a block
 
 	aso     decision
-	because string // set exactly when want and aso differ
+	because string // set if and only if want and aso differ
 }
 
-// subject is what is decided about.
+// subject is the input of a check.
 type subject[T any] struct {
-	resource T
-	absent   bool // it is not in the cloud
-	owner    checks.Object
-	resolver checks.Resolver
-	lone     bool // the pass would stop at an earlier point, so that the check is asked by itself only
+	resource  T
+	absent    bool // it does not exist in Azure
+	owner     checks.Object
+	resolver  checks.Resolver
+	checkOnly bool // an earlier point of a pass would block, so only the check runs
 }
 
-// unexplained says what is wrong with how a row tells of ASO; "" if nothing is.
+// unexplained returns the mistake in the row's reason for a difference, or "".
 func (r row[T]) unexplained() string {
 	switch differ := r.aso != unread && r.aso != r.want; {
 	case differ && r.because == "":
-		return fmt.Sprintf("here it %s, in ASO it %s, and the case does not say why", r.want, r.aso)
+		return fmt.Sprintf("the decision is %s here and %s in ASO, without a reason", r.want, r.aso)
 	case !differ && r.because != "":
-		return fmt.Sprintf("here and in ASO it %s, and the case gives a reason for a difference", r.want)
+		return fmt.Sprintf("the decision is %s here and in ASO, with a reason for a difference", r.want)
 	}
 	return ""
 }
 
-// decide asks for each case the chain at a point, by itself and in a whole pass.
-func decide[T any](t *testing.T, point string, ext flow.Extensions[T], cases map[string]row[T]) {
+// runCases runs the chain of a point for each case, alone and in a pass.
+func runCases[T any](t *testing.T, point string, ext flow.Extensions[T], cases map[string]row[T]) {
 	t.Helper()
 	for name, tc := range cases {
 		t.Run(point+"/"+name, func(t *testing.T) {
@@ -74,21 +74,21 @@ func decide[T any](t *testing.T, point string, ext flow.Extensions[T], cases map
 			if tc.want == blocks && tc.retry == classify.Unset {
 				tc.retry = classify.Slow
 			}
-			if tc.in.resolver == nil { // which it takes a pass to ask
-				res, err := ask(t, point, ext, tc.in)
-				if got := decisionOf(res, err); got != tc.want || res.Reason() != tc.with || res.Retry() != tc.retry || !strings.Contains(res.Message(), tc.says) {
-					t.Errorf("%s: %s: %v, %v, want that it %s with reason %q, %s, and says %q", tc.reason, got, res, err, tc.want, tc.with, tc.retry, tc.says)
+			if tc.in.resolver == nil { // only a pass has a resolver
+				res, err := runPoint(t, point, ext, tc.in)
+				if got := decisionOf(res, err); got != tc.want || res.Reason() != tc.with || res.Retry() != tc.retry || !strings.Contains(res.Message(), tc.message) {
+					t.Errorf("%s: %s: got %v, %v; want %s with reason %q, %s, message part %q", tc.reason, got, res, err, tc.want, tc.with, tc.retry, tc.message)
 				}
 			}
-			if !tc.in.lone {
+			if !tc.in.checkOnly {
 				pass(t, point, ext, tc)
 			}
 		})
 	}
 }
 
-// ask runs the chain of one point.
-func ask[T any](t *testing.T, point string, ext flow.Extensions[T], in subject[T]) (checks.Result, error) {
+// runPoint runs the chain of one point.
+func runPoint[T any](t *testing.T, point string, ext flow.Extensions[T], in subject[T]) (checks.Result, error) {
 	t.Helper()
 	owner := checks.OwnerRequest{Owner: in.owner, Resolver: in.resolver}
 	req := &checks.Request[T]{OwnerRequest: owner, Resource: in.resource, Presence: checks.PresenceOf(!in.absent)}
@@ -100,7 +100,7 @@ func ask[T any](t *testing.T, point string, ext flow.Extensions[T], in subject[T
 	case flow.PointPostCheck:
 		return checks.Compose(ext.PostCheck)(t.Context(), req)
 	}
-	t.Fatalf("no such point: %s", point)
+	t.Fatalf("unknown point %s", point)
 	return checks.Result{}, nil
 }
 
@@ -113,15 +113,15 @@ func decisionOf(res checks.Result, err error) decision {
 	case res.Blocked():
 		return blocks
 	}
-	return "decides nothing"
+	return "has no decision"
 }
 
-// cloud is where a resource is, as far as passes go. It writes down what was asked of it.
+// cloud fakes the cloud for passes. It records the calls.
 type cloud[T any] struct {
 	in     subject[T]
-	inSync bool                   // nothing is to be applied
-	puts   []flow.Progress        // what the next PUTs and polls say; none: done
-	get    func(*flow.Request[T]) // what a GET does to the resource
+	inSync bool                   // Get reports InSync
+	puts   []flow.Progress        // the results of the next PUTs and polls; empty: done
+	get    func(*flow.Request[T]) // changes the resource in a GET
 	calls  []string
 }
 
@@ -155,22 +155,23 @@ func (c *cloud[T]) reconciler(ext flow.Extensions[T]) *flow.Reconciler[T] {
 	return flow.New("Test", c.operations(ext), ext, flow.WithResolver(c.in.resolver), flow.WithErrors(azure.Errors()))
 }
 
-// take gives what was asked since the last time.
+// take returns the calls since the last take.
 func (c *cloud[T]) take() []string {
 	calls := c.calls
 	c.calls = nil
 	return calls
 }
 
-// asked is what a pass has asked of the cloud when it stops at a point; empty: it does not stop.
-var asked = map[string][]string{
-	flow.PointOwnerCheck: nil, // nothing at all
+// callsUntil has the calls of a pass that stops at a point. The empty point does not
+// stop.
+var callsUntil = map[string][]string{
+	flow.PointOwnerCheck: nil, // no call
 	flow.PointPreCheck:   {"get"},
 	flow.PointPostCheck:  {"get", "put"},
 	"":                   {"get", "put"},
 }
 
-// pass takes the resource of a case through the whole flow.
+// pass runs a case through the whole flow.
 func pass[T any](t *testing.T, point string, ext flow.Extensions[T], tc row[T]) {
 	t.Helper()
 	c := &cloud[T]{in: tc.in}
@@ -187,17 +188,17 @@ func pass[T any](t *testing.T, point string, ext flow.Extensions[T], tc row[T]) 
 	case proceeds:
 		reason = flow.ReasonSucceeded
 	case fails:
-		reason = out.Reason() // that is up to classification
+		reason = out.Reason() // classification decides
 	}
 	if out.State() != state || out.Point() != at || out.Reason() != reason {
-		t.Errorf("%s: a whole pass: %v, want %s at %q with reason %q", tc.reason, out, state, at, reason)
+		t.Errorf("%s: pass: got %v, want %s at %q with reason %q", tc.reason, out, state, at, reason)
 	}
-	if diff := cmp.Diff(asked[at], c.take()); diff != "" {
-		t.Errorf("%s: what a whole pass asked of the cloud, -want, +got:\n%s", tc.reason, diff)
+	if diff := cmp.Diff(callsUntil[at], c.take()); diff != "" {
+		t.Errorf("%s: calls of a pass: -want, +got:\n%s", tc.reason, diff)
 	}
 }
 
-// words are states that Azure has for one resource or another, some that it may have tomorrow, and some that are none.
+// words are states of Azure, possible states, and texts that are no states.
 var words = []string{
 	"Succeeded", "Failed", "Canceled", "Ready", "Running", "Creating", "Updating", "Upgrading", "Deleting", "Deleted", "Accepted",
 	"Scaling", "Starting", "Stopping", "Stopped", "Restarting", "Provisioning", "Dropping", "Disabled", "Unavailable", "Migrating",
@@ -205,7 +206,7 @@ var words = []string{
 	"Cancelled", "Success", "Suceeded", "Succeeded,Failed", "Succeeded Failed", "NotSucceeded", "SucceededWithErrors", "0", "?", "成功",
 }
 
-// spellings are ways to write a word that mean the same.
+// spellings returns texts for the same state.
 func spellings(word string) []string {
 	swapped := strings.Map(func(r rune) rune {
 		if u := []rune(strings.ToUpper(string(r))); len(u) == 1 && u[0] != r {
@@ -218,7 +219,8 @@ func spellings(word string) []string {
 	return slices.Compact(all)
 }
 
-// set is the rule of ASO that allows some states: it folds case and leaves white space as it is. Names are in lower case.
+// set is ASO's rule for allowed states. It ignores case but not white space.
+// names are in lower case.
 func set(names ...string) func(string) decision {
 	return func(state string) decision {
 		if slices.Contains(names, strings.ToLower(state)) {
@@ -231,7 +233,7 @@ func set(names ...string) func(string) decision {
 // set3 is the set that most resources share.
 var set3 = set("succeeded", "failed", "canceled")
 
-// deny is the rule of ASO that denies one state.
+// deny is ASO's rule for one denied state.
 func deny(name string) func(string) decision {
 	return func(state string) decision {
 		if strings.EqualFold(state, name) {
@@ -241,12 +243,12 @@ func deny(name string) func(string) decision {
 	}
 }
 
-const padded = "white space around a state is no part of it"
+const padded = "white space around a state is ignored"
 
-// cross adds a case for each spelling of each word. goesOn lists the words with which the work goes on, or, where it begins
-// with "not", those with which it does not.
-func cross[T any](cases map[string]row[T], goesOn string, aso func(string) decision, with string, in func(state *string) subject[T]) {
-	listed := strings.Fields(goesOn)
+// cross adds a case for each spelling of each word. proceeding lists the words
+// that proceed. If it begins with "not", it lists those that block.
+func cross[T any](cases map[string]row[T], proceeding string, aso func(string) decision, with string, in func(state *string) subject[T]) {
+	listed := strings.Fields(proceeding)
 	denies := listed[0] == "not"
 	for _, word := range words {
 		want := blocks
@@ -254,11 +256,11 @@ func cross[T any](cases map[string]row[T], goesOn string, aso func(string) decis
 			want = proceeds
 		}
 		for _, state := range spellings(word) {
-			tc := row[T]{reason: "states are words, however they are written", in: in(&state), want: want, aso: aso(state)}
+			tc := row[T]{reason: "case and white space do not matter", in: in(&state), want: want, aso: aso(state)}
 			if want == blocks {
-				tc.with, tc.says = with, `"`+state+`"`
+				tc.with, tc.message = with, `"`+state+`"`
 				if strings.ContainsAny(state, "\t\r\n") {
-					tc.says = "" // it is escaped there
+					tc.message = "" // the message escapes it
 				}
 			}
 			if state != strings.TrimSpace(state) && tc.want != tc.aso {
@@ -269,56 +271,58 @@ func cross[T any](cases map[string]row[T], goesOn string, aso func(string) decis
 	}
 }
 
-// nothing adds the cases in which no state is reported, or a blank one.
+// nothing adds the cases without a state or with a blank one.
 func nothing[T any](cases map[string]row[T], with string, aso func(string) decision, in func(state *string) subject[T]) {
 	cases["state nil"] = row[T]{
-		reason: "nobody knows what is going on", in: in(nil), want: blocks, with: with, says: "has not reported a state yet",
-		aso: proceeds, because: "not reported is not good, and it is asked again in a second",
+		reason: "the state is unknown", in: in(nil), want: blocks, with: with, message: "has not reported a state yet",
+		aso: proceeds, because: "unknown is not ready, and the check is retried in a second",
 	}
 	for _, blank := range []string{"", " ", "\n"} {
-		tc := row[T]{reason: "a blank state is none", in: in(&blank), want: blocks, with: with, says: "has not reported a state yet", aso: aso(blank)}
+		tc := row[T]{reason: "a blank state is not reported", in: in(&blank), want: blocks, with: with, message: "has not reported a state yet", aso: aso(blank)}
 		if tc.aso == proceeds {
-			tc.because = "a blank state says as little as none"
+			tc.because = "a blank state is as unknown as none"
 		}
 		cases[fmt.Sprintf("state %q", blank)] = tc
 	}
 }
 
-// ownState makes the cases of a check of the resource's own state, from how a resource is in a state.
-func ownState[T any](goesOn string, aso func(string) decision, resource func(state *string) T) map[string]row[T] {
+// ownState returns the cases of a check of the resource's state. resource
+// returns a resource in a state.
+func ownState[T any](proceeding string, aso func(string) decision, resource func(state *string) T) map[string]row[T] {
 	cases := map[string]row[T]{}
 	in := func(state *string) subject[T] { return subject[T]{resource: resource(state)} }
-	cross(cases, goesOn, aso, checks.ReasonState, in)
+	cross(cases, proceeding, aso, checks.ReasonState, in)
 	nothing(cases, checks.ReasonStateUnknown, aso, in)
 	cases["not in the cloud"] = row[T]{
-		reason: "there is nothing that could be in a state", in: subject[T]{resource: resource(nil), absent: true},
+		reason: "an absent resource has no state", in: subject[T]{resource: resource(nil), absent: true},
 		want: proceeds, aso: proceeds,
 	}
 	stale := "Deleting"
 	cases["not in the cloud any more"] = row[T]{
-		reason: "a reported state is judged: Get has to clear it", in: subject[T]{resource: resource(&stale), absent: true}, want: blocks,
-		with: checks.ReasonState, says: "Get should clear the reported state", aso: aso(stale),
+		reason: "a reported state always decides; Get has to clear it", in: subject[T]{resource: resource(&stale), absent: true}, want: blocks,
+		with: checks.ReasonState, message: "Get should clear the reported state", aso: aso(stale),
 	}
 	return cases
 }
 
-// somewhere is the name of the owner in the tests.
-var somewhere = checks.Ref{Kind: "Owner", Name: "prod"}
+// ownerRef is the ref of the owner.
+var ownerRef = checks.Ref{Kind: "Owner", Name: "prod"}
 
-// ownedBy is the subject with an owner.
+// ownedBy returns a subject with an owner.
 func ownedBy[T any](resource T, owner any) subject[T] {
-	return subject[T]{resource: resource, owner: checks.Object{Ref: somewhere, Value: owner}}
+	return subject[T]{resource: resource, owner: checks.Object{Ref: ownerRef, Value: owner}}
 }
 
-// ownerState makes the cases of a check of the owner's state, from how an owner is in a state.
-func ownerState[T, W any](goesOn string, aso func(string) decision, resource T, owner func(state *string) *W) map[string]row[T] {
+// ownerState returns the cases of a check of the owner's state. owner returns
+// an owner in a state.
+func ownerState[T, W any](proceeding string, aso func(string) decision, resource T, owner func(state *string) *W) map[string]row[T] {
 	cases := map[string]row[T]{}
 	in := func(state *string) subject[T] { return ownedBy(resource, owner(state)) }
-	cross(cases, goesOn, aso, checks.ReasonOwnerState, in)
+	cross(cases, proceeding, aso, checks.ReasonOwnerState, in)
 	nothing(cases, checks.ReasonOwnerStateUnknown, aso, in)
 	for name, tc := range cases {
-		if tc.want == blocks && tc.says == "" {
-			tc.says = "owner " + somewhere.String()
+		if tc.want == blocks && tc.message == "" {
+			tc.message = "owner " + ownerRef.String()
 			cases[name] = tc
 		}
 	}
@@ -332,39 +336,39 @@ func ownerState[T, W any](goesOn string, aso func(string) decision, resource T, 
 	}
 	for name, tc := range map[string]row[T]{
 		"none": {
-			reason: "a child is nothing without its parent", in: subject[T]{resource: resource}, want: blocks,
+			reason: "the check needs an owner", in: subject[T]{resource: resource}, want: blocks,
 			with:  checks.ReasonOwnerNotSet,
 			retry: classify.OnChange, aso: proceeds,
-			because: "that an owner is missing is a mistake in the spec; ASO does not ask the check then",
+			because: "a missing owner is a mistake in the spec; ASO does not call the check",
 		},
 		"not found": {
-			reason: "it may still come", in: subject[T]{resource: resource, owner: checks.Object{Ref: somewhere}},
+			reason: "the owner may be created later", in: subject[T]{resource: resource, owner: checks.Object{Ref: ownerRef}},
 			want: blocks, with: checks.ReasonOwnerNotFound,
-			retry: classify.Fast, says: "Owner prod was not found", aso: fails,
-			because: "an owner that is not there yet is waited for and no error",
+			retry: classify.Fast, message: "Owner prod was not found", aso: fails,
+			because: "a missing owner blocks and is not an error",
 		},
 		"a nil pointer": {
-			reason: "that is not found", in: ownedBy(resource, (*W)(nil)), want: blocks, with: checks.ReasonOwnerNotFound,
-			retry: classify.Fast, aso: panics, because: "a panic for one resource is a panic for all",
+			reason: "a nil owner is not found", in: ownedBy(resource, (*W)(nil)), want: blocks, with: checks.ReasonOwnerNotFound,
+			retry: classify.Fast, aso: panics, because: "a panic ends the process for all resources",
 		},
 		"another kind": {
-			reason: "somebody named the wrong thing", in: ownedBy(resource, &struct{ Status string }{"Succeeded"}),
+			reason: "the ref names an object of another kind", in: ownedBy(resource, &struct{ Status string }{"Succeeded"}),
 			want: blocks, with: checks.ReasonOwnerWrongKind,
-			retry: classify.OnChange, aso: proceeds, because: "it is a mistake in the spec, and nothing is known of the real owner",
+			retry: classify.OnChange, aso: proceeds, because: "a mistake in the spec; the real owner is unknown",
 		},
 		"by ID": {
-			reason: "nobody here can say in which state it is",
+			reason: "the owner's state is unknown",
 			in:     subject[T]{resource: resource, owner: checks.Object{Ref: byID}}, want: blocks,
-			with: checks.ReasonOwnerByID,
-			says: byID.ID, aso: unread,
+			with:    checks.ReasonOwnerByID,
+			message: byID.ID, aso: unread,
 		},
 		"by ID, found and at rest": {
-			reason: "the resolver asks Azure, as ASO does",
+			reason: "the resolver reads the state from Azure, as ASO does",
 			in:     subject[T]{resource: resource, owner: checks.Object{Ref: byID}, resolver: knows(&good)},
 			want:   proceeds, aso: aso(good),
 		},
 		"by ID, found and busy": {
-			reason: "the resolver asks Azure, as ASO does",
+			reason: "the resolver reads the state from Azure, as ASO does",
 			in:     subject[T]{resource: resource, owner: checks.Object{Ref: byID}, resolver: knows(&busy)},
 			want:   blocks, with: checks.ReasonOwnerState, aso: aso(busy),
 		},
@@ -374,31 +378,32 @@ func ownerState[T, W any](goesOn string, aso func(string) decision, resource T, 
 	return cases
 }
 
-// refuse is an answer of Azure's.
+// refuse returns an error of Azure.
 func refuse(status int, code string) error {
 	response := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: &http.Request{Method: http.MethodGet}}
 	return &azcore.ResponseError{StatusCode: status, ErrorCode: code, RawResponse: response}
 }
 
-// errDown is an error that is no answer of Azure's.
-var errDown = errors.New("the line is down")
+// errDown is an error without a response of Azure.
+var errDown = errors.New("the connection is down")
 
-// kept is an Operation that keeps the token in memory. Embedded in a fake, it is the half of it that gates share.
-type kept[T any] struct {
+// tokenStore is an [Operation] that stores the token in memory. Fakes of gates
+// embed it.
+type tokenStore[T any] struct {
 	token string
-	polls map[string]polled // what the next poll of a token says
+	polls map[string]pollResult // the result of the next poll, by token
 	calls []string
-	lost  error // keeping fails with it
+	lost  error // the error of SetToken
 }
 
-type polled struct {
+type pollResult struct {
 	done bool
 	err  error
 }
 
-func (k *kept[T]) Token(T) string { return k.token }
+func (k *tokenStore[T]) Token(T) string { return k.token }
 
-func (k *kept[T]) SetToken(ctx context.Context, _ T, token string) error {
+func (k *tokenStore[T]) SetToken(ctx context.Context, _ T, token string) error {
 	if err := errors.Join(ctx.Err(), k.lost); err != nil {
 		return err
 	}
@@ -406,20 +411,21 @@ func (k *kept[T]) SetToken(ctx context.Context, _ T, token string) error {
 	return nil
 }
 
-func (k *kept[T]) Poll(_ context.Context, token string) (bool, error) {
+func (k *tokenStore[T]) Poll(_ context.Context, token string) (bool, error) {
 	k.calls = append(k.calls, "poll "+token)
 	p := k.polls[token]
 	return p.done, p.err
 }
 
-func (k *kept[T]) take() []string {
+func (k *tokenStore[T]) take() []string {
 	calls := k.calls
 	k.calls = nil
 	return calls
 }
 
-// come fails the test if a pass did not come to a state, for a reason, having made these calls.
-func come(t *testing.T, why string, out flow.Outcome, state flow.State, reason string, got []string, want ...string) {
+// expectPass fails the test unless a pass has the state, the reason and the
+// calls.
+func expectPass(t *testing.T, why string, out flow.Outcome, state flow.State, reason string, got []string, want ...string) {
 	t.Helper()
 	if out.State() != state || out.Reason() != reason {
 		t.Errorf("%s: %v, want %s with reason %q", why, out, state, reason)
@@ -429,24 +435,25 @@ func come(t *testing.T, why string, out flow.Outcome, state flow.State, reason s
 	}
 }
 
-// A difference from ASO has to be explained, and what is none must not be.
+// TestDifferencesAreExplained: a difference from ASO needs a reason, and only a
+// difference may have one.
 func TestDifferencesAreExplained(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		row    row[int]
 		wrong  bool
 	}{
-		"Same":             {"there is nothing to explain", row[int]{want: blocks, aso: blocks}, false},
-		"Explained":        {"it differs and says why", row[int]{want: blocks, aso: proceeds, because: "so"}, false},
-		"Unexplained":      {"it differs and does not say why", row[int]{want: blocks, aso: panics}, true},
-		"NeedlessReason":   {"it does not differ", row[int]{want: proceeds, aso: proceeds, because: "so"}, true},
-		"NotRead":          {"there is nothing to differ from", row[int]{want: blocks}, false},
-		"NotReadButReason": {"nor to explain", row[int]{want: blocks, because: "so"}, true},
+		"Same":             {"the decisions are equal", row[int]{want: blocks, aso: blocks}, false},
+		"Explained":        {"the decisions differ, with a reason", row[int]{want: blocks, aso: proceeds, because: "so"}, false},
+		"Unexplained":      {"the decisions differ, without a reason", row[int]{want: blocks, aso: panics}, true},
+		"NeedlessReason":   {"a reason without a difference", row[int]{want: proceeds, aso: proceeds, because: "so"}, true},
+		"NotRead":          {"ASO's decision is unknown", row[int]{want: blocks}, false},
+		"NotReadButReason": {"ASO's decision is unknown, with a reason", row[int]{want: blocks, because: "so"}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.row.unexplained(); (got != "") != tc.wrong {
-				t.Errorf("%s: %q, want a complaint: %t", tc.reason, got, tc.wrong)
+				t.Errorf("%s: %q, want a mistake: %t", tc.reason, got, tc.wrong)
 			}
 		})
 	}

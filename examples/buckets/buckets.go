@@ -13,8 +13,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// bucketExtensions holds the rules of buckets. The service sees no call about a
-// bucket before its account is ready and ACTIVE, which is this service's word.
+// bucketExtensions returns the checks and rules of buckets. No call about a
+// bucket is sent before its account is ready and ACTIVE, the final state of
+// this service.
 func bucketExtensions() flow.Extensions[*Bucket] {
 	return flow.Extensions[*Bucket]{
 		OwnerCheck: chain.New(
@@ -25,8 +26,8 @@ func bucketExtensions() flow.Extensions[*Bucket] {
 	}
 }
 
-// overQuota tells a quota from throttling. Both have the code
-// ResourceExhausted. A quota lasts until a person raises it.
+// overQuota separates an exceeded quota from throttling. Both have the code
+// ResourceExhausted, but a person must raise the quota.
 var overQuota = classify.Table{{Name: "OverQuota", InnerCode: "QUOTA_EXCEEDED", Retry: classify.VerySlow}}
 
 // bucketOperations reads buckets from the service and creates them. objects

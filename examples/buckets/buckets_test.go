@@ -14,8 +14,8 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestFlow runs the flow of buckets.go without a service. A poll that fails
-// keeps the operation: with the reader of gRPC, and without.
+// TestFlow runs the flow of buckets.go without a service. A failed poll keeps
+// the operation, with and without the reader of gRPC.
 func TestFlow(t *testing.T) {
 	acme := accountRef(account)
 	for reason, opts := range map[string][]flow.Option{"Unavailable": {flow.WithErrors(grpc.Errors())}, "Unknown": nil} {

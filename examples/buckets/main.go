@@ -1,11 +1,11 @@
-// Command buckets reconciles an account and its buckets against a service that
-// is not Azure's: a small object store with a gRPC API, whose creates are
-// long-running operations. It is the example to copy from for any other cloud.
+// Command buckets reconciles an account and its buckets against a service
+// outside Azure: a small object store with a gRPC API, whose creates are
+// long-running operations. Copy this example for any other cloud.
 //
-// Read buckets.go first: the operations and the rules of one kind. operation.go
-// starts and polls an operation. accounts.go is the owner. simulation.go has
-// the line that makes the reconcilers read the errors of gRPC. script.go has
-// the faults, report.go the comparison, and internal/storage the service.
+// Read buckets.go first: the operations and the checks of one kind.
+// operation.go starts and polls an operation. accounts.go has the owner.
+// simulation.go has the line that reads the errors of gRPC. script.go has the
+// faults, report.go the comparison, and internal/storage the service.
 package main
 
 import (
@@ -23,34 +23,34 @@ const usage = `Usage: buckets [-timeout D] [-explain NAME [-at D] [-json]]
 
 Reconciles the account acme and its buckets logs, media and backup. The requests
 go by gRPC over loopback to a small object store, whose creates are long-running
-operations. It refuses some polls, because it is unavailable or throttles, and
-one create because of a quota. Time is virtual, so a run takes a moment and is
-always the same.
+operations. The store refuses some polls, because it is unavailable or throttles,
+and one create because of a quota. Time is virtual: a run takes a moment, and all
+runs are equal.
 
-It prints the timeline of a run that reads the errors of gRPC, by one line:
-flow.WithErrors(...). Then it compares with a run without that line: the
-conditions that an operator reads, the requests, the operations, and the time
-until all is ready. Neither run starts a second operation for a bucket: a poll
-that fails does not mean that the operation has failed.
+It prints the timeline of a run that reads the errors of gRPC with one line:
+flow.WithErrors(...). Then it compares a run without that line: the conditions,
+the requests, the operations, and the time until all resources are ready. Neither
+run starts a second operation for a bucket: a failed poll does not mean that the
+operation has failed.
 
-The last part is about the bucket archive, whose operation does fail. It
-compares a run in which flow.Failed reports that with one in which it is
-reported as any other error.
+The operation of the last bucket, archive, does fail. One run reports that with
+flow.Failed, the other one as any other error.
 
-  -timeout D       the virtual time in which everything has to get ready (default 30m0s)
-  -explain NAME    run quietly, then say why the resource NAME, or KIND/NAME, is where it is
-  -at D            with -explain: ask after D of virtual time (default: in the end)
-  -json            with -explain: answer in JSON
+  -timeout D       the limit for all resources to become ready, in virtual time (default 30m0s)
+  -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
+  -at D            with -explain: explain after D of virtual time (default: at the end)
+  -json            with -explain: print JSON
   -h               this text
 
 Resources: Account acme, Bucket logs, media and backup.
 
-Exit codes: 0 all is ready, or was explained; 1 not all is ready in time; 2 a flag is wrong.
+Exit codes: 0 all resources are ready, or the resource was explained; 1 not all
+resources are ready in time; 2 a flag is wrong.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "buckets", Usage: usage, Timeout: 30 * time.Minute,
@@ -65,8 +65,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}.Run(args, stdout, stderr)
 }
 
-// show makes four runs and prints them. Its error names the resources that are
-// not ready in time.
+// show prints four runs. Its error names the resources that are not ready in
+// time.
 func show(out io.Writer, timeout time.Duration) error {
 	reader, err := NewSimulation(Options{Story: refused, Reader: true})
 	if err != nil {
@@ -82,7 +82,7 @@ func show(out io.Writer, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "The first error of each bucket, as an operator reads it in the condition Ready:\n\n")
+	fmt.Fprintf(out, "The first error of each bucket in its condition Ready:\n\n")
 	compare(out, refused, reader, none, "with reader", "without reader")
 
 	marked, err := simulate(Options{Story: failed, Reader: true}, timeout)
@@ -93,13 +93,13 @@ func show(out io.Writer, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nAnother bucket, whose operation fails at %s. Reported by flow.Failed, and as any other error:\n\n",
+	fmt.Fprintf(out, "\nAnother bucket, whose operation fails at %s, reported with flow.Failed and as any other error:\n\n",
 		flowtest.Stamp(failsAt))
 	compare(out, failed, marked, plain, "flow.Failed", "plain error")
 	return nil
 }
 
-// simulate makes a run until all is ready, or until timeout.
+// simulate runs until all resources are ready or until timeout.
 func simulate(o Options, timeout time.Duration) (*Simulation, error) {
 	s, err := NewSimulation(o)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 var program simtest.Program = run
 
-// play makes a run of half an hour at most.
+// play runs a simulation for at most half an hour.
 func play(t *testing.T, o Options) *Simulation {
 	t.Helper()
 	s, err := simulate(o, 30*time.Minute)
@@ -51,7 +51,7 @@ func TestStory(t *testing.T) {
 		"12:00  Bucket backup         in progress at Apply",
 		"16:00  Bucket backup         ready",
 		"16:00  all is ready",
-		"as an operator reads it in the condition Ready",
+		"The first error of each bucket in its condition Ready",
 		"with reader", "Unavailable: operation op-2 cannot be polled: the region restarts", "failed once",
 		"without reader", "Unknown: operation op-2 cannot be polled: rpc error: code = Unavailable desc = the region restarts"+hint, "failed 6 times",
 		"requests sent to the service", "31", "55",
@@ -66,8 +66,8 @@ func TestStory(t *testing.T) {
 	program.MustBeTheSame(t)
 }
 
-// A poll that is refused says nothing about the operation. So no run starts a
-// second one, whether it can read the refusal or not.
+// TestOneOperationEach: a refused poll does not change the operation. So no run
+// starts a second one, with or without a reader.
 func TestOneOperationEach(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -75,7 +75,7 @@ func TestOneOperationEach(t *testing.T) {
 		want   storage.Tally
 		ready  map[string]string
 	}{
-		"Reader": {"the delays that the service asks for are kept", true,
+		"Reader": {"the engine uses the delays that the service asks for", true,
 			storage.Tally{
 				Sent:    31,
 				Methods: map[string]int{"CreateAccount": 1, "CreateBucket": 5, "GetAccount": 5, "GetBucket": 8, "GetOperation": 12},
@@ -84,7 +84,7 @@ func TestOneOperationEach(t *testing.T) {
 				Started: map[string]int{"acme": 1, "acme/logs": 1, "acme/media": 1, "acme/backup": 1},
 			},
 			map[string]string{"Account acme": "01:00", "Bucket logs": "06:00", "Bucket media": "06:40", "Bucket backup": "16:00"}},
-		"NoReader": {"the back-off asks more often, and finds out later", false,
+		"NoReader": {"the back-off polls more often and notices the end later", false,
 			storage.Tally{
 				Sent:    55,
 				Methods: map[string]int{"CreateAccount": 1, "CreateBucket": 12, "GetAccount": 5, "GetBucket": 15, "GetOperation": 22},
@@ -111,15 +111,15 @@ func TestOneOperationEach(t *testing.T) {
 	}
 }
 
-// seen holds the parts of an error that an operator and the engine see.
+// seen holds the visible parts of an error.
 type seen struct {
 	Reason, Message string
 	Retry           classify.Retry
 	After           time.Duration
 }
 
-// hint is the end of a message about an error that may mean that the operation
-// has failed.
+// hint ends the message of an error that may mean that the operation has
+// failed.
 const hint = "; return flow.Failed if it has failed"
 
 func TestFirstErrors(t *testing.T) {
@@ -129,23 +129,23 @@ func TestFirstErrors(t *testing.T) {
 		bucket string
 		want   seen
 	}{
-		"Unavailable": {"a poll is refused for two minutes", Options{refused, true, false}, "logs",
+		"Unavailable": {"polls are refused for two minutes", Options{refused, true, false}, "logs",
 			seen{"Unavailable", "operation op-2 cannot be polled: the region restarts", classify.Slow, 2 * time.Minute}},
 		"Throttled": {"a poll is throttled", Options{refused, true, false}, "media",
 			seen{"ResourceExhausted", "operation op-3 cannot be polled: too many calls: RATE_LIMIT_EXCEEDED", classify.Slow, 100 * time.Second}},
-		"Quota": {"a quota has the code of throttling, and a row of its own", Options{refused, true, false}, "backup",
+		"Quota": {"a quota has the code of throttling and its own rule", Options{refused, true, false}, "backup",
 			seen{"ResourceExhausted", `account "acme" may have 2 buckets: QUOTA_EXCEEDED`, classify.VerySlow, 0}},
 		"UnavailableUnread": {"without a reader the condition names flow.Failed", Options{refused, false, false}, "logs",
 			seen{"Unknown", "operation op-2 cannot be polled: rpc error: code = Unavailable desc = the region restarts" + hint,
 				classify.Slow, 0}},
-		"ThrottledUnread": {"likewise", Options{refused, false, false}, "media",
+		"ThrottledUnread": {"without a reader the condition names flow.Failed", Options{refused, false, false}, "media",
 			seen{"Unknown", "operation op-3 cannot be polled: rpc error: code = ResourceExhausted desc = too many calls" + hint,
 				classify.Slow, 0}},
-		"QuotaUnread": {"no operation is under way", Options{refused, false, false}, "backup",
+		"QuotaUnread": {"without an operation the condition does not name flow.Failed", Options{refused, false, false}, "backup",
 			seen{"Unknown", `rpc error: code = ResourceExhausted desc = account "acme" may have 2 buckets`, classify.Slow, 0}},
-		"Failed": {"the operation itself failed", Options{failed, true, false}, "archive",
+		"Failed": {"flow.Failed reports the error of the operation", Options{failed, true, false}, "archive",
 			seen{"FailedPrecondition", "the encryption key of the bucket is disabled", classify.Slow, 0}},
-		"Plain": {"the flow cannot know that the operation failed", Options{failed, true, true}, "archive",
+		"Plain": {"without flow.Failed the operation is still under way", Options{failed, true, true}, "archive",
 			seen{"FailedPrecondition", "operation op-2 cannot be polled: the encryption key of the bucket is disabled" + hint,
 				classify.Slow, 0}},
 	}
@@ -160,7 +160,8 @@ func TestFirstErrors(t *testing.T) {
 	}
 }
 
-// Only flow.Failed ends an operation, so that another one may start.
+// TestFailedOperation: only flow.Failed ends an operation, so that the flow may
+// start another one.
 func TestFailedOperation(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -168,10 +169,10 @@ func TestFailedOperation(t *testing.T) {
 		started int
 		state   flow.State
 	}{
-		"Failed":         {"the second operation succeeds", Options{failed, true, false}, 2, flow.StateReady},
+		"Failed":         {"flow.Failed: the second operation succeeds", Options{failed, true, false}, 2, flow.StateReady},
 		"FailedUnread":   {"flow.Failed needs no reader", Options{failed, false, false}, 2, flow.StateReady},
-		"Plain":          {"the operation that ended is polled on", Options{failed, true, true}, 1, flow.StateFailed},
-		"PlainAndUnread": {"likewise", Options{failed, false, true}, 1, flow.StateFailed},
+		"Plain":          {"without flow.Failed the flow polls the ended operation", Options{failed, true, true}, 1, flow.StateFailed},
+		"PlainAndUnread": {"without flow.Failed the flow polls the ended operation", Options{failed, false, true}, 1, flow.StateFailed},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -186,8 +187,8 @@ func TestFailedOperation(t *testing.T) {
 	}
 }
 
-// A bucket whose class differs is created again, and the service says that the
-// name is taken.
+// TestInSync: a bucket with another class is created again, and the service
+// refuses the name.
 func TestInSync(t *testing.T) {
 	s, err := NewSimulation(Options{Story: failed, Reader: true})
 	if err != nil {
@@ -207,15 +208,15 @@ func TestInSync(t *testing.T) {
 	}
 }
 
-// An error of a GET is an error. It does not mean that the object is absent, or
-// as it should be.
+// TestGetFails: after an error of Get, the object is neither absent nor in
+// sync.
 func TestGetFails(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		resource int // the index among the resources of the run
 		created  []string
 	}{
-		"GetAccount": {"nothing is created", 0, nil},
+		"GetAccount": {"no object is created", 0, nil},
 		"GetBucket":  {"only the account is created", 1, []string{"CreateAccount"}},
 	}
 	for method, tc := range cases {
@@ -255,7 +256,7 @@ func TestLate(t *testing.T) {
 		"Bucket media  failed at Apply: ResourceExhausted", "too many calls", "again in 1m40s",
 		"Bucket backup  failed at Apply: ResourceExhausted", "again in 5m")
 	if strings.Contains(got, "Bucket logs") {
-		t.Errorf("a resource that is ready is not named:\n%s", got)
+		t.Errorf("a ready resource is named:\n%s", got)
 	}
 	simtest.InOrder(t, program.MustShow(t, "-timeout", "16m"), "all is ready", "Bucket backup ready at", "16:00", "not in time")
 }
@@ -266,9 +267,9 @@ func TestExplain(t *testing.T) {
 			Want: []string{"Bucket logs is blocked at OwnerCheck by OwnerProvisioningState", "VERIFYING", "waits for    Account acme"}},
 		"Poll": {Reason: "the region restarts", Args: []string{"BUCKET/logs", "-at", "4m"},
 			Want: []string{"Bucket logs has failed at Apply", "the region restarts", "00:05:00Z, in 1m0s"}},
-		"Quota": {Reason: "there is no room", Args: []string{"backup", "-at", "8m"},
+		"Quota": {Reason: "the account has no room", Args: []string{"backup", "-at", "8m"},
 			Want: []string{"Bucket backup has failed at Apply", "QUOTA_EXCEEDED", "OverQuota", "00:12:00Z, in 4m0s"}},
-		"End": {Reason: "in the end all is ready", Args: []string{"acme"}, Want: []string{"Account acme is ready"}},
+		"End": {Reason: "at the end all resources are ready", Args: []string{"acme"}, Want: []string{"Account acme is ready"}},
 	})
 	got := program.MustExplainJSON(t, "logs", "-at", "90s")
 	if diff := cmp.Diff([]any{"OwnerProvisioningState", "OwnerState"}, []any{got["link"], got["reason"]}); diff != "" {
@@ -277,9 +278,9 @@ func TestExplain(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	program.MustRefuse(t, `buckets: what is "logs"?`, "logs")
+	program.MustRefuse(t, `buckets: unexpected argument "logs"`, "logs")
 	program.MustRefuse(t, "buckets: -timeout", "-timeout", "0s")
-	program.MustRefuse(t, `buckets: -explain: there is no "archive": there are Account acme and Bucket logs and`, "-explain", "archive")
+	program.MustRefuse(t, `buckets: -explain: unknown resource "archive"; the resources are Account acme and Bucket logs and`, "-explain", "archive")
 	for _, name := range append([]string{account, "archive"}, refused.buckets...) {
 		program.MustHelp(t, usage, name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}
@@ -289,6 +290,6 @@ func TestFlags(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	if _, ok := s.engine.Explain(checks.Ref{Kind: bucketKind, Name: "logs"}); ok {
-		t.Error("before the first pass there is nothing to explain")
+		t.Error("want no explanation before the first pass")
 	}
 }

@@ -8,17 +8,16 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// pollEvery is the interval between polls of an operation that is under way.
+// pollEvery is the interval between polls of an operation under way.
 const pollEvery = time.Minute
 
-// advance starts an operation if token is empty, else it polls the operation
-// that token names, once.
+// advance starts an operation if token is empty. Otherwise it polls the
+// operation of the token once.
 //
-// There are two kinds of failure, and they must not be mixed up. An error of a
-// call means that the operation could not be started or polled; an operation
-// under way stays under way. An error in the operation means that the operation
-// has ended without success. Only flow.Failed says so, and only then may the
-// flow start another operation.
+// Keep two kinds of errors apart. The error of a call means that the operation
+// was not started or polled; an operation under way stays under way. The error
+// in an operation means that the operation has ended without success. Only
+// flow.Failed reports this, and only then may the flow start another operation.
 func advance(
 	ctx context.Context, api *storage.Client, token string, start func(context.Context) (*storage.Operation, error),
 ) (flow.Progress, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// failures returns the passes over a bucket that failed.
+// failures returns the failed passes of a bucket.
 func (s *Simulation) failures(bucket string) (failed []sim.Pass) {
 	for _, p := range s.engine.Passes(bucketRef(bucket)) {
 		if p.State == flow.StateFailed {
@@ -20,7 +20,7 @@ func (s *Simulation) failures(bucket string) (failed []sim.Pass) {
 }
 
 // condition prints the condition Ready after the first error of a bucket, and
-// when the bucket is requeued.
+// the delay of the next pass.
 func (s *Simulation) condition(out io.Writer, run, bucket string) {
 	failed := s.failures(bucket)
 	p, times := failed[0], "once"
@@ -32,8 +32,8 @@ func (s *Simulation) condition(out io.Writer, run, bucket string) {
 		flowtest.Stamp(p.At), p.Again, p.Outcome.Retry(), p.Rule, times)
 }
 
-// compare prints two runs of a story side by side: the first error of each
-// bucket, the calls, the operations and the times.
+// compare prints two runs of a story: the first error of each bucket, the
+// calls, the operations and the times.
 func compare(out io.Writer, story story, a, b *Simulation, nameA, nameB string) {
 	for _, bucket := range story.buckets {
 		fmt.Fprintln(out, bucketRef(bucket))

@@ -2,7 +2,7 @@ package main
 
 import "github.com/windlass-go/windlass/checks"
 
-// The kinds of resources that the example knows.
+// The kinds of the example.
 const (
 	accountKind = "Account"
 	bucketKind  = "Bucket"
@@ -11,13 +11,13 @@ const (
 // Account owns buckets.
 type Account struct {
 	Name  string
-	State string // the state that the service reported last; empty: none yet
+	State string // the state that the service reported last, or ""
 }
 
-// Bucket is a place for objects in an account.
+// Bucket belongs to an account.
 type Bucket struct {
 	Name, Account string
-	Class         string // the storage class, as "STANDARD"
+	Class         string // the storage class, such as "STANDARD"
 }
 
 func accountRef(name string) checks.Ref { return checks.Ref{Kind: accountKind, Name: name} }

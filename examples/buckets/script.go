@@ -11,7 +11,7 @@ import (
 // account is the name of the account that owns all buckets.
 const account = "acme"
 
-// The time that creates take, and the time at which the operation of archive
+// The durations of creates, and the time at which the operation of archive
 // fails.
 const (
 	accountTakes = time.Minute
@@ -19,8 +19,8 @@ const (
 	failsAt      = 4*time.Minute + 15*time.Second
 )
 
-// outage is a period in which the service refuses to poll the operation of one
-// bucket. The operation itself runs on.
+// outage is a period in which the service refuses to poll the operation of a
+// bucket. The operation itself continues.
 type outage struct {
 	bucket   string
 	from, to time.Duration
@@ -36,14 +36,14 @@ var outages = []outage{
 	}},
 }
 
-// story is the script of one run: the buckets that it creates, and the faults
-// and people that they meet.
+// story is the script of a run: the buckets, and the faults and people that
+// affect them.
 type story struct {
 	buckets []string
 	happens func(*Simulation)
 }
 
-// refused has polls that are refused, and a quota.
+// refused has refused polls and a quota.
 var refused = story{[]string{"logs", "media", "backup"}, func(s *Simulation) {
 	verify(s)
 	for _, o := range outages {
@@ -59,7 +59,7 @@ var refused = story{[]string{"logs", "media", "backup"}, func(s *Simulation) {
 	s.engine.At(11*time.Minute, "Account "+account, "a person raises its quota to 3", func() { s.cloud.Quota(3) })
 }}
 
-// failed has an operation that fails.
+// failed has a failed operation.
 var failed = story{[]string{"archive"}, func(s *Simulation) {
 	verify(s)
 	s.engine.At(failsAt, "Bucket archive", "its operation fails", func() {
@@ -68,7 +68,7 @@ var failed = story{[]string{"archive"}, func(s *Simulation) {
 }}
 
 // verify makes the account active after a while. A person does that, and the
-// engine hears of it.
+// engine receives an event.
 func verify(s *Simulation) {
 	s.cloud.Takes(accountTakes)
 	s.engine.At(2*time.Minute, "Account "+account, "a person verifies it", func() {

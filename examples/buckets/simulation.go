@@ -13,18 +13,18 @@ import (
 // Options are the differences between runs.
 type Options struct {
 	Story  story
-	Reader bool // the reconcilers can read the errors of gRPC
-	Plain  bool // operations that fail are reported as any error, not by flow.Failed
+	Reader bool // the reconcilers read the errors of gRPC
+	Plain  bool // a failed operation is reported as any error, not with flow.Failed
 }
 
-// Simulation is one run against a service of its own.
+// Simulation is one run with its own service.
 type Simulation struct {
 	cloud  *storage.Server
 	api    *storage.Client
 	engine *sim.Engine
 }
 
-// NewSimulation starts the service and sets up a run. Close it in the end.
+// NewSimulation starts the service and sets up a run. Close it at the end.
 func NewSimulation(o Options) (s *Simulation, err error) {
 	s = &Simulation{engine: sim.NewEngine()}
 	if s.cloud, err = storage.Start(s.engine.Now); err != nil {
@@ -66,7 +66,7 @@ func (s *Simulation) Close() {
 
 type applyBucket = func(context.Context, *flow.Request[*Bucket]) (flow.Progress, error)
 
-// plain makes the mistake that flow.Failed is there to avoid.
+// plain makes the mistake that flow.Failed prevents.
 func plain(apply applyBucket) applyBucket {
 	return func(ctx context.Context, req *flow.Request[*Bucket]) (flow.Progress, error) {
 		progress, err := apply(ctx, req)

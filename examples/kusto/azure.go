@@ -7,19 +7,19 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// Where in Azure everything is. One resource group is enough for an example.
+// All resources of the example are in one resource group.
 const (
 	subscription  = "00000000-0000-0000-0000-000000000000"
 	resourceGroup = "windlass-example"
 )
 
-// connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
-// options, and nothing else in this example changes.
+// connect returns the SDK's clients for a simulated cloud. For Azure itself,
+// pass a credential of azidentity and nil options. Nothing else changes.
 func connect(cloud *Kusto) (*armkusto.ClientFactory, error) {
 	return armkusto.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
-// clusterID is the ID of the cluster with that name.
+// clusterID returns the ID of a cluster.
 func clusterID(name string) string {
 	return "/subscriptions/" + subscription + "/resourceGroups/" + resourceGroup + "/providers/" + clusterType + "/" + name
 }

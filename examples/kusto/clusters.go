@@ -13,9 +13,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// clusterExtensions returns the customisations of clusters. Azure refuses changes while it works on a cluster, and the
-// cluster is not Ready then. Azure sends no event at the end, so the cluster is reconciled every minute meanwhile. A
-// stopped cluster is Ready, because its spec does not ask it to run. The databases check that it runs.
+// clusterExtensions returns the checks of clusters. During an operation Azure
+// refuses changes and the cluster is not Ready. Azure sends no event at the end
+// of the operation, so the check requeues the cluster every minute. A stopped
+// cluster is Ready, because its spec does not ask it to run. The databases
+// check that it runs.
 func clusterExtensions() flow.Extensions[*Cluster] {
 	settled := chain.New(
 		chain.Named("Settled", checks.ProvisioningState(clusterState, checks.WithAfter(time.Minute), checks.WithDenied(
@@ -25,15 +27,16 @@ func clusterExtensions() flow.Extensions[*Cluster] {
 	return flow.Extensions[*Cluster]{PreCheck: settled, PostCheck: settled}
 }
 
-// clusterState and clusterProvisioningState are the selectors of a cluster's states, for its own checks and for those of
-// its databases.
+// clusterState and clusterProvisioningState select a cluster's states, for its
+// own checks and for those of its databases.
 func clusterState(c *Cluster) *armkusto.State { return c.Status.State }
 
 func clusterProvisioningState(c *Cluster) *armkusto.ProvisioningState {
 	return c.Status.ProvisioningState
 }
 
-// clusterOperations is how a cluster is read from Azure and written to it.
+// clusterOperations returns the functions that read a cluster from Azure and
+// write it.
 func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 	return flow.Operations[*Cluster]{
 		Key:        func(c *Cluster) string { return c.Meta.Name },
@@ -44,7 +47,7 @@ func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
 			return azure.Observe(err, func() { c.Status.ProvisioningState, c.Status.State = nil, nil }, func() bool {
 				c.observe(found.Cluster)
-				return c.same(found.Cluster)
+				return c.matches(found.Cluster)
 			})
 		},
 
@@ -52,7 +55,7 @@ func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 			c := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armkusto.ClustersClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.wanted(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.desired(),
 						&armkusto.ClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armkusto.ClustersClientCreateOrUpdateResponse) { c.observe(made.Cluster) })
@@ -60,21 +63,21 @@ func clusterOperations(api *armkusto.ClustersClient) flow.Operations[*Cluster] {
 	}
 }
 
-// wanted is the cluster as Azure wants to be told.
-func (c *Cluster) wanted() armkusto.Cluster {
+// desired returns the cluster in the form of the SDK.
+func (c *Cluster) desired() armkusto.Cluster {
 	return armkusto.Cluster{
 		Location: &c.Spec.Location,
 		SKU:      &armkusto.AzureSKU{Name: &c.Spec.SKU, Tier: new(armkusto.AzureSKUTierStandard), Capacity: &c.Spec.Capacity},
 	}
 }
 
-// same tells whether Azure has what the spec says.
-func (c *Cluster) same(found armkusto.Cluster) bool {
+// matches reports whether the cluster in Azure has the spec.
+func (c *Cluster) matches(found armkusto.Cluster) bool {
 	return azure.Equal(found.Location, c.Spec.Location) && found.SKU != nil &&
 		azure.Equal(found.SKU.Name, c.Spec.SKU) && azure.Equal(found.SKU.Capacity, c.Spec.Capacity)
 }
 
-// observe takes over what Azure says of the cluster.
+// observe stores the states that Azure reports.
 func (c *Cluster) observe(found armkusto.Cluster) {
 	if found.Properties != nil {
 		c.Status = ClusterStatus{State: found.Properties.State, ProvisioningState: found.Properties.ProvisioningState}

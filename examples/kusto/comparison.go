@@ -6,7 +6,8 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-// compare prints what two runs sent to Azure, and what they asked about databases while the cluster was in which state.
+// compare prints the requests of two runs, and the requests about databases by
+// the state of the cluster.
 func compare(out io.Writer, with, without *Simulation) {
 	rows := sim.Comparison{Out: out}
 	rows.Row("", "with checks", "without checks")
@@ -16,17 +17,17 @@ func compare(out io.Writer, with, without *Simulation) {
 	rows.Count("passes over databases", sum(with.passes), sum(without.passes))
 	rows.Counts(byState(with.passes), byState(without.passes))
 	rows.Count("requests about databases", a.Sent, b.Sent)
-	rows.Counts(byState(with.azure.Asked), byState(without.azure.Asked))
+	rows.Counts(byState(with.azure.Requests), byState(without.azure.Requests))
 	rows.Row("all ready at", with.engine.End(with.Done()), without.engine.End(without.Done()))
 }
 
-// byState says of counts what they are about, also of those that are zero.
+// byState adds a description to each count. States without a count are zero.
 func byState(counts map[string]int) map[string]int {
-	said := map[string]int{}
+	described := map[string]int{}
 	for _, state := range states {
-		said["while the cluster is "+string(state)] = counts[string(state)]
+		described["while the cluster is "+string(state)] = counts[string(state)]
 	}
-	return said
+	return described
 }
 
 func sum(counts map[string]int) (n int) {

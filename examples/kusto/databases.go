@@ -13,8 +13,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// databaseExtensions is what is special about databases: of those of a cluster that does not run Azure tells nothing, so
-// that a check behind the GET would come too late. Owner checks stand before it, and cannot reach the database at all.
+// databaseExtensions returns the checks of databases. Azure refuses even a GET
+// of a database while its cluster does not run. Owner checks run before the
+// GET, so they prevent it.
 func databaseExtensions() flow.Extensions[*Database] {
 	return flow.Extensions[*Database]{
 		OwnerCheck: chain.New(
@@ -29,19 +30,21 @@ func databaseExtensions() flow.Extensions[*Database] {
 	}
 }
 
-// databaseProvisioningState is the selector of a database's state.
+// databaseProvisioningState selects a database's state.
 func databaseProvisioningState(d *Database) *armkusto.ProvisioningState {
 	return d.Status.ProvisioningState
 }
 
-// databaseOperations is how a database is read from Azure and written to it, and how its owner is found.
+// databaseOperations returns the functions that read a database from Azure,
+// write it, and find its owner.
 func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) flow.Operations[*Database] {
 	return flow.Operations[*Database]{
 		Key:        func(d *Database) string { return d.Meta.Name },
 		Generation: func(d *Database) int64 { return d.Meta.Generation },
 
-		// The owner is as its last pass saw it. Nobody asks Azure for it a hundred times here, and what happens to it is
-		// only known if somebody tells, or at its next pass: see -untold.
+		// The owner has the states of its last pass. A hundred databases send
+		// no GET for it. A later change is known after an event or the owner's
+		// next pass: see -no-events.
 		Owner: func(ctx context.Context, d *Database) (checks.Object, error) {
 			return objects(ctx, d.OwnerRef())
 		},
@@ -51,12 +54,12 @@ func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) 
 			found, err := api.Get(ctx, resourceGroup, d.Spec.Owner, d.Meta.Name, nil)
 			database, ok := found.DatabaseClassification.(*armkusto.ReadWriteDatabase)
 			if err == nil && !ok {
-				return flow.Observation{}, fmt.Errorf("in Azure %s is a %T: delete it there, or choose another name",
+				return flow.Observation{}, fmt.Errorf("%s is a %T in Azure; delete it there or use another name",
 					d.Meta.Name, found.DatabaseClassification)
 			}
 			return azure.Observe(err, func() { d.Status.ProvisioningState = nil }, func() bool {
 				d.observe(database)
-				return d.same(database)
+				return d.matches(database)
 			})
 		},
 
@@ -64,7 +67,7 @@ func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) 
 			d := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armkusto.DatabasesClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, d.Spec.Owner, d.Meta.Name, d.wanted(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, d.Spec.Owner, d.Meta.Name, d.desired(),
 						&armkusto.DatabasesClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armkusto.DatabasesClientCreateOrUpdateResponse) {
@@ -76,8 +79,8 @@ func databaseOperations(api *armkusto.DatabasesClient, objects checks.Resolver) 
 	}
 }
 
-// wanted is the database as Azure wants to be told.
-func (d *Database) wanted() *armkusto.ReadWriteDatabase {
+// desired returns the database in the form of the SDK.
+func (d *Database) desired() *armkusto.ReadWriteDatabase {
 	return &armkusto.ReadWriteDatabase{
 		Kind:     new(armkusto.KindReadWrite),
 		Location: &d.Spec.Location,
@@ -88,13 +91,13 @@ func (d *Database) wanted() *armkusto.ReadWriteDatabase {
 	}
 }
 
-// same tells whether Azure has what the spec says.
-func (d *Database) same(found *armkusto.ReadWriteDatabase) bool {
+// matches reports whether the database in Azure has the spec.
+func (d *Database) matches(found *armkusto.ReadWriteDatabase) bool {
 	p := found.Properties
 	return p != nil && azure.Equal(p.HotCachePeriod, d.Spec.HotCachePeriod) && azure.Equal(p.SoftDeletePeriod, d.Spec.SoftDeletePeriod)
 }
 
-// observe takes over what Azure says of the database.
+// observe stores the state that Azure reports.
 func (d *Database) observe(found *armkusto.ReadWriteDatabase) {
 	if found.Properties != nil {
 		d.Status.ProvisioningState = found.Properties.ProvisioningState

@@ -21,26 +21,26 @@ func inStates(state armkusto.State, provisioned armkusto.ProvisioningState) *Clu
 
 var demo = checks.Ref{Kind: clusterKind, Name: "demo"}
 
-// TestDatabaseOwnerCheck asks the owner checks of a database about its cluster.
+// TestDatabaseOwnerCheck runs the owner checks of a database on its cluster.
 func TestDatabaseOwnerCheck(t *testing.T) {
 	cases := checkstest.OwnerCases{}
 	for name, tc := range map[string]struct {
 		reason string
 		owner  checks.Object
-		want   string // the reason of the block; empty: it proceeds
+		want   string // the reason of the block; empty: proceeds
 	}{
-		"Running":      {"all is well", checkstest.Ready(demo, inStates("Running", "Succeeded")), ""},
-		"Folded":       {"Azure is not sure of its cases", checkstest.Ready(demo, inStates("running", "SUCCEEDED")), ""},
-		"FailedUpdate": {"the last change failed, and it runs", checkstest.Ready(demo, inStates("Running", "Failed")), ""},
-		"Stopped":      {"it is provisioned, and does not run", checkstest.Ready(demo, inStates("Stopped", "Succeeded")), "OwnerNotRunning"},
-		"Unavailable":  {"it does not run", checkstest.Ready(demo, inStates("Unavailable", "Succeeded")), "OwnerNotRunning"},
-		"Changing":     {"it runs, and is being changed", checkstest.Ready(demo, inStates("Running", "Running")), checks.ReasonOwnerState},
-		"Moving":       {"it runs, and is being moved", checkstest.Ready(demo, inStates("Running", "Moving")), checks.ReasonOwnerState},
-		"NoState": {"one state is not enough", checkstest.Ready(demo,
+		"Running":      {"the cluster runs", checkstest.Ready(demo, inStates("Running", "Succeeded")), ""},
+		"Folded":       {"Azure reports states in several cases", checkstest.Ready(demo, inStates("running", "SUCCEEDED")), ""},
+		"FailedUpdate": {"the last update failed, but the cluster runs", checkstest.Ready(demo, inStates("Running", "Failed")), ""},
+		"Stopped":      {"the cluster is provisioned but does not run", checkstest.Ready(demo, inStates("Stopped", "Succeeded")), "OwnerNotRunning"},
+		"Unavailable":  {"the cluster does not run", checkstest.Ready(demo, inStates("Unavailable", "Succeeded")), "OwnerNotRunning"},
+		"Changing":     {"the cluster runs during an operation", checkstest.Ready(demo, inStates("Running", "Running")), checks.ReasonOwnerState},
+		"Moving":       {"the cluster runs while it is moved", checkstest.Ready(demo, inStates("Running", "Moving")), checks.ReasonOwnerState},
+		"NoState": {"both states are required", checkstest.Ready(demo,
 			&Cluster{Status: ClusterStatus{ProvisioningState: new(armkusto.ProvisioningStateSucceeded)}}), "OwnerNotRunning"},
-		"NoStates": {"no state is known", checkstest.Ready(demo, &Cluster{}), checks.ReasonOwnerStateUnknown},
-		"NotReady": {"its states are not current", checkstest.NotReady(demo, inStates("Running", "Succeeded"), ""), checks.ReasonOwnerNotReady},
-		"NotFound": {"there is no cluster", checkstest.NotFound(demo), checks.ReasonOwnerNotFound},
+		"NoStates": {"no state is reported", checkstest.Ready(demo, &Cluster{}), checks.ReasonOwnerStateUnknown},
+		"NotReady": {"the reported states may be stale", checkstest.NotReady(demo, inStates("Running", "Succeeded"), ""), checks.ReasonOwnerNotReady},
+		"NotFound": {"the cluster does not exist", checkstest.NotFound(demo), checks.ReasonOwnerNotFound},
 	} {
 		want := checkstest.Proceeds()
 		if tc.want != "" {
@@ -52,7 +52,8 @@ func TestDatabaseOwnerCheck(t *testing.T) {
 	checkstest.Run(t, databaseExtensions().OwnerCheck, cases)
 }
 
-// TestDatabaseFlow changes a database while its cluster is stopped: the flow sends nothing until the cluster runs.
+// TestDatabaseFlow changes a database while its cluster is stopped. The flow
+// sends no request until the cluster runs.
 func TestDatabaseFlow(t *testing.T) {
 	d := &Database{Meta: Meta{Name: "db-001", Generation: 1}}
 	d.Status.ProvisioningState = new(armkusto.ProvisioningStateSucceeded)
@@ -74,33 +75,33 @@ func TestDatabaseFlow(t *testing.T) {
 		12:02 ready again in 1h [Owner Get Apply]`)
 }
 
-// One pass over a database, of a cluster that runs, with something of that name in Azure.
+// TestDatabasePass runs one pass for a database in Azure whose cluster runs.
 func TestDatabasePass(t *testing.T) {
 	const spec = `"hotCachePeriod": "P7D", "softDeletePeriod": "P365D"`
 	looked, written := map[string]int{"GET": 1}, map[string]int{"GET": 1, "PUT": 1}
 	cases := map[string]struct {
-		reason string
-		found  string // the body of the PUT that made it; empty: nothing
-		state  string // its provisioning state, if it is not Succeeded
-		want   flow.State
-		sent   map[string]int
-		says   string // part of the message
+		reason  string
+		found   string // the body of its PUT; empty: it does not exist
+		state   string // its provisioning state; empty: Succeeded
+		want    flow.State
+		sent    map[string]int
+		message string // part of the message
 	}{
-		"Absent": {"it is created",
+		"Absent": {"the database is created",
 			"", "", flow.StateInProgress, written, ""},
-		"Same": {"there is nothing to do",
+		"Same": {"nothing differs",
 			`{"kind": "ReadWrite", "properties": {` + spec + `}}`, "", flow.StateReady, looked, ""},
-		"HotCache": {"it is updated",
+		"HotCache": {"the hot cache differs",
 			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P1D", "softDeletePeriod": "P365D"}}`, "",
 			flow.StateInProgress, written, ""},
-		"KeptFor": {"it is updated",
+		"KeptFor": {"the retention differs",
 			`{"kind": "ReadWrite", "properties": {"hotCachePeriod": "P7D"}}`, "", flow.StateInProgress, written, ""},
-		"Busy": {"Azure works on it",
+		"Busy": {"Azure works on the database",
 			`{"kind": "ReadWrite", "properties": {}}`, "Moving", flow.StateBlocked, looked, `in state "Moving"`},
-		"Following": {"another kind of database is left alone",
+		"Following": {"a database of another kind stays unchanged",
 			`{"kind": "ReadOnlyFollowing", "properties": {}}`, "", flow.StateFailed, looked,
 			"db-001 is a *armkusto.ReadOnlyFollowingDatabase"},
-		"NoKind": {"so is one that is of no kind",
+		"NoKind": {"a database without a kind stays unchanged",
 			`{"properties": {` + spec + `}}`, "", flow.StateFailed, looked, "db-001 is a *armkusto.Database"},
 	}
 	for name, tc := range cases {
@@ -140,7 +141,7 @@ func TestDatabasePass(t *testing.T) {
 				delete(sent, "PUT")
 			}
 			diff := cmp.Diff([]any{tc.want, tc.sent}, []any{outcome.State(), sent})
-			if diff != "" || !strings.Contains(outcome.Message(), tc.says) {
+			if diff != "" || !strings.Contains(outcome.Message(), tc.message) {
 				t.Errorf("%s: %s: -want, +got:\n%s", tc.reason, outcome.Message(), diff)
 			}
 		})

@@ -11,33 +11,33 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// The types of resources, as Azure calls them.
+// The types of the resources in Azure.
 const (
 	clusterType  = "Microsoft.Kusto/clusters"
 	databaseType = clusterType + "/databases"
 )
 
-// How long things take, in virtual time.
+// The durations of creates and updates, in virtual time.
 const (
 	clusterTakes  = 10 * time.Minute
 	databaseTakes = time.Minute
 )
 
-// states are those that a cluster can be in here.
+// states holds the states that a cluster has here.
 var states = []armkusto.State{
 	armkusto.StateCreating, armkusto.StateRunning, armkusto.StateStopping, armkusto.StateStopped, armkusto.StateStarting,
 }
 
-// Kusto is the simulated Azure: what is special about Azure Data Explorer, on the server that all examples have.
+// Kusto simulates Azure with the rules of Azure Data Explorer.
 type Kusto struct {
 	*armsim.Server
-	// Asked counts the requests about databases by the state that their cluster was in.
-	Asked map[string]int
+	// Requests counts the requests about databases by the state of their cluster.
+	Requests map[string]int
 }
 
-// NewKusto makes an Azure with no clusters that looks at its clock by now.
+// NewKusto returns an Azure without clusters. now is its clock.
 func NewKusto(now func() time.Time) *Kusto {
-	k := &Kusto{Server: armsim.NewServer(now), Asked: map[string]int{}}
+	k := &Kusto{Server: armsim.NewServer(now), Requests: map[string]int{}}
 	k.Takes(clusterType, clusterTakes)
 	k.Takes(databaseType, databaseTakes)
 	k.Reports(clusterType, reportState)
@@ -45,24 +45,25 @@ func NewKusto(now func() time.Time) *Kusto {
 	return k
 }
 
-// State is the state of a cluster; empty if there is none.
+// State returns the state of a cluster, or "" if it does not exist.
 func (k *Kusto) State(clusterID string) armkusto.State {
 	properties, _ := k.Shown(clusterID)
 	state, _ := properties["state"].(string)
 	return armkusto.State(state)
 }
 
-// SetState is what happens to a cluster when a person starts or stops it, and when Azure has done so.
+// SetState sets the state of a cluster, as Azure does when a person starts or
+// stops it.
 func (k *Kusto) SetState(clusterID string, state armkusto.State) {
 	k.Change(clusterID, func(properties map[string]any) { properties["state"] = string(state) })
 }
 
-// Databases is what was counted up to now of requests about databases.
+// Databases returns the requests about databases that were counted so far.
 func (k *Kusto) Databases() armsim.Tally {
 	return k.TallyOf(func(id string) bool { return strings.Contains(id, "/databases/") })
 }
 
-// reportState is how a cluster's two states go together.
+// reportState keeps the two states of a cluster consistent.
 func reportState(_ string, properties map[string]any) {
 	if properties["provisioningState"] == string(armkusto.ProvisioningStateCreating) {
 		properties["state"] = string(armkusto.StateCreating)
@@ -72,18 +73,18 @@ func reportState(_ string, properties map[string]any) {
 	case nil:
 		properties["state"] = string(armkusto.StateRunning)
 	case string(armkusto.StateStopping), string(armkusto.StateStarting):
-		properties["provisioningState"] = string(armkusto.ProvisioningStateRunning) // an operation does
+		properties["provisioningState"] = string(armkusto.ProvisioningStateRunning) // during a start or a stop
 	}
 }
 
-// needsRunning is the rule of the service that this example is about: of the databases of a cluster that does not run
-// nothing can be asked, not even whether they are there.
+// needsRunning is the rule that this example is about: Azure refuses every
+// request about the databases of a cluster that does not run.
 func (k *Kusto) needsRunning(r armsim.Request) *armsim.Refusal {
 	if !r.Is(databaseType) {
 		return nil
 	}
 	state := k.State(r.ParentID)
-	k.Asked[string(state)]++
+	k.Requests[string(state)]++
 	if state == armkusto.StateRunning || state == "" {
 		return nil
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the service says of a cluster and of its database, by what was done with the cluster.
+// TestKusto checks the responses of the service for each state of a cluster.
 func TestKusto(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
-		set      armkusto.State // empty: nothing was done with it
+		set      armkusto.State // empty: the state is never set
 		want     string         // both states of the cluster
-		database string         // what a GET of its database comes to
+		database string         // the result of a GET of its database
 	}{
-		"Running":  {"a cluster runs until somebody stops it", "", "Running/Succeeded", "200"},
-		"Started":  {"or when somebody started it", armkusto.StateRunning, "Running/Succeeded", "200"},
-		"Stopping": {"an operation is running, while the cluster is not", armkusto.StateStopping, "Stopping/Running", "BadRequest"},
-		"Stopped":  {"provisioned, and not running", armkusto.StateStopped, "Stopped/Succeeded", "BadRequest"},
-		"Starting": {"not yet", armkusto.StateStarting, "Starting/Running", "BadRequest"},
+		"Running":  {"a new cluster runs", "", "Running/Succeeded", "200"},
+		"Started":  {"a started cluster runs", armkusto.StateRunning, "Running/Succeeded", "200"},
+		"Stopping": {"the operation is running, but the cluster is not", armkusto.StateStopping, "Stopping/Running", "BadRequest"},
+		"Stopped":  {"the cluster is provisioned but does not run", armkusto.StateStopped, "Stopped/Succeeded", "BadRequest"},
+		"Starting": {"the cluster does not run yet", armkusto.StateStarting, "Starting/Running", "BadRequest"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -54,14 +54,15 @@ func TestKusto(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 			state, _, _ := strings.Cut(tc.want, "/")
-			if diff := cmp.Diff(map[string]int{state: 1}, k.Asked); diff != "" {
-				t.Errorf("requests about databases are counted by the state of the cluster: -want, +got:\n%s", diff)
+			if diff := cmp.Diff(map[string]int{state: 1}, k.Requests); diff != "" {
+				t.Errorf("requests by the state of the cluster: -want, +got:\n%s", diff)
 			}
 		})
 	}
 }
 
-// Of a cluster that is not there the server says so.
+// TestKustoWithoutCluster: the error about a missing cluster comes from the
+// server, not from the rule.
 func TestKustoWithoutCluster(t *testing.T) {
 	k := NewKusto(time.Now)
 	api, err := connect(k)

@@ -23,7 +23,7 @@ func TestStory(t *testing.T) {
 		"10:00  Cluster demo          ready; Azure says Running/Succeeded, after 20 polls",
 		"10:00  100 Database          in progress at Apply",
 		"11:00  100 Database          ready; Azure says Succeeded, after 2 polls",
-		"14:00  Cluster demo         * a person stops it; the engine is told",
+		"14:00  Cluster demo         * a person stops it, with an event",
 		"14:00  100 Database         * a person sets the hot cache to 31 days",
 		"14:00  Cluster demo          blocked at PostCheck by Settled",
 		`"Stopping"`,
@@ -55,10 +55,11 @@ func TestStory(t *testing.T) {
 
 func TestRunsAreTheSame(t *testing.T) {
 	program.MustBeTheSame(t)
-	program.MustBeTheSame(t, "-untold", "-databases", "7")
+	program.MustBeTheSame(t, "-no-events", "-databases", "7")
 }
 
-// A hundred resources are as easy to read as one.
+// TestTimelineDoesNotGrow: the timeline of a hundred databases is as long as
+// that of one.
 func TestTimelineDoesNotGrow(t *testing.T) {
 	lines := func(args ...string) int {
 		timeline, _, _ := strings.Cut(program.MustShow(t, args...), "all is ready")
@@ -93,16 +94,18 @@ func simulate(t *testing.T, o Options, withChecks bool) *Simulation {
 	return s
 }
 
-// What was asked of Azure about databases, and how often they were looked at, by the state of their cluster.
+// TestRequestsAboutDatabases counts the requests and passes of databases by the
+// state of their cluster.
 func TestRequestsAboutDatabases(t *testing.T) {
 	const n = 100
 	type counts struct {
-		Asked, Passes map[string]int
-		Databases     armsim.Tally
-		Sent          int // also about the cluster
-		Ready         string
+		Requests, Passes map[string]int
+		Databases        armsim.Tally
+		Sent             int // including those about the cluster
+		Ready            string
 	}
-	// To create a database takes a GET, a PUT, two polls and the GET of the result, in three passes; to update one as much.
+	// A create takes a GET, a PUT, two polls and the GET of the result, in
+	// three passes. So does an update.
 	running := func(gets, puts, polls int) map[string]int {
 		return map[string]int{"GET": gets * n, "PUT": puts * n, "POLL": polls * n}
 	}
@@ -112,23 +115,23 @@ func TestRequestsAboutDatabases(t *testing.T) {
 		checks bool
 		want   counts
 	}{
-		"WithChecks": {"nothing is asked while there can be no answer", Options{Databases: n}, true, counts{
-			Asked:  map[string]int{"Running": 10 * n},
-			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": 2 * n, "Starting": n},
+		"WithChecks": {"no request while the cluster does not run", Options{Databases: n}, true, counts{
+			Requests: map[string]int{"Running": 10 * n},
+			Passes:   map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": 2 * n, "Starting": n},
 			Databases: armsim.Tally{Sent: 10 * n, Failed: n, Verbs: running(4, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n}},
 			Sent: 10*n + 31, Ready: "28:00",
 		}},
-		"WithoutChecks": {"each look at a database is a request, and is refused", Options{Databases: n}, false, counts{
-			Asked:  map[string]int{"Running": 10 * n, "Creating": 2 * n, "Stopping": n, "Stopped": n, "Starting": n},
-			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": n},
+		"WithoutChecks": {"every pass sends a request that Azure refuses", Options{Databases: n}, false, counts{
+			Requests: map[string]int{"Running": 10 * n, "Creating": 2 * n, "Stopping": n, "Stopped": n, "Starting": n},
+			Passes:   map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": n},
 			Databases: armsim.Tally{Sent: 15 * n, Failed: 6 * n, Verbs: running(9, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": 5 * n}},
 			Sent: 15*n + 27, Ready: "30:00",
 		}},
-		"Untold": {"what nobody knows no check can know: one futile GET for each", Options{Databases: n, Untold: true}, true, counts{
-			Asked:  map[string]int{"Running": 10 * n, "Stopping": n},
-			Passes: map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": 2 * n},
+		"NoEvents": {"without an event the checks see old states: one refused GET for each database", Options{Databases: n, NoEvents: true}, true, counts{
+			Requests: map[string]int{"Running": 10 * n, "Stopping": n},
+			Passes:   map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": 2 * n},
 			Databases: armsim.Tally{Sent: 11 * n, Failed: 2 * n, Verbs: running(5, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": n}},
 			Sent: 11*n + 28, Ready: "28:00",
@@ -138,20 +141,20 @@ func TestRequestsAboutDatabases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t, tc.o, tc.checks)
 			got := counts{
-				Asked: s.azure.Asked, Passes: s.passes,
+				Requests: s.azure.Requests, Passes: s.passes,
 				Databases: s.azure.Databases(), Sent: s.azure.Tally().Sent, Ready: s.engine.End(s.Done()),
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
-			if sent := s.azure.Databases().Sent; sum(s.azure.Asked) != sent {
-				t.Errorf("%d requests by state, and %d in all", sum(s.azure.Asked), sent)
+			if sent := s.azure.Databases().Sent; sum(s.azure.Requests) != sent {
+				t.Errorf("%d requests by state, but %d in total", sum(s.azure.Requests), sent)
 			}
 		})
 	}
 }
 
-// In the end Azure has what the specs say.
+// TestDatabasesAreUpdated: at the end Azure has the specs.
 func TestDatabasesAreUpdated(t *testing.T) {
 	for _, withChecks := range []bool{true, false} {
 		s := simulate(t, Options{Databases: 3}, withChecks)
@@ -165,7 +168,7 @@ func TestDatabasesAreUpdated(t *testing.T) {
 	}
 }
 
-// A pass is about the spec as it is then.
+// TestGeneration: a pass reports the generation of its spec.
 func TestGeneration(t *testing.T) {
 	s, err := NewSimulation(Options{Databases: 2}, true)
 	if err != nil {
@@ -181,13 +184,13 @@ func TestGeneration(t *testing.T) {
 		return of
 	}
 	if diff := cmp.Diff([][]int64{{1, 1}, {2, 2}}, [][]int64{generations(time.Minute), generations(17 * time.Minute)}); diff != "" {
-		t.Errorf("of the databases that are blocked: -want, +got:\n%s", diff)
+		t.Errorf("the blocked databases: -want, +got:\n%s", diff)
 	}
 }
 
-func TestUntold(t *testing.T) {
-	simtest.InOrder(t, program.MustShow(t, "-untold"),
-		"14:00  Cluster demo         * a person stops it; the engine is not told",
+func TestNoEvents(t *testing.T) {
+	simtest.InOrder(t, program.MustShow(t, "-no-events"),
+		"14:00  Cluster demo         * a person stops it, without an event",
 		"14:00  100 Database          failed at Get: BadRequest",
 		"Cannot fetch databases while resource is in state 'Stopping'.",
 		"15:00  Cluster demo          blocked at PostCheck by Settled",
@@ -208,16 +211,16 @@ func TestLate(t *testing.T) {
 			"04:00  Cluster demo in progress at Apply",
 			"100 Database blocked at OwnerCheck by OwnerReady",
 			"or with Cluster demo",
-			"and not all has happened: at 14:00, Cluster demo: a person stops it",
+			"and the script has not ended: at 14:00, Cluster demo: a person stops it",
 		}},
-		"Stopped": {"it is stopped, and ready as it is", []string{"-timeout", "20m", "-databases", "2"}, []string{
+		"Stopped": {"the cluster is stopped and ready", []string{"-timeout", "20m", "-databases", "2"}, []string{
 			"kusto: not all is ready after 20m0s:\n16:00  Database db-001 blocked at OwnerCheck by OwnerRunning",
-			`"Stopped"`, "and not all has happened: at 24:00, Cluster demo: a person starts it",
+			`"Stopped"`, "and the script has not ended: at 24:00, Cluster demo: a person starts it",
 		}},
-		"Between": {"all is ready, but that is not the end of it", []string{"-timeout", "12m"}, []string{
-			"kusto: all is ready after 12m0s, but not all has happened: at 14:00, Cluster demo: a person stops it",
+		"Between": {"all resources are ready, but the script continues", []string{"-timeout", "12m"}, []string{
+			"kusto: all resources are ready after 12m0s, but the script has not ended: at 14:00, Cluster demo: a person stops it",
 		}},
-		"LastMinute": {"all has happened, but one", []string{"-timeout", "27m30s", "-databases", "1"}, []string{
+		"LastMinute": {"one database is late", []string{"-timeout", "27m30s", "-databases", "1"}, []string{
 			"kusto: not all is ready after 27m30s:\n27:30  Database db-001 in progress at Apply",
 		}},
 	}
@@ -226,13 +229,13 @@ func TestLate(t *testing.T) {
 			got := program.MustBeLate(t, tc.args...)
 			simtest.InOrder(t, got, tc.want...)
 			if name == "LastMinute" && strings.Contains(got, "happened") {
-				t.Errorf("all of the script has happened: %s", got)
+				t.Errorf("the error names a step that has happened: %s", got)
 			}
 		})
 	}
 }
 
-// The run without checks may be late when the other one is not.
+// TestComparisonOfARunThatIsLate: the run without checks may be late.
 func TestComparisonOfARunThatIsLate(t *testing.T) {
 	simtest.InOrder(t, program.MustShow(t, "-timeout", "29m"), "all ready at", "28:00", "not in time")
 }
@@ -242,11 +245,11 @@ func TestExplain(t *testing.T) {
 		"Stopped": {Reason: "the cluster is stopped", Args: []string{"db-007", "-at", "17m"},
 			Want: []string{"Database db-007 is blocked at OwnerCheck by OwnerRunning", `"Stopped"`, "waits for    Cluster demo",
 				"00:16:00Z, 1m0s ago", "00:21:00Z, in 4m0s", "> OwnerCheck  OwnerRunning"}},
-		"Kind": {Reason: "the kind may be said, in any case", Args: []string{"DATABASE/DB-007", "-at", "1m"},
+		"Kind": {Reason: "the kind is given; the case does not matter", Args: []string{"DATABASE/DB-007", "-at", "1m"},
 			Want: []string{"by OwnerReady"}},
-		"Cluster": {Reason: "the owner can be asked about, too", Args: []string{"demo", "-at", "14m30s"},
+		"Cluster": {Reason: "the owner", Args: []string{"demo", "-at", "14m30s"},
 			Want: []string{"Cluster demo is blocked at PostCheck by Settled"}},
-		"End": {Reason: "in the end there is nothing in the way", Args: []string{"cluster/demo"},
+		"End": {Reason: "at the end the cluster is ready", Args: []string{"cluster/demo"},
 			Want: []string{"Cluster demo is ready"}},
 	})
 }
@@ -264,22 +267,22 @@ func TestBadInput(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"NoDatabases":    {"there is nothing to show", []string{"-databases", "0"}, "-databases: 0 is out of range: give 1 to 1000"},
-		"LessThanNone":   {"a number of things", []string{"-databases", "-1"}, "-databases: -1 is out of range"},
+		"NoDatabases":    {"no databases", []string{"-databases", "0"}, "-databases: 0 is out of range; use 1 to 1000"},
+		"LessThanNone":   {"a negative number", []string{"-databases", "-1"}, "-databases: -1 is out of range"},
 		"TooMany":        {"a run should take a moment", []string{"-databases", "1001"}, "-databases: 1001 is out of range"},
-		"NotANumber":     {"a number", []string{"-databases", "many"}, `invalid value "many" for flag -databases`},
-		"UnknownFlag":    {"a flag that does not exist", []string{"-wait"}, "-wait (-h shows what there is)"},
-		"Argument":       {"an argument that is no flag", []string{"db-001"}, `what is "db-001"?`},
-		"NotADuration":   {"a duration has a unit", []string{"-timeout", "5"}, "-timeout"},
-		"NoTime":         {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time"},
-		"AtAlone":        {"-at is for -explain", []string{"-at", "1m"}, "go with -explain NAME"},
-		"JSONAlone":      {"so is -json", []string{"-json"}, "go with -explain NAME"},
-		"AtBeforeStart":  {"time begins at 0", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
-		"ExplainNothing": {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"ExplainUnknown": {"a name that nobody has",
-			[]string{"-explain", "db-101"}, `there is no "db-101": there are Cluster demo and Database db-001 to db-100`},
-		"ExplainUnknownOf": {"a name that nobody has",
-			[]string{"-explain", "db", "-databases", "1"}, `there is no "db": there are Cluster demo and Database db-001`},
+		"NotANumber":     {"not a number", []string{"-databases", "many"}, `invalid value "many" for flag -databases`},
+		"UnknownFlag":    {"an unknown flag", []string{"-wait"}, "-wait (-h lists the flags)"},
+		"Argument":       {"an argument that is not a flag", []string{"db-001"}, `unexpected argument "db-001"`},
+		"NotADuration":   {"a duration without a unit", []string{"-timeout", "5"}, "-timeout"},
+		"NoTime":         {"a timeout of zero", []string{"-timeout", "0s"}, "-timeout: 0s is too short"},
+		"AtAlone":        {"-at without -explain", []string{"-at", "1m"}, "need -explain NAME"},
+		"JSONAlone":      {"-json without -explain", []string{"-json"}, "need -explain NAME"},
+		"AtBeforeStart":  {"a time before the start", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"ExplainNothing": {"an empty name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"ExplainUnknown": {"a name that no resource has",
+			[]string{"-explain", "db-101"}, `unknown resource "db-101"; the resources are Cluster demo and Database db-001 to db-100`},
+		"ExplainUnknownOf": {"a part of a name",
+			[]string{"-explain", "db", "-databases", "1"}, `unknown resource "db"; the resources are Cluster demo and Database db-001`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) { program.MustRefuse(t, tc.want, tc.args...) })
@@ -287,5 +290,5 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	program.MustHelp(t, usage, "-databases", "-untold", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "Cluster", "Database")
+	program.MustHelp(t, usage, "-databases", "-no-events", "-timeout", "-explain", "-at", "-json", "Exit codes: 0", "Cluster", "Database")
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// The kinds of resources that the example knows.
+// The kinds of the example.
 const (
 	clusterKind  = "Cluster"
 	databaseKind = "Database"
 )
 
-// Meta is what all resources have.
+// Meta holds the fields that all kinds share.
 type Meta struct {
 	Name       string
 	Generation int64 // counts the changes of the spec
@@ -25,21 +25,23 @@ type Cluster struct {
 	Status ClusterStatus
 }
 
-// ClusterSpec is what a person wants of a cluster. Whether it runs is not among it: people start and stop it.
+// ClusterSpec does not include whether the cluster runs: people start and stop
+// it.
 type ClusterSpec struct {
 	Location string
 	SKU      armkusto.AzureSKUName
 	Capacity int32
 }
 
-// ClusterStatus is what Azure said of a cluster when it was last seen. There are two states, and each alone lets through
-// what the other one would stop: a stopped cluster is provisioned, and one that is being changed may run.
+// ClusterStatus holds the last report of Azure. A check needs both states: a
+// stopped cluster is provisioned, and a running cluster may have an operation
+// under way.
 type ClusterStatus struct {
-	State             *armkusto.State             // nil: never reported, as below
-	ProvisioningState *armkusto.ProvisioningState // of the last operation on it
+	State             *armkusto.State             // nil: never reported
+	ProvisioningState *armkusto.ProvisioningState // of the last operation; nil: never reported
 }
 
-// String is both states, empty if none was ever reported.
+// String returns both states, or "" if one was never reported.
 func (s *ClusterStatus) String() string {
 	if s.State == nil || s.ProvisioningState == nil {
 		return ""
@@ -47,27 +49,27 @@ func (s *ClusterStatus) String() string {
 	return string(*s.State) + "/" + string(*s.ProvisioningState)
 }
 
-// Database is a database of a cluster that may be read and written.
+// Database is a database that may be read and written.
 type Database struct {
 	Meta   Meta
 	Spec   DatabaseSpec
 	Status DatabaseStatus
 }
 
-// DatabaseSpec is what a person wants of a database. Periods are written as in ISO 8601: P31D.
+// DatabaseSpec has its periods in the form of ISO 8601: P31D.
 type DatabaseSpec struct {
 	Owner            string // the name of its cluster
 	Location         string
-	HotCachePeriod   string // how long data is kept where queries are fast
-	SoftDeletePeriod string // how long data is kept
+	HotCachePeriod   string // how long queries find the data in the cache
+	SoftDeletePeriod string // how long the data is kept
 }
 
-// DatabaseStatus is what Azure said of a database when it was last seen.
+// DatabaseStatus holds the last report of Azure.
 type DatabaseStatus struct {
 	ProvisioningState *armkusto.ProvisioningState // nil: never reported
 }
 
-// String is the provisioning state, empty if it was never reported.
+// String returns the provisioning state, or "" if Azure never reported it.
 func (s *DatabaseStatus) String() string {
 	if s.ProvisioningState == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/kusto/armkusto"
 )
 
-// step is something of the script that happens at a time.
+// step is an event of the script.
 type step struct {
 	at      time.Duration
 	object  string
@@ -15,10 +15,10 @@ type step struct {
 	happens func()
 }
 
-// script is what happens to the cluster and its databases besides being reconciled. If told, the engine hears of it when
-// a person stops or starts the cluster, as from the events that Azure sends to those who subscribe; nobody ever tells
-// when Azure has done so.
-func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) []step {
+// script returns the events of the cluster and its databases. With events, the
+// engine receives an event when a person stops or starts the cluster, like a
+// subscriber of Azure's events. It receives none when Azure has done so.
+func script(s *Simulation, cluster *Cluster, databases []*Database, events bool) []step {
 	id, name := clusterID(cluster.Meta.Name), cluster.Ref().String()
 	all := fmt.Sprintf("%d %s", len(databases), databaseKind)
 	if len(databases) == 1 {
@@ -28,17 +28,17 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 	person := func(state armkusto.State) func() {
 		return func() {
 			s.azure.SetState(id, state)
-			if told {
+			if events {
 				s.engine.Edit(cluster.Ref())
 			}
 		}
 	}
-	heard := "; the engine is not told"
-	if told {
-		heard = "; the engine is told"
+	notice := ", without an event"
+	if events {
+		notice = ", with an event"
 	}
 	return []step{
-		{14 * time.Minute, name, "a person stops it" + heard, person(armkusto.StateStopping)},
+		{14 * time.Minute, name, "a person stops it" + notice, person(armkusto.StateStopping)},
 		{14 * time.Minute, all, "a person sets the hot cache to 31 days", func() {
 			for _, d := range databases {
 				d.Spec.HotCachePeriod = "P31D"
@@ -46,13 +46,13 @@ func script(s *Simulation, cluster *Cluster, databases []*Database, told bool) [
 				s.engine.Edit(d.Ref())
 			}
 		}},
-		{16 * time.Minute, name, "Azure has stopped it; the engine is not told", azure(armkusto.StateStopped)},
-		{24 * time.Minute, name, "a person starts it" + heard, person(armkusto.StateStarting)},
-		{27 * time.Minute, name, "Azure has started it; the engine is not told", azure(armkusto.StateRunning)},
+		{16 * time.Minute, name, "Azure has stopped it, without an event", azure(armkusto.StateStopped)},
+		{24 * time.Minute, name, "a person starts it" + notice, person(armkusto.StateStarting)},
+		{27 * time.Minute, name, "Azure has started it, without an event", azure(armkusto.StateRunning)},
 	}
 }
 
-// follow makes a script happen.
+// follow schedules the steps of a script.
 func (s *Simulation) follow(script []step) {
 	s.script = script
 	for _, next := range script {

@@ -14,20 +14,20 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// Options is what a person may choose of a run.
+// Options holds the values of the flags.
 type Options struct {
 	Databases int
-	Untold    bool // nobody tells the engine that the cluster was stopped, or started
+	NoEvents  bool // the engine receives no event when the cluster is stopped or started
 }
 
-// Simulation is one run of the script against an Azure of its own.
+// Simulation is one run of the script with its own Azure.
 type Simulation struct {
 	azure     *Kusto
 	engine    *sim.Engine
 	clusters  *flow.Reconciler[*Cluster]
 	databases *flow.Reconciler[*Database]
-	script    []step         // the steps that are still to happen
-	passes    map[string]int // over databases, by the state that their cluster was in
+	script    []step         // the remaining steps
+	passes    map[string]int // of databases, by the state of their cluster
 }
 
 // NewSimulation sets up a run.
@@ -59,7 +59,7 @@ func NewSimulation(o Options, withChecks bool) (*Simulation, error) {
 			Spec: DatabaseSpec{Owner: cluster.Meta.Name, Location: cluster.Spec.Location, HotCachePeriod: "P7D", SoftDeletePeriod: "P365D"},
 		}
 	}
-	s.follow(script(s, cluster, databases, !o.Untold))
+	s.follow(script(s, cluster, databases, !o.NoEvents))
 
 	sim.Add(s.engine, s.clusters, sim.Resource[*Cluster]{
 		Ref: cluster.Ref(), Value: cluster, Generation: func() int64 { return cluster.Meta.Generation }, State: cluster.Status.String,
@@ -72,7 +72,7 @@ func NewSimulation(o Options, withChecks bool) (*Simulation, error) {
 	return s, nil
 }
 
-// counted counts the passes over databases.
+// counted counts the passes of databases.
 type counted struct {
 	*flow.Reconciler[*Database]
 	s *Simulation
@@ -83,10 +83,11 @@ func (c counted) Reconcile(ctx context.Context, d *Database) flow.Outcome {
 	return c.Reconciler.Reconcile(ctx, d)
 }
 
-// Done reports whether all of the script has happened, and all is ready after that.
+// Done reports whether all of the script has happened and all resources are
+// ready.
 func (s *Simulation) Done() bool { return len(s.script) == 0 && s.engine.AllReady() }
 
-// all names all resources without naming each.
+// all describes the resources in one line.
 func (s *Simulation) all() string {
 	passes := s.engine.Last()
 	cluster, first, last := passes[0].Resource, passes[1].Resource, passes[len(passes)-1].Resource
@@ -102,9 +103,9 @@ func (s *Simulation) late(timeout time.Duration) error {
 		return s.engine.NotReady(timeout)
 	}
 	next := s.script[0]
-	left := fmt.Errorf("not all has happened: at %s, %s: %s", flowtest.Stamp(next.at), next.object, next.what)
+	left := fmt.Errorf("the script has not ended: at %s, %s: %s", flowtest.Stamp(next.at), next.object, next.what)
 	if s.engine.AllReady() {
-		return fmt.Errorf("all is ready after %s, but %w", timeout, left)
+		return fmt.Errorf("all resources are ready after %s, but %w", timeout, left)
 	}
 	return fmt.Errorf("%w\n  and %w", s.engine.NotReady(timeout), left)
 }

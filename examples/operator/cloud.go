@@ -11,19 +11,21 @@ import (
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
-// Cloud is a simulated one, in memory: what it does takes time, and it refuses what a real one would. What an operation has
-// come to follows from the clock, so nothing runs in the background. Its errors are of type [*Refusal].
+// Cloud is a simulated cloud in memory. Its operations take time, and it
+// refuses requests as a real cloud does. The clock decides when an operation
+// ends, so nothing runs in the background. Its errors are of type [*Refusal].
 type Cloud struct {
 	mu         sync.Mutex
 	now        func() time.Time
 	things     map[string]*Thing
 	operations map[string]*operation // by token
-	begun      int
-	away       int // so many polls from now on are answered by 503
-	requests   []Asked
+	started    int                   // operations
+	away       int                   // the number of next polls that fail with 503
+	requests   []Call
 }
 
-// Refusal is an error of the cloud. The library reads such an error by its methods, without a reader for this cloud.
+// Refusal is an error of the cloud. The library reads it by its methods, so
+// this cloud needs no reader.
 type Refusal struct {
 	status        int
 	code, message string
@@ -45,51 +47,53 @@ type Thing struct {
 	operation *operation // the last one
 }
 
-// operation is one that takes time.
+// operation is an operation that takes time.
 type operation struct {
 	token, id string
-	until     time.Time // when it is done
+	until     time.Time // its end
 	deletes   bool
-	then      v1.State // what a cluster is in serves after that
+	then      v1.State // the state of a cluster after serves
 	serves    time.Duration
-	fails     *Refusal // how it ends; nil: with success
-	before    int32    // the retention that stays if it fails
+	fails     *Refusal // the error at its end; nil: success
+	before    int32    // the retention after an error
 }
 
-// Status is the answer to a poll.
+// Status is the response to a poll.
 type Status struct {
 	Done   bool
-	Failed error         // why the operation has ended without success; nil: it has not
-	Again  time.Duration // when to ask again, if neither
+	Failed error         // the error of an operation that failed; else nil
+	Again  time.Duration // the interval until the next poll of an operation under way
 }
 
-// Asked is a request as the cloud has seen it.
-type Asked struct {
+// Call is a request that the cloud received.
+type Call struct {
 	At          time.Time
 	Verb, ID    string
-	Correlation string // what the client said that it is for
-	Refused     string // the code of a 4xx but for 404; empty: it was not refused
+	Correlation string // the client's text about its cause
+	Refused     string // the code of a 4xx other than 404; else empty
 }
 
-// How long things take. A cluster serves some time after the operation that created or started it is done.
+// The durations of operations. A created or started cluster serves some time
+// after the operation ends.
 const (
 	clusterTakes   = 3 * time.Second
-	clusterServes  = 1500 * time.Millisecond // longer than a pass waits at least, so that a pass sees it not serving
+	clusterServes  = 1500 * time.Millisecond // longer than the shortest delay of a pass, so that a pass sees the state before
 	clusterStops   = 800 * time.Millisecond
 	databaseTakes  = 500 * time.Millisecond
-	askAgainIn     = 200 * time.Millisecond // what clients are told
+	askAgainIn     = 200 * time.Millisecond // the Retry-After of polls
 	clusterDeleted = time.Second
 )
 
-// longestRetention is in days. The cloud accepts a longer one, and its operation fails.
+// longestRetention is in days. The cloud accepts a longer one, but its
+// operation fails.
 const longestRetention = 3650
 
-// NewCloud makes a cloud with nothing in it.
+// NewCloud returns an empty cloud.
 func NewCloud() *Cloud {
 	return &Cloud{now: time.Now, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
-// Get asks for a thing.
+// Get returns a thing.
 func (c *Cloud) Get(id string) (Thing, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +104,9 @@ func (c *Cloud) Get(id string) (Thing, error) {
 	return *t, nil
 }
 
-// Put begins to make a thing as wanted. correlation says what the request is for, as x-ms-correlation-request-id does.
-func (c *Cloud) Put(id string, wanted Thing, correlation string) (made Thing, token string, err error) {
+// Put begins to create or update a thing. correlation names the cause of the
+// request, like x-ms-correlation-request-id.
+func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, token string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t, err := c.admit("PUT", id, correlation)
@@ -119,11 +124,11 @@ func (c *Cloud) Put(id string, wanted Thing, correlation string) (made Thing, to
 			op.until, op.then, op.serves = c.now().Add(clusterTakes), v1.StateRunning, clusterServes
 		}
 	}
-	if op.before = t.RetentionDays; wanted.RetentionDays > longestRetention {
+	if op.before = t.RetentionDays; desired.RetentionDays > longestRetention {
 		op.fails = &Refusal{http.StatusConflict, "RetentionTooLong",
-			fmt.Sprintf("The cluster has room for %d days, not for %d.", longestRetention, wanted.RetentionDays)}
+			fmt.Sprintf("The cluster has room for %d days, not for %d.", longestRetention, desired.RetentionDays)}
 	}
-	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = wanted.SKU, wanted.Size, wanted.RetentionDays, provisioning
+	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = desired.SKU, desired.Size, desired.RetentionDays, provisioning
 	return *t, c.begin(t, op), nil
 }
 
@@ -144,7 +149,8 @@ func (c *Cloud) Post(id, action, correlation string) (changed Thing, token strin
 	return *t, c.begin(t, op), nil
 }
 
-// Delete begins to delete a thing, and a cluster's databases with it.
+// Delete begins to delete a thing. The databases of a cluster are deleted with
+// it.
 func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,8 +167,8 @@ func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 	return c.begin(t, op), nil
 }
 
-// Poll asks how an operation is getting on. An error says nothing about the operation, except 404: the cloud does not know
-// it.
+// Poll polls an operation. An error means that the poll failed, except 404: the
+// cloud does not know the operation.
 func (c *Cloud) Poll(token string) (Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +180,7 @@ func (c *Cloud) Poll(token string) (Status, error) {
 	case op == nil:
 		return Status{}, c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
 	}
-	c.note(Asked{Verb: "POLL", ID: op.id})
+	c.note(Call{Verb: "POLL", ID: op.id})
 	switch {
 	case c.now().Before(op.until):
 		return Status{Again: askAgainIn}, nil
@@ -184,14 +190,15 @@ func (c *Cloud) Poll(token string) (Status, error) {
 	return Status{Done: true}, nil
 }
 
-// Requests is what was asked up to now.
-func (c *Cloud) Requests() []Asked {
+// Requests returns the requests so far.
+func (c *Cloud) Requests() []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]Asked(nil), c.requests...)
+	return append([]Call(nil), c.requests...)
 }
 
-// admit lets a request through to the thing that it is about, or refuses it. Of what is not there only a PUT gets through.
+// admit accepts or refuses a request and returns its thing. A PUT of a missing
+// thing is accepted with nil.
 func (c *Cloud) admit(verb, id, correlation string) (*Thing, error) {
 	c.settle()
 	refuse := func(status int, code, format string, args ...any) error {
@@ -212,11 +219,11 @@ func (c *Cloud) admit(verb, id, correlation string) (*Thing, error) {
 	case t != nil && verb != "GET" && c.now().Before(t.operation.until):
 		return nil, refuse(http.StatusConflict, "AnotherOperationInProgress", "'%s' is %s. Try again later.", id, t.ProvisioningState)
 	}
-	c.note(Asked{Verb: verb, ID: id, Correlation: correlation})
+	c.note(Call{Verb: verb, ID: id, Correlation: correlation})
 	return t, nil
 }
 
-// settle is what has happened since the last request.
+// settle ends the operations whose time is over.
 func (c *Cloud) settle() {
 	for id, t := range c.things {
 		op := t.operation
@@ -240,29 +247,30 @@ func (c *Cloud) settle() {
 }
 
 func (c *Cloud) begin(t *Thing, op *operation) (token string) {
-	c.begun++
-	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.begun)
+	c.started++
+	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.started)
 	c.operations[op.token] = op
 	t.operation = op
 	return op.token
 }
 
-func (c *Cloud) note(a Asked) {
+func (c *Cloud) note(a Call) {
 	a.At = c.now()
 	c.requests = append(c.requests, a)
 }
 
-// refuse makes the error of a request. That something is not there is no refusal.
+// refuse returns the error of a request. A 404 is not recorded as refused.
 func (c *Cloud) refuse(verb, id, correlation string, status int, code, message string) error {
 	refused := code
 	if status == http.StatusNotFound {
 		refused = ""
 	}
-	c.note(Asked{Verb: verb, ID: id, Correlation: correlation, Refused: refused})
+	c.note(Call{Verb: verb, ID: id, Correlation: correlation, Refused: refused})
 	return &Refusal{status, code, message}
 }
 
-// clusterID and databaseID are the names of things in the cloud. A namespace is a resource group.
+// clusterID and databaseID return the ID of a thing. A namespace is a resource
+// group.
 func clusterID(namespace, name string) string {
 	return fmt.Sprintf("/resourceGroups/%s/clusters/%s", cmp.Or(namespace, "default"), name)
 }

@@ -16,13 +16,13 @@ var (
 	databaseY = databaseID("here", "x", "y")
 )
 
-// clock is a clock that is set by hand.
+// clock is a clock that the test sets.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time        { return c.at }
 func (c *clock) after(d time.Duration) { c.at = c.at.Add(d) }
 
-// newTestCloud makes a cloud with a cluster in a state.
+// newTestCloud returns a cloud with a cluster in a state.
 func newTestCloud(t *testing.T, state v1.State) (*Cloud, *clock) {
 	t.Helper()
 	c, at := NewCloud(), &clock{time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
@@ -72,22 +72,22 @@ func TestCloudRefuses(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		state  v1.State // of the cluster; empty: there is none
+		state  v1.State // of the cluster; empty: no cluster
 		ask    func(*Cloud) error
 		code   string
 		status int
 	}{
-		"NoCluster":        {reason: "it is not there", ask: get(clusterX), code: "ResourceNotFound", status: 404},
+		"NoCluster":        {reason: "the cluster does not exist", ask: get(clusterX), code: "ResourceNotFound", status: 404},
 		"NoOwner":          {reason: "a database needs a cluster", ask: put(databaseY), code: "ParentResourceNotFound", status: 404},
 		"Creating":         {reason: "the cluster does not run yet", state: v1.StateCreating, ask: put(databaseY), code: "BadRequest", status: 400},
 		"Stopping":         {reason: "the cluster does not run any more", state: v1.StateStopping, ask: get(databaseY), code: "BadRequest", status: 400},
 		"Stopped":          {reason: "the cluster does not run", state: v1.StateStopped, ask: remove(databaseY), code: "BadRequest", status: 400},
 		"Starting":         {reason: "the cluster does not run yet", state: v1.StateStarting, ask: get(databaseY), code: "BadRequest", status: 400},
-		"OwnerDeleting":    {reason: "the cluster is on its way out", state: v1.StateDeleting, ask: get(databaseY), code: "BadRequest", status: 400},
-		"NoDatabase":       {reason: "it is not there", state: v1.StateRunning, ask: get(databaseY), code: "ResourceNotFound", status: 404},
-		"NothingToDelete":  {reason: "it is not there", state: v1.StateRunning, ask: remove(databaseY), code: "ResourceNotFound", status: 404},
-		"Busy":             {reason: "one operation at a time", state: v1.StateCreating, ask: put(clusterX), code: "AnotherOperationInProgress", status: 409},
-		"BusyStopping":     {reason: "one operation at a time", state: v1.StateStopping, ask: remove(clusterX), code: "AnotherOperationInProgress", status: 409},
+		"OwnerDeleting":    {reason: "the cluster is being deleted", state: v1.StateDeleting, ask: get(databaseY), code: "BadRequest", status: 400},
+		"NoDatabase":       {reason: "the database does not exist", state: v1.StateRunning, ask: get(databaseY), code: "ResourceNotFound", status: 404},
+		"NothingToDelete":  {reason: "the database does not exist", state: v1.StateRunning, ask: remove(databaseY), code: "ResourceNotFound", status: 404},
+		"Busy":             {reason: "the cluster has an operation under way", state: v1.StateCreating, ask: put(clusterX), code: "AnotherOperationInProgress", status: 409},
+		"BusyStopping":     {reason: "the cluster has an operation under way", state: v1.StateStopping, ask: remove(clusterX), code: "AnotherOperationInProgress", status: 409},
 		"UnknownOperation": {reason: "the operation was never started", ask: func(c *Cloud) error { _, err := c.Poll("rubbish"); return err }, code: "OperationNotFound", status: 404},
 	}
 	for name, tc := range cases {
@@ -100,13 +100,14 @@ func TestCloudRefuses(t *testing.T) {
 			}
 			all := c.Requests()
 			if last := all[len(all)-1]; (last.Refused != "") != (tc.status != 404) {
-				t.Errorf("%s: what is not there is not refused: %+v", tc.reason, last)
+				t.Errorf("%s: a 404 is recorded as refused: %+v", tc.reason, last)
 			}
 		})
 	}
 }
 
-// What a cluster says of itself from its creation to its end.
+// TestCloudCluster follows the states of a cluster from its creation to its
+// deletion.
 func TestCloudCluster(t *testing.T) {
 	c, at := newTestCloud(t, v1.StateCreating)
 	want := func(state v1.State, provisioning v1.ProvisioningState) {
@@ -139,13 +140,13 @@ func TestCloudCluster(t *testing.T) {
 	must(t, err)
 	want(v1.StateDeleting, v1.ProvisioningDeleting)
 	if status, err := c.Poll(token); status != (Status{Again: askAgainIn}) || err != nil {
-		t.Errorf("it is not done yet: %+v %v", status, err)
+		t.Errorf("want an operation under way: %+v %v", status, err)
 	}
 	at.after(clusterDeleted)
 	if status, err := c.Poll(token); status != (Status{Done: true}) || err != nil {
-		t.Errorf("it is done: %+v %v", status, err)
+		t.Errorf("want a done operation: %+v %v", status, err)
 	}
 	if _, err := c.Get(databaseY); !notThere(err) || len(c.things) > 0 {
-		t.Errorf("its databases go with it: %v, %v", err, c.things)
+		t.Errorf("want the databases deleted with the cluster: %v, %v", err, c.things)
 	}
 }

@@ -18,50 +18,54 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=clusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=kusto.example.com,resources=clusters/status,verbs=patch
 
-// NewClusters makes the reconciler of clusters. reader finds the databases that are in one.
+// NewClusters returns the reconciler of clusters. reader lists the databases of
+// a cluster.
 func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Cluster] {
 	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader))
 }
 
-// clusterExtensions is what is special about clusters.
+// clusterExtensions returns the checks of clusters.
 func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
 	return flow.Extensions[*v1.Cluster]{
-		// The cloud refuses changes while it works on a cluster, whoever told it to.
+		// The cloud refuses changes during an operation, also of another
+		// client.
 		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Second))),
-		// The operation is done before the cluster does what the spec says.
+		// The operation ends before the cluster has its desired state.
 		PostCheck: chain.New(checks.ResourceIs("Settled", unsettled, checks.WithReason("NotSettled"),
 			checks.WithRetry(classify.Slow), checks.WithAfter(askAgainIn))),
-		// Databases are deleted before their cluster.
+		// The databases of a cluster are deleted first.
 		DeleteCheck: chain.New(checks.Check("NoDatabases", noDatabases(reader))),
 	}
 }
 
-// clusterProvisioningState and clusterState are the selectors of a cluster's states, for its own checks and for those of
-// its databases.
+// clusterProvisioningState and clusterState select a cluster's states, for its
+// own checks and for those of its databases.
 func clusterProvisioningState(c *v1.Cluster) *v1.ProvisioningState {
 	return &c.Status.ProvisioningState
 }
 
 func clusterState(c *v1.Cluster) *v1.State { return &c.Status.State }
 
-// wantedState is what a cluster should be doing.
-func wantedState(c *v1.Cluster) v1.State {
+// desiredState returns the state that the spec asks for.
+func desiredState(c *v1.Cluster) v1.State {
 	if c.Spec.Stopped {
 		return v1.StateStopped
 	}
 	return v1.StateRunning
 }
 
-// unsettled returns the objection to a cluster that does not do what it should.
+// unsettled returns the objection to a cluster without its desired state, or
+// "".
 func unsettled(c *v1.Cluster) string {
-	if wanted := wantedState(c); c.Status.State != wanted {
-		return fmt.Sprintf("the cluster is %s: it should be %s", c.Status.State, wanted)
+	if desired := desiredState(c); c.Status.State != desired {
+		return fmt.Sprintf("the cluster is %s; it must be %s", c.Status.State, desired)
 	}
 	return ""
 }
 
-// noDatabases blocks the deletion of a cluster while there are databases in it, and waits for them. A stopped cluster is
-// deleted together with its databases, which the cloud would refuse to delete one by one.
+// noDatabases blocks the deletion of a cluster that has databases, and waits
+// for them. A stopped cluster is deleted with its databases, because the cloud
+// refuses to delete them one by one.
 func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1.Cluster]) (checks.Result, error) {
 	return func(ctx context.Context, req *checks.Request[*v1.Cluster]) (checks.Result, error) {
 		c := req.Resource
@@ -70,14 +74,15 @@ func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1
 		}
 		var all v1.DatabaseList
 		if err := reader.List(ctx, &all, client.InNamespace(c.Namespace)); err != nil {
-			return checks.Result{}, fmt.Errorf("the databases of the cluster: %w", err)
+			return checks.Result{}, fmt.Errorf("listing the databases of the cluster: %w", err)
 		}
 		var left []checks.Ref
 		for _, d := range all.Items {
 			if d.Spec.Cluster != c.Name {
 				continue
 			}
-			// What is read through the resolver is watched, so that the cluster is woken when the last of them is gone.
+			// The reconciler watches objects that the resolver returned, so the
+			// deletion of the last database wakes the cluster.
 			ref := checks.Ref{Group: v1.GroupVersion.Group, Kind: "Database", Name: d.Name}
 			switch found, err := req.Resolver(ctx, ref); {
 			case err != nil:
@@ -89,12 +94,13 @@ func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1
 		if len(left) == 0 {
 			return checks.Proceed(), nil
 		}
-		return checks.Block("HasDatabases", fmt.Sprintf("the cluster has databases (%d): it is deleted after them", len(left)),
+		return checks.Block("HasDatabases", fmt.Sprintf("databases of the cluster (%d) must be deleted first", len(left)),
 			checks.WithWaitingFor(left...)), nil
 	}
 }
 
-// clusterOperations is how a cluster is read from the cloud and written to it.
+// clusterOperations returns the functions that read a cluster from the cloud,
+// write it and delete it.
 func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 	return flow.Operations[*v1.Cluster]{
 		Get: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Observation, error) {
@@ -102,7 +108,7 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 			found, err := cloud.Get(idOfCluster(c))
 			return observed(err, func() { observeCluster(c, Thing{}) }, func() bool {
 				observeCluster(c, found)
-				return sameCluster(c) && startOrStop(c) == ""
+				return matchesCluster(c) && startOrStop(c) == ""
 			})
 		},
 
@@ -133,16 +139,17 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 	}
 }
 
-// beginCluster begins what is to be done next.
+// beginCluster begins the next change of the cluster.
 func beginCluster(cloud *Cloud, c *v1.Cluster, exists bool) (Thing, string, error) {
-	id, of := idOfCluster(c), correlation(c)
-	if action := startOrStop(c); exists && sameCluster(c) && action != "" {
-		return cloud.Post(id, action, of)
+	id, cause := idOfCluster(c), correlation(c)
+	if action := startOrStop(c); exists && matchesCluster(c) && action != "" {
+		return cloud.Post(id, action, cause)
 	}
-	return cloud.Put(id, Thing{SKU: c.Spec.SKU, Size: c.Spec.Size}, of)
+	return cloud.Put(id, Thing{SKU: c.Spec.SKU, Size: c.Spec.Size}, cause)
 }
 
-// startOrStop is what has to be done so that a cluster does what its spec says; empty: nothing, or it is on its way.
+// startOrStop returns the action that leads to the desired state, or "" if
+// there is none or it is under way.
 func startOrStop(c *v1.Cluster) string {
 	switch {
 	case c.Spec.Stopped && c.Status.State == v1.StateRunning:
@@ -155,13 +162,14 @@ func startOrStop(c *v1.Cluster) string {
 
 func idOfCluster(c *v1.Cluster) string { return clusterID(c.Namespace, c.Name) }
 
-// observeCluster takes over what the cloud says of a cluster.
+// observeCluster stores the state that the cloud reports.
 func observeCluster(c *v1.Cluster, found Thing) {
 	c.Status.ProvisioningState, c.Status.State = found.ProvisioningState, found.State
 	c.Status.SKU, c.Status.Size = found.SKU, found.Size
 }
 
-// sameCluster tells whether the cloud has the machines that the spec asks for.
-func sameCluster(c *v1.Cluster) bool {
+// matchesCluster reports whether the cluster in the cloud has the machines of
+// the spec.
+func matchesCluster(c *v1.Cluster) bool {
 	return c.Status.SKU == c.Spec.SKU && c.Status.Size == c.Spec.Size
 }

@@ -15,23 +15,24 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Which changes are made until a cluster is as its spec says, one for each operation.
+// TestClusterChanges checks the changes until a cluster has its spec, one for
+// each operation.
 func TestClusterChanges(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		is     v1.State // empty: it is not there
+		is     v1.State // empty: it does not exist
 		spec   v1.ClusterSpec
 		want   []string
 	}{
-		"New":         {reason: "it is created, and runs", spec: v1.ClusterSpec{SKU: "S", Size: 2}, want: []string{"PUT"}},
-		"NewStopped":  {reason: "it runs first", spec: v1.ClusterSpec{SKU: "S", Size: 2, Stopped: true}, want: []string{"PUT", "POST stop"}},
-		"Same":        {reason: "there is nothing to do", is: v1.StateRunning, spec: v1.ClusterSpec{SKU: "S", Size: 2}},
-		"SameStopped": {reason: "there is nothing to do", is: v1.StateStopped, spec: v1.ClusterSpec{SKU: "S", Size: 2, Stopped: true}},
-		"Larger":      {reason: "it is changed", is: v1.StateRunning, spec: v1.ClusterSpec{SKU: "S", Size: 3}, want: []string{"PUT"}},
+		"New":         {reason: "the cluster is created and runs", spec: v1.ClusterSpec{SKU: "S", Size: 2}, want: []string{"PUT"}},
+		"NewStopped":  {reason: "a new cluster runs before it is stopped", spec: v1.ClusterSpec{SKU: "S", Size: 2, Stopped: true}, want: []string{"PUT", "POST stop"}},
+		"Same":        {reason: "nothing differs", is: v1.StateRunning, spec: v1.ClusterSpec{SKU: "S", Size: 2}},
+		"SameStopped": {reason: "nothing differs", is: v1.StateStopped, spec: v1.ClusterSpec{SKU: "S", Size: 2, Stopped: true}},
+		"Larger":      {reason: "the size differs", is: v1.StateRunning, spec: v1.ClusterSpec{SKU: "S", Size: 3}, want: []string{"PUT"}},
 		"Stop":        {reason: "a person stops it", is: v1.StateRunning, spec: v1.ClusterSpec{SKU: "S", Size: 2, Stopped: true}, want: []string{"POST stop"}},
 		"Start":       {reason: "a person starts it", is: v1.StateStopped, spec: v1.ClusterSpec{SKU: "S", Size: 2}, want: []string{"POST start"}},
-		"Starting":    {reason: "somebody else has started it", is: v1.StateStarting, spec: v1.ClusterSpec{SKU: "S", Size: 2}},
-		"LargerStart": {reason: "one after the other", is: v1.StateStopped, spec: v1.ClusterSpec{SKU: "S", Size: 3}, want: []string{"PUT", "POST start"}},
+		"Starting":    {reason: "another client has started it", is: v1.StateStarting, spec: v1.ClusterSpec{SKU: "S", Size: 2}},
+		"LargerStart": {reason: "one change follows the other", is: v1.StateStopped, spec: v1.ClusterSpec{SKU: "S", Size: 3}, want: []string{"PUT", "POST start"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -49,8 +50,8 @@ func TestClusterChanges(t *testing.T) {
 				}
 				clock.after(askAgainIn)
 			}
-			if out.State() != flow.StateReady || c.Status.State != wantedState(c) {
-				t.Errorf("%s: it is %s in the end: %s", tc.reason, c.Status.State, out.Message())
+			if out.State() != flow.StateReady || c.Status.State != desiredState(c) {
+				t.Errorf("%s: the last state is %s: %s", tc.reason, c.Status.State, out.Message())
 			}
 			var changes []string
 			for _, a := range cloud.Requests()[before:] {
@@ -62,13 +63,13 @@ func TestClusterChanges(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tc.want, changes); diff != "" {
-				t.Errorf("%s: -want +made:\n%s", tc.reason, diff)
+				t.Errorf("%s: -want, +changes:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// Which databases hold up the deletion of a cluster.
+// TestNoDatabases checks which databases block the deletion of a cluster.
 func TestNoDatabases(t *testing.T) {
 	scheme := runtime.NewScheme()
 	must(t, v1.AddToScheme(scheme))
@@ -79,14 +80,14 @@ func TestNoDatabases(t *testing.T) {
 		reason string
 		state  v1.State
 		there  *v1.Database
-		gone   bool // since it was listed
+		gone   bool // deleted after the list
 		blocks bool
 	}{
-		"Its":       {reason: "it goes first", state: v1.StateRunning, there: database("here", "y", "x"), blocks: true},
-		"Anothers":  {reason: "it is in another cluster", state: v1.StateRunning, there: database("here", "y", "z")},
-		"Elsewhere": {reason: "that is another cluster of this name", state: v1.StateRunning, there: database("there", "y", "x")},
-		"Gone":      {reason: "a list may be old", state: v1.StateRunning, there: database("here", "y", "x"), gone: true},
-		"Stopped":   {reason: "it could not go first", state: v1.StateStopped, there: database("here", "y", "x")},
+		"Its":       {reason: "the database is deleted first", state: v1.StateRunning, there: database("here", "y", "x"), blocks: true},
+		"Anothers":  {reason: "the database is in another cluster", state: v1.StateRunning, there: database("here", "y", "z")},
+		"Elsewhere": {reason: "the database is in another namespace", state: v1.StateRunning, there: database("there", "y", "x")},
+		"Gone":      {reason: "the list is stale", state: v1.StateRunning, there: database("here", "y", "x"), gone: true},
+		"Stopped":   {reason: "the cloud refuses to delete the database first", state: v1.StateStopped, there: database("here", "y", "x")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +105,7 @@ func TestNoDatabases(t *testing.T) {
 				t.Errorf("%s: %s", tc.reason, res)
 			}
 			if waits := res.WaitingFor(); tc.blocks && (len(waits) != 1 || waits[0].Name != "y" || !strings.Contains(res.Message(), "(1)")) {
-				t.Errorf("%s: it waits for %v: %s", tc.reason, waits, res.Message())
+				t.Errorf("%s: waits for %v: %s", tc.reason, waits, res.Message())
 			}
 		})
 	}

@@ -26,15 +26,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ControlPlane is an API server for custom resources, with its etcd, in this process. The server is the part of
-// kube-apiserver that serves custom resources: storage, conflicts, validation, the status subresource, watches, finalizers
-// are the real ones. There are no other kinds (no Namespace, no Secret), no users and no rights.
+// ControlPlane is an API server for custom resources, with its etcd, in this
+// process. It is the part of kube-apiserver that serves custom resources, with
+// storage, conflicts, validation, the status subresource, watches and
+// finalizers. It has no other kinds (no Namespace, no Secret), no users and no
+// roles.
 type ControlPlane struct {
-	Config *rest.Config // how to get there
+	Config *rest.Config // connects to the server
 	stop   func() error
 }
 
-// StartControlPlane starts one, within a second. It listens on free ports of the loopback interface only.
+// StartControlPlane starts a control plane within a second. It listens on free
+// ports of the loopback interface.
 func StartControlPlane() (_ *ControlPlane, err error) {
 	dir, err := os.MkdirTemp("", "windlass-operator-")
 	if err != nil {
@@ -49,7 +52,7 @@ func StartControlPlane() (_ *ControlPlane, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("the control plane in this process: %w", errors.Join(err, stop()))
+			err = fmt.Errorf("starting the control plane in this process: %w", errors.Join(err, stop()))
 		}
 	}()
 	etcd, address, err := startEtcd(dir)
@@ -73,17 +76,17 @@ func StartControlPlane() (_ *ControlPlane, err error) {
 	return &ControlPlane{Config: config, stop: stop}, nil
 }
 
-// Stop stops it; what was stored is gone.
+// Stop stops the control plane and removes its data.
 func (c *ControlPlane) Stop() error { return c.stop() }
 
-// startEtcd starts an etcd that need not outlive the process, and says where it listens.
+// startEtcd starts an etcd without durable storage and returns its address.
 func startEtcd(dir string) (*embed.Etcd, string, error) {
 	anywhere := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	config := embed.NewConfig()
 	config.Dir = dir
-	config.LogLevel = "fatal" // else it prints an error with a stack at each start
+	config.LogLevel = "fatal" // otherwise it prints an error with a stack at each start
 	config.UnsafeNoFsync = true
-	config.TickMs, config.ElectionMs = 10, 100 // it is alone, and elects itself
+	config.TickMs, config.ElectionMs = 10, 100 // a single member elects itself
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{anywhere}, []url.URL{anywhere}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{anywhere}, []url.URL{anywhere}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
@@ -102,9 +105,10 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 	}
 }
 
-// newServer makes the API server, and says how to get there.
+// newServer returns the API server and a configuration that connects to it.
 func newServer(etcd string) (*genericapiserver.GenericAPIServer, *rest.Config, error) {
-	// Of the options those are used that need no other server: no delegated authentication, no admission plugins.
+	// It uses only the options that need no other server: no delegated
+	// authentication and no admission plugins.
 	opts := options.NewCustomResourceDefinitionsServerOptions(os.Stderr, os.Stderr).RecommendedOptions
 	opts.Etcd.StorageConfig.Transport.ServerList = []string{etcd}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,14 +147,16 @@ func newServer(etcd string) (*genericapiserver.GenericAPIServer, *rest.Config, e
 	discover(server)
 
 	client := rest.CopyConfig(server.LoopbackClientConfig)
-	// It asks for protobuf, which custom resources do not have: writing one would panic in the server.
+	// The loopback client uses protobuf, which custom resources do not have.
+	// The server would panic.
 	client.ContentType, client.AcceptContentTypes = "application/json", "application/json"
-	client.QPS = -1 // no limit, as ctrl.GetConfig has it
+	client.QPS = -1 // no limit, as in ctrl.GetConfig
 	return server, client, nil
 }
 
-// discover lets clients find out which kinds there are. This server leaves that to the one in front of it, without which
-// controller-runtime says "failed to get server groups". Only the aggregated form lists the groups of custom resources.
+// discover serves the discovery of kinds. In a cluster the aggregator serves
+// it. Without it controller-runtime fails with "failed to get server groups".
+// Only the aggregated form has the groups of custom resources.
 func discover(server *genericapiserver.GenericAPIServer) {
 	mux, groups, legacy := server.Handler.NonGoRestfulMux, server.AggregatedDiscoveryGroupManager, server.AggregatedLegacyDiscoveryGroupManager
 	mux.Unregister("/apis")
@@ -158,7 +164,7 @@ func discover(server *genericapiserver.GenericAPIServer) {
 	mux.Handle("/api", aggregated.WrapAggregatedDiscoveryToHandler(legacy, legacy, legacy))
 }
 
-// ready waits until a server answers that it is.
+// ready waits until the server reports that it is ready.
 func ready(ctx context.Context, config *rest.Config) error {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -185,13 +191,14 @@ func ready(ctx context.Context, config *rest.Config) error {
 	}
 }
 
-// eventDefinition lets operators write events, which are no custom resources anywhere else.
+// eventDefinition defines events as a custom resource, so that operators can
+// write them.
 func eventDefinition() *apiextensions.CustomResourceDefinition {
 	anything := true
 	return &apiextensions.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        "events.events.k8s.io",
-			Annotations: map[string]string{"api-approved.kubernetes.io": "unapproved, it stands for the real one"},
+			Annotations: map[string]string{"api-approved.kubernetes.io": "unapproved, it replaces the built-in kind"},
 		},
 		Spec: apiextensions.CustomResourceDefinitionSpec{
 			Group: "events.k8s.io", Scope: apiextensions.NamespaceScoped,

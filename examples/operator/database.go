@@ -17,36 +17,39 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases/status,verbs=patch
 
-// NewDatabases makes the reconciler of databases.
+// NewDatabases returns the reconciler of databases.
 func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
 	return ctrlx.New("Database", databaseOperations(cloud), databaseExtensions(),
 		ctrlx.WithOwner(clusterOf),
-		// Those that waited for a cluster are woken at once. This is how many of them the cloud sees at a time.
+		// When the cluster becomes ready, all its databases are woken. This
+		// limits the concurrent requests to the cloud.
 		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
 	)
 }
 
-// clusterOf is the owner of a database, which its spec names. It is in the same namespace.
+// clusterOf returns the owner of a database, which is in the same namespace.
 func clusterOf(d *v1.Database) checks.Ref {
 	return checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
 }
 
-// databaseExtensions is what is special about databases: while their cluster does not run, the cloud tells nothing about
-// them, not even whether they are there. So the checks stand before the first request. A cluster that was stopped on purpose
-// is ready, and its provisioning state is Succeeded; that it runs is a question of its own.
+// databaseExtensions returns the checks and rules of databases. The cloud
+// refuses even a GET of a database while its cluster does not run, so owner
+// checks run before the GET. A stopped cluster is Ready and its provisioning
+// state is Succeeded, so a separate check requires that it runs.
 func databaseExtensions() flow.Extensions[*v1.Database] {
 	running := chain.Named("OwnerRunning",
 		checks.OwnerProvisioningState(clusterState, checks.WithAllowed(v1.StateRunning), checks.WithReason("OwnerNotRunning")))
 	return flow.Extensions[*v1.Database]{
 		OwnerCheck:  chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
 		PreCheck:    chain.New(checks.ProvisioningState(databaseProvisioningState, checks.WithAfter(time.Second))),
-		DeleteCheck: chain.New(checks.OnOwner[*v1.Database](running)), // a cluster that is gone or going does not block
+		DeleteCheck: chain.New(checks.OnOwner[*v1.Database](running)), // a cluster that is gone or being deleted does not block
 		Classify:    databaseErrors.Chain(),
 	}
 }
 
-// databaseErrors has a row for a cluster that a person stops between a check and the request: BadRequest alone would wait
-// for the resync. Its other row is for an operation that fails until the spec changes.
+// databaseErrors has two rules. A person may stop the cluster between a check
+// and the request: the default for BadRequest would wait for the resync. A
+// retention that is too long fails until the spec changes.
 var databaseErrors = classify.Table{
 	{Name: "the cluster does not run", Code: "BadRequest", Message: classify.Contains("while resource is in state"), Retry: classify.Fast},
 	{Name: "the retention is too long", Code: "RetentionTooLong", Retry: classify.OnChange},
@@ -56,7 +59,8 @@ func databaseProvisioningState(d *v1.Database) *v1.ProvisioningState {
 	return &d.Status.ProvisioningState
 }
 
-// databaseOperations is how a database is read from the cloud and written to it.
+// databaseOperations returns the functions that read a database from the cloud,
+// write it and delete it.
 func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
 	return flow.Operations[*v1.Database]{
 		Get: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
@@ -97,7 +101,7 @@ func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
 
 func idOfDatabase(d *v1.Database) string { return databaseID(d.Namespace, d.Spec.Cluster, d.Name) }
 
-// observeDatabase takes over what the cloud says of a database.
+// observeDatabase stores the state that the cloud reports.
 func observeDatabase(d *v1.Database, found Thing) {
 	d.Status.ProvisioningState, d.Status.RetentionDays = found.ProvisioningState, found.RetentionDays
 }

@@ -12,43 +12,44 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// What a database comes to, by what its cluster says of itself and by what it really does. A flow runs without Kubernetes.
+// TestDatabase runs passes of a database for the reported and the real states
+// of its cluster. The flow runs without Kubernetes.
 func TestDatabase(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
-		says     v1.State // empty: there is no cluster
+		reported v1.State // empty: no cluster
 		unready  bool
 		going    bool
-		does     v1.State
+		actual   v1.State
 		deleting bool
 		want     flow.State
 		why      string
-		asked    int // of the cloud
+		calls    int // requests to the cloud
 		retry    classify.Retry
 		rule     string
 	}{
-		"NoCluster":  {reason: "it comes later", want: flow.StateBlocked, why: checks.ReasonOwnerNotFound},
-		"NotReady":   {reason: "an operation goes on", says: v1.StateRunning, unready: true, does: v1.StateRunning, want: flow.StateBlocked, why: checks.ReasonOwnerNotReady},
-		"Stopped":    {reason: "it is ready, and does not run", says: v1.StateStopped, does: v1.StateStopped, want: flow.StateBlocked, why: "OwnerNotRunning"},
-		"Running":    {reason: "a GET and a PUT", says: v1.StateRunning, does: v1.StateRunning, want: flow.StateInProgress, why: flow.ReasonInProgress, asked: 2},
-		"StoppedNow": {reason: "somebody was faster than the GET", says: v1.StateRunning, does: v1.StateStopped, want: flow.StateFailed, why: "BadRequest", asked: 1, retry: classify.Fast, rule: "the cluster does not run"},
+		"NoCluster":  {reason: "the cluster may be created later", want: flow.StateBlocked, why: checks.ReasonOwnerNotFound},
+		"NotReady":   {reason: "an operation of the cluster is under way", reported: v1.StateRunning, unready: true, actual: v1.StateRunning, want: flow.StateBlocked, why: checks.ReasonOwnerNotReady},
+		"Stopped":    {reason: "the cluster is ready but does not run", reported: v1.StateStopped, actual: v1.StateStopped, want: flow.StateBlocked, why: "OwnerNotRunning"},
+		"Running":    {reason: "a GET and a PUT are sent", reported: v1.StateRunning, actual: v1.StateRunning, want: flow.StateInProgress, why: flow.ReasonInProgress, calls: 2},
+		"StoppedNow": {reason: "a person stopped the cluster before the GET", reported: v1.StateRunning, actual: v1.StateStopped, want: flow.StateFailed, why: "BadRequest", calls: 1, retry: classify.Fast, rule: "the cluster does not run"},
 
-		"DeleteRunning": {reason: "there is no such database", says: v1.StateRunning, does: v1.StateRunning, deleting: true, want: flow.StateGone, asked: 1},
-		"DeleteStopped": {reason: "the cloud would refuse it", says: v1.StateStopped, does: v1.StateStopped, deleting: true, want: flow.StateBlocked, why: "OwnerNotRunning"},
-		"DeleteNoOwner": {reason: "nothing holds up what is gone", deleting: true, want: flow.StateGone, asked: 1},
-		"DeleteAll":     {reason: "the cloud refuses until the cluster is gone", says: v1.StateStopped, going: true, does: v1.StateStopped, deleting: true, want: flow.StateFailed, why: "BadRequest", asked: 1, retry: classify.Fast, rule: "the cluster does not run"},
+		"DeleteRunning": {reason: "the database does not exist", reported: v1.StateRunning, actual: v1.StateRunning, deleting: true, want: flow.StateGone, calls: 1},
+		"DeleteStopped": {reason: "the cloud would refuse the DELETE", reported: v1.StateStopped, actual: v1.StateStopped, deleting: true, want: flow.StateBlocked, why: "OwnerNotRunning"},
+		"DeleteNoOwner": {reason: "a missing cluster does not block", deleting: true, want: flow.StateGone, calls: 1},
+		"DeleteAll":     {reason: "the cloud refuses until the cluster is deleted", reported: v1.StateStopped, going: true, actual: v1.StateStopped, deleting: true, want: flow.StateFailed, why: "BadRequest", calls: 1, retry: classify.Fast, rule: "the cluster does not run"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			cloud, _ := newTestCloud(t, tc.does)
+			cloud, _ := newTestCloud(t, tc.actual)
 			before := len(cloud.Requests())
 			ops := databaseOperations(cloud)
 			ops.Key = func(d *v1.Database) string { return d.Name }
 			ops.Deleting = func(*v1.Database) bool { return tc.deleting }
 			ops.Owner = func(_ context.Context, d *v1.Database) (checks.Object, error) {
 				o := checks.Object{Ref: clusterOf(d)}
-				if tc.says != "" {
-					c := &v1.Cluster{Status: v1.ClusterStatus{State: tc.says, ProvisioningState: v1.ProvisioningSucceeded}}
+				if tc.reported != "" {
+					c := &v1.Cluster{Status: v1.ClusterStatus{State: tc.reported, ProvisioningState: v1.ProvisioningSucceeded}}
 					o.Value, o.Readiness.State, o.Deleting = c, checks.Ready, tc.going
 				}
 				if tc.unready {
@@ -59,13 +60,13 @@ func TestDatabase(t *testing.T) {
 			d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "y"}, Spec: v1.DatabaseSpec{Cluster: "x", RetentionDays: 3}}
 			out := flow.New("Database", ops, databaseExtensions()).Reconcile(t.Context(), d)
 			if out.State() != tc.want || out.Reason() != tc.why {
-				t.Errorf("%s: %s because of %s: %s", tc.reason, out.State(), out.Reason(), out.Message())
+				t.Errorf("%s: got %s, reason %s: %s", tc.reason, out.State(), out.Reason(), out.Message())
 			}
-			if asked := len(cloud.Requests()) - before; asked != tc.asked {
-				t.Errorf("%s: the cloud was asked %d times, not %d", tc.reason, asked, tc.asked)
+			if calls := len(cloud.Requests()) - before; calls != tc.calls {
+				t.Errorf("%s: got %d requests to the cloud, want %d", tc.reason, calls, tc.calls)
 			}
 			if tc.rule != "" && (out.Retry() != tc.retry || out.Rule() != tc.rule) {
-				t.Errorf("%s: tried again at the pace %s, because of %q", tc.reason, out.Retry(), out.Rule())
+				t.Errorf("%s: got %s by rule %q", tc.reason, out.Retry(), out.Rule())
 			}
 		})
 	}

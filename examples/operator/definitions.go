@@ -20,7 +20,7 @@ var crds embed.FS
 
 type definition = apiextensions.CustomResourceDefinition
 
-// definitions are the generated definitions of the kinds.
+// definitions returns the generated definitions of the kinds.
 func definitions() ([]*definition, error) {
 	files, err := crds.ReadDir("config/crd")
 	if err != nil {
@@ -41,12 +41,12 @@ func definitions() ([]*definition, error) {
 	return all, nil
 }
 
-// install creates definitions, or brings those that are there up to date, and waits until their kinds are served. It gives
-// those that it has created.
+// install creates or updates definitions and waits until their kinds are
+// served. It returns the definitions that it created.
 func install(ctx context.Context, api client.Client, all ...*definition) (created []*definition, err error) {
 	for _, d := range all {
-		wanted := d.DeepCopy()
-		err := api.Create(ctx, wanted)
+		desired := d.DeepCopy()
+		err := api.Create(ctx, desired)
 		if apierrors.IsAlreadyExists(err) {
 			there := &definition{}
 			if err = api.Get(ctx, client.ObjectKeyFromObject(d), there); err == nil {
@@ -54,7 +54,7 @@ func install(ctx context.Context, api client.Client, all ...*definition) (create
 				err = api.Update(ctx, there)
 			}
 		} else if err == nil {
-			created = append(created, wanted)
+			created = append(created, desired)
 		}
 		if err != nil {
 			return created, fmt.Errorf("installing %s: %w", d.Name, err)
@@ -88,7 +88,8 @@ func served(ctx context.Context, api client.Client, d *definition) error {
 	return nil
 }
 
-// warm has the first creation of a kind behind it: the server takes two seconds for that, while a definition is new.
+// warm creates an object of a kind as a dry run. The first creation takes the
+// server two seconds while a definition is new.
 func warm(ctx context.Context, api client.Client, namespace string, d *definition) error {
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	obj.SetAPIVersion(d.Spec.Group + "/" + d.Spec.Versions[0].Name)
@@ -96,13 +97,13 @@ func warm(ctx context.Context, api client.Client, namespace string, d *definitio
 	obj.SetNamespace(namespace)
 	obj.SetName("warm-up")
 	err := api.Create(ctx, obj, client.DryRunAll)
-	if apierrors.IsInvalid(err) { // the server got as far as looking at it
+	if apierrors.IsInvalid(err) { // the server has validated it
 		return nil
 	}
 	return err
 }
 
-// uninstall removes definitions, but for those whose kinds have objects.
+// uninstall removes definitions whose kinds have no objects.
 func uninstall(ctx context.Context, api client.Client, all []*definition) (err error) {
 	for _, d := range all {
 		objects := &unstructured.UnstructuredList{}

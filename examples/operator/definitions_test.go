@@ -17,16 +17,16 @@ func TestSpecs(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		obj    client.Object
-		want   string // of the refusal; empty: it is accepted
+		want   string // a part of the error; empty: accepted
 	}{
-		"Cluster":      {reason: "everything has a default", obj: &v1.Cluster{}},
-		"Small":        {reason: "a cluster has two machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 1}}, want: "spec.size"},
-		"Large":        {reason: "there is a limit", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 101}}, want: "spec.size"},
-		"SKU":          {reason: "there are no such machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{SKU: "Huge"}}, want: "spec.sku"},
-		"Database":     {reason: "it names its cluster", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo"}}},
-		"NoCluster":    {reason: "a database is in a cluster", obj: &v1.Database{}, want: "spec.cluster"},
-		"NoRetention":  {reason: "time is positive", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: -1}}, want: "spec.retentionDays"},
-		"LongRetained": {reason: "there is a limit", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: 36501}}, want: "spec.retentionDays"},
+		"Cluster":      {reason: "all fields have defaults", obj: &v1.Cluster{}},
+		"Small":        {reason: "a cluster has at least two machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 1}}, want: "spec.size"},
+		"Large":        {reason: "a cluster has at most 100 machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 101}}, want: "spec.size"},
+		"SKU":          {reason: "an unknown type of machine", obj: &v1.Cluster{Spec: v1.ClusterSpec{SKU: "Huge"}}, want: "spec.sku"},
+		"Database":     {reason: "a database names its cluster", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo"}}},
+		"NoCluster":    {reason: "a database needs a cluster", obj: &v1.Database{}, want: "spec.cluster"},
+		"NoRetention":  {reason: "a retention is positive", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: -1}}, want: "spec.retentionDays"},
+		"LongRetained": {reason: "a retention has a maximum", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: 36501}}, want: "spec.retentionDays"},
 	}
 	where := namespace(t)
 	for name, tc := range cases {
@@ -38,14 +38,15 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// refused sees to it that an answer is a 422 about a field, or none.
+// refused fails the test unless err is a 422 for a field, or nil without a
+// field.
 func refused(t *testing.T, reason string, err error, field string) {
 	t.Helper()
 	switch {
 	case field == "" && err != nil:
 		t.Errorf("%s: %v", reason, err)
 	case field != "" && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), field)):
-		t.Errorf("%s: it should be refused because of %s: %v", reason, field, err)
+		t.Errorf("%s: want an error about %s: %v", reason, field, err)
 	}
 }
 
@@ -60,7 +61,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	if c.Spec != (v1.ClusterSpec{SKU: "Standard_E2a_v4", Size: 2}) || d.Spec != (v1.DatabaseSpec{Cluster: "c", RetentionDays: 365}) {
-		t.Errorf("what is not said has a default: %+v, %+v", c.Spec, d.Spec)
+		t.Errorf("want defaults for missing fields: %+v, %+v", c.Spec, d.Spec)
 	}
 }
 
@@ -71,7 +72,7 @@ func TestDatabasesCannotBeMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Spec.Cluster = "there"
-	refused(t, "data is in one place", api.Update(t.Context(), d), "a database cannot be moved")
+	refused(t, "the cluster of a database cannot change", api.Update(t.Context(), d), "a database cannot be moved")
 }
 
 func TestSamples(t *testing.T) {

@@ -1,11 +1,13 @@
-// Command operator is an operator of two kinds, Cluster and Database, in the manner of Azure Data Explorer, and the story of
-// one cluster and its databases, told on an API server in this process.
+// Command operator is an operator of two kinds, Cluster and Database, similar
+// to Azure Data Explorer. Without flags it runs a demonstration with an API
+// server in this process: the story of one cluster and its databases.
 //
-// Read database.go first, then cluster.go: they are what a reconciler looks like, and what to copy. operator.go makes a
-// manager of them, serve.go is the operator as it is deployed, and api/v1 has the kinds. All else is around that: cloud.go
-// is a simulated cloud, operation.go how its long-running operations are followed without waiting for them, story.go what
-// a person does, timeline.go and summary.go what is seen of it, controlplane.go the API server, place.go where the story is
-// told.
+// Read database.go and cluster.go first and copy from them: they have the
+// reconcilers. operator.go makes a manager, serve.go is the deployed operator,
+// and api/v1 has the kinds. operation.go runs the long-running operations of
+// the simulated cloud in cloud.go. The rest is the demonstration: story.go has
+// the actions of a person, timeline.go and summary.go print the effects,
+// controlplane.go is the API server, and place.go prepares the namespace.
 package main
 
 import (
@@ -31,24 +33,24 @@ import (
 const usage = `Usage: operator [-kubeconfig FILE [-install]] [-timeout D] [-v]
        operator -run [-kubeconfig FILE] [-install] [-metrics ADDRESS]
 
-Tells the story of a cluster of a database service and of its databases, as an operator reconciles them: databases wait for
-a cluster that is not there, the operator is restarted in the middle of an operation, a person stops the cluster and starts
-it again, and all is deleted at once. The cloud is a simulated one, in this process. So is the API server, and its etcd: the
-part of a real one that serves custom resources.
+Reconciles a cluster of a database service and its databases: databases wait for a missing cluster, the operator is
+restarted during an operation, a person stops the cluster and starts it again, and everything is deleted at once. The
+cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, and runs
+with its etcd in this process, too.
 
-It prints a timeline, in milliseconds: what a person does, and each verdict on an object as its conditions say it. Then what
-was asked of the cloud and of the API server. The story checks itself.
+It prints a timeline in milliseconds: the actions of the person, and each change of an object's conditions. Then it
+prints the requests to the cloud and the API server. It checks that the story went as expected.
 
-  -kubeconfig FILE  use the cluster that FILE names. The story is told in a namespace of its own, which is removed.
-  -install          install the definitions of the kinds there; the story removes those that it has installed
-  -timeout D        how long the story may take (default 2m0s)
-  -run              no story: run the operator, for all namespaces, until it is interrupted. Without -kubeconfig it is in a
-                    pod. What it makes in the simulated cloud is gone when it ends.
-  -metrics ADDRESS  with -run: where metrics are served, as in :8080 (default: nowhere)
-  -v                log to stderr what the operator, controller-runtime and the API server log; -run always does
+  -kubeconfig FILE  use the cluster of FILE; the story runs in a new namespace, which is removed at the end
+  -install          install the definitions of the kinds in that cluster; the story removes those that it installed
+  -timeout D        the limit for the story (default 2m0s)
+  -run              run the operator without a story, for all namespaces, until it is interrupted; without -kubeconfig it
+                    must run in a pod; its simulated cloud is lost at the end
+  -metrics ADDRESS  with -run: the address of the metrics, such as :8080 (default: none)
+  -v                log to stderr: the operator, controller-runtime and the API server; -run always does
   -h                this text
 
-Exit codes: 0 all went as told, or the operator was interrupted; 1 it did not; 2 a flag is wrong, or what it names.
+Exit codes: 0 the story went as expected, or the operator was interrupted; 1 it did not; 2 a flag or a file is wrong.
 `
 
 func main() {
@@ -57,7 +59,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // the second one ends the program at once
+		signal.Stop(signals) // a second signal ends the program at once
 		interrupt(errInterrupted)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -78,7 +80,7 @@ type flags struct {
 	timeout               time.Duration
 }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(stderr, "operator: %v\n", err)
@@ -100,7 +102,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if f.run {
 		err = f.serve(ctx, config, namespace)
 	} else {
-		err = f.tell(ctx, config, stdout)
+		err = f.runStory(ctx, config, stdout)
 	}
 	switch {
 	case errors.Is(err, errUsage):
@@ -121,34 +123,35 @@ func parse(args []string) (f flags, err error) {
 	set.StringVar(&f.metrics, "metrics", "", "")
 	set.BoolVar(&f.verbose, "v", false, "")
 	if err := set.Parse(args); err != nil {
-		return f, fmt.Errorf("%w (-h shows what there is)", err)
+		return f, fmt.Errorf("%w (-h lists the flags)", err)
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
 	case set.NArg() > 0:
-		return f, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", set.Arg(0))
+		return f, fmt.Errorf("unexpected argument %q: all arguments are flags (-h lists them)", set.Arg(0))
 	case given["kubeconfig"] && f.kubeconfig == "":
 		return f, errors.New("-kubeconfig: the name of the file is empty")
 	case f.install && f.kubeconfig == "":
-		return f, errors.New("-install goes with -kubeconfig FILE: the API server in this process has the definitions")
+		return f, errors.New("-install needs -kubeconfig FILE; the API server in this process already has the definitions")
 	case given["metrics"] && !f.run:
-		return f, errors.New("-metrics goes with -run")
+		return f, errors.New("-metrics needs -run")
 	case given["timeout"] && f.run:
-		return f, errors.New("-timeout is for the story, and -run runs until it is interrupted")
+		return f, errors.New("-timeout cannot be used with -run, which runs until it is interrupted")
 	case f.timeout <= 0:
-		return f, fmt.Errorf("-timeout: %s is no time for a story: give more than 0s", f.timeout)
+		return f, fmt.Errorf("-timeout: %s is too short; use more than 0s", f.timeout)
 	}
 	if f.metrics == "" {
-		f.metrics = "0" // nowhere, for controller-runtime
+		f.metrics = "0" // controller-runtime's value for none
 	}
 	return f, nil
 }
 
-// errUsage is what a flag names and is not there.
+// errUsage marks errors about a flag whose file or kind does not exist.
 var errUsage = errors.New("")
 
-// cluster is how to get to the cluster, and in which namespace there its user is; nil: the API server in this process.
+// cluster returns the configuration of the cluster and the user's namespace in
+// it. A nil config means the API server in this process.
 func (f flags) cluster() (config *rest.Config, namespace string, err error) {
 	switch {
 	case f.kubeconfig != "":
@@ -160,18 +163,18 @@ func (f flags) cluster() (config *rest.Config, namespace string, err error) {
 		namespace, _, err = file.Namespace()
 	case f.run:
 		if config, err = rest.InClusterConfig(); err != nil {
-			return nil, "", fmt.Errorf("-run without -kubeconfig FILE is for a pod: %w", err)
+			return nil, "", fmt.Errorf("-run without -kubeconfig FILE must run in a pod: %w", err)
 		}
 	default:
 		return nil, "", nil
 	}
-	config.QPS = -1 // no limit, as ctrl.GetConfig has it
+	config.QPS = -1 // no limit, as in ctrl.GetConfig
 	return config, namespace, err
 }
 
 var setUpLogs sync.Once
 
-// logs says where the logs of this process go.
+// logs sets the destination of the process's logs, once.
 func logs(verbose bool, to io.Writer) { setUpLogs.Do(func() { setLogs(verbose, to) }) }
 
 func setLogs(verbose bool, to io.Writer) {

@@ -22,8 +22,9 @@ import (
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
-// told is the story, without times and without what may go unseen between two looks.
-var told = []string{
+// wantStory holds the lines of the story, without times and without lines that
+// a watch may miss.
+var wantStory = []string{
 	"operator          starts",
 	"Database orders   a person creates it",
 	"Database orders   not ready: OwnerNotFound: owner Cluster NAMESPACE/demo was not found: waiting until it is created",
@@ -32,9 +33,9 @@ var told = []string{
 	"Database orders   not ready: OwnerNotReady: owner Cluster NAMESPACE/demo is not ready: InProgress",
 	`operator          stops; in the annotation of the cluster: {"generation":1,"token":"/resourceGroups/NAMESPACE/clusters/demo/operations/1"}`,
 	"operator          starts",
-	"Cluster demo      not ready: NotSettled: the cluster is Creating: it should be Running [Creating]",
+	"Cluster demo      not ready: NotSettled: the cluster is Creating; it must be Running [Creating]",
 	"Cluster demo      ready [Running]",
-	"Database clicks   was woken: its first request came ",
+	"Database clicks   was woken; its first request came ",
 	"Cluster demo      a person stops it",
 	"Cluster demo      ready [Stopped]",
 	"Database orders   a person changes its retention to 30 days",
@@ -44,7 +45,7 @@ var told = []string{
 	"Database orders   not ready: InProgress",
 	"Database orders   ready",
 	"Cluster demo      a person deletes it",
-	"Cluster demo      not ready: HasDatabases: the cluster has databases (2): it is deleted after them [Running]",
+	"Cluster demo      not ready: HasDatabases: databases of the cluster (2) must be deleted first [Running]",
 	"Database orders   gone",
 	"Cluster demo      not ready: Deleting: the deletion is under way in the cloud [Deleting]",
 	"Cluster demo      gone",
@@ -54,27 +55,27 @@ var told = []string{
 	"  POST stop                                                            1\n",
 	"  PUT                                                                  4\n",
 	"  refused                                                              0\n",
-	"versions of a spec that something was changed for                      6\n",
-	"  changes for each at most                                             1\n",
-	"  while all databases waited, for 1s                                   0\n",
+	"versions of specs that caused changes                                  6\n",
+	"  most changes for a version                                           1\n",
+	"  during 1s in which all databases waited                              0\n",
 	"from the status of the cluster to the first request about a database   ",
 }
 
-var whereTold = regexp.MustCompile(`The story is told in the namespace (\S+)\.`)
+var storyNamespace = regexp.MustCompile(`The story runs in the namespace (\S+)\.`)
 
-// inOrder sees to it that a text has lines one after the other.
+// inOrder fails the test unless a text contains the lines in order.
 func inOrder(t *testing.T, text string, lines []string) {
 	t.Helper()
-	where := whereTold.FindStringSubmatch(text)
+	where := storyNamespace.FindStringSubmatch(text)
 	if where == nil {
-		t.Fatalf("nobody says where the story is told:\n%s", text)
+		t.Fatalf("the namespace of the story is missing:\n%s", text)
 	}
 	rest := text
 	for _, line := range lines {
 		line = strings.ReplaceAll(line, "NAMESPACE", where[1])
 		_, after, found := strings.Cut(rest, line)
 		if !found {
-			t.Fatalf("%q is missing, or not in its place:\n%s", line, text)
+			t.Fatalf("%q is missing or out of order:\n%s", line, text)
 		}
 		rest = after
 	}
@@ -86,10 +87,10 @@ func TestStory(t *testing.T) {
 	if code := run(t.Context(), nil, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
 	}
-	inOrder(t, out.String(), told)
+	inOrder(t, out.String(), wantStory)
 }
 
-// On a cluster that has never heard of the kinds.
+// TestStoryOnACluster runs the story in a cluster without the kinds.
 func TestStoryOnACluster(t *testing.T) {
 	t.Parallel()
 	fresh := &envtest.Environment{BinaryAssetsDirectory: assets()}
@@ -106,7 +107,7 @@ func TestStoryOnACluster(t *testing.T) {
 
 	for _, args := range [][]string{{"-kubeconfig", file}, {"-run", "-kubeconfig", file}} {
 		var errs bytes.Buffer
-		if code := run(t.Context(), args, io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), "give -install, or kubectl apply") {
+		if code := run(t.Context(), args, io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), "use -install or kubectl apply") {
 			t.Fatalf("%q without definitions: exit code %d: %s", args, code, &errs)
 		}
 		nothingLeft(t, api)
@@ -115,12 +116,12 @@ func TestStoryOnACluster(t *testing.T) {
 	if code := run(t.Context(), []string{"-kubeconfig", file, "-install"}, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
 	}
-	inOrder(t, out.String(), told)
+	inOrder(t, out.String(), wantStory)
 	nothingLeft(t, api)
 }
 
-// nothingLeft sees to it that a story has left nothing in a cluster. Namespaces are removed by a controller that does not run
-// here.
+// nothingLeft fails the test if a story left objects in a cluster. It accepts
+// terminating namespaces, because no controller removes them here.
 func nothingLeft(t *testing.T, api client.Client) {
 	t.Helper()
 	var namespaces corev1.NamespaceList
@@ -129,7 +130,7 @@ func nothingLeft(t *testing.T, api client.Client) {
 	}
 	for _, ns := range namespaces.Items {
 		if strings.HasPrefix(ns.Name, "windlass-") && ns.DeletionTimestamp.IsZero() {
-			t.Errorf("the namespace %s is left", ns.Name)
+			t.Errorf("the namespace %s remains", ns.Name)
 		}
 	}
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
@@ -138,21 +139,22 @@ func nothingLeft(t *testing.T, api client.Client) {
 		return len(all.Items) == 0, err
 	})
 	if err != nil {
-		t.Errorf("definitions are left: %v", err)
+		t.Errorf("definitions remain: %v", err)
 	}
 }
 
-// Whoever interrupts the story, or gives it too little time, finds nothing of it in the cluster.
+// TestInterrupted: a story that is interrupted or runs out of time leaves no
+// objects.
 func TestInterrupted(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		args   []string
-		after  string // what is printed when it is interrupted; empty: it is not
+		after  string // interrupts the story when it prints this; empty: no interrupt
 		want   string
 	}{
 		"Blocked":   {reason: "objects have finalizers", after: "OwnerNotFound", want: "interrupted"},
 		"Operation": {reason: "an operation is under way", after: "[Creating]", want: "interrupted"},
-		"Time":      {reason: "somebody waits for what does not come", args: []string{"-timeout", "5s"}, want: "out of time after 5s"},
+		"Time":      {reason: "the story does not end in time", args: []string{"-timeout", "5s"}, want: "out of time after 5s"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -164,25 +166,25 @@ func TestInterrupted(t *testing.T) {
 			if code != exitWrong || !strings.Contains(errs.String(), tc.want) {
 				t.Fatalf("%s: exit code %d: %s\n%s", tc.reason, code, &errs, out)
 			}
-			where := whereTold.FindStringSubmatch(out.String())[1]
+			where := storyNamespace.FindStringSubmatch(out.String())[1]
 			var ns corev1.Namespace
 			if err := api.Get(t.Context(), client.ObjectKey{Name: where}, &ns); err != nil || ns.DeletionTimestamp.IsZero() {
-				t.Errorf("%s: its namespace is left: %v", tc.reason, err)
+				t.Errorf("%s: the namespace remains: %v", tc.reason, err)
 			}
 			for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}} {
 				if err := api.List(t.Context(), list, client.InNamespace(where)); err != nil || meta.LenList(list) > 0 {
-					t.Errorf("%s: %d objects are left: %v", tc.reason, meta.LenList(list), err)
+					t.Errorf("%s: %d objects remain: %v", tc.reason, meta.LenList(list), err)
 				}
 			}
 			var d apiextensions.CustomResourceDefinition
 			if err := api.Get(t.Context(), client.ObjectKey{Name: "clusters.kusto.example.com"}, &d); err != nil {
-				t.Errorf("%s: a definition that was there before stays: %v", tc.reason, err)
+				t.Errorf("%s: a definition that was installed before must stay: %v", tc.reason, err)
 			}
 		})
 	}
 }
 
-// until is a buffer that does something when a text was written to it.
+// until is a buffer that calls a function when it contains a text.
 type until struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -206,8 +208,9 @@ func (u *until) String() string {
 	return u.buf.String()
 }
 
-// The operator as it is deployed: with the rights of its account, and elected. It reconciles all namespaces, so it must not
-// run beside the tests that share its API server.
+// TestRun runs the deployed operator: with the rights of its account and leader
+// election. It reconciles all namespaces, so it must not run in parallel to
+// tests with the same API server.
 func TestRun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -228,14 +231,14 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Errorf("the cluster is not ready: %v: %+v", err, c.Status)
 	}
-	// That it was elected it says in an event.
+	// An event reports the leader.
 	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
 		var events corev1.EventList
 		err := api.List(ctx, &events, client.InNamespace("kusto-operator"))
 		return len(events.Items) > 0, err
 	})
 	if err != nil {
-		t.Errorf("nobody says who was elected: %v", err)
+		t.Errorf("want an event about the leader: %v", err)
 	}
 	if err := api.Delete(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -258,20 +261,20 @@ func TestFlags(t *testing.T) {
 		reason string
 		args   []string
 		code   int
-		want   string // of what is printed
+		want   string // a part of the output
 	}{
-		"Help":          {reason: "somebody wants to know", args: []string{"-h"}, code: exitOK, want: "Usage: operator"},
-		"Unknown":       {reason: "a flag is misspelled", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
-		"Argument":      {reason: "a dash is missing", args: []string{"run"}, code: exitUsage, want: `what is "run"?`},
-		"NoFile":        {reason: "the file is not there", args: []string{"-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
-		"EmptyFile":     {reason: "a variable of the shell is not set", args: []string{"-kubeconfig", ""}, code: exitUsage, want: "is empty"},
-		"InstallHere":   {reason: "there is no cluster", args: []string{"-install"}, code: exitUsage, want: "-install goes with -kubeconfig"},
-		"MetricsHere":   {reason: "the story serves no metrics", args: []string{"-metrics", ":8080"}, code: exitUsage, want: "-metrics goes with -run"},
-		"TimeoutOfRun":  {reason: "an operator runs on", args: []string{"-run", "-timeout", "1m"}, code: exitUsage, want: "-timeout is for the story"},
-		"NoTime":        {reason: "nothing happens in no time", args: []string{"-timeout", "0s"}, code: exitUsage, want: "give more than 0s"},
-		"RunOutOfAPod":  {reason: "nobody says which cluster", args: []string{"-run"}, code: exitUsage, want: "-run without -kubeconfig FILE is for a pod"},
-		"NotADuration":  {reason: "a unit is missing", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
-		"RunNoSuchFile": {reason: "the file is not there", args: []string{"-run", "-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
+		"Help":          {reason: "the user asks for help", args: []string{"-h"}, code: exitOK, want: "Usage: operator"},
+		"Unknown":       {reason: "an unknown flag", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
+		"Argument":      {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: `unexpected argument "run"`},
+		"NoFile":        {reason: "the file does not exist", args: []string{"-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
+		"EmptyFile":     {reason: "an unset variable of the shell", args: []string{"-kubeconfig", ""}, code: exitUsage, want: "is empty"},
+		"InstallHere":   {reason: "-install without a cluster", args: []string{"-install"}, code: exitUsage, want: "-install needs -kubeconfig"},
+		"MetricsHere":   {reason: "the story serves no metrics", args: []string{"-metrics", ":8080"}, code: exitUsage, want: "-metrics needs -run"},
+		"TimeoutOfRun":  {reason: "-run has no end", args: []string{"-run", "-timeout", "1m"}, code: exitUsage, want: "-timeout cannot be used with -run"},
+		"NoTime":        {reason: "a timeout of zero", args: []string{"-timeout", "0s"}, code: exitUsage, want: "use more than 0s"},
+		"RunOutOfAPod":  {reason: "-run without a cluster", args: []string{"-run"}, code: exitUsage, want: "-run without -kubeconfig FILE must run in a pod"},
+		"NotADuration":  {reason: "a duration without a unit", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
+		"RunNoSuchFile": {reason: "the file does not exist", args: []string{"-run", "-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// advance moves a long-running operation on by one request. Without a token that request begins the operation, with a token
-// it polls it. It never waits: the next pass continues by the token. After the operation, finished reads what it made.
+// advance sends one request of a long-running operation. Without a token it
+// begins the operation; with a token it polls it. It never waits: the next pass
+// uses the token. When the operation is done, finished reads the result.
 //
-// An error of a poll leaves the operation under way, because it may go on in the cloud. Only the cloud's own word ends it:
-// that it failed, or that the cloud does not know it.
+// A failed poll leaves the operation under way, because it may continue in the
+// cloud. It ends when the cloud reports an error of the operation or does not
+// know the operation.
 func advance(cloud *Cloud, token string, begin func() (token string, err error), finished func() error) (flow.Progress, error) {
 	if token == "" {
 		token, err := begin()
@@ -36,7 +38,7 @@ func advance(cloud *Cloud, token string, begin func() (token string, err error),
 		return flow.InProgress(token, status.Again), nil
 	}
 	switch err := finished(); {
-	case notThere(err): // it was deleted since, and has to be made again
+	case notThere(err): // it was deleted meanwhile and must be created again
 		return flow.Progress{}, flow.Failed(err)
 	case err != nil:
 		return flow.Progress{}, err
@@ -44,8 +46,9 @@ func advance(cloud *Cloud, token string, begin func() (token string, err error),
 	return flow.Done(), nil
 }
 
-// remove is advance for deletions. A thing that does not exist is deleted. An operation that the cloud does not know is
-// begun again: the thing may still exist.
+// remove is advance for deletions. A thing that does not exist is deleted. A
+// deletion that the cloud does not know begins again, because the thing may
+// still exist.
 func remove(cloud *Cloud, token, id, correlation string) (flow.Progress, error) {
 	p, err := advance(cloud, token,
 		func() (string, error) { return cloud.Delete(id, correlation) },
@@ -56,9 +59,9 @@ func remove(cloud *Cloud, token, id, correlation string) (flow.Progress, error) 
 	return p, err
 }
 
-// observed makes an Observation of a GET that answered with err. If the resource does not exist, forget clears the state
-// that the status still reports: an old state would block the PUT that creates the resource again. If it exists, inSync
-// reports whether it is as the spec says.
+// observed returns the Observation of a GET with the error err. If the resource
+// does not exist, forget clears the status, because an old state would block
+// the PUT. If it exists, inSync reports whether it has the spec.
 func observed(err error, forget func(), inSync func() bool) (flow.Observation, error) {
 	switch {
 	case notThere(err):
@@ -75,7 +78,8 @@ func notThere(err error) bool {
 	return errors.As(err, &refusal) && refusal.status == http.StatusNotFound
 }
 
-// correlation says what a request is for: which object, and which version of its spec.
+// correlation names the cause of a request: an object and a version of its
+// spec.
 func correlation(obj client.Object) string {
 	return fmt.Sprintf("%s/%d", obj.GetUID(), obj.GetGeneration())
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// followed is a database whose operations are followed pass by pass, without Kubernetes.
+// followed is a database whose operations run pass by pass, without Kubernetes.
 type followed struct {
 	t     *testing.T
 	cloud *Cloud
 	clock *clock
 	d     *v1.Database
 	flow  *flow.Reconciler[*v1.Database]
-	gone  bool // its deletion was asked for
-	from  int  // requests before
+	gone  bool // its deletion is requested
+	from  int  // the number of earlier requests
 }
 
 func newFollowed(t *testing.T, days int32) *followed {
@@ -37,15 +37,15 @@ func newFollowed(t *testing.T, days int32) *followed {
 	return f
 }
 
-// pass is one pass: the time before it, and its outcome.
+// pass waits, runs one pass and returns its outcome.
 func (f *followed) pass(after time.Duration) string {
 	f.clock.after(after)
 	out := f.flow.Reconcile(f.t.Context(), f.d)
 	return strings.TrimSuffix(out.State().String()+" "+out.Reason(), " ")
 }
 
-// asked lists the verbs of the requests, without GET.
-func (f *followed) asked() string {
+// calls returns the verbs of the requests, without GET.
+func (f *followed) calls() string {
 	var verbs []string
 	for _, a := range f.cloud.Requests()[f.from:] {
 		if a.Verb != "GET" {
@@ -55,7 +55,8 @@ func (f *followed) asked() string {
 	return strings.Join(verbs, " ")
 }
 
-// Whatever a poll comes to, the cloud sees one operation at a time.
+// TestOperations: the cloud has one operation at a time, whatever the polls
+// return.
 func TestOperations(t *testing.T) {
 	const soon = askAgainIn
 	cases := map[string]struct {
@@ -63,49 +64,49 @@ func TestOperations(t *testing.T) {
 		days   int32
 		do     func(f *followed) []string
 		want   []string
-		asked  string
+		calls  string
 	}{
-		"Done": {"it is polled until it is done", 3, func(f *followed) []string {
+		"Done": {"the operation is polled until it is done", 3, func(f *followed) []string {
 			return []string{f.pass(0), f.pass(soon), f.pass(databaseTakes)}
 		}, []string{"in progress InProgress", "in progress InProgress", "ready Succeeded"}, "PUT POLL POLL"},
-		"Away": {"a poll that is not answered starts no second operation", 3, func(f *followed) []string {
-			said := []string{f.pass(0)}
+		"Away": {"a failed poll starts no second operation", 3, func(f *followed) []string {
+			outcomes := []string{f.pass(0)}
 			f.cloud.away = 3
-			return append(said, f.pass(soon), f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(soon), f.pass(databaseTakes))
 		}, []string{"in progress InProgress", "failed ServiceUnavailable", "failed ServiceUnavailable", "failed ServiceUnavailable", "ready Succeeded"}, "PUT POLL POLL POLL POLL"},
-		"AwayDeleting": {"nor does one of a deletion", 3, func(f *followed) []string {
+		"AwayDeleting": {"a failed poll of a deletion starts no second deletion", 3, func(f *followed) []string {
 			f.pass(0)
 			f.pass(databaseTakes)
 			f.from, f.gone = len(f.cloud.Requests()), true
-			said := []string{f.pass(0)}
+			outcomes := []string{f.pass(0)}
 			f.cloud.away = 2
-			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
 		}, []string{"deleting Deleting", "failed ServiceUnavailable", "failed ServiceUnavailable", "gone"}, "DELETE POLL POLL POLL"},
-		"Failed": {"an operation that failed waits for another spec, and is begun again then", longestRetention + 1, func(f *followed) []string {
-			said := []string{f.pass(0), f.pass(databaseTakes)}
+		"Failed": {"a failed operation begins again after a change of the spec", longestRetention + 1, func(f *followed) []string {
+			outcomes := []string{f.pass(0), f.pass(databaseTakes)}
 			f.d.Spec.RetentionDays = 7
-			return append(said, f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(databaseTakes))
 		}, []string{"in progress InProgress", "failed RetentionTooLong", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
-		"Forgotten": {"the cloud has lost its memory: it is made again", 3, func(f *followed) []string {
-			said := []string{f.pass(0)}
+		"Forgotten": {"an operation that the cloud forgot begins again", 3, func(f *followed) []string {
+			outcomes := []string{f.pass(0)}
 			delete(f.cloud.operations, f.cloud.things[databaseY].operation.token)
 			delete(f.cloud.things, databaseY)
-			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
 		}, []string{"in progress InProgress", "failed OperationNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
-		"ForgottenDeleting": {"the cloud has lost the operation, but not the thing: it is deleted again", 3, func(f *followed) []string {
+		"ForgottenDeleting": {"a deletion that the cloud forgot begins again, because the database exists", 3, func(f *followed) []string {
 			f.pass(0)
 			f.pass(databaseTakes)
 			f.from, f.gone = len(f.cloud.Requests()), true
-			said := []string{f.pass(0)}
+			outcomes := []string{f.pass(0)}
 			thing := f.cloud.things[databaseY]
 			delete(f.cloud.operations, thing.operation.token)
 			thing.operation = &operation{id: databaseY}
-			return append(said, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
 		}, []string{"deleting Deleting", "failed OperationNotFound", "deleting Deleting", "gone"}, "DELETE POLL DELETE POLL"},
-		"DeletedSince": {"it was deleted as soon as it was made: it is made again", 3, func(f *followed) []string {
-			said := []string{f.pass(0)}
+		"DeletedSince": {"a database that was deleted after its creation is created again", 3, func(f *followed) []string {
+			outcomes := []string{f.pass(0)}
 			delete(f.cloud.things, databaseY)
-			return append(said, f.pass(databaseTakes), f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(databaseTakes), f.pass(soon), f.pass(databaseTakes))
 		}, []string{"in progress InProgress", "failed ResourceNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
 	}
 	for name, tc := range cases {
@@ -114,8 +115,8 @@ func TestOperations(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.do(f)); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(tc.asked, f.asked()); diff != "" {
-				t.Errorf("%s: asked of the cloud: -want, +got:\n%s", tc.reason, diff)
+			if diff := cmp.Diff(tc.calls, f.calls()); diff != "" {
+				t.Errorf("%s: requests to the cloud: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -14,7 +14,8 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
 
-// NewOperator makes a manager with the reconcilers of both kinds, to be started once.
+// NewOperator returns a manager with the reconcilers of both kinds. Start it
+// once.
 func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {

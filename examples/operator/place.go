@@ -19,11 +19,12 @@ import (
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
-// tell tells the story, in this process if there is no cluster, and leaves nothing behind.
-func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (err error) {
+// runStory runs the story and removes its objects. A nil config means an API
+// server in this process.
+func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
 	defer cancel()
-	defer func() { // what broke off because of that says so
+	defer func() { // add the cause of the end to the error
 		if why := context.Cause(ctx); err != nil && why != nil && !errors.Is(err, why) {
 			err = fmt.Errorf("%w: %w", why, err)
 		}
@@ -36,7 +37,7 @@ func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (er
 			return failed
 		}
 		defer func() { err = errors.Join(err, plane.Stop()) }()
-		fmt.Fprintf(out, "An API server runs in this process; it took %d ms to start. The first object of each kind takes it two seconds.\n",
+		fmt.Fprintf(out, "An API server runs in this process; it started in %d ms. The first object of each kind takes two seconds.\n",
 			time.Since(started).Milliseconds())
 		config, open = plane.Config, openHere
 	}
@@ -49,7 +50,7 @@ func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "The story is told in the namespace %s.\n\n", p.namespace)
+	fmt.Fprintf(out, "The story runs in the namespace %s.\n\n", p.namespace)
 	s := NewStory(out, api, config, p.namespace)
 	if err := s.Tell(ctx); err != nil {
 		return err
@@ -57,15 +58,15 @@ func (f flags) tell(ctx context.Context, config *rest.Config, out io.Writer) (er
 	return s.Summary(out)
 }
 
-// place is where a story is told.
+// place is the namespace of a story.
 type place struct {
 	api       client.WithWatch
 	namespace string
-	made      *corev1.Namespace // nil: there are no namespaces
-	installed []*definition     // by us
+	made      *corev1.Namespace // nil: the namespace existed
+	installed []*definition     // by this program
 }
 
-// openHere makes a place in the API server of this process.
+// openHere prepares the API server of this process.
 func openHere(ctx context.Context, api client.WithWatch) (*place, error) {
 	p := &place{api: api, namespace: "default"}
 	all, err := definitions()
@@ -78,7 +79,7 @@ func openHere(ctx context.Context, api client.WithWatch) (*place, error) {
 	return p, p.warm(ctx, all)
 }
 
-// open makes a place in a cluster.
+// open prepares a namespace of a cluster.
 func (f flags) open(ctx context.Context, api client.WithWatch) (*place, error) {
 	p := &place{api: api}
 	all, err := definitions()
@@ -102,7 +103,7 @@ func (f flags) open(ctx context.Context, api client.WithWatch) (*place, error) {
 	return p, p.warm(ctx, all)
 }
 
-// installed says what to do if the kinds are not known to a cluster.
+// installed returns an error with the fix if a cluster does not have the kinds.
 func installed(api client.Client) error {
 	for _, obj := range []client.Object{&v1.Cluster{}, &v1.Database{}} {
 		gvk, err := api.GroupVersionKindFor(obj)
@@ -113,7 +114,7 @@ func installed(api client.Client) error {
 		switch {
 		case meta.IsNoMatchError(err):
 			return fmt.Errorf("the kind %s is not installed in the cluster: "+
-				"give -install, or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
+				"use -install or kubectl apply -f examples/operator/config/crd%w", gvk.Kind, errUsage)
 		case err != nil:
 			return err
 		}
@@ -121,7 +122,7 @@ func installed(api client.Client) error {
 	return nil
 }
 
-// warm has all first creations behind it, at the same time.
+// warm creates the first object of all kinds concurrently.
 func (p *place) warm(ctx context.Context, all []*definition) error {
 	ended := make(chan error)
 	for _, d := range all {
@@ -134,8 +135,9 @@ func (p *place) warm(ctx context.Context, all []*definition) error {
 	return err
 }
 
-// close removes what was made in a cluster, also what a story that was interrupted has left. There is no operator any more
-// that would take the finalizers away, and no cloud that would have to be cleaned up.
+// close removes the objects of the story from a cluster, also after an
+// interrupt. The operator has stopped, so close removes the finalizers. The
+// simulated cloud needs no cleanup.
 func (p *place) close() (err error) {
 	if p == nil || p.made == nil && len(p.installed) == 0 {
 		return nil
@@ -174,7 +176,7 @@ func (p *place) empty(ctx context.Context) error {
 	return nil
 }
 
-// newClient is how the person gets to the API server.
+// newClient returns the client of the person.
 func newClient(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensions.AddToScheme, v1.AddToScheme} {
@@ -185,7 +187,7 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// serve runs the operator.
+// serve installs the definitions if requested, and runs the operator.
 func (f flags) serve(ctx context.Context, config *rest.Config, namespace string) error {
 	api, err := newClient(config)
 	if err != nil {

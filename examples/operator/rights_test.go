@@ -13,18 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The operator may do what the generated role says and nothing else, and the story goes as told. What the role allows and the
-// operators did not do is listed here, with the reason; and what they only do at times.
+// TestRights: the story runs with the rights of the generated role only. The
+// test lists the rights that the story does not use, or not always, with the
+// reason.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	unused := map[string]string{
-		"events.k8s.io patch events":                           "an event that comes again and again is counted in place",
-		"apiextensions.k8s.io list customresourcedefinitions":  "kinds that are waited for and not installed yet, which those of others may be",
-		"apiextensions.k8s.io watch customresourcedefinitions": "likewise",
+		"events.k8s.io patch events":                           "a repeated event increases a counter",
+		"apiextensions.k8s.io list customresourcedefinitions":  "notices when a missing kind is installed",
+		"apiextensions.k8s.io watch customresourcedefinitions": "notices when a missing kind is installed",
 	}
 	rare := map[string]string{
-		"kusto.example.com get clusters":  "read live where the cache does not have yet what was written, or after a write that failed",
-		"kusto.example.com get databases": "likewise",
+		"kusto.example.com get clusters":  "a live read if the cache is stale or after a failed write",
+		"kusto.example.com get databases": "a live read if the cache is stale or after a failed write",
 	}
 	as := rest.CopyConfig(config)
 	as.Impersonate.UserName = account
@@ -64,7 +65,7 @@ func TestRights(t *testing.T) {
 	}
 	for right := range used {
 		if !granted[right] {
-			t.Errorf("the operator asked for something that it has no right to: %s", right)
+			t.Errorf("the operator used a right that it does not have: %s", right)
 		}
 	}
 	var want []string
@@ -74,6 +75,6 @@ func TestRights(t *testing.T) {
 	slices.Sort(idle)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, idle); diff != "" {
-		t.Errorf("rights that nobody used (-listed +found):\n%s", diff)
+		t.Errorf("unused rights: -listed, +found:\n%s", diff)
 	}
 }

@@ -11,14 +11,14 @@ import (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update,namespace=kusto-operator
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch,namespace=kusto-operator
 
-// serve is the operator as it is deployed: for all namespaces, one of its replicas at a time, until the context is done.
-// The lease that says which one is in a namespace of the operator's own.
+// serve runs the operator as it is deployed: for all namespaces, one replica at
+// a time, until the context ends. namespace has the lease of the leader.
 func serve(ctx context.Context, config *rest.Config, namespace, metrics string) error {
 	mgr, err := NewOperator(config, NewCloud(), ctrl.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "operator.kusto.example.com",
 		LeaderElectionNamespace:       namespace,
-		LeaderElectionReleaseOnCancel: true, // the program ends when the manager does
+		LeaderElectionReleaseOnCancel: true, // the program ends after the manager
 		Metrics:                       metricsserver.Options{BindAddress: metrics},
 	})
 	if err != nil {

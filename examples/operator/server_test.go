@@ -19,7 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// A real API server for all tests that need one, each in a namespace of its own. The definitions and roles are installed.
+// All tests share one API server, each in its own namespace. The definitions
+// and roles are installed.
 var (
 	server *envtest.Environment
 	config *rest.Config
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		logs(false, os.Stderr)
 		if _, err := os.Stat(filepath.Join(assets(), "kube-apiserver")); err != nil {
-			fmt.Fprintf(os.Stderr, "there is no kube-apiserver in %s: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)\n", assets())
+			fmt.Fprintf(os.Stderr, "no kube-apiserver in %s: build it with make envtest, or set KUBEBUILDER_ASSETS\n", assets())
 			return 1
 		}
 		server = &envtest.Environment{BinaryAssetsDirectory: assets(), CRDDirectoryPaths: []string{"config/crd"}, ErrorIfCRDPathMissing: true}
@@ -52,7 +53,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// assets is where the binaries of the API server and of etcd are.
+// assets returns the folder with the binaries of the API server and of etcd.
 func assets() string {
 	if folder := os.Getenv("KUBEBUILDER_ASSETS"); folder != "" {
 		return folder
@@ -61,7 +62,7 @@ func assets() string {
 	return folder
 }
 
-// apply creates what is in files.
+// apply creates the objects of files.
 func apply(files ...string) error {
 	for _, file := range files {
 		objects, err := load(file)
@@ -95,7 +96,7 @@ func load(file string) (all []*unstructured.Unstructured, err error) {
 	}
 }
 
-// namespace makes a namespace for a test.
+// namespace creates a namespace for a test.
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -105,7 +106,8 @@ func namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// kubeconfig writes a file for a server. as is whose rights are used; empty: those of an administrator.
+// kubeconfig writes a configuration file for a server. as is the user; empty:
+// an administrator.
 func kubeconfig(t *testing.T, of *envtest.Environment, as, namespace string) string {
 	t.Helper()
 	c, err := clientcmd.Load(of.KubeConfig)
@@ -125,5 +127,5 @@ func kubeconfig(t *testing.T, of *envtest.Environment, as, namespace string) str
 	return file
 }
 
-// account is who the operator is when it is deployed.
+// account is the user of the deployed operator.
 const account = "system:serviceaccount:kusto-operator:kusto-operator"

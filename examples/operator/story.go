@@ -19,27 +19,28 @@ import (
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
-// Story is what a person does to a cluster and its databases, and what an operator and a cloud make of that.
+// Story runs the actions of a person on a cluster and its databases, with an
+// operator and a cloud.
 type Story struct {
-	person    client.WithWatch // who makes and changes the objects
-	operator  *rest.Config     // how the operator gets to the API server
-	namespace string           // where it all happens
+	person    client.WithWatch // the client of the person
+	operator  *rest.Config     // the operator's connection to the API server
+	namespace string           // the namespace of all objects
 	cloud     *Cloud
-	traffic   *Traffic // what the operator asks of the API server
+	traffic   *Traffic // the operator's requests to the API server
 	line      *Timeline
 
-	stop    func() error // stops the operator that runs
+	stop    func() error // stops the running operator
 	figures Figures
 }
 
-// The cast.
+// The objects of the story.
 const (
 	demo   = "Cluster demo"
 	orders = "Database orders"
 	clicks = "Database clicks"
 )
 
-// NewStory puts one together. Nothing has happened yet.
+// NewStory returns a story that has not begun.
 func NewStory(out io.Writer, person client.WithWatch, operator *rest.Config, namespace string) *Story {
 	s := &Story{person: person, namespace: namespace, cloud: NewCloud(), traffic: &Traffic{}, line: NewTimeline(out)}
 	s.operator = s.traffic.Of(operator)
@@ -47,7 +48,7 @@ func NewStory(out io.Writer, person client.WithWatch, operator *rest.Config, nam
 	return s
 }
 
-// Tell makes it all happen. The error says what did not.
+// Tell runs the story. Its error names the step that failed.
 func (s *Story) Tell(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,7 +66,8 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 	return nil
 }
 
-// Databases wait for a cluster that is not there. That costs nothing.
+// databasesComeFirst creates databases without a cluster. Waiting sends no
+// requests.
 func (s *Story) databasesComeFirst(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
@@ -79,7 +81,7 @@ func (s *Story) databasesComeFirst(ctx context.Context) error {
 	if err := s.both(ctx, "OwnerNotFound", because("OwnerNotFound")); err != nil {
 		return err
 	}
-	if err := s.traffic.Quiet(ctx, 300*time.Millisecond); err != nil { // events are written a little later
+	if err := s.traffic.Quiet(ctx, 300*time.Millisecond); err != nil { // events are written later
 		return err
 	}
 	before := len(s.traffic.Requests())
@@ -90,10 +92,10 @@ func (s *Story) databasesComeFirst(ctx context.Context) error {
 	return nil
 }
 
-// quietFor is how long it is counted what waiting costs.
+// quietFor is the period in which requests of waiting databases are counted.
 const quietFor = time.Second
 
-// The operation of a cluster goes on in the cloud, and its databases wait for that.
+// clusterIsCreated creates the cluster. Its databases wait for its operation.
 func (s *Story) clusterIsCreated(ctx context.Context) error {
 	s.line.Say(demo, "a person creates it")
 	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "demo"}, Spec: v1.ClusterSpec{Size: 2}}
@@ -106,7 +108,8 @@ func (s *Story) clusterIsCreated(ctx context.Context) error {
 	return s.both(ctx, "OwnerNotReady", because("OwnerNotReady"))
 }
 
-// The operator is stopped in the middle of the operation. The next one knows nothing but what is in the objects.
+// operatorRestarts stops the operator during the operation. The next operator
+// has only the state in the objects.
 func (s *Story) operatorRestarts(ctx context.Context) error {
 	if err := pause(ctx, clusterTakes/3); err != nil {
 		return err
@@ -119,7 +122,7 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 		return err
 	}
 	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionOperation)
-	if s.figures.Kept = stored != nil; stored != nil {
+	if s.figures.TokenStored = stored != nil; stored != nil {
 		s.line.Say("operator", "stops; in the status of the cluster: %s", stored.Message)
 	}
 	if err := pause(ctx, clusterTakes/6); err != nil {
@@ -128,7 +131,7 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 	return s.start(ctx)
 }
 
-// The cluster runs, and its databases are woken.
+// clusterRuns waits until the cluster runs and its databases are woken.
 func (s *Story) clusterRuns(ctx context.Context) error {
 	if err := s.line.Until(ctx, demo, "ready", isReady); err != nil {
 		return err
@@ -140,7 +143,8 @@ func (s *Story) clusterRuns(ctx context.Context) error {
 	return nil
 }
 
-// A stopped cluster is ready, as that is what its spec says. Databases are not touched; one that is changed waits.
+// clusterIsStopped stops the cluster. It is Ready, because its spec asks for
+// that. A changed database waits.
 func (s *Story) clusterIsStopped(ctx context.Context) error {
 	before := len(s.cloud.Requests())
 	if err := s.change(ctx, demo, "a person stops it", &v1.Cluster{}, "demo", `{"spec":{"stopped":true}}`); err != nil {
@@ -165,26 +169,27 @@ func (s *Story) clusterIsStopped(ctx context.Context) error {
 	return nil
 }
 
-// The cluster starts again. Who waited is woken, and nobody else.
+// clusterIsStarted starts the cluster. Only the waiting database is woken.
 func (s *Story) clusterIsStarted(ctx context.Context) error {
 	before := len(s.cloud.Requests())
 	if err := s.change(ctx, demo, "a person starts it", &v1.Cluster{}, "demo", `{"spec":{"stopped":false}}`); err != nil {
 		return err
 	}
-	// The database is ready only after the cluster is.
+	// The database becomes ready after the cluster.
 	if err := s.line.Until(ctx, orders, "ready", isReady); err != nil {
 		return err
 	}
 	s.woken("orders")
 	for _, a := range s.cloud.Requests()[before:] {
 		if a.ID == databaseID(s.namespace, "demo", "clicks") {
-			s.figures.WokenForNothing++
+			s.figures.NeedlessRequests++
 		}
 	}
 	return nil
 }
 
-// All is deleted at once, and goes in the right order.
+// allIsDeleted deletes all objects at once. The databases are gone before the
+// cluster.
 func (s *Story) allIsDeleted(ctx context.Context) error {
 	for _, d := range []client.Object{s.cluster("demo"), s.database("orders"), s.database("clicks")} {
 		object, _, _ := seen(d)
@@ -200,13 +205,15 @@ func (s *Story) allIsDeleted(ctx context.Context) error {
 	return s.line.Until(ctx, demo, "gone", gone)
 }
 
-// start starts an operator, as if the process was a new one: nothing is left of the one before.
+// start starts an operator without any state of the last one, like a new
+// process.
 func (s *Story) start(ctx context.Context) error {
 	skip := true
 	mgr, err := NewOperator(s.operator, s.cloud, ctrl.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
-		// Names are checked for the sake of metrics, once in a process.
+		// Controller names must be unique in a process, because metrics use
+		// them.
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
 	if err != nil {
@@ -224,7 +231,7 @@ func (s *Story) start(ctx context.Context) error {
 	return nil
 }
 
-// pause lets time go by.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -249,7 +256,7 @@ func (s *Story) database(name string) *v1.Database {
 	}
 }
 
-// change is a person's change of an object. What is seen of the object before does not count any more.
+// change patches an object and waits until the timeline has the new generation.
 func (s *Story) change(ctx context.Context, object, what string, obj client.Object, name, patch string) error {
 	s.line.Say(object, "%s", what)
 	obj.SetNamespace(s.namespace)
@@ -271,7 +278,8 @@ func because(reason string) func(Seen) bool {
 	return func(now Seen) bool { return now.Ready == metav1.ConditionFalse && now.Reason == reason }
 }
 
-// woken notes how long it took from the write of the cluster's status to the first request about each database.
+// woken records the time from the write of the cluster's status to the first
+// request about each database.
 func (s *Story) woken(names ...string) {
 	var written time.Time
 	for _, r := range s.traffic.Requests() {
@@ -283,7 +291,7 @@ func (s *Story) woken(names ...string) {
 		for _, a := range s.cloud.Requests() {
 			if a.ID == databaseID(s.namespace, "demo", name) && a.At.After(written) {
 				took := a.At.Sub(written)
-				s.line.Say("Database "+name, "was woken: its first request came %s after the cluster's status was sent",
+				s.line.Say("Database "+name, "was woken; its first request came %s after the cluster's status was written",
 					took.Round(100*time.Microsecond))
 				s.figures.Woken = append(s.figures.Woken, took)
 				break

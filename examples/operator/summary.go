@@ -9,23 +9,25 @@ import (
 	"time"
 )
 
-// Figures is what was measured while the story went on.
+// Figures holds the measurements of a story.
 type Figures struct {
-	WhileBlocked    int             // requests to the API server while all databases waited
-	Kept            bool            // the token of the operation outlived the operator
-	WhileStopped    int             // requests to the cloud about databases since a person has stopped the cluster
-	WokenForNothing int             // requests about a database that waited for nothing
-	Woken           []time.Duration // from the status of the cluster to the first request about each database that waited for it
+	WhileBlocked     int             // requests to the API server while all databases waited
+	TokenStored      bool            // the object had the operation's token after the operator stopped
+	WhileStopped     int             // requests to the cloud about databases of the stopped cluster
+	NeedlessRequests int             // requests about a database that did not wait
+	Woken            []time.Duration // from the cluster's status to the first request about each waiting database
 }
 
-// wakesWithin is what counts as woken, even on a busy machine. Who is not woken looks by itself at the resync, in an hour.
+// wakesWithin is the limit for a wake-up, even on a busy machine. Without a
+// wake-up a database waits for the resync of an hour.
 const wakesWithin = 3 * time.Second
 
-// Summary prints what was asked of whom. Its error says what is not as told.
+// Summary prints the requests. Its error lists the differences from the
+// expected story.
 func (s *Story) Summary(out io.Writer) error {
-	asked := s.cloud.Requests()
+	calls := s.cloud.Requests()
 	verbs, changes, refused := map[string]int{}, map[string]int{}, 0
-	for _, a := range asked {
+	for _, a := range calls {
 		verbs[a.Verb]++
 		if a.Verb == "PUT" || strings.HasPrefix(a.Verb, "POST") {
 			changes[a.Correlation]++
@@ -40,17 +42,17 @@ func (s *Story) Summary(out io.Writer) error {
 	}
 	row := func(what string, value any) { fmt.Fprintf(out, "%-70s %v\n", what, value) }
 	fmt.Fprintln(out)
-	row("requests to the cloud", len(asked))
+	row("requests to the cloud", len(calls))
 	for _, verb := range sorted(verbs) {
 		row("  "+verb, verbs[verb])
 	}
 	row("  refused", refused)
-	row("versions of a spec that something was changed for", len(changes))
-	row("  changes for each at most", most)
+	row("versions of specs that caused changes", len(changes))
+	row("  most changes for a version", most)
 	row("requests to the API server by the operators", len(s.traffic.Requests()))
-	row(fmt.Sprintf("  while all databases waited, for %s", quietFor), s.figures.WhileBlocked)
+	row(fmt.Sprintf("  during %s in which all databases waited", quietFor), s.figures.WhileBlocked)
 	row("requests to the cloud about the databases of a stopped cluster", s.figures.WhileStopped)
-	row("requests to the cloud about a database that waited for nothing", s.figures.WokenForNothing)
+	row("requests to the cloud about a database that did not wait", s.figures.NeedlessRequests)
 	slices.Sort(s.figures.Woken)
 	for i, took := range s.figures.Woken {
 		label := "from the status of the cluster to the first request about a database"
@@ -62,7 +64,7 @@ func (s *Story) Summary(out io.Writer) error {
 	return s.differs(changes, refused, most)
 }
 
-// differs says what is not as told.
+// differs returns the differences from the expected story.
 func (s *Story) differs(changes map[string]int, refused, most int) error {
 	f := s.figures
 	var all []error
@@ -72,15 +74,15 @@ func (s *Story) differs(changes map[string]int, refused, most int) error {
 		}
 	}
 	expect(refused == 0, "the cloud refused %d requests", refused)
-	expect(most == 1, "for one version of a spec the cloud was changed %d times", most)
-	expect(len(changes) == 6, "for %d versions of specs the cloud was changed, and there were 6", len(changes))
-	expect(f.Kept, "the operator kept no token in the cluster when it was stopped")
-	expect(f.WhileBlocked == 0, "waiting cost %d requests to the API server", f.WhileBlocked)
-	expect(f.WhileStopped == 0, "the cloud was asked %d times about databases of a stopped cluster", f.WhileStopped)
-	expect(f.WokenForNothing == 0, "a database that waited for nothing was looked at: %d requests", f.WokenForNothing)
-	expect(len(f.Woken) == 3, "%d databases were woken, and 3 waited", len(f.Woken))
+	expect(most == 1, "%d changes for one version of a spec, want 1", most)
+	expect(len(changes) == 6, "changes for %d versions of specs, want 6", len(changes))
+	expect(f.TokenStored, "the cluster had no token after the operator stopped")
+	expect(f.WhileBlocked == 0, "%d requests to the API server while all databases waited, want 0", f.WhileBlocked)
+	expect(f.WhileStopped == 0, "%d requests to the cloud about databases of a stopped cluster, want 0", f.WhileStopped)
+	expect(f.NeedlessRequests == 0, "%d requests about a database that did not wait, want 0", f.NeedlessRequests)
+	expect(len(f.Woken) == 3, "%d databases were woken, want 3", len(f.Woken))
 	for _, took := range f.Woken {
-		expect(took < wakesWithin, "a database was woken after %s, which is no wake-up", took)
+		expect(took < wakesWithin, "a database was woken after %s, which is too late for a wake-up", took)
 	}
 	return errors.Join(all...)
 }

@@ -16,32 +16,34 @@ import (
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
-// Timeline prints what happens to the objects of a namespace, as whoever watches them sees it: each verdict once. It
-// remembers how they are, for those who wait for something.
+// Timeline prints the changes of a namespace's objects, as a watch reports
+// them: each verdict once. It stores the last state of each object for
+// [Timeline.Until].
 type Timeline struct {
 	out   io.Writer
 	start time.Time
 
 	mu      sync.Mutex
-	objects map[string]Seen // by "Cluster demo"
+	objects map[string]Seen // the key is "Cluster demo"
 	changed chan struct{}   // closed at the next change
 }
 
-// Seen is an object as it was last seen. The zero Seen is one that is not there.
+// Seen is the last known state of an object. It is zero for an object that does
+// not exist.
 type Seen struct {
-	Ready      metav1.ConditionStatus // empty: it says nothing of this generation of its spec
+	Ready      metav1.ConditionStatus // empty: not reported for this generation of the spec
 	Reason     string
 	Message    string
 	State      v1.State // of clusters
 	Generation int64
 }
 
-// NewTimeline makes one that begins now.
+// NewTimeline returns a timeline that begins now.
 func NewTimeline(out io.Writer) *Timeline {
 	return &Timeline{out: out, start: time.Now(), objects: map[string]Seen{}, changed: make(chan struct{})}
 }
 
-// Say prints a line about something that is no verdict.
+// Say prints a line about an object.
 func (t *Timeline) Say(object, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,24 +54,24 @@ func (t *Timeline) say(object, what string) {
 	fmt.Fprintf(t.out, "%6d ms  %-16s  %s\n", time.Since(t.start).Milliseconds(), object, what)
 }
 
-// Until waits until an object is as wanted.
-func (t *Timeline) Until(ctx context.Context, object, what string, wanted func(Seen) bool) error {
+// Until waits until an object fulfils a condition.
+func (t *Timeline) Until(ctx context.Context, object, what string, done func(Seen) bool) error {
 	for {
 		t.mu.Lock()
 		now, changed := t.objects[object], t.changed
 		t.mu.Unlock()
-		if wanted(now) {
+		if done(now) {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("%s should be %s, and is %s: %w", object, what, now, context.Cause(ctx))
+			return fmt.Errorf("%s must become %s, but is %s: %w", object, what, now, context.Cause(ctx))
 		}
 	}
 }
 
-// String is what a person wants to know of an object.
+// String describes the state for the timeline.
 func (s Seen) String() string {
 	what := ""
 	switch {
@@ -90,7 +92,7 @@ func (s Seen) String() string {
 	return what
 }
 
-// Watch follows the objects of a namespace until the context is done.
+// Watch follows the objects of a namespace until the context ends.
 func (t *Timeline) Watch(ctx context.Context, api client.WithWatch, namespace string) error {
 	for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}} {
 		if err := t.watch(ctx, api, namespace, list); err != nil {
@@ -109,8 +111,8 @@ func (t *Timeline) watch(ctx context.Context, api client.WithWatch, namespace st
 		for event := range events.ResultChan() {
 			t.event(event)
 		}
-		if ctx.Err() == nil { // servers do so after half an hour or more
-			t.Say("timeline", "the API server has ended the watch: what comes is not seen")
+		if ctx.Err() == nil { // a server ends a watch after half an hour or more
+			t.Say("timeline", "the API server has ended the watch; later changes are not printed")
 		}
 	}()
 	return nil
@@ -141,7 +143,7 @@ func (t *Timeline) event(e watch.Event) {
 	}
 }
 
-// seen is what an event says of its object.
+// seen returns the state of an event's object.
 func seen(obj runtime.Object) (object string, s Seen, ok bool) {
 	var conditions []metav1.Condition
 	switch o := obj.(type) {

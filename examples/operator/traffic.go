@@ -10,20 +10,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Traffic is what an operator asks of the API server.
+// Traffic records the requests of an operator to the API server.
 type Traffic struct {
 	mu       sync.Mutex
 	requests []Request
 }
 
-// Request is one, as "patch clusters/status".
+// Request is a request, such as "patch clusters/status".
 type Request struct {
 	At             time.Time
 	Group          string
-	Verb, Resource string // as roles have them
+	Verb, Resource string // as in a role
 }
 
-// Of gives a configuration whose requests are noted.
+// Of returns a configuration that records its requests.
 func (t *Traffic) Of(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -47,14 +47,14 @@ func (t *Traffic) note(r *http.Request) {
 	t.requests = append(t.requests, request)
 }
 
-// Requests is what was asked up to now.
+// Requests returns the requests so far.
 func (t *Traffic) Requests() []Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]Request(nil), t.requests...)
 }
 
-// Quiet waits until nothing was asked for a while.
+// Quiet waits until there was no request for a while.
 func (t *Traffic) Quiet(ctx context.Context, while time.Duration) error {
 	since := time.Now()
 	for n := len(t.Requests()); time.Since(since) < while; {
@@ -70,7 +70,8 @@ func (t *Traffic) Quiet(ctx context.Context, while time.Duration) error {
 	return nil
 }
 
-// requestOf says what a request is for, in the words of roles: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
+// requestOf parses a request in the terms of roles:
+// /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
 func requestOf(r *http.Request) Request {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	group := ""

@@ -12,16 +12,16 @@ func TestRequestOf(t *testing.T) {
 		path   string
 		want   Request
 	}{
-		"List":    {reason: "all namespaces", method: "GET", path: "/apis/g/v1/things", want: Request{Group: "g", Verb: "list", Resource: "things"}},
-		"Watch":   {reason: "a list that goes on", method: "GET", path: "/apis/g/v1/namespaces/n/things?watch=true", want: Request{Group: "g", Verb: "watch", Resource: "things"}},
-		"Get":     {reason: "one of them", method: "GET", path: "/apis/g/v1/namespaces/n/things/x", want: Request{Group: "g", Verb: "get", Resource: "things"}},
-		"Status":  {reason: "a part of one", method: "PATCH", path: "/apis/g/v1/namespaces/n/things/x/status", want: Request{Group: "g", Verb: "patch", Resource: "things/status"}},
-		"Core":    {reason: "a group without a name", method: "POST", path: "/api/v1/namespaces/n/events", want: Request{Verb: "create", Resource: "events"}},
+		"List":    {reason: "a list of all namespaces", method: "GET", path: "/apis/g/v1/things", want: Request{Group: "g", Verb: "list", Resource: "things"}},
+		"Watch":   {reason: "a watch", method: "GET", path: "/apis/g/v1/namespaces/n/things?watch=true", want: Request{Group: "g", Verb: "watch", Resource: "things"}},
+		"Get":     {reason: "one object", method: "GET", path: "/apis/g/v1/namespaces/n/things/x", want: Request{Group: "g", Verb: "get", Resource: "things"}},
+		"Status":  {reason: "a subresource", method: "PATCH", path: "/apis/g/v1/namespaces/n/things/x/status", want: Request{Group: "g", Verb: "patch", Resource: "things/status"}},
+		"Core":    {reason: "the core group has no name", method: "POST", path: "/api/v1/namespaces/n/events", want: Request{Verb: "create", Resource: "events"}},
 		"Cluster": {reason: "no namespace", method: "GET", path: "/apis/g/v1/things/x", want: Request{Group: "g", Verb: "get", Resource: "things"}},
 		"Lease":   {reason: "a replacement", method: "PUT", path: "/apis/g/v1/namespaces/n/leases/x", want: Request{Group: "g", Verb: "update", Resource: "leases"}},
-		"Groups":  {reason: "what there is", method: "GET", path: "/apis", want: Request{Verb: "get", Resource: "discovery"}},
-		"Kinds":   {reason: "what there is", method: "GET", path: "/apis/g/v1", want: Request{Verb: "get", Resource: "discovery"}},
-		"Old":     {reason: "what there is", method: "GET", path: "/api/v1", want: Request{Verb: "get", Resource: "discovery"}},
+		"Groups":  {reason: "discovery", method: "GET", path: "/apis", want: Request{Verb: "get", Resource: "discovery"}},
+		"Kinds":   {reason: "discovery", method: "GET", path: "/apis/g/v1", want: Request{Verb: "get", Resource: "discovery"}},
+		"Old":     {reason: "discovery", method: "GET", path: "/api/v1", want: Request{Verb: "get", Resource: "discovery"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,9 +6,10 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// endpointExtensions is what is special about private endpoints: one that Azure has made is of no use until the owner of
-// the service at the other end has approved each of its connections. That defers Ready and nothing else; while it is
-// waited for nothing is written again, since Get says that the endpoint is as the spec says.
+// endpointExtensions returns the check of private endpoints. A new endpoint
+// works after the owner of the service has approved each of its connections.
+// The check only defers Ready. Meanwhile the flow does not write, because Get
+// reports InSync.
 func endpointExtensions() flow.Extensions[*Endpoint] {
 	return flow.Extensions[*Endpoint]{
 		PostCheck: chain.New(
@@ -17,7 +18,7 @@ func endpointExtensions() flow.Extensions[*Endpoint] {
 				func(c Connection) checks.Approval {
 					return checks.Approval{Name: "connection " + c.Name, Status: c.Status, Description: c.Description}
 				},
-				checks.WithMinimum(1), // an endpoint that leads nowhere is not ready
+				checks.WithMinimum(1), // an endpoint without connections is not ready
 			),
 		),
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestFlow runs the flow of endpoints.go without a cloud: a missing approval defers Ready, and the flow writes once.
+// TestFlow runs the flow of endpoints.go without a cloud. A missing approval
+// defers Ready, and the flow writes once.
 func TestFlow(t *testing.T) {
 	e := &Endpoint{Name: "one"}
 	status := func(status string) func() {

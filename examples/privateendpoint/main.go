@@ -1,8 +1,10 @@
-// Command privateendpoint reconciles private endpoints that wait for people to approve their connections.
+// Command privateendpoint reconciles private endpoints that wait for people to
+// approve their connections.
 //
-// Read endpoints.go first: it is short, it is all that is special about private endpoints, and it is what to copy.
-// operations.go is how an endpoint is read from Azure and written to it. All else is around that: script.go says what
-// people do, simulation.go sets up a run, and report.go prints what an operator saw.
+// Read endpoints.go first and copy from it: it has the check of private
+// endpoints. operations.go reads an endpoint from Azure and writes it. The rest
+// is the simulation: script.go has the actions of people, simulation.go sets up
+// a run, and report.go prints the conditions.
 package main
 
 import (
@@ -17,28 +19,28 @@ import (
 
 const usage = `Usage: privateendpoint [-timeout D] [-explain NAME [-at D] [-json]]
 
-Reconciles private endpoints, each with a story of its own: the connection is approved by a rule, or by a person after a
-while, or rejected, or disconnected after it was in use, or nothing is said of it at first. The requests go through the
-real Azure SDK to a small simulated Azure. Time is virtual, so a run takes a moment and is always the same.
+Reconciles private endpoints, each with its own story: the connection is approved by a rule, approved by a person after
+a while, rejected, disconnected while in use, or has no status at first. The Azure SDK sends the requests to a small
+simulated Azure. Time is virtual: a run takes a moment, and all runs are equal.
 
-It prints a timeline (what people do; when each endpoint is looked at, where it stopped and why, when it is looked at
-again), what stood in the status of each endpoint since when, and what was sent to Azure. What only a person can mend is
-looked at at the resync, which is every 5 minutes here and about every hour by default.
+It prints a timeline (actions of people; passes with blocking link, cause and next pass), the conditions of each
+endpoint over time, and the requests to Azure. A rejected connection is read again at the resync, every 5 minutes here
+and about every hour by default.
 
-  -timeout D       how long, in virtual time, each endpoint has to reach the end of its story (default 30m0s)
-  -explain NAME    run quietly, then say why the endpoint NAME is where it is
-  -at D            with -explain: ask after D of virtual time (default: in the end)
-  -json            with -explain: answer in JSON
+  -timeout D       the limit for all stories to end, in virtual time (default 30m0s)
+  -explain NAME    run without output, then explain the state of the endpoint NAME
+  -at D            with -explain: explain after D of virtual time (default: at the end)
+  -json            with -explain: print JSON
   -h               this text
 
 Endpoints: web, billing, audit, partner, legacy, reports, gateway.
 
-Exit codes: 0 each story came to its end, or was explained; 1 not each in time; 2 a flag is wrong.
+Exit codes: 0 all stories have ended, or the endpoint was explained; 1 not all ended in time; 2 a flag is wrong.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "privateendpoint", Usage: usage, Timeout: 30 * time.Minute,
@@ -53,14 +55,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}.Run(args, stdout, stderr)
 }
 
-// show runs the stories and prints all there is to see. Its error says which endpoints are not at their end in time.
+// show prints a run of the stories. Its error names the endpoints whose story
+// has not ended in time.
 func show(out io.Writer, timeout time.Duration) error {
 	with, err := NewSimulation(stories, true)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
-	if err := with.engine.Show(ctx, out, timeout, with.done, with.late, "each story has come to its end"); err != nil {
+	if err := with.engine.Show(ctx, out, timeout, with.done, with.late, "all stories have ended"); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "The flow that ran:\n\n%s\n", with.endpoints)

@@ -47,30 +47,30 @@ func TestStories(t *testing.T) {
 			"again in 1m (slow)",
 			`03:00  Endpoint billing      * the owner of the service on connection billing: Approved, "welcome"`,
 			"03:30  Endpoint billing      ready"}},
-		"audit": {"a no is not tried again until the resync, and seen there when it became a yes", []string{
+		"audit": {"a rejection waits for the resync, which sees the approval", []string{
 			"01:00  Endpoint audit        * the owner of the service on connection audit: Rejected",
 			"01:30  Endpoint audit        blocked at PostCheck by ApprovalPending: ApprovalRejected",
 			"connection audit was rejected: a person has to approve it or to remove it (ask the security team first)",
 			"again in 5m (on change)",
 			"05:00  Endpoint audit        * the owner of the service on connection audit: Approved",
 			"06:30  Endpoint audit        ready"}},
-		"partner": {"a no stays a no", []string{
+		"partner": {"a rejection stays", []string{
 			"02:00  Endpoint partner      * the owner of the service on connection partner: Rejected",
 			"02:30  Endpoint partner      blocked at PostCheck by ApprovalPending: ApprovalRejected",
 			"again in 5m (on change)",
-			"each story has come to its end"}},
-		"legacy": {"what was in use is taken away", []string{
+			"all stories have ended"}},
+		"legacy": {"a connection in use is disconnected", []string{
 			"01:30  Endpoint legacy       ready",
 			"04:00  Endpoint legacy       * the owner of the service on connection legacy: Disconnected",
 			"06:30  Endpoint legacy       blocked at PostCheck by ApprovalPending: ApprovalDisconnected",
 			"connection legacy was disconnected: a person has to connect it again (the server has moved)"}},
-		"reports": {"nothing is said at first", []string{
+		"reports": {"the connection has no status at first", []string{
 			"00:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalAbsent",
 			"connection reports has no approval status yet",
 			"02:00  Endpoint reports      * the service on connection reports: Pending",
 			"02:30  Endpoint reports      blocked at PostCheck by ApprovalPending: ApprovalPending",
 			"04:30  Endpoint reports      ready"}},
-		"gateway": {"both have to say yes", []string{
+		"gateway": {"both owners have to approve", []string{
 			"connection files must be approved by a person (awaiting approval); connection keys must be approved",
 			"01:00  Endpoint gateway      * the owner of the service on connection files: Approved",
 			"01:30  Endpoint gateway      blocked at PostCheck by ApprovalPending: ApprovalPending",
@@ -78,24 +78,24 @@ func TestStories(t *testing.T) {
 			"05:30  Endpoint gateway      ready"}},
 	}
 	for _, s := range stories {
-		tc, told := cases[s.Endpoint.Name]
-		if !told {
-			t.Errorf("the story of %s is not looked at", s.Endpoint.Name)
+		tc, found := cases[s.Endpoint.Name]
+		if !found {
+			t.Errorf("the story of %s has no expectation", s.Endpoint.Name)
 		}
 		t.Run(s.Endpoint.Name, func(t *testing.T) {
 			t.Log(tc.reason)
 			simtest.InOrder(t, out, tc.want...)
 		})
 	}
-	simtest.InOrder(t, out, "06:30  each story has come to its end", "The flow that ran:", "PostCheck    ApprovalPending",
-		"What stood in the status", "What was sent to Azure")
+	simtest.InOrder(t, out, "06:30  all stories have ended", "The flow that ran:", "PostCheck    ApprovalPending",
+		"Conditions of each endpoint", "Requests to Azure")
 	program.MustBeTheSame(t)
 }
 
-// Each of the five outcomes, and what an operator sees of it.
+// TestConditions: each of the five outcomes has its conditions.
 func TestConditions(t *testing.T) {
 	run := runToEnd(t, stories, true)
-	told := map[string][]string{}
+	got := map[string][]string{}
 	for _, p := range run.engine.Last() {
 		ref := p.Resource
 		for _, s := range run.history(ref) {
@@ -103,7 +103,7 @@ func TestConditions(t *testing.T) {
 			for _, c := range s.conditions {
 				line += " " + c.Type + "=" + c.Status
 			}
-			told[ref.Name] = append(told[ref.Name], line+" "+string(s.conditions[0].Severity)+" "+s.conditions[0].Reason)
+			got[ref.Name] = append(got[ref.Name], line+" "+string(s.conditions[0].Severity)+" "+s.conditions[0].Reason)
 		}
 	}
 	const begun, pending = "00:00 Ready=False Reconciling=True Info InProgress", "00:30 Ready=False Reconciling=True Warning ApprovalPending"
@@ -117,7 +117,7 @@ func TestConditions(t *testing.T) {
 			"02:30 Ready=False Reconciling=True Warning ApprovalPending", "04:30 Ready=True  Succeeded"},
 		"gateway": {begun, pending, "01:30 Ready=False Reconciling=True Warning ApprovalPending", "05:30 Ready=True  Succeeded"},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	var table strings.Builder
@@ -134,7 +134,7 @@ func TestOnePUTEach(t *testing.T) {
 		name := s.Endpoint.Name
 		verbs[name] = with.requests(name).Verbs
 		if n := without.requests(name).Verbs["PUT"]; n < 2 {
-			t.Errorf("%s: without Get there is a PUT for each look at it, got %d", name, n)
+			t.Errorf("%s: want a PUT for each pass without Get, got %d", name, n)
 		}
 	}
 	want := map[string]map[string]int{
@@ -147,19 +147,20 @@ func TestOnePUTEach(t *testing.T) {
 		"gateway": {"GET": 7, "PUT": 1, "POLL": 1},
 	}
 	if diff := cmp.Diff(want, verbs); diff != "" {
-		t.Errorf("an endpoint that waits is looked at, and not written again: -want, +got:\n%s", diff)
+		t.Errorf("want GETs but no PUT while an endpoint waits: -want, +got:\n%s", diff)
 	}
 	tally := armsim.Tally{
 		Sent: 47, Failed: 7,
 		Verbs:    map[string]int{"GET": 33, "PUT": 7, "POLL": 7},
-		Failures: map[string]int{"GET 404 ResourceNotFound": 7}, // how one learns that there is nothing yet
+		Failures: map[string]int{"GET 404 ResourceNotFound": 7}, // the first GET of each endpoint
 	}
 	if diff := cmp.Diff(tally, with.cloud.Tally()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 
-// The resync looks at a rejected endpoint, and nothing does before.
+// TestRejectedWaitsForTheResync: a rejected endpoint has no pass before the
+// resync.
 func TestRejectedWaitsForTheResync(t *testing.T) {
 	s, err := NewSimulation(stories, true)
 	if err != nil {
@@ -171,15 +172,16 @@ func TestRejectedWaitsForTheResync(t *testing.T) {
 	}
 	at := []int{gets(2*time.Minute + 30*time.Second), gets(7*time.Minute + 29*time.Second), gets(7*time.Minute + 30*time.Second)}
 	if diff := cmp.Diff([]int{at[0], at[0], at[0] + 1}, at); diff != "" {
-		t.Errorf("GETs when it is seen, just before the resync, and at it: -want, +got:\n%s", diff)
+		t.Errorf("GETs after the rejection, before the resync and at the resync: -want, +got:\n%s", diff)
 	}
 	o := s.engine.Outcome(s.engine.Last()[3].Resource)
 	if o.Retry() != classify.OnChange || o.Reason() != checks.ReasonApprovalRejected {
-		t.Errorf("it should still be rejected, on change: %s", o)
+		t.Errorf("want a rejection that is retried on change, got %s", o)
 	}
 }
 
-// What Azure has is compared with what is wanted, so that a change of somebody else is undone.
+// TestInSync: Get compares the endpoint in Azure with the spec, so that the
+// flow reverts other changes.
 func TestInSync(t *testing.T) {
 	one := []Story{{Endpoint: endpoint("one", ask("one", "Microsoft.Sql/servers/ledger", "sqlServer")),
 		Events: []Event{{0, "one", owner, "Approved", ""}}, End: flow.ReasonSucceeded}}
@@ -197,17 +199,17 @@ func TestInSync(t *testing.T) {
 		change func(p map[string]any)
 		want   int
 	}{
-		"Nothing": {"nobody changes anything", func(map[string]any) {}, 1},
-		"Added":   {"what only Azure says is not ours", func(p map[string]any) { p["networkInterfaces"] = []any{} }, 1},
-		"Case": {"IDs are compared without case",
+		"Nothing": {"no change", func(map[string]any) {}, 1},
+		"Added":   {"a property that only Azure sets", func(p map[string]any) { p["networkInterfaces"] = []any{} }, 1},
+		"Case": {"IDs compare without case",
 			in("privateLinkServiceId", strings.ToUpper(resourceGroup)+"/providers/microsoft.sql/servers/LEDGER"), 1},
-		"Subnet":  {"in another subnet", func(p map[string]any) { p["subnet"] = map[string]any{"id": "/x"} }, 2},
-		"Service": {"to another service", in("privateLinkServiceId", "/x"), 2},
-		"Group":   {"to another part of it", in("groupIds", []any{"other"}), 2},
-		"Message": {"with another message", in("requestMessage", "hello"), 2},
-		"Name":    {"by another name", in("name", "other"), 2},
-		"Gone":    {"without a connection", func(p map[string]any) { delete(p, "manualPrivateLinkServiceConnections") }, 2},
-		"Unasked": {"with one that nobody asked for", func(p map[string]any) {
+		"Subnet":  {"another subnet", func(p map[string]any) { p["subnet"] = map[string]any{"id": "/x"} }, 2},
+		"Service": {"another service", in("privateLinkServiceId", "/x"), 2},
+		"Group":   {"another group of the service", in("groupIds", []any{"other"}), 2},
+		"Message": {"another message", in("requestMessage", "hello"), 2},
+		"Name":    {"another name", in("name", "other"), 2},
+		"Gone":    {"no connection", func(p map[string]any) { delete(p, "manualPrivateLinkServiceConnections") }, 2},
+		"Unasked": {"an additional connection", func(p map[string]any) {
 			p["privateLinkServiceConnections"] = p["manualPrivateLinkServiceConnections"]
 		}, 2},
 	}
@@ -217,13 +219,13 @@ func TestInSync(t *testing.T) {
 			s.cloud.Change(endpointID("one"), tc.change)
 			s.engine.RunUntil(t.Context(), 8*time.Minute, func() bool { return false })
 			if diff := cmp.Diff(tc.want, s.requests("one").Verbs["PUT"]); diff != "" {
-				t.Errorf("%s: PUTs: -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s: number of PUTs: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// A story that is where it ends before all has happened has not ended.
+// TestEnd: a story that reaches its End before its last event has not ended.
 func TestEnd(t *testing.T) {
 	s := runToEnd(t, []Story{{
 		Endpoint: endpoint("on-off", ask("one", "Microsoft.Sql/servers/ledger", "sqlServer")),
@@ -235,7 +237,7 @@ func TestEnd(t *testing.T) {
 		End: flow.ReasonSucceeded,
 	}}, true)
 	if diff := cmp.Diff("10:30", flowtest.Stamp(s.engine.Elapsed())); diff != "" {
-		t.Errorf("it is seen at the second resync: -want, +got:\n%s", diff)
+		t.Errorf("want the end at the second resync: -want, +got:\n%s", diff)
 	}
 }
 
@@ -243,26 +245,27 @@ func TestNoConnection(t *testing.T) {
 	none := []Story{{Endpoint: endpoint("none"), End: checks.ReasonApprovalAbsent}}
 	s := runToEnd(t, none, true)
 	if got := s.engine.Outcome(s.engine.Last()[0].Resource); got.Link() != "ApprovalPending" {
-		t.Errorf("an endpoint that leads nowhere is not ready: %s", got)
+		t.Errorf("an endpoint without connections is not ready: %s", got)
 	}
 }
 
 func TestUnreadable(t *testing.T) {
-	want := "what Azure says is not the properties of a private endpoint"
+	want := "the properties of the private endpoint cannot be read"
 	for name, properties := range map[string]any{"WrongType": map[string]any{"subnet": "x"}, "NotJSON": func() {}} {
 		if _, err := propertiesOf(armresources.GenericResource{Properties: properties}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: want an error that says %q, got %v", name, want, err)
+			t.Errorf("%s: want an error with %q, got %v", name, want, err)
 		}
 	}
 
-	// A pass after the PUT blocks, as nothing is known of the endpoint, and the next one fails at its GET.
+	// A pass after the PUT blocks, because the state is unknown. The next pass
+	// fails at Get.
 	s, err := NewSimulation(stories[:1], true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.cloud.Reports(endpointType, func(_ string, p map[string]any) { p["subnet"] = "x" })
 	at := func(point string) flow.Outcome {
-		s.engine.RunUntil(t.Context(), s.engine.Elapsed()+endpointTakes+lookEvery, func() bool {
+		s.engine.RunUntil(t.Context(), s.engine.Elapsed()+endpointTakes+checkEvery, func() bool {
 			return s.engine.Outcome(s.engine.Last()[0].Resource).Point() == point
 		})
 		return s.engine.Outcome(s.engine.Last()[0].Resource)
@@ -277,28 +280,28 @@ func TestUnreadable(t *testing.T) {
 
 func TestLate(t *testing.T) {
 	got := program.MustBeLate(t, "-timeout", "4m")
-	simtest.InOrder(t, got, "privateendpoint: not each story has come to its end after 4m0s:",
-		"Endpoint audit should come to Succeeded: it is blocked at PostCheck by ApprovalPending: ApprovalRejected",
-		"Endpoint legacy should come to ApprovalDisconnected: it is ready",
-		"Endpoint reports should come to Succeeded: it is blocked",
-		"Endpoint gateway should come to Succeeded: it is blocked")
+	simtest.InOrder(t, got, "privateendpoint: not all stories have ended after 4m0s:",
+		"Endpoint audit should end with Succeeded, but is blocked at PostCheck by ApprovalPending: ApprovalRejected",
+		"Endpoint legacy should end with ApprovalDisconnected, but is ready",
+		"Endpoint reports should end with Succeeded, but is blocked",
+		"Endpoint gateway should end with Succeeded, but is blocked")
 	for _, done := range []string{"web", "billing", "partner"} {
 		if strings.Contains(got, "Endpoint "+done) {
-			t.Errorf("%s is at its end and not named:\n%s", done, got)
+			t.Errorf("%s has ended, but is named:\n%s", done, got)
 		}
 	}
 	program.MustShow(t, "-timeout", "6m30s")
-	simtest.InOrder(t, program.MustBeLate(t, "-timeout", "1s"), "Endpoint web should come to Succeeded: it is in progress at Apply")
+	simtest.InOrder(t, program.MustBeLate(t, "-timeout", "1s"), "Endpoint web should end with Succeeded, but is in progress at Apply")
 }
 
 func TestExplain(t *testing.T) {
 	program.MustExplain(t, map[string]simtest.Explanation{
-		"Rejected": {Reason: "who said no, and that nothing happens before the resync", Args: []string{"audit", "-at", "4m"},
+		"Rejected": {Reason: "the description of the rejection, and the next pass at the resync", Args: []string{"audit", "-at", "4m"},
 			Want: []string{"Endpoint audit is blocked at PostCheck by ApprovalPending", "ApprovalRejected", "ask the security team first",
 				"00:01:30Z, 2m30s ago", "00:06:30Z, in 2m30s", "Get", "InSync", "> PostCheck"}},
-		"Two": {Reason: "of two the one that is missing", Args: []string{"endpoint/gateway", "-at", "3m"},
+		"Two": {Reason: "the connection without approval", Args: []string{"endpoint/gateway", "-at", "3m"},
 			Want: []string{"ApprovalPending", "connection keys must be approved"}},
-		"End": {Reason: "in the end there is nothing in the way", Args: []string{"web"},
+		"End": {Reason: "at the end the endpoint is ready", Args: []string{"web"},
 			Want: []string{"Endpoint web is ready"}},
 	})
 }
@@ -311,9 +314,9 @@ func TestExplainJSON(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	program.MustRefuse(t, `privateendpoint: what is "web"?`, "web")
+	program.MustRefuse(t, `privateendpoint: unexpected argument "web"`, "web")
 	program.MustRefuse(t, "privateendpoint: -timeout", "-timeout", "0s")
-	program.MustRefuse(t, `privateendpoint: -explain: there is no "nobody"`, "-explain", "nobody")
+	program.MustRefuse(t, `privateendpoint: -explain: unknown resource "unknown"`, "-explain", "unknown")
 	for _, s := range stories {
 		program.MustHelp(t, usage, s.Endpoint.Name, "-timeout", "-explain", "-at", "-json", "Exit codes: 0")
 	}

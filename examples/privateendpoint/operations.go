@@ -16,22 +16,22 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// The SDK's generic client serves here, since armnetwork, which has a type for each of the hundreds of resources of a
-// network, takes most of a minute to compile. With armnetwork this file changes and no other.
+// This file uses the SDK's generic client, because armnetwork takes most of a
+// minute to compile. With armnetwork, only this file changes.
 
-// apiVersion is that of Microsoft.Network.
+// apiVersion is the API version of Microsoft.Network.
 const apiVersion = "2024-05-01"
 
-// location is where everything is.
 const location = "westeurope"
 
-// connect makes the SDK's client for a simulated cloud. For the real one it takes a credential of azidentity and no
-// options, and nothing else in this example changes.
+// connect returns the SDK's client for a simulated cloud. For Azure itself,
+// pass a credential of azidentity and nil options. Nothing else changes.
 func connect(cloud *armsim.Server) (*armresources.Client, error) {
 	return armresources.NewClient(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
-// endpointOperations is how an endpoint is read from Azure and written to it. It has no owner.
+// endpointOperations returns the functions that read an endpoint from Azure and
+// write it. It has no owner.
 func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 	return flow.Operations[*Endpoint]{
 		Key: func(e *Endpoint) string { return e.Name },
@@ -45,7 +45,7 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 			}
 			return azure.Observe(err, nil, func() bool {
 				e.observe(p)
-				return p.sameAs(e.wanted())
+				return p.matches(e.desired())
 			})
 		},
 
@@ -53,12 +53,13 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 			e := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armresources.ClientCreateOrUpdateByIDResponse], error) {
-					wanted := armresources.GenericResource{Location: new(location), Properties: e.wanted()}
-					return api.BeginCreateOrUpdateByID(ctx, endpointID(e.Name), apiVersion, wanted,
+					desired := armresources.GenericResource{Location: new(location), Properties: e.desired()}
+					return api.BeginCreateOrUpdateByID(ctx, endpointID(e.Name), apiVersion, desired,
 						&armresources.ClientBeginCreateOrUpdateByIDOptions{ResumeToken: req.Token})
 				},
 				func(made armresources.ClientCreateOrUpdateByIDResponse) {
-					// The operation is done, even if its result cannot be read. The next Get then fails.
+					// The operation is done even if its result is unreadable.
+					// The next Get then fails.
 					if p, err := propertiesOf(made.GenericResource); err == nil {
 						e.observe(p)
 					}
@@ -67,7 +68,7 @@ func endpointOperations(api *armresources.Client) flow.Operations[*Endpoint] {
 	}
 }
 
-// properties are those of an endpoint, as they are sent and received.
+// properties holds the properties of an endpoint in the form of Azure.
 type properties struct {
 	ProvisioningState string       `json:"provisioningState,omitempty"`
 	Subnet            resourceID   `json:"subnet"`
@@ -88,7 +89,7 @@ type connectionProperties struct {
 	Service string           `json:"privateLinkServiceId"`
 	Groups  []string         `json:"groupIds,omitempty"`
 	Message string           `json:"requestMessage,omitempty"`
-	State   *connectionState `json:"privateLinkServiceConnectionState,omitempty"` // nil: nothing is said yet
+	State   *connectionState `json:"privateLinkServiceConnectionState,omitempty"` // nil: not reported
 }
 
 type connectionState struct {
@@ -96,20 +97,20 @@ type connectionState struct {
 	Description string `json:"description"`
 }
 
-// propertiesOf reads the properties of what the generic client has got.
+// propertiesOf reads the properties of the generic client's response.
 func propertiesOf(found armresources.GenericResource) (p properties, err error) {
 	text, err := json.Marshal(found.Properties)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
-		return p, fmt.Errorf("what Azure says is not the properties of a private endpoint: %w", err)
+		return p, fmt.Errorf("the properties of the private endpoint cannot be read: %w", err)
 	}
 	return p, nil
 }
 
-// wanted is the endpoint as Azure wants to be told.
-func (e *Endpoint) wanted() properties {
+// desired returns the endpoint in the form of Azure.
+func (e *Endpoint) desired() properties {
 	network, subnet, _ := strings.Cut(e.Spec.Subnet, "/")
 	p := properties{Subnet: resourceID{resourceGroup + "/providers/Microsoft.Network/virtualNetworks/" + network + "/subnets/" + subnet}}
 	for _, c := range e.Spec.Connections {
@@ -125,17 +126,18 @@ func (e *Endpoint) wanted() properties {
 	return p
 }
 
-// sameAs tells whether that is what is wanted. What Azure adds, the state of a connection, makes no difference.
-func (p properties) sameAs(wanted properties) bool {
+// matches reports whether p has the properties of desired. It ignores the
+// states that Azure adds.
+func (p properties) matches(desired properties) bool {
 	same := func(a, b connection) bool {
 		x, y := a.Properties, b.Properties
 		return a.Name == b.Name && strings.EqualFold(x.Service, y.Service) && slices.Equal(x.Groups, y.Groups) && x.Message == y.Message
 	}
-	return strings.EqualFold(p.Subnet.ID, wanted.Subnet.ID) &&
-		slices.EqualFunc(p.Manual, wanted.Manual, same) && slices.EqualFunc(p.Automatic, wanted.Automatic, same)
+	return strings.EqualFold(p.Subnet.ID, desired.Subnet.ID) &&
+		slices.EqualFunc(p.Manual, desired.Manual, same) && slices.EqualFunc(p.Automatic, desired.Automatic, same)
 }
 
-// observe takes over what Azure says of the endpoint.
+// observe stores the states that Azure reports.
 func (e *Endpoint) observe(p properties) {
 	e.Status = EndpointStatus{ProvisioningState: p.ProvisioningState}
 	for _, c := range slices.Concat(p.Manual, p.Automatic) {
@@ -147,13 +149,13 @@ func (e *Endpoint) observe(p properties) {
 	}
 }
 
-// Where in Azure everything is.
+// All resources of the example are in one resource group.
 const (
 	subscription  = "00000000-0000-0000-0000-000000000000"
 	resourceGroup = "/subscriptions/" + subscription + "/resourceGroups/windlass-example"
 )
 
-// endpointType is the type of the resources, for Azure.
+// endpointType is the type of the resources in Azure.
 const endpointType = "Microsoft.Network/privateEndpoints"
 
 func endpointID(name string) string { return resourceGroup + "/providers/" + endpointType + "/" + name }

@@ -12,16 +12,16 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// status holds the conditions of an endpoint from one time on.
+// status holds the conditions of an endpoint from a time.
 type status struct {
 	from       time.Duration
 	conditions []flow.Condition
 }
 
-// history returns the conditions of an endpoint as an operator saw them.
+// history returns the conditions of an endpoint over time.
 func (s *Simulation) history(ref checks.Ref) (all []status) {
 	for _, p := range s.engine.Passes(ref) {
-		// An operator writes a status only if it has changed.
+		// An operator writes a status only after a change.
 		if c := p.Outcome.Conditions(); len(all) == 0 || !slices.Equal(all[len(all)-1].conditions, c) {
 			all = append(all, status{p.At, c})
 		}
@@ -31,7 +31,7 @@ func (s *Simulation) history(ref checks.Ref) (all []status) {
 
 // printHistory prints the conditions of each endpoint as a table.
 func printHistory(out io.Writer, s *Simulation) {
-	fmt.Fprintf(out, "What stood in the status of each endpoint, since when:\n\n")
+	fmt.Fprintf(out, "Conditions of each endpoint, with the time since when:\n\n")
 	for _, p := range s.engine.Last() {
 		name := p.Resource.Name
 		for _, s := range s.history(p.Resource) {
@@ -48,9 +48,9 @@ func printHistory(out io.Writer, s *Simulation) {
 	fmt.Fprintln(out)
 }
 
-// printRequests prints what two runs sent to Azure for each endpoint.
+// printRequests prints the requests of two runs to Azure for each endpoint.
 func printRequests(out io.Writer, with, without *Simulation) {
-	fmt.Fprintf(out, "What was sent to Azure. An endpoint that waits is looked at and not written again, as one without Get would be:\n\n")
+	fmt.Fprintf(out, "Requests to Azure. A waiting endpoint is read but not written again. Without Get it would be:\n\n")
 	fmt.Fprintf(out, "%-8s %7s %5s %5s %5s %17s\n", "", "passes", "GET", "PUT", "POLL", "PUT without Get")
 	for _, p := range with.engine.Last() {
 		a, b := with.requests(p.Resource.Name), without.requests(p.Resource.Name)

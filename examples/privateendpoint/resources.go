@@ -2,42 +2,43 @@ package main
 
 import "github.com/windlass-go/windlass/checks"
 
-// endpointKind is the kind of the resources, for people.
+// endpointKind is the kind of the resources.
 const endpointKind = "Endpoint"
 
-// Endpoint is a private endpoint: an address in one's own network that leads to a service of somebody else.
+// Endpoint is a private endpoint: an address in a network that leads to another
+// owner's service.
 type Endpoint struct {
 	Name   string
 	Spec   EndpointSpec
 	Status EndpointStatus
 }
 
-// EndpointSpec is what a person wants of an endpoint.
 type EndpointSpec struct {
-	Subnet      string // as "network/subnet"
+	Subnet      string // such as "network/subnet"
 	Connections []ConnectionSpec
 }
 
-// ConnectionSpec is a connection that is asked for.
+// ConnectionSpec is a connection to a service.
 type ConnectionSpec struct {
 	Name    string
-	Service string // as "Microsoft.Sql/servers/ledger"
-	Group   string // the part of the service, as "sqlServer"
-	// Message is for the person who has to approve. Empty: nobody is asked, a rule of the service approves.
+	Service string // such as "Microsoft.Sql/servers/ledger"
+	Group   string // the part of the service, such as "sqlServer"
+	// Message asks a person for the approval. Empty: a rule of the service
+	// approves.
 	Message string
 }
 
-// EndpointStatus is what Azure said of an endpoint when it was last seen.
+// EndpointStatus holds the last report of Azure.
 type EndpointStatus struct {
 	ProvisioningState string
 	Connections       []Connection
 }
 
-// Connection is what Azure said of a connection.
+// Connection is the state of a connection.
 type Connection struct {
 	Name        string
-	Status      string // Approved, Pending, Rejected or Disconnected; empty: nothing is said yet
-	Description string // what the owner of the service wrote
+	Status      string // Approved, Pending, Rejected or Disconnected; empty: not reported
+	Description string // the text of the service's owner
 }
 
 // Ref names the endpoint.

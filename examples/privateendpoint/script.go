@@ -9,24 +9,24 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Story is an endpoint and what happens to its connections.
+// Story is an endpoint with the events of its connections.
 type Story struct {
 	Endpoint Endpoint
-	Events   []Event // in the order of time
-	// End is the reason of the Ready condition with which the story ends, once all its events have happened.
+	Events   []Event // sorted by time
+	// End is the reason of the condition Ready after the last event.
 	End string
 }
 
-// Event is that somebody says something of a connection.
+// Event changes the status of a connection.
 type Event struct {
-	At         time.Duration // 0: as soon as Azure is told of the connection
+	At         time.Duration // 0: when the connection is created
 	Connection string
 	Who        string
 	Status     string
 	Text       string
 }
 
-// String is the event for people.
+// String formats the event for the timeline.
 func (e Event) String() string {
 	return fmt.Sprintf("%s on connection %s: %s, %q", e.Who, e.Connection, e.Status, e.Text)
 }
@@ -36,7 +36,7 @@ const (
 	owner   = "the owner of the service"
 )
 
-// stories are what happens in a run.
+// stories holds the stories of a run.
 var stories = []Story{
 	{
 		// A rule of the service approves all connections from this subscription.
@@ -54,7 +54,8 @@ var stories = []Story{
 		End: flow.ReasonSucceeded,
 	},
 	{
-		// A person says no. Trying again does not help, asking that person does.
+		// A person rejects it. Retries do not help; a question to that person
+		// does.
 		Endpoint: endpoint("audit", ask("audit", "Microsoft.Sql/servers/ledger", "sqlServer")),
 		Events: []Event{
 			{0, "audit", service, "Pending", "awaiting approval"},
@@ -64,7 +65,7 @@ var stories = []Story{
 		End: flow.ReasonSucceeded,
 	},
 	{
-		// A person says no and stays with it.
+		// A person rejects it and does not change the decision.
 		Endpoint: endpoint("partner", ask("partner", "Microsoft.KeyVault/vaults/secrets", "vault")),
 		Events: []Event{
 			{0, "partner", service, "Pending", "awaiting approval"},
@@ -73,7 +74,8 @@ var stories = []Story{
 		End: checks.ReasonApprovalRejected,
 	},
 	{
-		// It is approved and in use, and then taken away at the other end. No request fails, so it is seen at a resync.
+		// It is approved and in use, and then disconnected. No request fails,
+		// so the resync finds it.
 		Endpoint: endpoint("legacy", ask("legacy", "Microsoft.Sql/servers/archive", "sqlServer")),
 		Events: []Event{
 			{0, "legacy", service, "Pending", "awaiting approval"},
@@ -83,7 +85,7 @@ var stories = []Story{
 		End: checks.ReasonApprovalDisconnected,
 	},
 	{
-		// At first nothing at all is said of it.
+		// It has no status at first.
 		Endpoint: endpoint("reports", ask("reports", "Microsoft.Storage/storageAccounts/reports", "blob")),
 		Events: []Event{
 			{2 * time.Minute, "reports", service, "Pending", "awaiting approval"},
@@ -92,7 +94,8 @@ var stories = []Story{
 		End: flow.ReasonSucceeded,
 	},
 	{
-		// Two connections to two owners. The endpoint is ready when both have said yes.
+		// Two connections have two owners. The endpoint is ready after both
+		// approvals.
 		Endpoint: endpoint("gateway",
 			ask("files", "Microsoft.Storage/storageAccounts/files", "file"),
 			ask("keys", "Microsoft.KeyVault/vaults/secrets", "vault")),
@@ -110,12 +113,12 @@ func endpoint(name string, connections ...ConnectionSpec) Endpoint {
 	return Endpoint{Name: name, Spec: EndpointSpec{Subnet: "hub/endpoints", Connections: connections}}
 }
 
-// ask is a connection that a person has to approve.
+// ask returns a connection that a person has to approve.
 func ask(name, service, group string) ConnectionSpec {
 	return ConnectionSpec{Name: name, Service: service, Group: group, Message: "for the shop, please"}
 }
 
-// over is when the last event of the story happens.
+// over returns the time of the last event.
 func (s Story) over() time.Duration {
 	var last time.Duration
 	for _, e := range s.Events {
@@ -124,22 +127,22 @@ func (s Story) over() time.Duration {
 	return last
 }
 
-// otherEnd is what was said of the connections at the services where they lead to: of "endpoint/connection", the last
-// event. Azure shows it in the endpoint, and a PUT of the endpoint does not change it.
+// otherEnd holds the last event of each connection, by "endpoint/connection".
+// Azure shows it in the endpoint, and a PUT of the endpoint does not change it.
 type otherEnd map[string]Event
 
-// show adds the state of each connection to the properties of an endpoint that Azure shows.
+// show adds the state of each connection to the properties of an endpoint.
 func (o otherEnd) show(id string, properties map[string]any) {
 	for _, list := range []string{"manualPrivateLinkServiceConnections", "privateLinkServiceConnections"} {
 		connections, _ := properties[list].([]any)
 		for _, c := range connections {
 			c := c.(map[string]any)
-			said, ok := o[path.Base(id)+"/"+c["name"].(string)]
+			event, ok := o[path.Base(id)+"/"+c["name"].(string)]
 			if !ok {
 				continue
 			}
 			c["properties"].(map[string]any)["privateLinkServiceConnectionState"] = map[string]any{
-				"status": said.Status, "description": said.Text, "actionsRequired": "None",
+				"status": event.Status, "description": event.Text, "actionsRequired": "None",
 			}
 		}
 	}

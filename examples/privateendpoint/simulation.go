@@ -14,14 +14,14 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// lookEvery is how often an endpoint is looked at that waits for a person who may act any time. People take minutes, so
-// the engine's back-off need not begin with seconds.
-const lookEvery = time.Minute
+// checkEvery is the interval between passes of an endpoint that waits for a
+// person. People take minutes, so the back-off begins with a minute.
+const checkEvery = time.Minute
 
-// endpointTakes is how long Azure takes to make an endpoint, or to change one.
+// endpointTakes is the duration of a create or an update of an endpoint.
 const endpointTakes = 30 * time.Second
 
-// Simulation is one run of the stories against a cloud of its own.
+// Simulation is one run of the stories with its own cloud.
 type Simulation struct {
 	cloud     *armsim.Server
 	engine    *sim.Engine
@@ -29,14 +29,14 @@ type Simulation struct {
 	stories   []Story
 }
 
-// NewSimulation sets up a run. The stories may be used for other runs, too. Without get the reconciler does not read before
-// it writes.
+// NewSimulation sets up a run. It does not change the stories. Without get the
+// reconciler writes without reading first.
 func NewSimulation(stories []Story, get bool) (*Simulation, error) {
 	s := &Simulation{engine: sim.NewEngine(), stories: stories}
 	s.cloud = armsim.NewServer(s.engine.Now)
 	s.cloud.Takes(endpointType, endpointTakes)
-	said := otherEnd{}
-	s.cloud.Reports(endpointType, said.show)
+	events := otherEnd{}
+	s.cloud.Reports(endpointType, events.show)
 
 	api, err := connect(s.cloud)
 	if err != nil {
@@ -47,14 +47,14 @@ func NewSimulation(stories []Story, get bool) (*Simulation, error) {
 		operations.Get = nil
 	}
 	options := append(s.engine.Options(len(stories)), flow.WithErrors(azure.Errors()), flow.WithBackoff(flow.NewBackoff(
-		flow.WithBackoffSteps(classify.Slow, lookEvery, lookEvery),
+		flow.WithBackoffSteps(classify.Slow, checkEvery, checkEvery),
 		flow.WithBackoffResync(sim.Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(s.engine.Now))))
 	s.endpoints = flow.New(endpointKind, operations, endpointExtensions(), options...)
 
 	for _, story := range stories {
 		e := story.Endpoint
 		for _, event := range story.Events {
-			happens := func() { said[strings.ToLower(e.Name)+"/"+event.Connection] = event }
+			happens := func() { events[strings.ToLower(e.Name)+"/"+event.Connection] = event }
 			if event.At == 0 {
 				happens()
 				continue
@@ -68,10 +68,10 @@ func NewSimulation(stories []Story, get bool) (*Simulation, error) {
 	return s, nil
 }
 
-// ended reports whether a story has come to its end. p is the last pass over its endpoint.
+// ended reports whether a story has ended. p is the last pass of its endpoint.
 func (s Story) ended(p flowtest.Pass) bool { return p.At >= s.over() && p.Reason == s.End }
 
-// done reports whether each story has come to its end.
+// done reports whether all stories have ended.
 func (s *Simulation) done() bool {
 	for i, p := range s.engine.Last() { // in the order of the stories
 		if !s.stories[i].ended(p) {
@@ -81,19 +81,20 @@ func (s *Simulation) done() bool {
 	return true
 }
 
-// late is the error of a run that timeout was not enough for: it says which endpoints are not at their end.
+// late returns the error of a run that is not done after timeout. It names the
+// endpoints whose story has not ended.
 func (s *Simulation) late(timeout time.Duration) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "not each story has come to its end after %s:", timeout)
+	fmt.Fprintf(&b, "not all stories have ended after %s:", timeout)
 	for i, p := range s.engine.Last() {
 		if !s.stories[i].ended(p) {
-			fmt.Fprintf(&b, "\n  %s should come to %s: it is %s", p.Resource, s.stories[i].End, s.engine.Outcome(p.Resource))
+			fmt.Fprintf(&b, "\n  %s should end with %s, but is %s", p.Resource, s.stories[i].End, s.engine.Outcome(p.Resource))
 		}
 	}
 	return errors.New(b.String())
 }
 
-// requests is what was counted of requests about an endpoint.
+// requests returns the requests about an endpoint that were counted so far.
 func (s *Simulation) requests(name string) armsim.Tally {
 	return s.cloud.TallyOf(func(id string) bool { return strings.EqualFold(id, endpointID(name)) })
 }

@@ -8,34 +8,35 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Where in Azure everything is. One resource group is enough for an example.
+// All resources of the example are in one resource group.
 const (
 	subscription  = "00000000-0000-0000-0000-000000000000"
 	resourceGroup = "windlass-example"
 )
 
-// apiVersion is the one that armredis/v2 asks for. Rows for API versions go by it.
+// apiVersion is the API version of armredis/v2. Rows with APIVersions compare
+// it.
 const apiVersion = "2023-04-01"
 
-// connect makes the SDK's clients for a simulated cloud. For the real one it takes a credential of azidentity and no
-// options, and nothing else in this example changes.
+// connect returns the SDK's clients for a simulated cloud. For Azure itself,
+// pass a credential of azidentity and nil options. Nothing else changes.
 func connect(cloud *armsim.Server) (*armredis.ClientFactory, error) {
 	return armredis.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
 }
 
-// cacheID is the ID of the cache with that name.
+// cacheID returns the ID of a cache.
 func cacheID(name string) string {
 	return "/subscriptions/" + subscription + "/resourceGroups/" + resourceGroup + "/providers/" + cacheType + "/" + name
 }
 
-// Types of resources, for Azure.
+// The types of the resources in Azure.
 const (
 	cacheType         = "Microsoft.Cache/redis"
 	patchScheduleType = cacheType + "/patchSchedules"
 	linkedServerType  = cacheType + "/linkedServers"
 )
 
-// done is the progress of a PUT that takes no time.
+// done returns the progress of a PUT without an operation.
 func done(err error) (flow.Progress, error) {
 	if err != nil {
 		return flow.Progress{}, err

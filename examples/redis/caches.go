@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// cacheOperations is how a cache is read from Azure and written to it. It has no owner.
+// cacheOperations returns the functions that read a cache from Azure and write
+// it. It has no owner.
 func cacheOperations(api *armredis.Client) flow.Operations[*Cache] {
 	return flow.Operations[*Cache]{
 		Key: func(c *Cache) string { return c.Name },
@@ -29,21 +30,22 @@ func cacheOperations(api *armredis.Client) flow.Operations[*Cache] {
 			c := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armredis.ClientCreateResponse], error) {
-					return api.BeginCreate(ctx, resourceGroup, c.Name, c.wanted(), &armredis.ClientBeginCreateOptions{ResumeToken: req.Token})
+					return api.BeginCreate(ctx, resourceGroup, c.Name, c.desired(), &armredis.ClientBeginCreateOptions{ResumeToken: req.Token})
 				},
 				func(made armredis.ClientCreateResponse) { c.observe(made.ResourceInfo) })
 		},
 	}
 }
 
-// wanted is the cache as Azure wants to be told: of the tier in which there are copies elsewhere.
-func (c *Cache) wanted() armredis.CreateParameters {
+// desired returns the cache in the form of the SDK. Only the tier Premium has
+// linked servers.
+func (c *Cache) desired() armredis.CreateParameters {
 	return armredis.CreateParameters{Location: &c.Location, Properties: &armredis.CreateProperties{
 		SKU: &armredis.SKU{Name: new(armredis.SKUNamePremium), Family: new(armredis.SKUFamilyP), Capacity: &c.Size},
 	}}
 }
 
-// observe takes over what Azure says of the cache.
+// observe stores the state that Azure reports.
 func (c *Cache) observe(found armredis.ResourceInfo) {
 	c.State = ""
 	if p := found.Properties; p != nil && p.ProvisioningState != nil {

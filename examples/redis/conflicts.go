@@ -7,17 +7,18 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// busy is what is special about the errors of caches and of all that is in them. Of a Conflict the default does not know
-// whether it is over soon. One with this message is; all others stay what the default says.
+// busy retries a Conflict of a busy cache soon. The default table cannot
+// separate it from a lasting Conflict; the message can.
 var busy = classify.Table{{
 	Name:    "CacheIsBusy",
 	Code:    "Conflict",
-	Message: classify.Contains("try again later"), // in any case
+	Message: classify.Contains("try again later"), // compared without case
 	Retry:   classify.Fast,
 }}
 
-// preparing is special about linked servers, in API versions up to a point: what is over in minutes is called a
-// BadRequest there, which the default would not try again before the resync. A newer version has to earn a row of its own.
+// preparing retries a BadRequest of linked servers that ends within minutes.
+// The default table would retry it at the resync. The row holds for API
+// versions before 2023-08-01; check a newer version before you add it.
 var preparing = classify.Table{{
 	Name:        "ReplicationIsBeingPrepared",
 	Code:        "BadRequest",
@@ -26,17 +27,17 @@ var preparing = classify.Table{{
 	Retry:       classify.Slow,
 }}
 
-// redisExtensions is what caches and all that is in them have in common.
+// redisExtensions returns the rules of caches and their children.
 func redisExtensions[T any]() flow.Extensions[T] {
 	return flow.Extensions[T]{Classify: busy.Chain()}
 }
 
-// childExtensions is what all have in common that is in a cache.
+// childExtensions returns the checks and rules of a cache's children.
 func childExtensions[T any]() flow.Extensions[T] {
 	return redisExtensions[T]().Extend(flow.Extensions[T]{OwnerCheck: chain.New(checks.OwnerReady())})
 }
 
-// linkedServerExtensions is what linked servers need besides: the other cache, and a row of their own.
+// linkedServerExtensions adds the check of the other cache and a rule.
 func linkedServerExtensions() flow.Extensions[*LinkedServer] {
 	return childExtensions[*LinkedServer]().Extend(flow.Extensions[*LinkedServer]{
 		PreCheck: chain.New(

@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestFlow runs the flow of linked servers without a cloud: the rows of conflicts.go decide how soon each refusal is retried.
+// TestFlow runs the flow of linked servers without a cloud. The rows of
+// conflicts.go decide the delay after each refusal.
 func TestFlow(t *testing.T) {
 	east, west := cacheRef("east"), cacheRef("west")
 	refused := func(status int, code, message string) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// firewallRuleOperations is how a firewall rule is read from Azure and written to it, and how its cache is found.
+// firewallRuleOperations returns the functions that read a firewall rule from
+// Azure, write it, and find its cache.
 func firewallRuleOperations(api *armredis.FirewallRulesClient, objects checks.Resolver) flow.Operations[*FirewallRule] {
 	return flow.Operations[*FirewallRule]{
 		Key: func(r *FirewallRule) string { return r.Name },
@@ -30,8 +31,8 @@ func firewallRuleOperations(api *armredis.FirewallRulesClient, objects checks.Re
 
 		Apply: func(ctx context.Context, req *flow.Request[*FirewallRule]) (flow.Progress, error) {
 			r := req.Resource
-			wanted := armredis.FirewallRule{Properties: &armredis.FirewallRuleProperties{StartIP: &r.From, EndIP: &r.To}}
-			_, err := api.CreateOrUpdate(ctx, resourceGroup, r.Cache, r.Name, wanted, nil)
+			desired := armredis.FirewallRule{Properties: &armredis.FirewallRuleProperties{StartIP: &r.From, EndIP: &r.To}}
+			_, err := api.CreateOrUpdate(ctx, resourceGroup, r.Cache, r.Name, desired, nil)
 			return done(err)
 		},
 	}

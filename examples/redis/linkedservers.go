@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// linkedServerOperations is how a linked server is read from Azure and written to it, and how its cache is found. location
-// is that of the other cache.
+// linkedServerOperations returns the functions that read a linked server from
+// Azure, write it, and find its cache. location is the location of the other
+// cache.
 func linkedServerOperations(api *armredis.LinkedServerClient, objects checks.Resolver, location string) flow.Operations[*LinkedServer] {
 	return flow.Operations[*LinkedServer]{
 		Key: func(l *LinkedServer) string { return l.Name },
@@ -33,12 +34,12 @@ func linkedServerOperations(api *armredis.LinkedServerClient, objects checks.Res
 
 		Apply: func(ctx context.Context, req *flow.Request[*LinkedServer]) (flow.Progress, error) {
 			l := req.Resource
-			wanted := armredis.LinkedServerCreateParameters{Properties: &armredis.LinkedServerCreateProperties{
+			desired := armredis.LinkedServerCreateParameters{Properties: &armredis.LinkedServerCreateProperties{
 				LinkedRedisCacheID: new(cacheID(l.Linked)), LinkedRedisCacheLocation: &location, ServerRole: new(armredis.ReplicationRoleSecondary),
 			}}
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armredis.LinkedServerClientCreateResponse], error) {
-					return api.BeginCreate(ctx, resourceGroup, l.Cache, l.Linked, wanted,
+					return api.BeginCreate(ctx, resourceGroup, l.Cache, l.Linked, desired,
 						&armredis.LinkedServerClientBeginCreateOptions{ResumeToken: req.Token})
 				},
 				func(armredis.LinkedServerClientCreateResponse) {})

@@ -1,9 +1,11 @@
-// Command redis reconciles two caches and what is in them against an Azure that refuses much with 409 Conflict, some of
-// which is over in a moment and some of which is not.
+// Command redis reconciles two caches and their children. Azure refuses many
+// requests with 409 Conflict. Some of these conflicts end in a moment, others
+// last.
 //
-// Read conflicts.go first: its two tables of one row each are what to copy. caches.go, firewallrules.go,
-// patchschedules.go and linkedservers.go are how each kind is read from Azure and written to it. All else is around that:
-// script.go holds Azure's refusals and the actions of people, simulation.go sets up a run, and report.go compares two.
+// Read conflicts.go first and copy its two tables of one row each. caches.go,
+// firewallrules.go, patchschedules.go and linkedservers.go read and write each
+// kind. The rest is the simulation: script.go has the refusals and the actions
+// of people, simulation.go sets up a run, and report.go compares two runs.
 package main
 
 import (
@@ -17,29 +19,30 @@ import (
 
 const usage = `Usage: redis [-timeout D] [-explain NAME [-at D] [-json]]
 
-Reconciles the caches east and west, and the firewall rule, patch schedule and linked server of east. The requests go
-through the real Azure SDK to a small simulated Azure, which is busy at times with what nobody can see from outside: it
-then refuses with Conflict and "try again later". A name that is taken is a Conflict, too. Time is virtual, so a run takes
-a moment and is always the same.
+Reconciles the caches east and west, and the firewall rule, patch schedule and linked server of east. The Azure SDK
+sends the requests to a small simulated Azure. At times a cache is busy although its state is Succeeded: Azure then
+refuses with Conflict and "try again later". A name that is taken is a Conflict, too. Time is virtual: a run takes a
+moment, and all runs are equal.
 
-It prints a timeline (when, which resource, where it stopped, why, by which rule it is tried again when), and compares
-with a second run that leaves out the two rows of classification: what each refusal was taken for, what was sent to
-Azure, and when all was ready.
+It prints a timeline (time, resource, blocking link, cause, rule, next pass). Then it compares a run without the two
+rows of classification: the classification of each refusal, the requests to Azure, and the time until each resource is
+ready.
 
-  -timeout D       how long, in virtual time, everything has to get ready (default 1h0m0s)
-  -explain NAME    run quietly, then say why the resource NAME, or KIND/NAME, is where it is
-  -at D            with -explain: ask after D of virtual time (default: in the end)
-  -json            with -explain: answer in JSON
+  -timeout D       the limit for all resources to become ready, in virtual time (default 1h0m0s)
+  -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
+  -at D            with -explain: explain after D of virtual time (default: at the end)
+  -json            with -explain: print JSON
   -h               this text
 
 Resources: Cache east and west, FirewallRule office, PatchSchedule sunday, LinkedServer pair.
 
-Exit codes: 0 all is ready, or was explained; 1 not all is ready in time; 2 a flag is wrong.
+Exit codes: 0 all resources are ready, or the resource was explained; 1 not all resources are ready in time; 2 a flag is
+wrong.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{
 		Name: "redis", Usage: usage, Timeout: time.Hour,
@@ -54,8 +57,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}.Run(args, stdout, stderr)
 }
 
-// show runs it with the rows and without, and prints all there is to see. Its error names the resources that are not
-// ready in time.
+// show prints a run with the rows and a comparison with a run without. Its
+// error names the resources that are not ready in time.
 func show(out io.Writer, timeout time.Duration) error {
 	with, err := NewSimulation(true)
 	if err != nil {

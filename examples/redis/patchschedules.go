@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// patchScheduleOperations is how a patch schedule is read from Azure and written to it, and how its cache is found.
+// patchScheduleOperations returns the functions that read a patch schedule from
+// Azure, write it, and find its cache.
 func patchScheduleOperations(api *armredis.PatchSchedulesClient, objects checks.Resolver) flow.Operations[*PatchSchedule] {
 	return flow.Operations[*PatchSchedule]{
 		Key: func(s *PatchSchedule) string { return s.Name },
@@ -31,10 +32,10 @@ func patchScheduleOperations(api *armredis.PatchSchedulesClient, objects checks.
 
 		Apply: func(ctx context.Context, req *flow.Request[*PatchSchedule]) (flow.Progress, error) {
 			s := req.Resource
-			wanted := armredis.PatchSchedule{Properties: &armredis.ScheduleEntries{
+			desired := armredis.PatchSchedule{Properties: &armredis.ScheduleEntries{
 				ScheduleEntries: []*armredis.ScheduleEntry{{DayOfWeek: &s.Day, StartHourUTC: &s.FromHour}},
 			}}
-			_, err := api.CreateOrUpdate(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, wanted, nil)
+			_, err := api.CreateOrUpdate(ctx, resourceGroup, s.Cache, armredis.DefaultNameDefault, desired, nil)
 			return done(err)
 		},
 	}

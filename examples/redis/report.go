@@ -21,7 +21,7 @@ type refusal struct {
 	tries int
 }
 
-// refusals returns the errors of a run, in the order in which they first came.
+// refusals returns the errors of a run, in the order of their first occurrence.
 func (s *Simulation) refusals() (all []*refusal) {
 	for _, p := range s.engine.Passes(checks.Ref{}) {
 		if p.State != flow.StateFailed {
@@ -37,7 +37,8 @@ func (s *Simulation) refusals() (all []*refusal) {
 	return all
 }
 
-// find returns the refusal of a resource with the message of an outcome; nil if there is none.
+// find returns the refusal of a resource with the message of an outcome, or
+// nil.
 func find(all []*refusal, ref checks.Ref, o flow.Outcome) *refusal {
 	for _, known := range all {
 		if known.ref == ref && known.first.Message() == o.Message() {
@@ -47,7 +48,8 @@ func find(all []*refusal, ref checks.Ref, o flow.Outcome) *refusal {
 	return nil
 }
 
-// String says what the refusal was classified as.
+// String describes the classification of the refusal. A nil refusal did not
+// happen.
 func (r *refusal) String() string {
 	if r == nil {
 		return "did not happen"
@@ -55,7 +57,7 @@ func (r *refusal) String() string {
 	o := r.first
 	after := ""
 	if o.After() > 0 {
-		after = fmt.Sprintf(", but after %s, as Azure said", o.After())
+		after = fmt.Sprintf(", after %s (Retry-After)", o.After())
 	}
 	times := "once"
 	if r.tries > 1 {
@@ -64,19 +66,19 @@ func (r *refusal) String() string {
 	return fmt.Sprintf("%s by rule %s, %s%s; refused %s", o.Retry(), o.Rule(), o.Severity(), after, times)
 }
 
-// printRefusals prints what each refusal of two runs was taken for.
+// printRefusals prints the classification of each refusal in two runs.
 func printRefusals(out io.Writer, with, without *Simulation) {
-	fmt.Fprintf(out, "What each refusal was taken for:\n\n")
+	fmt.Fprintf(out, "Classification of each refusal:\n\n")
 	others := without.refusals()
 	for _, r := range with.refusals() {
 		fmt.Fprintf(out, "%s  %s: %s\n", r.ref, r.first.Reason(), r.first.Message())
-		fmt.Fprintf(out, "  with the rows   %s\n", r)
-		fmt.Fprintf(out, "  without them    %s\n", find(others, r.ref, r.first))
+		fmt.Fprintf(out, "  with rows      %s\n", r)
+		fmt.Fprintf(out, "  without rows   %s\n", find(others, r.ref, r.first))
 	}
 	fmt.Fprintln(out)
 }
 
-// printVersions prints what the row for API versions would make of the refusal that it is for, if others had been asked.
+// printVersions prints the classification of a refusal for other API versions.
 func printVersions(out io.Writer, s *Simulation) {
 	row := preparing[0]
 	handle := classify.Compose(chain.New(busy.Link(), preparing.Link()))
@@ -84,13 +86,13 @@ func printVersions(out io.Writer, s *Simulation) {
 		if r.first.Rule() != row.Name {
 			continue
 		}
-		fmt.Fprintf(out, "The row %s is for API versions %s. With others, the same %s would have been:\n\n",
+		fmt.Fprintf(out, "The row %s is for API versions %s. The same %s in other versions:\n\n",
 			row.Name, row.APIVersions, r.first.Reason())
 		for _, version := range []string{"2022-06-01", apiVersion, "2023-08-01", "2024-11-01"} {
-			c, _ := handle(context.Background(), classify.NewFailure(r.first.Err(), version, time.Time{}, azure.Errors())) // gives no error
+			c, _ := handle(context.Background(), classify.NewFailure(r.first.Err(), version, time.Time{}, azure.Errors())) // the error is always nil
 			asked := ""
 			if version == apiVersion {
-				asked = ", and this was asked"
+				asked = " (the version of this run)"
 			}
 			fmt.Fprintf(out, "  %s  %s by rule %s%s\n", version, c.Retry(), c.Rule(), asked)
 		}
@@ -98,10 +100,11 @@ func printVersions(out io.Writer, s *Simulation) {
 	}
 }
 
-// compare prints what two runs sent to Azure, and when each resource was ready.
+// compare prints the requests of two runs and the times at which resources
+// became ready.
 func compare(out io.Writer, with, without *Simulation) {
 	c := sim.Comparison{Out: out}
-	c.Row("", "with rows", "without them")
+	c.Row("", "with rows", "without rows")
 	c.Requests(with.cloud.Tally(), without.cloud.Tally())
 	for _, p := range with.engine.Last() {
 		c.Row(p.Resource.String()+" ready at", with.engine.ReadyAt(p.Resource), without.engine.ReadyAt(p.Resource))

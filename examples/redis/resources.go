@@ -6,7 +6,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// The kinds of resources that the example knows.
+// The kinds of the example.
 const (
 	cacheKind         = "Cache"
 	firewallRuleKind  = "FirewallRule"
@@ -17,24 +17,24 @@ const (
 // Cache is a Redis cache.
 type Cache struct {
 	Name, Location string
-	Size           int32                      // the number behind the P of the tier Premium
-	State          armredis.ProvisioningState // as Azure said last; empty: never
+	Size           int32                      // the number after the P of a Premium size
+	State          armredis.ProvisioningState // the last report of Azure; empty: none
 }
 
-// FirewallRule lets a range of addresses into a cache.
+// FirewallRule allows a range of addresses to connect to a cache.
 type FirewallRule struct {
 	Name, Cache string
 	From, To    string
 }
 
-// PatchSchedule says when a cache may be patched. A cache has one at most.
+// PatchSchedule sets the time of a cache's patches. A cache has at most one.
 type PatchSchedule struct {
 	Name, Cache string
 	Day         armredis.DayOfWeek
 	FromHour    int32 // UTC
 }
 
-// LinkedServer keeps a copy of a cache in another one.
+// LinkedServer keeps a copy of a cache in another cache.
 type LinkedServer struct {
 	Name, Cache string
 	Linked      string // the name of the cache that has the copy

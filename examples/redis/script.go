@@ -9,48 +9,50 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-// How long things take, in virtual time.
+// The durations of creates, in virtual time.
 const (
 	cacheTakes        = 2 * time.Minute
 	linkedServerTakes = time.Minute
 )
 
-// nameFreed is when a person deletes the cache of another subscription that has the name of ours.
+// nameFreed is the time at which a person deletes another subscription's cache
+// with the name west.
 const nameFreed = 90 * time.Second
 
-// maintained is when the first maintenance of east is over. It begins when east is made, and east says Succeeded all the
-// time, so that nobody can see it from outside.
+// maintained is the time at which the first maintenance of east ends. It begins
+// when east is created. East reports Succeeded meanwhile, so a check cannot see
+// it.
 const maintained = 4*time.Minute + 10*time.Second
 
-// fault is what Azure refuses some PUTs with, up to a time.
+// fault is a refusal of some PUTs until a time.
 type fault struct {
-	until   time.Duration
-	about   func(armsim.Request) bool
-	refusal armsim.Refusal
-	tells   bool // it says when it is over, by Retry-After
+	until      time.Duration
+	matches    func(armsim.Request) bool
+	refusal    armsim.Refusal
+	retryAfter bool // the refusal has Retry-After
 }
 
-// faults are in the order in which Azure looks for them.
+// faults is in the order of Azure's checks.
 var faults = []fault{
 	{
 		until:   nameFreed,
-		about:   func(r armsim.Request) bool { return strings.EqualFold(r.ID, cacheID("west")) },
+		matches: func(r armsim.Request) bool { return strings.EqualFold(r.ID, cacheID("west")) },
 		refusal: conflict("The name 'west' is taken: no two caches in all of Azure have the same."),
 	},
 	{
-		until:   maintained,
-		about:   func(r armsim.Request) bool { return inEast(r) && r.Is(patchScheduleType) },
-		refusal: conflict("The cache 'east' is under maintenance and takes no changes at present. Please try again later."),
-		tells:   true,
+		until:      maintained,
+		matches:    func(r armsim.Request) bool { return inEast(r) && r.Is(patchScheduleType) },
+		refusal:    conflict("The cache 'east' is under maintenance and takes no changes at present. Please try again later."),
+		retryAfter: true,
 	},
 	{
 		until:   maintained,
-		about:   inEast,
+		matches: inEast,
 		refusal: conflict("The cache 'east' is under maintenance and takes no changes at present. Please try again later."),
 	},
 	{
-		until: 5*time.Minute + 30*time.Second,
-		about: func(r armsim.Request) bool { return r.Is(linkedServerType) },
+		until:   5*time.Minute + 30*time.Second,
+		matches: func(r armsim.Request) bool { return r.Is(linkedServerType) },
 		refusal: armsim.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
 			Message: "The caches cannot be linked: replication from 'east' to 'west' is being prepared."},
 	},
@@ -62,18 +64,19 @@ func conflict(message string) armsim.Refusal {
 	return armsim.Refusal{Status: http.StatusConflict, Code: "Conflict", Message: message}
 }
 
-// script tells the cloud how long things take and what it refuses, and the engine what people do.
+// script sets the durations and refusals of the cloud, and schedules the
+// actions of people.
 func script(cloud *armsim.Server, engine *sim.Engine) {
 	cloud.Takes(cacheType, cacheTakes)
 	cloud.Takes(linkedServerType, linkedServerTakes)
 	for _, f := range faults {
 		cloud.Rule(func(r armsim.Request) *armsim.Refusal {
 			left := f.until - engine.Elapsed()
-			if r.Verb != http.MethodPut || !f.about(r) || left <= 0 {
+			if r.Verb != http.MethodPut || !f.matches(r) || left <= 0 {
 				return nil
 			}
 			refusal := f.refusal
-			if f.tells {
+			if f.retryAfter {
 				refusal.RetryAfter = left
 			}
 			return &refusal

@@ -11,14 +11,14 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Simulation is one run against a cloud of its own.
+// Simulation is one run with its own cloud.
 type Simulation struct {
 	cloud  *armsim.Server
 	engine *sim.Engine
-	rows   bool // the rows of classification are there
+	rows   bool // with the rows of classification
 }
 
-// NewSimulation sets up a run, with the rows of classification or without.
+// NewSimulation sets up a run, with or without the rows of classification.
 func NewSimulation(rows bool) (*Simulation, error) {
 	s := &Simulation{engine: sim.NewEngine(), rows: rows}
 	s.cloud = armsim.NewServer(s.engine.Now)
@@ -46,7 +46,7 @@ func NewSimulation(rows bool) (*Simulation, error) {
 	return s, nil
 }
 
-// reconciler makes the reconciler of a kind.
+// reconciler returns the reconciler of a kind.
 func reconciler[T any](s *Simulation, kind string, operations flow.Operations[T], extensions flow.Extensions[T]) *flow.Reconciler[T] {
 	if !s.rows {
 		extensions.Classify = classify.Chain{}

@@ -5,8 +5,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// ClientOptions are the options that make a client of the SDK talk to a simulated cloud. The SDK's own retries are off: who
-// reconciles decides when to try again, and in virtual time there is nothing to sleep for.
+// ClientOptions returns options that connect a client of the SDK to a simulated
+// cloud. The SDK's own retries are off: the reconciler decides when to retry.
 func ClientOptions(cloud policy.Transporter) *arm.ClientOptions {
 	return &arm.ClientOptions{
 		ClientOptions: policy.ClientOptions{

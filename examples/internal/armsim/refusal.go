@@ -13,16 +13,16 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// Refusal is an error as Azure Resource Manager puts it. It is an error so that it can pass through a fake server.
+// Refusal is an error in the format of Azure Resource Manager.
 type Refusal struct {
 	Status        int
 	Code, Message string
-	RetryAfter    time.Duration // zero: no such header
+	RetryAfter    time.Duration // zero: no Retry-After header
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Message) }
 
-// Response is the refusal as an answer to req.
+// Response returns the refusal as the response to req.
 func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
 	body, err := json.Marshal(map[string]any{"error": map[string]string{"code": r.Code, "message": r.Message}})
 	if err != nil {
@@ -38,7 +38,8 @@ func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ResponseError returns the refusal as the error that a client of the SDK returns.
+// ResponseError returns the refusal as the error that a client of the SDK
+// returns.
 func (r *Refusal) ResponseError() error {
 	response, err := r.Response(&http.Request{Method: http.MethodPut, URL: &url.URL{Scheme: "https", Host: "management.azure.com"}})
 	if err != nil {
@@ -47,5 +48,5 @@ func (r *Refusal) ResponseError() error {
 	return runtime.NewResponseError(response)
 }
 
-// Seconds is a duration as Retry-After has it.
+// Seconds formats a duration as a value of Retry-After.
 func Seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }

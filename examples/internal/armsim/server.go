@@ -10,22 +10,23 @@ import (
 	"time"
 )
 
-// Server is a small Azure Resource Manager: any resources, by their IDs, in memory, in virtual time. It speaks the wire
-// format, so that the real SDK clients talk to it, also those that come without a fake server. It is a policy.Transporter.
-// What is special about a service is a [Server.Rule], and what it takes and reports ([Server.Takes], [Server.Reports]).
-// One goroutine uses it. It is made by [NewServer].
+// Server simulates Azure Resource Manager. It holds resources of any type in
+// memory and uses virtual time. It is a policy.Transporter that speaks the wire
+// format, so the SDK's own clients work with it. [Server.Rule], [Server.Takes]
+// and [Server.Reports] add the behaviour of a service. Use it from one
+// goroutine. Make it with [NewServer].
 type Server struct {
 	now        func() time.Time
-	takes      map[string]time.Duration // by lower-case type, as the next
-	reports    map[string][]func(id string, p map[string]any)
+	takes      map[string]time.Duration                       // by lower-case type
+	reports    map[string][]func(id string, p map[string]any) // by lower-case type
 	rules      []func(Request) *Refusal
 	resources  map[string]*resource  // by lower-case ID
 	operations map[string]*operation // by lower-case path
 	tally      Tally
-	tallies    map[string]*Tally // by lower-case ID of the resource that was asked for
+	tallies    map[string]*Tally // by lower-case ID of the resource
 }
 
-// NewServer makes a server with nothing in it that looks at its clock by now.
+// NewServer returns a server without resources. now is its clock.
 func NewServer(now func() time.Time) *Server {
 	return &Server{
 		now:       now,
@@ -36,28 +37,31 @@ func NewServer(now func() time.Time) *Server {
 	}
 }
 
-// Takes says how long a PUT or a DELETE of a type of resource takes, as in "Microsoft.Kusto/clusters/databases", whatever
-// the case. Zero, as for types of which nothing was said: it is done at once.
+// Takes sets the duration of a PUT or a DELETE of a resource type, such as
+// "Microsoft.Kusto/clusters/databases". The case of the type does not matter.
+// With zero, the default, the operation is done at once.
 func (s *Server) Takes(resourceType string, d time.Duration) {
 	s.takes[strings.ToLower(resourceType)] = d
 }
 
-// Reports adds what resources of a type say of themselves besides what they were told. It is asked whenever one is shown,
-// and may change what is shown: these properties are a copy, with the provisioningState in it.
+// Reports adds a function that changes the properties which a response shows
+// for resources of a type. The properties are a copy that includes the
+// provisioningState.
 func (s *Server) Reports(resourceType string, add func(id string, properties map[string]any)) {
 	key := strings.ToLower(resourceType)
 	s.reports[key] = append(s.reports[key], add)
 }
 
-// Rule adds a rule of a service: it is asked before each request is looked into, and a refusal is the answer. Rules are
-// asked in the order in which they were added, and the first refusal wins. They may use the server's other methods.
+// Rule adds a rule of a service. The server calls the rules before each
+// request, in the order in which they were added. The first refusal is the
+// response. A rule may use the server's other methods.
 func (s *Server) Rule(rule func(Request) *Refusal) { s.rules = append(s.rules, rule) }
 
-// Tally is what was counted up to now.
+// Tally returns the requests that were counted so far.
 func (s *Server) Tally() Tally { return s.tally.Clone() }
 
-// TallyOf is what was counted up to now of requests about the resources whose lower-case IDs match. A poll of an operation
-// counts for the resource that it works on.
+// TallyOf returns the requests that were counted so far for the resources whose
+// lower-case IDs match. A poll counts for the resource of its operation.
 func (s *Server) TallyOf(match func(id string) bool) Tally {
 	sum := Tally{Verbs: map[string]int{}, Failures: map[string]int{}}
 	for id, t := range s.tallies {
@@ -79,7 +83,7 @@ func (s *Server) TallyOf(match func(id string) bool) Tally {
 // Do answers a request, as the transport of the SDK's clients.
 func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
-		return nil, err // a real one would not send it either
+		return nil, err // a real transport does not send it either
 	}
 	r, refused := s.read(req)
 	if s.tallies[r.ID] == nil {
@@ -105,7 +109,7 @@ func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	return a.response(req)
 }
 
-// answer does what is asked for.
+// answer handles a request that no rule refused.
 func (s *Server) answer(r Request) (answer, *Refusal) {
 	if r.Verb == poll {
 		return s.poll(r), nil
@@ -126,10 +130,10 @@ func (s *Server) answer(r Request) (answer, *Refusal) {
 		Message: "The resource type '" + r.Type + "' does not support " + r.Verb + " here."}
 }
 
-// answer is what is said to a request that was not refused.
+// answer is the response to a request that was not refused.
 type answer struct {
 	status    int
-	operation string // the path of an operation that was begun; empty: none
+	operation string // the path of an operation that began; empty: none
 	again     time.Duration
 	body      map[string]any // nil: none
 }
@@ -140,14 +144,14 @@ func (a answer) response(req *http.Request) (*http.Response, error) {
 	if a.body != nil {
 		var err error
 		if body, err = json.Marshal(a.body); err != nil {
-			return nil, err // a script put in what is no JSON
+			return nil, err // a rule or a report added a value that JSON cannot hold
 		}
 		header.Set("Content-Type", "application/json")
 	}
 	if a.operation != "" {
 		at := *req.URL
 		at.Path, at.RawPath = a.operation, ""
-		header.Set("Azure-AsyncOperation", at.String()) // with the api-version of the request, as Azure does
+		header.Set("Azure-AsyncOperation", at.String()) // with the api-version of the request, as Azure does it
 	}
 	if a.again > 0 {
 		header.Set("Retry-After", Seconds(a.again))

@@ -7,26 +7,29 @@ import (
 	"time"
 )
 
-// pollEvery is how often a client is told to ask how an operation is getting on.
+// pollEvery is the longest Retry-After of an operation under way.
 const pollEvery = 30 * time.Second
 
-// operation is a PUT or a DELETE that takes time. Nothing sleeps: whether it is under way follows from the time.
+// operation is a PUT or a DELETE that takes time. It is under way until its
+// time is over; nothing sleeps.
 type operation struct {
-	about Request // the resource that it works on
-	path  string  // of its URL
-	state string  // the provisioning state of the resource meanwhile
+	about Request // the resource
+	path  string  // the path of its URL
+	state string  // the provisioning state of the resource while it is under way
 	until time.Time
 }
 
 func (o *operation) underWay(now time.Time) bool { return now.Before(o.until) }
 
-// again is when to ask again: after pollEvery, or sooner if it is done sooner. Retry-After has whole seconds only.
+// again returns the Retry-After of the operation: pollEvery, or less if it ends
+// sooner. Retry-After has whole seconds only.
 func (o *operation) again(now time.Time) time.Duration {
 	left := (o.until.Sub(now) + time.Second - 1).Truncate(time.Second)
 	return min(left, pollEvery)
 }
 
-// begin begins an operation, and answers how it is to be followed; a type that takes no time has none.
+// begin begins an operation and returns its path. A type that takes no time has
+// no operation.
 func (s *Server) begin(r *resource, state string) answer {
 	takes := s.takes[strings.ToLower(r.about.Type)]
 	if takes <= 0 {
@@ -43,7 +46,7 @@ func (s *Server) begin(r *resource, state string) answer {
 	return answer{operation: op.path, again: op.again(s.now())}
 }
 
-// poll answers how an operation is getting on.
+// poll returns the status of an operation.
 func (s *Server) poll(r Request) answer {
 	op := r.operation
 	a := answer{status: http.StatusOK, body: map[string]any{"id": op.path, "status": succeeded}}
@@ -53,7 +56,8 @@ func (s *Server) poll(r Request) answer {
 	return a
 }
 
-// busy refuses to change a resource that an operation works on. Of nil there is nothing to say.
+// busy refuses to change a resource with an operation under way. It accepts
+// nil.
 func (s *Server) busy(r *resource) *Refusal {
 	if r == nil || r.operation == nil || !r.operation.underWay(s.now()) {
 		return nil

@@ -18,12 +18,12 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// What is seen of a resource while it is made, updated and deleted. Steps are taken in order.
+// TestServerOperations creates, updates and deletes a resource, step by step.
 func TestServerOperations(t *testing.T) {
 	type seen struct {
 		Status     int
 		Code       string
-		Operation  string // its status
+		Operation  string // the status of the operation
 		State      string // the provisioning state
 		RetryAfter string
 	}
@@ -38,7 +38,7 @@ func TestServerOperations(t *testing.T) {
 		reason string
 		steps  []step
 	}{
-		"Create": {"Creating until the time is over", []step{
+		"Create": {"the state is Creating until the time is over", []step{
 			{0, put, seen{Status: 201, State: "Creating", RetryAfter: "30"}},
 			{0, get, seen{Status: 200, State: "Creating"}},
 			{0, poll, seen{Status: 200, Operation: "InProgress", RetryAfter: "30"}},
@@ -49,17 +49,17 @@ func TestServerOperations(t *testing.T) {
 			{1, poll, seen{Status: 200, Operation: "Succeeded"}},
 			{0, get, seen{Status: 200, State: "Succeeded"}},
 		}},
-		"CreateUnasked": {"it is done when it is done, polled or not", []step{
+		"CreateUnasked": {"the operation ends without polls", []step{
 			{0, put, seen{Status: 201, State: "Creating", RetryAfter: "30"}},
 			{90 * time.Second, get, seen{Status: 200, State: "Succeeded"}},
 		}},
-		"Update": {"Updating until the time is over, and it may be updated again", []step{
+		"Update": {"the state is Updating until the time is over; then another update may begin", []step{
 			{0, put, seen{Status: 201, State: "Creating", RetryAfter: "30"}},
 			{90 * time.Second, put, seen{Status: 200, State: "Updating", RetryAfter: "30"}},
 			{0, put, busy},
 			{90 * time.Second, put, seen{Status: 200, State: "Updating", RetryAfter: "30"}},
 		}},
-		"Delete": {"Deleting until the time is over, then it is gone", []step{
+		"Delete": {"the state is Deleting until the time is over; then the resource is gone", []step{
 			{0, put, seen{Status: 201, State: "Creating", RetryAfter: "30"}},
 			{90 * time.Second, del, seen{Status: 202, RetryAfter: "30"}},
 			{0, get, seen{Status: 200, State: "Deleting"}},
@@ -74,7 +74,7 @@ func TestServerOperations(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := newRig()
+			r := newFixture()
 			r.Takes(clusters, 90*time.Second)
 			var operation string
 			for i, s := range tc.steps {
@@ -103,9 +103,10 @@ func TestServerOperations(t *testing.T) {
 	}
 }
 
-// Children go when the deletion of their parent is over.
+// TestServerDeletesChildren: children are gone when the deletion of their
+// parent ends.
 func TestServerDeletesChildren(t *testing.T) {
-	r := newRig()
+	r := newFixture()
 	r.Takes(clusters, time.Minute)
 	r.Put(clusterID, nil)
 	r.Put(databaseID, nil)
@@ -117,13 +118,13 @@ func TestServerDeletesChildren(t *testing.T) {
 	r.Put(clusterID, nil)
 	got = append(got, r.Has(databaseID))
 	if diff := cmp.Diff([]bool{true, false, true, false}, got); diff != "" {
-		t.Errorf("there until then, gone after it, also when there is a new parent: -want, +got:\n%s", diff)
+		t.Errorf("children exist until the deletion ends and stay gone after a new parent: -want, +got:\n%s", diff)
 	}
 }
 
-// What a script sets while an operation is under way shows when it is over.
+// TestServerChangeMeanwhile: a state set during an operation shows after it.
 func TestServerChangeMeanwhile(t *testing.T) {
-	r := newRig()
+	r := newFixture()
 	r.Takes(clusters, time.Minute)
 	r.send(t, "PUT", clusterID, "{}")
 	r.Change(clusterID, func(p map[string]any) { p["provisioningState"] = "Failed" })
@@ -136,9 +137,10 @@ func TestServerChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// The real client of a service without an official fake gets along with it.
+// TestServerWithRealClients uses the client of a service that has no official
+// fake.
 func TestServerWithRealClients(t *testing.T) {
-	r := newRig()
+	r := newFixture()
 	r.Takes(clusters, 2*time.Minute)
 	r.Takes(databases, time.Minute)
 	factory, err := armkusto.NewClientFactory("0000", &azfake.TokenCredential{}, ClientOptions(r))
@@ -153,7 +155,7 @@ func TestServerWithRealClients(t *testing.T) {
 		}
 		return response.ErrorCode
 	}
-	// follow takes an operation to its end, pass by pass, and counts the passes.
+	// follow runs an operation to its end and returns the number of passes.
 	follow := func(what string, advance func(ctx context.Context, token string) (flow.Progress, error)) (passes int) {
 		for token, done := "", false; !done; passes++ {
 			progress, err := advance(t.Context(), token)
@@ -169,7 +171,7 @@ func TestServerWithRealClients(t *testing.T) {
 
 	_, err = dbs.Get(t.Context(), "Group", "Demo", "Logs", nil)
 	if diff := cmp.Diff("ParentResourceNotFound", code(err)); diff != "" {
-		t.Errorf("GET before there is a cluster: -want, +got:\n%s", diff)
+		t.Errorf("GET without a cluster: -want, +got:\n%s", diff)
 	}
 	var cluster armkusto.Cluster
 	passes := follow("create the cluster", func(ctx context.Context, token string) (flow.Progress, error) {
@@ -184,7 +186,7 @@ func TestServerWithRealClients(t *testing.T) {
 	})
 	if diff := cmp.Diff([]any{5, "Demo", "westeurope", int32(1), armkusto.ProvisioningStateSucceeded},
 		[]any{passes, *cluster.Name, *cluster.Location, *cluster.SKU.Capacity, *cluster.Properties.ProvisioningState}); diff != "" {
-		t.Errorf("the cluster as it was made: -want, +got:\n%s", diff)
+		t.Errorf("the created cluster: -want, +got:\n%s", diff)
 	}
 
 	var database armkusto.DatabaseClassification
@@ -202,7 +204,7 @@ func TestServerWithRealClients(t *testing.T) {
 	}
 	if diff := cmp.Diff([]any{3, "P1D", armkusto.ProvisioningStateSucceeded},
 		[]any{passes, *readWrite.Properties.HotCachePeriod, *readWrite.Properties.ProvisioningState}); diff != "" {
-		t.Errorf("the database as it was made: -want, +got:\n%s", diff)
+		t.Errorf("the created database: -want, +got:\n%s", diff)
 	}
 
 	passes = follow("delete the cluster", func(ctx context.Context, token string) (flow.Progress, error) {
@@ -212,14 +214,14 @@ func TestServerWithRealClients(t *testing.T) {
 	})
 	_, err = api.Get(t.Context(), "Group", "Demo", nil)
 	if diff := cmp.Diff([]any{5, true, "ResourceNotFound"}, []any{passes, azure.Errors().NotFound(err), code(err)}); diff != "" {
-		t.Errorf("the cluster is gone: -want, +got:\n%s", diff)
+		t.Errorf("the deleted cluster: -want, +got:\n%s", diff)
 	}
 
 	want := Tally{Sent: 17, Failed: 2,
-		// A GET of each PUT's result is the SDK's, the others are those from above.
+		// The SDK sends one GET for the result of each PUT.
 		Verbs:    map[string]int{"GET": 4, "PUT": 2, "POLL": 10, "DELETE": 1},
 		Failures: map[string]int{"GET 404 ParentResourceNotFound": 1, "GET 404 ResourceNotFound": 1}}
 	if diff := cmp.Diff(want, r.Tally()); diff != "" {
-		t.Errorf("what was sent: -want, +got:\n%s", diff)
+		t.Errorf("requests: -want, +got:\n%s", diff)
 	}
 }

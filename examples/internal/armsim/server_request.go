@@ -8,26 +8,28 @@ import (
 	"strings"
 )
 
-// poll is the verb of a request that asks how an operation is getting on.
+// poll is the verb of a request for the status of an operation.
 const poll = "POLL"
 
-// Request is what a [Server.Rule] sees of a request. IDs are in lower case, Type and Name as they were sent. A POLL has
-// those of the resource that the operation works on.
+// Request is a request as a [Server.Rule] sees it. IDs are in lower case. Type
+// and Name are as they were sent. A POLL has those of its operation's resource.
 type Request struct {
 	Verb       string // GET, PUT, DELETE, POLL
 	ID         string
 	Type, Name string         // as in "Microsoft.Kusto/clusters/databases"; the last part of the ID
-	ParentID   string         // empty: it stands in a resource group, not in a resource
-	Body       map[string]any // of a PUT; nil for others
+	ParentID   string         // empty: the resource group is the parent
+	Body       map[string]any // of a PUT; else nil
 
 	operation *operation // of a POLL
 	id        string     // as it was sent
 }
 
-// Is tells whether the request is about a resource of a type, whatever the case.
+// Is reports whether the request is for a resource of the type. The case does
+// not matter.
 func (r Request) Is(resourceType string) bool { return strings.EqualFold(r.Type, resourceType) }
 
-// read makes out what a request is about, and refuses what no service would see.
+// read parses a request and refuses requests that are invalid for every
+// service.
 func (s *Server) read(req *http.Request) (Request, *Refusal) {
 	path := strings.TrimRight(req.URL.Path, "/")
 	var r Request
@@ -50,7 +52,7 @@ func (s *Server) read(req *http.Request) (Request, *Refusal) {
 	if r.Verb == http.MethodPut {
 		var body []byte
 		if req.Body != nil {
-			body, _ = io.ReadAll(req.Body) // what is cut off does not parse
+			body, _ = io.ReadAll(req.Body) // a body that ends early does not parse
 		}
 		if err := json.Unmarshal(body, &r.Body); err != nil || r.Body == nil {
 			return r, &Refusal{Status: http.StatusBadRequest, Code: "InvalidRequestContent", Message: "The request content is not a JSON object."}
@@ -64,16 +66,18 @@ func (s *Server) read(req *http.Request) (Request, *Refusal) {
 	return r, nil
 }
 
-// parseID reads the ID of a resource: /subscriptions/S/resourceGroups/G/providers/NAMESPACE/TYPE/NAME/TYPE/NAME, and the
-// same behind the ID of another resource, for what is attached to that.
+// parseID reads the ID of a resource:
+// /subscriptions/S/resourceGroups/G/providers/NAMESPACE/TYPE/NAME/TYPE/NAME.
+// The ID of an extension resource, such as a lock, begins with the ID of
+// another resource.
 func parseID(id string) (Request, bool) {
 	parts := strings.Split(id, "/")
 	if len(parts) < 9 || parts[0] != "" || slices.Contains(parts[1:], "") ||
 		!strings.EqualFold(parts[1], "subscriptions") || !strings.EqualFold(parts[3], "resourceGroups") {
 		return Request{}, false
 	}
-	last := 0                            // where the last "providers" stands
-	for i := 5; i < len(parts); i += 2 { // names stand at the other places, and may be anything
+	last := 0                            // the index of the last "providers"
+	for i := 5; i < len(parts); i += 2 { // the parts between are names
 		if strings.EqualFold(parts[i], "providers") {
 			last = i
 		}

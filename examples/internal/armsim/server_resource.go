@@ -16,26 +16,29 @@ const (
 	succeeded = "Succeeded"
 )
 
-// provisioningState is the property that holds them.
+// provisioningState is the property that holds the state.
 const provisioningState = "provisioningState"
 
-// resource is what the server remembers. Its state follows from the time, by the operation that was begun last.
+// resource is a resource of the server. The last operation and the time decide
+// its state.
 type resource struct {
-	about      Request        // its ID, type and name as it was made
-	envelope   map[string]any // all besides the properties: location, kind, tags
+	about      Request        // its ID, type and name as they were created
+	envelope   map[string]any // everything but the properties: location, kind, tags
 	properties map[string]any
-	operation  *operation // nil: it was all done at once
+	operation  *operation // the last one; nil: no operation took time
 }
 
-// Put makes a resource, or replaces its properties, as a person would: at once, uncounted and without rules. Without a
-// provisioningState in the properties it is Succeeded. It panics if that is no ID, or there is no parent.
+// Put creates a resource or replaces its properties, as a person would do it:
+// at once, without rules and without counting. The provisioningState is
+// Succeeded if the properties have none. Put panics if id is no ID of a
+// resource or if the parent does not exist.
 func (s *Server) Put(id string, properties map[string]any) {
 	about, ok := parseID(id)
 	if !ok {
 		panic(fmt.Sprintf("azure: Server.Put: %q is not the ID of a resource", id))
 	}
 	if about.ParentID != "" && s.find(about.ParentID) == nil {
-		panic(fmt.Sprintf("azure: Server.Put: %q has no parent: put %q before", id, about.ParentID))
+		panic(fmt.Sprintf("azure: Server.Put: %q has no parent: put %q first", id, about.ParentID))
 	}
 	made := &resource{about: about, properties: copyOf(properties)}
 	if there := s.find(about.ID); there != nil {
@@ -47,9 +50,10 @@ func (s *Server) Put(id string, properties map[string]any) {
 	s.resources[about.ID] = made
 }
 
-// Change changes the properties of a resource, as a person or the service itself would: at once, uncounted and without
-// rules. It is also how a script looks at them. A provisioningState set here shows when no operation is under way. False
-// if there is no such resource.
+// Change calls change with the properties of a resource, as a person or the
+// service would change them: at once, without rules and without counting. A
+// script may also read them so. A provisioningState set here shows after the
+// operation under way. Change returns false if the resource does not exist.
 func (s *Server) Change(id string, change func(properties map[string]any)) bool {
 	there := s.find(strings.ToLower(id))
 	if there == nil {
@@ -59,10 +63,12 @@ func (s *Server) Change(id string, change func(properties map[string]any)) bool 
 	return true
 }
 
-// Has tells whether there is such a resource, also one that is being created or deleted.
+// Has reports whether the resource exists. A resource that is being created or
+// deleted exists.
 func (s *Server) Has(id string) bool { return s.find(strings.ToLower(id)) != nil }
 
-// Delete removes a resource and all that is in it, as a person would: at once. False if there was none.
+// Delete removes a resource and its children at once, as a person would do it.
+// It returns false if the resource does not exist.
 func (s *Server) Delete(id string) bool {
 	id = strings.ToLower(id)
 	if s.find(id) == nil {
@@ -72,8 +78,9 @@ func (s *Server) Delete(id string) bool {
 	return true
 }
 
-// Shown gives the properties of a resource as a GET would show them now, uncounted and without rules; it is for rules and
-// reports that look at another resource. False if there is no such resource.
+// Shown returns the properties that a GET would show now, without rules and
+// without counting. Rules and reports use it for other resources. ok is false
+// if the resource does not exist.
 func (s *Server) Shown(id string) (properties map[string]any, ok bool) {
 	there := s.find(strings.ToLower(id))
 	if there == nil {
@@ -82,14 +89,15 @@ func (s *Server) Shown(id string) (properties map[string]any, ok bool) {
 	return s.show(there)["properties"].(map[string]any), true
 }
 
-// find is a resource that is there now, by its lower-case ID; nil if there is none.
+// find returns the resource with a lower-case ID, or nil if it does not exist
+// now.
 func (s *Server) find(id string) *resource {
 	there := s.resources[id]
 	if there == nil {
 		return nil
 	}
 	if parent := there.about.ParentID; parent != "" && s.find(parent) == nil {
-		return nil // it went with its parent
+		return nil // it was deleted with its parent
 	}
 	if op := there.operation; op != nil && op.state == deleting && !op.underWay(s.now()) {
 		s.remove(id)
@@ -98,7 +106,7 @@ func (s *Server) find(id string) *resource {
 	return there
 }
 
-// remove forgets a resource and all that is in it.
+// remove removes a resource and its children.
 func (s *Server) remove(id string) {
 	maps.DeleteFunc(s.resources, func(other string, _ *resource) bool {
 		return other == id || strings.HasPrefix(other, id+"/")
@@ -114,8 +122,8 @@ func (s *Server) get(r Request) (answer, *Refusal) {
 	return answer{status: http.StatusOK, body: s.show(there)}, nil
 }
 
-// put makes a resource or updates it. What the body does not mention of the properties stays: that is where a service
-// keeps what it alone can set.
+// put creates or updates a resource. It keeps the properties that the body does
+// not have, because a service keeps the properties that it sets itself.
 func (s *Server) put(r Request) (answer, *Refusal) {
 	there := s.find(r.ID)
 	if refused := s.busy(there); refused != nil {
@@ -132,7 +140,7 @@ func (s *Server) put(r Request) (answer, *Refusal) {
 	there.envelope = maps.Clone(r.Body)
 	properties, _ := r.Body["properties"].(map[string]any)
 	maps.Copy(there.properties, properties)
-	there.properties[provisioningState] = succeeded // whatever was sent: it is the server's to say
+	there.properties[provisioningState] = succeeded // the server alone sets the state
 	a := s.begin(there, state)
 	a.status, a.body = status, s.show(there)
 	return a, nil
@@ -143,7 +151,7 @@ func (s *Server) delete(r Request) (answer, *Refusal) {
 	if there == nil {
 		return answer{status: http.StatusNoContent}, nil
 	}
-	if op := there.operation; op != nil && op.state == deleting { // asked again
+	if op := there.operation; op != nil && op.state == deleting { // a second DELETE
 		return answer{status: http.StatusAccepted, operation: op.path, again: op.again(s.now())}, nil
 	}
 	if refused := s.busy(there); refused != nil {
@@ -159,7 +167,7 @@ func (s *Server) delete(r Request) (answer, *Refusal) {
 	return a, nil
 }
 
-// show is what a GET of the resource answers.
+// show returns the resource as a GET shows it.
 func (s *Server) show(r *resource) map[string]any {
 	properties := copyOf(r.properties)
 	if op := r.operation; op != nil && op.underWay(s.now()) {
@@ -176,7 +184,7 @@ func (s *Server) show(r *resource) map[string]any {
 	return shown
 }
 
-// copyOf is a copy of a JSON object, all through.
+// copyOf returns a deep copy of a JSON object.
 func copyOf(object map[string]any) map[string]any {
 	made := map[string]any{}
 	text, err := json.Marshal(object)
@@ -184,9 +192,9 @@ func copyOf(object map[string]any) map[string]any {
 		err = json.Unmarshal(text, &made)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("azure: Server: these properties are no JSON object: %v", err))
+		panic(fmt.Sprintf("azure: Server: the properties are no JSON object: %v", err))
 	}
-	if made == nil { // they were nil
+	if made == nil { // the properties were nil
 		made = map[string]any{}
 	}
 	return made

@@ -37,6 +37,6 @@ func TestWithoutChecks(t *testing.T) {
 		want[point] = 0
 	}
 	if diff := cmp.Diff(want, lengths(sim.WithoutChecks(all))); diff != "" {
-		t.Errorf("all links but the checks are there: -want, +got:\n%s", diff)
+		t.Errorf("want all links except the checks: -want, +got:\n%s", diff)
 	}
 }

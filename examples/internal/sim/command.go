@@ -16,39 +16,44 @@ import (
 
 // Exit codes of the examples.
 const (
-	ExitOK    = 0 // all is as it should be, or was explained
-	ExitLate  = 1 // not all is as it should be in time
-	ExitInput = 2 // a flag is wrong, or what it names
+	ExitOK    = 0 // the run ended in time, or the resource was explained
+	ExitLate  = 1 // the run did not end in time
+	ExitInput = 2 // a flag or a file is wrong
 )
 
-// Command is an example as a program, with the flags -h, -timeout, -explain, -at and -json, and with its own. All fields are
-// required, unless their comment says that they may be nil.
+// Command is the command line of an example: the flags -h, -timeout, -explain,
+// -at and -json, and the example's own. Fields are required unless their
+// comment defines nil.
 type Command struct {
 	Name    string
-	Usage   string        // what -h prints
+	Usage   string        // the text of -h
 	Timeout time.Duration // the default of -timeout
-	// Flags adds the flags of the example. Nil: there are none.
+	// Flags adds the flags of the example. Nil: none.
 	Flags func(*flag.FlagSet)
-	// Check returns an error if their values are wrong. It is told which flags were given. Nil: they are never wrong.
+	// Check returns an error if the value of a flag is wrong. given has the
+	// flags that the user set. Nil: all values are valid.
 	Check func(given map[string]bool) error
-	// Load reads the files that they name, after Check and before the run. Its error counts as wrong input, too. Nil: there
-	// are no files.
+	// Load reads the files of the flags, after Check. Its error counts as wrong
+	// input. Nil: there are no files.
 	Load func() error
-	// Show runs the example for timeout at most and prints the result. Its error names the late resources, and why.
+	// Show runs the example for at most timeout and prints the result. Its
+	// error names the late resources and their causes.
 	Show func(out io.Writer, timeout time.Duration) error
-	// New sets up a run, for -explain.
+	// New sets up a run for -explain.
 	New func() (*Scenario, error)
 }
 
-// Scenario is one run of an example, set up and not begun. Engine and Done are required.
+// Scenario is a run of an example before its start. Engine and Done are
+// required.
 type Scenario struct {
 	Engine *Engine
-	All    string      // names all resources; empty: each is named
-	Done   func() bool // reports whether the run has come to its end
-	Close  func()      // frees the resources of the run; nil: there are none
+	All    string      // describes the resources in an error; empty: their names
+	Done   func() bool // reports whether the run has ended
+	Close  func()      // frees the resources of the run; nil: nothing to free
 }
 
-// Run runs the program with its arguments, without the name of the program, and gives its exit code.
+// Run runs the program and returns its exit code. args excludes the name of the
+// program.
 func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
@@ -75,9 +80,9 @@ func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 	return ExitOK
 }
 
-// commandOptions is what the flags say.
+// commandOptions holds the values of the flags.
 type commandOptions struct {
-	timeout, at time.Duration // at is negative if it was not given
+	timeout, at time.Duration // at is negative if it was not set
 	explain     string
 	json        bool
 }
@@ -93,12 +98,12 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 		c.Flags(flags)
 	}
 	if err := flags.Parse(args); err != nil {
-		return o, fmt.Errorf("%w (-h shows what there is)", err)
+		return o, fmt.Errorf("%w (-h lists the flags)", err)
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if flags.NArg() > 0 {
-		return o, fmt.Errorf("what is %q? All arguments are flags (-h shows them)", flags.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q: all arguments are flags (-h lists them)", flags.Arg(0))
 	}
 	if c.Check != nil {
 		if err := c.Check(given); err != nil {
@@ -107,18 +112,19 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 	}
 	switch {
 	case o.timeout <= 0:
-		return o, fmt.Errorf("-timeout: %s is no time to get ready: give more than 0s", o.timeout)
+		return o, fmt.Errorf("-timeout: %s is too short; use more than 0s", o.timeout)
 	case given["explain"] && o.explain == "":
 		return o, errors.New("-explain: the name is empty")
 	case (given["at"] || given["json"]) && !given["explain"]:
-		return o, errors.New("-at and -json go with -explain NAME")
+		return o, errors.New("-at and -json need -explain NAME")
 	case given["at"] && o.at < 0:
-		return o, fmt.Errorf("-at: %s is before the start: give 0s or more", o.at)
+		return o, fmt.Errorf("-at: %s is before the start; use 0s or more", o.at)
 	}
 	return o, nil
 }
 
-// explain runs the example quietly, up to a time or until all is done, and prints why a resource is where it is.
+// explain runs the example without output until the time of -at or the end, and
+// explains a resource.
 func (c Command) explain(out io.Writer, o commandOptions) error {
 	s, err := c.New()
 	if err != nil {
@@ -149,7 +155,7 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 	return nil
 }
 
-// find is the resource that a person calls "name" or "Kind/name".
+// find returns the resource with the name NAME or KIND/NAME.
 func (s *Scenario) find(called string) (checks.Ref, error) {
 	var all, found []checks.Ref
 	for _, p := range s.Engine.Last() {
@@ -161,14 +167,14 @@ func (s *Scenario) find(called string) (checks.Ref, error) {
 	}
 	switch len(found) {
 	case 0:
-		return checks.Ref{}, fmt.Errorf("-explain: there is no %q: there are %s", called, cmp.Or(s.All, Names(all)))
+		return checks.Ref{}, fmt.Errorf("-explain: unknown resource %q; the resources are %s", called, cmp.Or(s.All, Names(all)))
 	case 1:
 		return found[0], nil
 	}
-	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s: say KIND/NAME", called, Names(found))
+	return checks.Ref{}, fmt.Errorf("-explain: %q is the name of %s; use KIND/NAME", called, Names(found))
 }
 
-// Names lists refs for a person.
+// Names joins the texts of refs with " and ".
 func Names(refs []checks.Ref) string {
 	texts := make([]string, len(refs))
 	for i, ref := range refs {

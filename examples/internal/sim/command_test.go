@@ -19,8 +19,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// lamps is an example that is as small as can be: a lamp and a candle, both called "hall", and a door, all of which wait
-// until 2:00. The lamps look again each minute, and the door waits for a bell that nobody rings.
+// lamps is a small example: a lamp and a candle, both named "hall", and a door,
+// all blocked until 2:00. Each is requeued every minute. The door waits for a
+// bell that never becomes ready.
 func lamps() (*sim.Scenario, error) {
 	open := false
 	wait := checks.Check("Wait", func(_ context.Context, req *checks.Request[checks.Ref]) (checks.Result, error) {
@@ -48,7 +49,7 @@ func lamps() (*sim.Scenario, error) {
 	return &sim.Scenario{Engine: engine, Done: engine.AllReady}, nil
 }
 
-// mute explains nothing.
+// mute has no explanations.
 type mute struct{ sim.Reconciler[checks.Ref] }
 
 func (mute) Explain(string) (flow.Explanation, bool) { return flow.Explanation{}, false }
@@ -71,12 +72,12 @@ func TestCommand(t *testing.T) {
 		args   []string
 		want   simtest.Result
 	}{
-		"Show":    {"without a flag it runs, as long as the program says", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
-		"Timeout": {"or as long as it is told", []string{"-timeout", "5m"}, simtest.Result{Stdout: "shown for 5m0s\n"}},
-		"Late": {"what is late has an exit code of its own", []string{"-timeout", "5s"},
+		"Show":    {"the default timeout", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Timeout": {"the timeout of the flag", []string{"-timeout", "5m"}, simtest.Result{Stdout: "shown for 5m0s\n"}},
+		"Late": {"a late run has its own exit code", []string{"-timeout", "5s"},
 			simtest.Result{Code: 1, Stdout: "shown for 5s\n", Stderr: "lamps: it is late\n"}},
 		"Help":  {"help is no error", []string{"-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
-		"Help2": {"however it is asked for", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Help2": {"both spellings of help", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -93,19 +94,19 @@ func TestCommandRefuses(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"UnknownFlag":  {"a flag that does not exist", []string{"-wait"}, "flag provided but not defined: -wait (-h shows what there is)"},
-		"Argument":     {"an argument that is no flag", []string{"hall"}, `what is "hall"?`},
-		"NotADuration": {"a duration has a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
-		"NoTime":       {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s is no time to get ready"},
-		"NoName":       {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"AtAlone":      {"-at is for -explain", []string{"-at", "1m"}, "-at and -json go with -explain NAME"},
-		"JSONAlone":    {"so is -json", []string{"-json"}, "-at and -json go with -explain NAME"},
-		"AtBefore":     {"time begins at 0", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
-		"Nobody": {"a name that nobody has", []string{"-explain", "cellar"},
-			`-explain: there is no "cellar": there are Lamp hall and Candle hall and Door front`},
-		"Two": {"a name that two have", []string{"-explain", "hall"},
-			`-explain: "hall" is the name of Lamp hall and Candle hall: say KIND/NAME`},
-		"NotReconciled": {"of one of which nothing was kept nothing can be said", []string{"-explain", "candle/hall"},
+		"UnknownFlag":  {"an unknown flag", []string{"-wait"}, "flag provided but not defined: -wait (-h lists the flags)"},
+		"Argument":     {"an argument that is not a flag", []string{"hall"}, `unexpected argument "hall"`},
+		"NotADuration": {"a duration without a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
+		"NoTime":       {"a timeout of zero", []string{"-timeout", "0s"}, "-timeout: 0s is too short"},
+		"NoName":       {"an empty name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"AtAlone":      {"-at without -explain", []string{"-at", "1m"}, "-at and -json need -explain NAME"},
+		"JSONAlone":    {"-json without -explain", []string{"-json"}, "-at and -json need -explain NAME"},
+		"AtBefore":     {"a time before the start", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"Unknown": {"a name that no resource has", []string{"-explain", "cellar"},
+			`-explain: unknown resource "cellar"; the resources are Lamp hall and Candle hall and Door front`},
+		"Two": {"a name that two resources have", []string{"-explain", "hall"},
+			`-explain: "hall" is the name of Lamp hall and Candle hall; use KIND/NAME`},
+		"NotReconciled": {"a resource without an explanation", []string{"-explain", "candle/hall"},
 			"-explain: Candle hall was not reconciled yet"},
 	}
 	for name, tc := range cases {
@@ -121,7 +122,8 @@ func TestCommandRefuses(t *testing.T) {
 	simtest.Program(failing).MustRefuse(t, "lamps: no lamps", "-explain", "front", "-timeout", "1m")
 }
 
-// A program with a flag of its own, and what it names. Something is wrong with "bad", and there is no "absent".
+// TestCommandFlags tests a program with its own flag and file. Check refuses
+// "bad" and Load does not find "absent".
 func TestCommandFlags(t *testing.T) {
 	var house string
 	program := simtest.Program(func(args []string, stdout, stderr io.Writer) int {
@@ -153,22 +155,22 @@ func TestCommandFlags(t *testing.T) {
 		args   []string
 		want   simtest.Result
 	}{
-		"None": {"a check can tell what is so by default", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
-		"Good": {"nothing is wrong", []string{"-house", "mine"}, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
-		"Bad":  {"it is checked", []string{"-house", "bad"}, simtest.Result{Code: 2, Stderr: "lamps: -house: it is bad\n"}},
-		"Absent": {"it is read, and nothing runs", []string{"-house", "absent"},
+		"None": {"the check accepts the default", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Good": {"the check accepts the flag", []string{"-house", "mine"}, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
+		"Bad":  {"the check refuses the flag", []string{"-house", "bad"}, simtest.Result{Code: 2, Stderr: "lamps: -house: it is bad\n"}},
+		"Absent": {"Load fails before the run", []string{"-house", "absent"},
 			simtest.Result{Code: 2, Stderr: "lamps: there is no such house\n"}},
-		"AbsentExplain": {"neither for an explanation", []string{"-house", "absent", "-explain", "front"},
+		"AbsentExplain": {"Load fails before the explanation", []string{"-house", "absent", "-explain", "front"},
 			simtest.Result{Code: 2, Stderr: "lamps: there is no such house\n"}},
-		"Help": {"nothing is read for help", []string{"-house", "absent", "-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
-		"Argument": {"all must be flags first", []string{"-house", "bad", "hall"},
-			simtest.Result{Code: 2, Stderr: "lamps: what is \"hall\"? All arguments are flags (-h shows them)\n"}},
-		"BadAndNoTime": {"then its own flags are checked", []string{"-house", "bad", "-timeout", "0s"},
+		"Help": {"help loads nothing", []string{"-house", "absent", "-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
+		"Argument": {"arguments are checked first", []string{"-house", "bad", "hall"},
+			simtest.Result{Code: 2, Stderr: "lamps: unexpected argument \"hall\": all arguments are flags (-h lists them)\n"}},
+		"BadAndNoTime": {"the program's own flags are checked before -timeout", []string{"-house", "bad", "-timeout", "0s"},
 			simtest.Result{Code: 2, Stderr: "lamps: -house: it is bad\n"}},
-		"AbsentAndNoTime": {"what they name is read last", []string{"-house", "absent", "-timeout", "0s"},
-			simtest.Result{Code: 2, Stderr: "lamps: -timeout: 0s is no time to get ready: give more than 0s\n"}},
-		"All": {"what there is may be said in short", []string{"-house", "mine", "-explain", "cellar"},
-			simtest.Result{Code: 2, Stderr: "lamps: -explain: there is no \"cellar\": there are the things of mine\n"}},
+		"AbsentAndNoTime": {"files are loaded after all flags are checked", []string{"-house", "absent", "-timeout", "0s"},
+			simtest.Result{Code: 2, Stderr: "lamps: -timeout: 0s is too short; use more than 0s\n"}},
+		"All": {"Scenario.All describes the resources", []string{"-house", "mine", "-explain", "cellar"},
+			simtest.Result{Code: 2, Stderr: "lamps: -explain: unknown resource \"cellar\"; the resources are the things of mine\n"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +184,7 @@ func TestCommandFlags(t *testing.T) {
 func TestCommandJSON(t *testing.T) {
 	got := simtest.Program(command).MustExplainJSON(t, "front", "-at", "90s")
 	if diff := cmp.Diff([]any{"Wait", "Closed", "2026-01-01T00:05:00Z"}, []any{got["link"], got["reason"], got["again"]}); diff != "" {
-		t.Errorf("the same as in words: -want, +got:\n%s", diff)
+		t.Errorf("the JSON differs from the text: -want, +got:\n%s", diff)
 	}
 }
 
@@ -192,14 +194,14 @@ func TestCommandExplain(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		"Waiting": {"at a time, with when the engine comes back", []string{"-explain", "front", "-at", "90s"},
+		"Waiting": {"an explanation at a time, with the next pass", []string{"-explain", "front", "-at", "90s"},
 			[]string{"Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
-		"End": {"in the end, whatever the case", []string{"-explain", "FRONT"},
+		"End": {"an explanation at the end; the case of the name does not matter", []string{"-explain", "FRONT"},
 			[]string{"Door front is ready", "00:05:00Z, now"}},
-		"After": {"also when all is done", []string{"-explain", "front", "-at", "12m"},
+		"After": {"a time after the end", []string{"-explain", "front", "-at", "12m"},
 			[]string{"Door front is ready", "00:10:00Z, 2m0s ago"}},
-		"Kind": {"by kind and name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Lamp hall is blocked"}},
-		"TooShort": {"or when the time is over", []string{"-explain", "front", "-timeout", "1m30s"},
+		"Kind": {"a kind and a name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Lamp hall is blocked"}},
+		"TooShort": {"an explanation when the timeout ends the run", []string{"-explain", "front", "-timeout", "1m30s"},
 			[]string{"Door front is blocked"}},
 	}
 	for name, tc := range cases {
@@ -208,13 +210,13 @@ func TestCommandExplain(t *testing.T) {
 			t.Log(tc.reason)
 			simtest.InOrder(t, got, tc.want...)
 			if strings.HasSuffix(got, "\n\n") || !strings.HasSuffix(got, "\n") {
-				t.Errorf("it ends with the end of its last line: %q", got)
+				t.Errorf("the explanation does not end with one newline: %q", got)
 			}
 		})
 	}
 }
 
-// An explanation frees the resources of its run, also if it cannot be given.
+// TestCommandClose: an explanation closes its scenario, even after an error.
 func TestCommandClose(t *testing.T) {
 	for _, name := range []string{"front", "cellar"} {
 		closed := 0

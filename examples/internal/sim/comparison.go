@@ -19,7 +19,7 @@ func (c Comparison) Row(name, a, b string) { fmt.Fprintf(c.Out, "%-44s %12s %16s
 // Count prints a row of numbers.
 func (c Comparison) Count(name string, n, m int) { c.Row(name, strconv.Itoa(n), strconv.Itoa(m)) }
 
-// Requests prints the requests to Azure and the errors that answered them.
+// Requests prints the requests to Azure and the errors among them.
 func (c Comparison) Requests(a, b armsim.Tally) {
 	c.Count("requests sent to Azure", a.Sent, b.Sent)
 	c.Counts(a.Verbs, b.Verbs)
@@ -27,7 +27,8 @@ func (c Comparison) Requests(a, b armsim.Tally) {
 	c.Counts(a.Failures, b.Failures)
 }
 
-// Counts prints a row for each key of either map, in order, as parts of the row before.
+// Counts prints an indented row for each key of either map, in alphabetical
+// order.
 func (c Comparison) Counts(a, b map[string]int) {
 	all := map[string]int{}
 	maps.Copy(all, a)

@@ -13,12 +13,13 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// Resync is the delay after which a resource is requeued without a reason.
+// Resync is the delay after which a resource without an earlier requeue is
+// reconciled.
 const Resync = 5 * time.Minute
 
-// Engine is the engine of flowtest with a store: each pass of a resource
-// reports in the store whether the resource is ready, and wakes the resources
-// that wait for it. It is made by [NewEngine].
+// Engine is the engine of flowtest with a store. Each pass reports to the store
+// whether the resource is ready and wakes the waiters of the resource. Make it
+// with [NewEngine].
 type Engine struct {
 	flowtest.Engine
 	// Store holds the objects that resources refer to.
@@ -42,29 +43,32 @@ func (e *Engine) Options(n int) []flow.Option {
 	return []flow.Option{
 		flow.WithResolver(e.Store.Resolve),
 		flow.WithClock(e.Now),
-		// Without jitter, each run is the same. Leave it on where many resources share one cloud.
+		// Without jitter, all runs are equal. Keep jitter where many resources
+		// share one cloud.
 		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffResync(Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(e.Now))),
 		flow.WithExplanations(n),
 	}
 }
 
-// Resource is a resource for [Add]. Ref and Value are required. The name of the
-// Ref is the key of the resource in its reconciler.
+// Resource is a resource for [Add]. Ref and Value are required. The name in Ref
+// is the resource's key in its reconciler.
 type Resource[T any] struct {
 	Ref        checks.Ref
 	Value      T
 	Generation func() int64  // of the spec; nil: the spec never changes
-	State      func() string // the state that the cloud reported last, or an empty text; nil: always empty
-	Cloud      string        // the cloud that reports the state, as in a sentence; empty: Azure
+	State      func() string // returns the state that the cloud reported last, or ""; nil: always ""
+	Cloud      string        // the name of the cloud in the output; empty: Azure
 }
 
-// Reconciler reconciles resources and explains them, as a [flow.Reconciler] does.
+// Reconciler reconciles resources and explains them, as a [flow.Reconciler]
+// does.
 type Reconciler[T any] interface {
 	Reconcile(ctx context.Context, resource T) flow.Outcome
 	Explain(key string) (flow.Explanation, bool)
 }
 
-// Add adds a resource to an engine and its store. The resource is due at once.
+// Add adds a resource to an engine and its store. Its first pass is due at
+// once.
 func Add[T any](e *Engine, by Reconciler[T], r Resource[T]) {
 	type seen struct {
 		readiness checks.State
@@ -105,8 +109,7 @@ func Add[T any](e *Engine, by Reconciler[T], r Resource[T]) {
 	})
 }
 
-// Explain returns why a resource is where it is, and false before its first
-// pass.
+// Explain explains the state of a resource. ok is false before its first pass.
 func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
 	x, ok = e.explain[ref](ref.Name)
 	for _, p := range e.Last() {
@@ -123,8 +126,7 @@ type Pass struct {
 	Outcome flow.Outcome
 }
 
-// Passes returns the passes over a resource, or over all resources if ref is
-// zero.
+// Passes returns the passes of a resource, or all passes if ref is zero.
 func (e *Engine) Passes(ref checks.Ref) (passes []Pass) {
 	for i, p := range e.Run().Passes {
 		if ref == (checks.Ref{}) || p.Resource == ref {
@@ -134,8 +136,8 @@ func (e *Engine) Passes(ref checks.Ref) (passes []Pass) {
 	return passes
 }
 
-// Outcome returns the outcome of the last pass over a resource. It is zero
-// before the first pass.
+// Outcome returns the outcome of a resource's last pass, or zero before its
+// first pass.
 func (e *Engine) Outcome(ref checks.Ref) (out flow.Outcome) {
 	for _, p := range e.Passes(ref) {
 		out = p.Outcome
@@ -146,8 +148,8 @@ func (e *Engine) Outcome(ref checks.Ref) (out flow.Outcome) {
 // AllReady reports whether each resource is ready.
 func (e *Engine) AllReady() bool { return len(e.notReady) == 0 }
 
-// NotReady returns the error of a run that has resources that are not ready
-// after timeout. It names them.
+// NotReady returns the error of a run in which resources are not ready after
+// timeout. It names them.
 func (e *Engine) NotReady(timeout time.Duration) error {
 	var late flowtest.Run
 	for _, p := range e.Last() {
@@ -158,8 +160,8 @@ func (e *Engine) NotReady(timeout time.Duration) error {
 	return errors.New(strings.TrimRight(fmt.Sprintf("not all is ready after %s:\n%s", timeout, late.Story()), "\n"))
 }
 
-// Show runs until done, and prints the story of the run and end. Its error is
-// that of late if the run is not done after timeout.
+// Show runs until done, then prints the story of the run and end. If the run is
+// not done after timeout, Show returns the error of late.
 func (e *Engine) Show(ctx context.Context, out io.Writer, timeout time.Duration, done func() bool, late func(time.Duration) error, end string) error {
 	fmt.Fprint(out, e.RunUntil(ctx, timeout, done).Story())
 	if !done() {
@@ -169,7 +171,7 @@ func (e *Engine) Show(ctx context.Context, out io.Writer, timeout time.Duration,
 	return nil
 }
 
-// ReadyAt returns the time at which a resource was ready first, for people.
+// ReadyAt returns the time at which a resource first became ready, as text.
 func (e *Engine) ReadyAt(ref checks.Ref) string {
 	for _, p := range e.Run().Passes {
 		if p.Resource == ref && p.State == flow.StateReady {
@@ -179,7 +181,7 @@ func (e *Engine) ReadyAt(ref checks.Ref) string {
 	return "not in time"
 }
 
-// End returns the time of the run if it is done, for people.
+// End returns the time of the run as text, or "not in time" unless done.
 func (e *Engine) End(done bool) string {
 	if !done {
 		return "not in time"

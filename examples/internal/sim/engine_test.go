@@ -14,16 +14,15 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// thing names a resource of the tests.
 func thing(name string) checks.Ref { return checks.Ref{Kind: "Thing", Name: name} }
 
-// add adds a resource whose only check says what says says.
-func add(e *sim.Engine, name string, says func() checks.Result, state func() string) {
+// add adds a resource with one check. The check returns result().
+func add(e *sim.Engine, name string, result func() checks.Result, state func() string) {
 	r := flow.New("Thing", flow.Operations[string]{
 		Key:   strings.Clone,
 		Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[string]{PreCheck: chain.New(checks.Check("Sure",
-		func(context.Context, *checks.Request[string]) (checks.Result, error) { return says(), nil }))}, e.Options(1)...)
+		func(context.Context, *checks.Request[string]) (checks.Result, error) { return result(), nil }))}, e.Options(1)...)
 	sim.Add(e, r, sim.Resource[string]{Ref: thing(name), Value: name, State: state})
 }
 
@@ -31,14 +30,14 @@ func blocks(reason string, opts ...checks.BlockOption) checks.Result {
 	return checks.Block(reason, "it is not", append(opts, checks.WithAfter(time.Minute))...)
 }
 
-// TestWakes: a waiter is woken when a pass changes what others can see of the
-// resource that it waits for.
+// TestWakes: a pass that changes the visible state of a resource wakes its
+// waiters.
 func TestWakes(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		says   func(now time.Duration) checks.Result
+		result func(now time.Duration) checks.Result
 		state  func(now time.Duration) string
-		want   []time.Duration // passes over the waiter, which is added at 1:00
+		want   []time.Duration // passes of the waiter, which is added at 1:00
 	}{
 		"Same": {"an unchanged resource wakes no waiter",
 			func(time.Duration) checks.Result { return blocks("No") }, nil, []time.Duration{1, 6}},
@@ -48,13 +47,13 @@ func TestWakes(t *testing.T) {
 			}
 			return checks.Proceed()
 		}, nil, []time.Duration{1, 3, 8}},
-		"Reason": {"so does one that is blocked for another reason", func(now time.Duration) checks.Result {
+		"Reason": {"a resource that is blocked for another reason wakes its waiters", func(now time.Duration) checks.Result {
 			if now < 3*time.Minute {
 				return blocks("No")
 			}
 			return blocks("Never")
 		}, nil, []time.Duration{1, 3, 8}},
-		"State": {"the cloud reports another state of this operation", func(time.Duration) checks.Result { return checks.Proceed() },
+		"State": {"a state that the cloud changes wakes the waiters", func(time.Duration) checks.Result { return checks.Proceed() },
 			func(now time.Duration) string {
 				if now < 2*time.Minute {
 					return "Running"
@@ -69,7 +68,7 @@ func TestWakes(t *testing.T) {
 			if tc.state != nil {
 				state = func() string { return tc.state(e.Elapsed()) }
 			}
-			add(e, "b", func() checks.Result { return tc.says(e.Elapsed()) }, state)
+			add(e, "b", func() checks.Result { return tc.result(e.Elapsed()) }, state)
 			e.At(time.Minute, "", "", func() {
 				add(e, "a", func() checks.Result { return blocks("Waits", checks.WithWaitingFor(thing("b"))) }, nil)
 			})
@@ -85,8 +84,8 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestReports: the store has what a pass came to, and an error names the
-// resources that are not ready.
+// TestReports: the store has the readiness after each pass, and an error names
+// the resources that are not ready.
 func TestReports(t *testing.T) {
 	e := sim.NewEngine()
 	e.At(time.Hour, "", "", nil)
@@ -115,7 +114,7 @@ func TestReports(t *testing.T) {
 	want := map[string]checks.Readiness{
 		"ready":   {State: checks.Ready, Reason: flow.ReasonSucceeded, Generation: 1, Observed: 1},
 		"blocked": {State: checks.NotReady, Reason: "No", Message: "it is not", Generation: 1},
-		"nobody":  {},
+		"unknown": {},
 	}
 	for name, readiness := range want {
 		object, err := e.Store.Resolve(t.Context(), thing(name))
@@ -133,6 +132,6 @@ func TestReports(t *testing.T) {
 
 	out.Reset()
 	if err := e.Show(t.Context(), &out, 0, func() bool { return true }, e.NotReady, "enough"); err != nil || !strings.HasSuffix(out.String(), "01:30  enough\n\n") {
-		t.Errorf("a run that is done ends with its end: %v, %s", err, out.String())
+		t.Errorf("a finished run prints its end: %v, %s", err, out.String())
 	}
 }

@@ -6,15 +6,17 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Store holds objects and whether they are ready, as an API server does. One goroutine uses it. It is made by [NewStore].
+// Store holds objects and their readiness, as an API server does. Use it from
+// one goroutine. Make it with [NewStore].
 type Store struct {
 	objects map[checks.Ref]*checks.Object
 }
 
-// NewStore makes an empty store.
+// NewStore returns an empty store.
 func NewStore() *Store { return &Store{objects: map[checks.Ref]*checks.Object{}} }
 
-// Add adds an object whose readiness is unknown. It replaces an object with the same ref.
+// Add adds an object whose readiness is unknown. It replaces an object with the
+// same ref.
 func (s *Store) Add(ref checks.Ref, value any) {
 	s.objects[ref] = &checks.Object{Ref: ref, Value: value}
 }
@@ -26,7 +28,8 @@ func (s *Store) Report(ref checks.Ref, r checks.Readiness) {
 	}
 }
 
-// Resolve is the checks.Resolver of the examples. It returns an object without a value for a ref that was not added.
+// Resolve is a [checks.Resolver]. It returns an object without a value for a
+// ref that was not added.
 func (s *Store) Resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
 	if o := s.objects[ref]; o != nil {
 		return *o, nil

@@ -16,17 +16,17 @@ func TestStore(t *testing.T) {
 		do     func(*sim.Store)
 		want   checks.Object
 	}{
-		"Absent": {"what is not there has a name and no value", func(*sim.Store) {}, checks.Object{Ref: thing("a")}},
-		"Unknown": {"of what was put in nobody said that it is ready", func(s *sim.Store) { s.Add(thing("a"), 1) },
+		"Absent": {"an object that was not added has a ref and no value", func(*sim.Store) {}, checks.Object{Ref: thing("a")}},
+		"Unknown": {"the readiness of an added object is unknown", func(s *sim.Store) { s.Add(thing("a"), 1) },
 			checks.Object{Ref: thing("a"), Value: 1}},
-		"Reported": {"until somebody does", func(s *sim.Store) { s.Add(thing("a"), 1); s.Report(thing("a"), ready) },
+		"Reported": {"Report sets the readiness", func(s *sim.Store) { s.Add(thing("a"), 1); s.Report(thing("a"), ready) },
 			checks.Object{Ref: thing("a"), Value: 1, Readiness: ready}},
-		"Other": {"of itself", func(s *sim.Store) { s.Add(thing("a"), 1); s.Add(thing("b"), 2); s.Report(thing("b"), ready) },
+		"Other": {"Report changes only its own object", func(s *sim.Store) { s.Add(thing("a"), 1); s.Add(thing("b"), 2); s.Report(thing("b"), ready) },
 			checks.Object{Ref: thing("a"), Value: 1}},
-		"TooEarly": {"when it is there", func(s *sim.Store) { s.Report(thing("a"), ready); s.Add(thing("a"), 1) },
+		"TooEarly": {"Report ignores an object that is added later", func(s *sim.Store) { s.Report(thing("a"), ready); s.Add(thing("a"), 1) },
 			checks.Object{Ref: thing("a"), Value: 1}},
-		"NotThere": {"a report does not put it in", func(s *sim.Store) { s.Report(thing("a"), ready) }, checks.Object{Ref: thing("a")}},
-		"AddedAgain": {"another one has to get ready anew", func(s *sim.Store) { s.Add(thing("a"), 1); s.Report(thing("a"), ready); s.Add(thing("a"), 2) },
+		"NotThere": {"Report adds no object", func(s *sim.Store) { s.Report(thing("a"), ready) }, checks.Object{Ref: thing("a")}},
+		"AddedAgain": {"a replaced object loses its readiness", func(s *sim.Store) { s.Add(thing("a"), 1); s.Report(thing("a"), ready); s.Add(thing("a"), 2) },
 			checks.Object{Ref: thing("a"), Value: 2}},
 	}
 	for name, tc := range cases {

@@ -1,9 +1,10 @@
-// Package cloud is a small Azure for one example: managed clusters and their agent pools, in memory, in virtual time.
+// Package cloud simulates Azure for one example: managed clusters and their
+// agent pools, in memory and in virtual time.
 //
-// What answers is Microsoft's own fake server (armcontainerservice/v6/fake), so the real SDK clients talk to it. This
-// package gives it a memory, rules and a script of faults, and stands in front of it as the transport, which counts and
-// adds what the fake server cannot say: the body of an error and Retry-After. Nothing depends on the real time or on
-// chance, so each run is the same.
+// Microsoft's fake server (armcontainerservice/v6/fake) answers the SDK's
+// clients. This package adds storage, the rules of the service and a script of
+// faults. Its transport counts the requests and adds the parts that the fake
+// server lacks: the body of an error and Retry-After. All runs are equal.
 package cloud
 
 import (
@@ -16,38 +17,40 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// How long things take, in virtual time.
+// Durations in virtual time.
 const (
-	// ClusterTakes is how long a new cluster is Creating.
+	// ClusterTakes is the time for which a new cluster is Creating.
 	ClusterTakes = 2 * time.Minute
-	// UpgradeTakes is how long it is Upgrading then, since its upgrade channel finds a newer patch version at once.
+	// UpgradeTakes is the time for which it is Upgrading after that. Its
+	// upgrade channel finds a newer patch version at once.
 	UpgradeTakes = 4 * time.Minute
-	// PoolTakes is how long a new agent pool is Creating.
+	// PoolTakes is the time for which a new agent pool is Creating.
 	PoolTakes = 90 * time.Second
 	// PollEvery is the Retry-After of a long-running operation.
 	PollEvery = 30 * time.Second
 )
 
-// The provisioning states that are reported here.
+// The provisioning states of this cloud.
 const (
 	Creating  = "Creating"
 	Upgrading = "Upgrading"
 	Succeeded = "Succeeded"
 )
 
-// Cloud is a simulated cloud. It is a policy.Transporter, which is how the SDK's clients reach it. It serves one
-// request at a time.
+// Cloud is a simulated cloud. It is a policy.Transporter for the SDK's clients.
+// It serves one request at a time.
 type Cloud struct {
 	now      func() time.Time
 	fake     *fake.ServerFactoryTransport
 	clusters map[string]*cluster // by lower-case name
 	pools    map[string]*pool    // by lower-case cluster/name
 	subnets  map[string]bool     // by lower-case ID
-	admitted int                 // PUTs of agent pools that the rules let through, for the script of faults
+	admitted int                 // PUTs of agent pools that the rules accepted, for the script of faults
 	tally    armsim.Tally
 }
 
-// cluster and pool are what the cloud remembers. Their state follows from the time.
+// cluster and pool are stored resources. Their start and the time decide their
+// state.
 type cluster struct {
 	spec  armcontainerservice.ManagedCluster
 	begun time.Time
@@ -58,7 +61,7 @@ type pool struct {
 	begun time.Time
 }
 
-// New makes an empty cloud that looks at its clock by now.
+// New returns an empty cloud. now is its clock.
 func New(now func() time.Time) *Cloud {
 	c := &Cloud{now: now, clusters: map[string]*cluster{}, pools: map[string]*pool{}, subnets: map[string]bool{}}
 	c.fake = fake.NewServerFactoryTransport(&fake.ServerFactory{
@@ -74,13 +77,12 @@ func New(now func() time.Time) *Cloud {
 	return c
 }
 
-// Tally is what was counted up to now.
+// Tally returns the requests that were counted so far.
 func (c *Cloud) Tally() armsim.Tally { return c.tally.Clone() }
 
-// AddSubnet makes a subnet with that ID, as a person would.
+// AddSubnet creates a subnet, as a person would do it.
 func (c *Cloud) AddSubnet(id string) { c.subnets[strings.ToLower(id)] = true }
 
-// state is that of a cluster at a time.
 func (c *cluster) state(at time.Time) string {
 	switch age := at.Sub(c.begun); {
 	case age < ClusterTakes:
@@ -91,7 +93,6 @@ func (c *cluster) state(at time.Time) string {
 	return Succeeded
 }
 
-// state is that of an agent pool at a time.
 func (p *pool) state(at time.Time) string {
 	if at.Sub(p.begun) < PoolTakes {
 		return Creating

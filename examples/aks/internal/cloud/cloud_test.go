@@ -18,17 +18,17 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// world is a cloud, a clock to set, and real clients.
-type world struct {
+// fixture is a cloud, its clock, and the SDK's clients.
+type fixture struct {
 	*Cloud
 	now      time.Time
 	clusters *armcontainerservice.ManagedClustersClient
 	pools    *armcontainerservice.AgentPoolsClient
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	w := &fixture{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	w.Cloud = New(func() time.Time { return w.now })
 	factory, err := armcontainerservice.NewClientFactory("sub", &azfake.TokenCredential{}, armsim.ClientOptions(w))
 	if err != nil {
@@ -38,7 +38,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) putCluster(t *testing.T) {
+func (w *fixture) putCluster(t *testing.T) {
 	t.Helper()
 	spec := armcontainerservice.ManagedCluster{Location: new("westeurope")}
 	if _, err := w.clusters.BeginCreateOrUpdate(t.Context(), "rg", "demo", spec, nil); err != nil {
@@ -46,13 +46,14 @@ func (w *world) putCluster(t *testing.T) {
 	}
 }
 
-func (w *world) putPool(ctx context.Context, name string, subnet *string) error {
+func (w *fixture) putPool(ctx context.Context, name string, subnet *string) error {
 	spec := armcontainerservice.AgentPool{Properties: &armcontainerservice.ManagedClusterAgentPoolProfileProperties{VnetSubnetID: subnet}}
 	_, err := w.pools.BeginCreateOrUpdate(ctx, "rg", "demo", name, spec, nil)
 	return err
 }
 
-// refused is what the SDK made of an error: status, code and whether the message says something.
+// refused returns the status and the code of an SDK error. It checks the
+// message.
 func refused(t *testing.T, err error, message string) (int, string) {
 	t.Helper()
 	if err == nil {
@@ -63,7 +64,7 @@ func refused(t *testing.T, err error, message string) (int, string) {
 		t.Fatalf("want an *azcore.ResponseError, got %T: %v", err, err)
 	}
 	if !strings.Contains(err.Error(), message) {
-		t.Errorf("the error should say %q: %v", message, err)
+		t.Errorf("the error does not contain %q: %v", message, err)
 	}
 	return r.StatusCode, r.ErrorCode
 }
@@ -74,14 +75,14 @@ func TestClusterState(t *testing.T) {
 		at     time.Duration
 		want   string
 	}{
-		"New":        {reason: "a new cluster is being created", at: 0, want: Creating},
-		"AlmostDone": {reason: "and stays so until its time is over", at: ClusterTakes - time.Second, want: Creating},
+		"New":        {reason: "a new cluster is Creating", at: 0, want: Creating},
+		"AlmostDone": {reason: "it stays Creating until its time is over", at: ClusterTakes - time.Second, want: Creating},
 		"Upgrading":  {reason: "the upgrade channel begins at once", at: ClusterTakes, want: Upgrading},
-		"Settled":    {reason: "then nothing goes on", at: ClusterTakes + UpgradeTakes, want: Succeeded},
+		"Settled":    {reason: "then no operation is under way", at: ClusterTakes + UpgradeTakes, want: Succeeded},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.putCluster(t)
 			w.now = w.now.Add(tc.at)
 			got, err := w.clusters.Get(t.Context(), "rg", "demo", nil)
@@ -92,7 +93,7 @@ func TestClusterState(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff("westeurope", *got.Location); diff != "" {
-				t.Errorf("what was put is remembered: -want, +got:\n%s", diff)
+				t.Errorf("GET differs from PUT: -want, +got:\n%s", diff)
 			}
 		})
 	}
@@ -113,29 +114,29 @@ func TestPoolRules(t *testing.T) {
 			status: http.StatusNotFound, code: "ParentResourceNotFound", message: "demo was not found",
 		},
 		"Creating": {
-			reason:  "a cluster that is being created takes no changes",
+			reason:  "a cluster that is Creating refuses changes",
 			cluster: true,
 			status:  http.StatusConflict, code: "OperationNotAllowed", message: "(Creating) is in progress",
 		},
 		"Upgrading": {
-			reason:  "nor does one that is upgrading",
+			reason:  "a cluster that is Upgrading refuses changes",
 			cluster: true, age: ClusterTakes,
 			status: http.StatusConflict, code: "OperationNotAllowed", message: "(Upgrading) is in progress",
 		},
 		"NoSubnet": {
-			reason:  "the subnet has to be there",
+			reason:  "the subnet must exist",
 			cluster: true, age: ClusterTakes + UpgradeTakes, subnet: new("/x/gone"),
 			status: http.StatusBadRequest, code: "SubnetNotFound", message: "/x/gone could not be found",
 		},
 		"Script": {
-			reason:  "what the rules let through is up to the script; IDs are compared without case",
+			reason:  "the script decides about accepted requests; IDs compare without case",
 			cluster: true, age: ClusterTakes + UpgradeTakes, subnet: new("/X/There"),
 			status: http.StatusConflict, code: "OperationNotAllowed", message: "(Reconcile) is in progress",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.AddSubnet("/x/there")
 			if tc.cluster {
 				w.putCluster(t)
@@ -150,7 +151,7 @@ func TestPoolRules(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.putCluster(t)
 	w.now = w.now.Add(ClusterTakes + UpgradeTakes)
 	type answer struct {
@@ -173,7 +174,7 @@ func TestFaults(t *testing.T) {
 		{http.StatusCreated, "", "30"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the faults come by the number of the request: -want, +got:\n%s", diff)
+		t.Errorf("the number of the request selects the fault: -want, +got:\n%s", diff)
 	}
 	tally := armsim.Tally{
 		Sent: 6, Failed: 3,
@@ -186,7 +187,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestOperation(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	spec := armcontainerservice.ManagedCluster{Location: new("westeurope")}
 	poller, err := w.clusters.BeginCreateOrUpdate(t.Context(), "rg", "demo", spec, nil)
 	if err != nil {
@@ -207,39 +208,40 @@ func TestOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after := response.Header.Get("Retry-After"); (after == "30") == poller.Done() {
-			t.Errorf("poll %d: Retry-After is %q and done is %t: it is given until the end", polls+1, after, poller.Done())
+			t.Errorf("poll %d: Retry-After is %q, done is %t; want Retry-After until the end", polls+1, after, poller.Done())
 		}
 	}
 	if polls*PollEvery != ClusterTakes {
-		t.Errorf("%d polls every %s are not the %s that a cluster takes", polls, PollEvery, ClusterTakes)
+		t.Errorf("%d polls every %s; want polls for %s", polls, PollEvery, ClusterTakes)
 	}
 	made, err := poller.Result(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Upgrading, *made.Properties.ProvisioningState); diff != "" {
-		t.Errorf("the result is as of the end of the operation: -want, +got:\n%s", diff)
+		t.Errorf("the result has the state at the end of the operation: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]int{"PUT": 1, "POLL": 4}, w.Tally().Verbs); diff != "" {
 		t.Errorf("a resumed poller sends no PUT: -want, +got:\n%s", diff)
 	}
 }
 
-// What this cloud does not give the fake server, that answers itself, in its own words.
+// TestAnsweredByTheOfficialFake: the fake server answers every method that this
+// cloud does not implement.
 func TestAnsweredByTheOfficialFake(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var _ *fake.ServerFactoryTransport = w.fake
 	_, err := w.pools.BeginDelete(t.Context(), "rg", "demo", "a", nil)
 	if err == nil || !strings.Contains(err.Error(), "fake for method BeginDelete not implemented") {
-		t.Errorf("want the words of the official fake, got: %v", err)
+		t.Errorf("want the error of the fake server, got: %v", err)
 	}
 	if diff := cmp.Diff(map[string]int{"DELETE 0 no answer": 1}, w.Tally().Failures); diff != "" {
-		t.Errorf("a request without an answer has failed, too: -want, +got:\n%s", diff)
+		t.Errorf("a request without a response counts as failed: -want, +got:\n%s", diff)
 	}
 }
 
 func TestNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	_, err := w.clusters.Get(t.Context(), "rg", "demo", nil)
 	status, code := refused(t, err, "managed cluster demo was not found")
 	if diff := cmp.Diff([]any{http.StatusNotFound, "ResourceNotFound"}, []any{status, code}); diff != "" {
@@ -247,11 +249,11 @@ func TestNotThere(t *testing.T) {
 	}
 	_, err = w.pools.Get(t.Context(), "rg", "demo", "a", nil)
 	if _, code := refused(t, err, ""); code != "ParentResourceNotFound" {
-		t.Errorf("a pool of no cluster: got %s", code)
+		t.Errorf("a pool of a missing cluster: got %s", code)
 	}
 	w.putCluster(t)
 	_, err = w.pools.Get(t.Context(), "rg", "demo", "a", nil)
 	if _, code := refused(t, err, ""); code != "ResourceNotFound" {
-		t.Errorf("a pool that is not there: got %s", code)
+		t.Errorf("a missing pool: got %s", code)
 	}
 }

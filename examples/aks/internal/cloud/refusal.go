@@ -11,20 +11,22 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// faults is the script: what happens to the n-th PUT of an agent pool that the rules of [Cloud.admit] let through.
+// faults is the script. Its keys are the numbers of the PUTs of agent pools
+// that the rules of [Cloud.admit] accept.
 var faults = map[int]*armsim.Refusal{
-	// A lock that nobody could have seen from outside.
+	// Azure works on the cluster although its state is Succeeded.
 	1: {Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: "Operation is not allowed: Another operation (Reconcile) is in progress, please wait for it to finish before starting a new operation."},
-	// The subscription's budget for writes is used up.
+	// The subscription's limit for writes is reached.
 	3: {Status: http.StatusTooManyRequests, Code: "TooManyRequests", RetryAfter: 20 * time.Second,
 		Message: "The request is being throttled as the limit has been reached for operation type - PutAgentPoolHandler.PUT."},
-	// The upgrade of the control plane has not reached all of its replicas.
+	// The upgrade has not reached all replicas of the control plane.
 	4: {Status: http.StatusBadRequest, Code: "NodePoolMcVersionIncompatible",
 		Message: "Node pool version and control plane version are incompatible. Minor version of node pool cannot be bigger than control plane version."},
 }
 
-// admit applies the rules of the service to the PUT of an agent pool, then the script of faults.
+// admit applies the rules of the service to the PUT of an agent pool, and then
+// the script of faults.
 func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *armsim.Refusal {
 	parent := c.clusters[strings.ToLower(owner)]
 	if parent == nil {

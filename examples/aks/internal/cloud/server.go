@@ -10,7 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 )
 
-// The four methods that the fake server calls. An *azure.Refusal given to SetError becomes a response in the transport.
+// The fake server calls these four methods. The transport turns an
+// [armsim.Refusal] given to SetError into a response.
 
 func (c *Cloud) getCluster(_ context.Context, _, name string, _ *armcontainerservice.ManagedClustersClientGetOptions) (resp azfake.Responder[armcontainerservice.ManagedClustersClientGetResponse], refused azfake.ErrorResponder) {
 	found := c.clusters[strings.ToLower(name)]
@@ -61,11 +62,12 @@ func (c *Cloud) putPool(_ context.Context, _, owner, name string, spec armcontai
 	}), refused
 }
 
-// operation makes the answers of a long-running operation: one to the request that starts it and one to each poll, the
-// last of which comes when the time is over and brings the result.
+// operation returns the responses of a long-running operation: one to the
+// request that starts it and one to each poll. The last poll has the result.
 //
-// The fake server finds an operation by its path alone and keeps it until its last answer was fetched. A client that
-// gave up polling would be handed the old operation by its next PUT; so who starts one must poll it to its end.
+// The fake server finds an operation by its path and keeps it until the client
+// fetched the last response. The client must therefore poll each operation to
+// its end. Otherwise its next PUT would receive the old operation.
 func operation[R any](takes time.Duration, result R) (answers azfake.PollerResponder[R]) {
 	for range takes / PollEvery {
 		answers.AddNonTerminalResponse(http.StatusCreated, nil)
@@ -74,7 +76,7 @@ func operation[R any](takes time.Duration, result R) (answers azfake.PollerRespo
 	return answers
 }
 
-// at is what a GET of the cluster shows at a time.
+// at returns the cluster as a GET shows it at a time.
 func (c *cluster) at(t time.Time) armcontainerservice.ManagedCluster {
 	shown, properties := c.spec, armcontainerservice.ManagedClusterProperties{}
 	if shown.Properties != nil {
@@ -85,7 +87,7 @@ func (c *cluster) at(t time.Time) armcontainerservice.ManagedCluster {
 	return shown
 }
 
-// at is what a GET of the agent pool shows at a time.
+// at returns the agent pool as a GET shows it at a time.
 func (p *pool) at(t time.Time) armcontainerservice.AgentPool {
 	shown, properties := p.spec, armcontainerservice.ManagedClusterAgentPoolProfileProperties{}
 	if shown.Properties != nil {

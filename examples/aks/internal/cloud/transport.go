@@ -8,10 +8,10 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// Do answers a request, as the transport of the SDK's clients.
+// Do answers a request as the transport of the SDK's clients.
 func (c *Cloud) Do(req *http.Request) (*http.Response, error) {
 	verb := req.Method
-	if strings.HasSuffix(req.URL.Path, "/get/fake/status") { // how the fake server's pollers ask
+	if strings.HasSuffix(req.URL.Path, "/get/fake/status") { // the path of the fake server's pollers
 		verb = "POLL"
 	}
 	c.tally.Request(verb)

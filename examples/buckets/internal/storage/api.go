@@ -5,7 +5,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The states of an account. Only an active account takes buckets.
+// The states of an account. Only an active account accepts buckets.
 const (
 	StateVerifying = "VERIFYING"
 	StateActive    = "ACTIVE"
@@ -20,7 +20,7 @@ type Account struct {
 // Bucket holds objects.
 type Bucket struct {
 	Account, Name string
-	Class         string // the storage class, as "STANDARD"
+	Class         string // the storage class, such as "STANDARD"
 }
 
 // GetAccountRequest names an account.
@@ -36,15 +36,14 @@ type GetOperationRequest struct{ Name string }
 type Operation struct {
 	Name  string
 	Done  bool
-	Error *OperationError // of an operation that is done and has failed
+	Error *OperationError // of a failed operation; else nil
 }
 
-// OperationError is the reason why an operation has failed.
+// OperationError is the error of a failed operation.
 type OperationError struct {
 	Code    codes.Code
 	Message string
 }
 
-// Err returns the error as a gRPC status, the form that all other errors of the
-// API have.
+// Err returns the error as a gRPC status, like all other errors of the API.
 func (e *OperationError) Err() error { return status.Error(e.Code, e.Message) }

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// object names the object of a call.
+// object returns the name of a call's object.
 func (s *Server) object(req any) string {
 	switch req := req.(type) {
 	case *GetAccountRequest:
@@ -65,7 +65,7 @@ func (s *Server) createBucket(b *Bucket) (*Operation, error) {
 	return s.start(object, func() { s.buckets[object] = b }), nil
 }
 
-// used counts the buckets of an account, and those under way.
+// used counts the buckets of an account, including those under way.
 func (s *Server) used(account string) (n int) {
 	for _, b := range s.buckets {
 		if b.Account == account {

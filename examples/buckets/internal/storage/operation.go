@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// operation is a create under way, or one that has ended. Nothing sleeps: its
-// end follows from the time.
+// operation is a create. It ends when its time is over; nothing sleeps.
 type operation struct {
 	name, object string
 	until        time.Time
-	made         func() // puts the object into the store
+	made         func() // stores the object
 	ended        bool
 	err          *OperationError
 }

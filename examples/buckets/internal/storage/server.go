@@ -12,7 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Server is the object store. Several goroutines may use it. [Start] makes one.
+// Server is the object store. It is safe for concurrent use. Make it with
+// [Start].
 type Server struct {
 	grpc    *grpc.Server
 	address string
@@ -30,15 +31,15 @@ type Server struct {
 
 // Request is a call as a [Server.Rule] sees it.
 type Request struct {
-	Method string // as "CreateBucket"
-	Object string // the account or bucket of the call: "acme", "acme/logs". A poll has the object of its operation
+	Method string // such as "CreateBucket"
+	Object string // the account or bucket of the call: "acme", "acme/logs"; of a poll: the object of its operation
 }
 
 // Tally counts calls.
 type Tally struct {
 	Sent     int            // all calls
 	Methods  map[string]int // all calls by method
-	Failures map[string]int // failed calls by method and code, as "GetOperation Unavailable"
+	Failures map[string]int // failed calls by method and code, such as "GetOperation Unavailable"
 	Started  map[string]int // operations by object
 }
 
@@ -61,20 +62,20 @@ func Start(now func() time.Time) (*Server, error) {
 		method("CreateBucket", s.createBucket),
 		method("GetOperation", s.getOperation),
 	}}, s)
-	go func() { _ = s.grpc.Serve(listener) }() // it returns nil after Stop
+	go func() { _ = s.grpc.Serve(listener) }() // nil after Stop
 	return s, nil
 }
 
-// Address is the host and port of the server.
+// Address returns the host and port of the server.
 func (s *Server) Address() string { return s.address }
 
 // Stop closes the listener and all connections.
 func (s *Server) Stop() { s.grpc.Stop() }
 
-// Takes sets how long a create takes from now on.
+// Takes sets the duration of later creates.
 func (s *Server) Takes(d time.Duration) { s.locked(func() { s.takes = d }) }
 
-// Quota sets how many buckets an account may have.
+// Quota sets the maximum number of buckets of an account.
 func (s *Server) Quota(n int) { s.locked(func() { s.quota = n }) }
 
 // Verify makes an account active.
@@ -86,7 +87,7 @@ func (s *Server) Verify(account string) {
 	})
 }
 
-// Fail makes the operation under way for an object end without success.
+// Fail ends the operation under way for an object with an error.
 func (s *Server) Fail(object string, code codes.Code, message string) {
 	s.locked(func() {
 		for _, op := range s.operations {
@@ -97,11 +98,11 @@ func (s *Server) Fail(object string, code codes.Code, message string) {
 	})
 }
 
-// Rule adds a rule: each call asks it first, and its error is the answer. The
-// first error wins.
+// Rule adds a rule. Each call asks the rules first. The first error is the
+// response.
 func (s *Server) Rule(rule func(Request) error) { s.locked(func() { s.rules = append(s.rules, rule) }) }
 
-// Tally returns the counts up to now.
+// Tally returns the calls that were counted so far.
 func (s *Server) Tally() Tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +119,8 @@ func (s *Server) locked(do func()) {
 	do()
 }
 
-// intercept counts a call, asks the rules and then the method. It holds the
-// lock meanwhile.
+// intercept counts a call and calls the rules and the method. It holds the lock
+// during all of it.
 func (s *Server) intercept(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (res any, err error) {
@@ -140,7 +141,8 @@ func (s *Server) intercept(
 	return res, err
 }
 
-// method makes the description of a method that generated code has.
+// method returns the description of a method, which a code generator would
+// write.
 func method[Req, Res any](name string, serve func(*Req) (*Res, error)) grpc.MethodDesc {
 	info := &grpc.UnaryServerInfo{FullMethod: "/" + service + "/" + name}
 	handle := func(_ context.Context, req any) (any, error) { return serve(req.(*Req)) }

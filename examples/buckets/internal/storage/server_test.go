@@ -11,16 +11,16 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// world is a server with its client and its clock.
-type world struct {
+// fixture is a server with its client and its clock.
+type fixture struct {
 	*Server
 	api *Client
 	now time.Time
 }
 
-func start(t *testing.T) *world {
+func start(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	w := &fixture{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	var err error
 	if w.Server, err = Start(func() time.Time { return w.now }); err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// account makes an active account.
-func (w *world) account(t *testing.T) {
+// account creates an active account.
+func (w *fixture) account(t *testing.T) {
 	t.Helper()
 	if _, err := w.api.CreateAccount(t.Context(), &Account{Name: "acme"}); err != nil {
 		t.Fatal(err)
@@ -42,11 +42,11 @@ func (w *world) account(t *testing.T) {
 	w.Verify("acme")
 }
 
-func (w *world) create(ctx context.Context, bucket string) (*Operation, error) {
+func (w *fixture) create(ctx context.Context, bucket string) (*Operation, error) {
 	return w.api.CreateBucket(ctx, &Bucket{Account: "acme", Name: bucket, Class: "STANDARD"})
 }
 
-func (w *world) poll(ctx context.Context, name string) (*Operation, error) {
+func (w *fixture) poll(ctx context.Context, name string) (*Operation, error) {
 	return w.api.GetOperation(ctx, &GetOperationRequest{Name: name})
 }
 
@@ -59,11 +59,11 @@ func TestOperation(t *testing.T) {
 		t.Fatalf("error %v; -want, +got:\n%s", err, diff)
 	}
 	if _, err := w.api.GetBucket(t.Context(), &GetBucketRequest{"acme", "logs"}); status.Code(err) != codes.NotFound {
-		t.Errorf("the bucket does not exist before its operation is done, got %v", err)
+		t.Errorf("want no bucket before its operation is done, got %v", err)
 	}
 	w.now = w.now.Add(time.Minute)
 	if op, err = w.poll(t.Context(), op.Name); err != nil || !op.Done || op.Error != nil {
-		t.Errorf("after a minute the operation is done, got %+v, error %v", op, err)
+		t.Errorf("want a done operation after a minute, got %+v, error %v", op, err)
 	}
 	got, err := w.api.GetBucket(t.Context(), &GetBucketRequest{"acme", "logs"})
 	if diff := cmp.Diff(&Bucket{"acme", "logs", "STANDARD"}, got); diff != "" || err != nil {
@@ -91,19 +91,19 @@ func TestFailedOperation(t *testing.T) {
 	op, err = w.poll(t.Context(), op.Name)
 	want := &Operation{Name: "op-2", Done: true, Error: &OperationError{Code: codes.Aborted, Message: "lost"}}
 	if diff := cmp.Diff(want, op); diff != "" || err != nil {
-		t.Fatalf("the poll itself has no error, got %v; -want, +got:\n%s", err, diff)
+		t.Fatalf("want no error of the poll, got %v; -want, +got:\n%s", err, diff)
 	}
 	if got := op.Error.Err(); status.Code(got) != codes.Aborted {
-		t.Errorf("the error has its code, got %v", got)
+		t.Errorf("want the code of the operation's error, got %v", got)
 	}
 	w.now = w.now.Add(time.Hour)
 	if _, err := w.api.GetBucket(t.Context(), &GetBucketRequest{"acme", "logs"}); status.Code(err) != codes.NotFound {
-		t.Errorf("the operation made no bucket, got %v", err)
+		t.Errorf("want no bucket, got %v", err)
 	}
 }
 
-// The store takes a second create while the first is under way. So a client
-// that forgets its operation is found out.
+// TestSecondOperation: the store accepts a second create during the first. So a
+// test notices a client that loses its operation.
 func TestSecondOperation(t *testing.T) {
 	w := start(t)
 	w.account(t)
@@ -121,51 +121,51 @@ func TestSecondOperation(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		set    func(*testing.T, *world)
-		call   func(context.Context, *world) error
+		set    func(*testing.T, *fixture)
+		call   func(context.Context, *fixture) error
 		code   codes.Code
 		retry  time.Duration
 		info   string
 	}{
 		"NoAccount": {
-			reason: "a bucket needs its account",
-			set:    func(*testing.T, *world) {},
-			call:   func(ctx context.Context, w *world) error { _, err := w.create(ctx, "logs"); return err },
+			reason: "a bucket needs an account",
+			set:    func(*testing.T, *fixture) {},
+			call:   func(ctx context.Context, w *fixture) error { _, err := w.create(ctx, "logs"); return err },
 			code:   codes.NotFound,
 		},
 		"Verifying": {
-			reason: "an account that is not active takes no buckets",
-			set: func(t *testing.T, w *world) {
+			reason: "an account that is not active refuses buckets",
+			set: func(t *testing.T, w *fixture) {
 				if _, err := w.api.CreateAccount(t.Context(), &Account{Name: "acme"}); err != nil {
 					t.Fatal(err)
 				}
 			},
-			call: func(ctx context.Context, w *world) error { _, err := w.create(ctx, "logs"); return err },
+			call: func(ctx context.Context, w *fixture) error { _, err := w.create(ctx, "logs"); return err },
 			code: codes.FailedPrecondition,
 		},
 		"AccountExists": {
-			reason: "a name is taken once",
-			set:    func(t *testing.T, w *world) { w.account(t) },
-			call: func(ctx context.Context, w *world) error {
+			reason: "an account's name is unique",
+			set:    func(t *testing.T, w *fixture) { w.account(t) },
+			call: func(ctx context.Context, w *fixture) error {
 				_, err := w.api.CreateAccount(ctx, &Account{Name: "acme"})
 				return err
 			},
 			code: codes.AlreadyExists,
 		},
 		"BucketExists": {
-			reason: "a name is taken once",
-			set: func(t *testing.T, w *world) {
+			reason: "a bucket's name is unique",
+			set: func(t *testing.T, w *fixture) {
 				w.account(t)
 				if _, err := w.create(t.Context(), "logs"); err != nil {
 					t.Fatal(err)
 				}
 			},
-			call: func(ctx context.Context, w *world) error { _, err := w.create(ctx, "logs"); return err },
+			call: func(ctx context.Context, w *fixture) error { _, err := w.create(ctx, "logs"); return err },
 			code: codes.AlreadyExists,
 		},
 		"Quota": {
-			reason: "a bucket under way counts, too",
-			set: func(t *testing.T, w *world) {
+			reason: "a bucket under way counts for the quota",
+			set: func(t *testing.T, w *fixture) {
 				w.account(t)
 				w.Quota(2)
 				w.Takes(0)
@@ -177,20 +177,20 @@ func TestRefusals(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			call: func(ctx context.Context, w *world) error { _, err := w.create(ctx, "backup"); return err },
+			call: func(ctx context.Context, w *fixture) error { _, err := w.create(ctx, "backup"); return err },
 			code: codes.ResourceExhausted, info: "QUOTA_EXCEEDED",
 		},
 		"Throttled": {
-			reason: "a rule refuses, and says for how long",
-			set: func(_ *testing.T, w *world) {
+			reason: "a rule refuses and asks for a delay",
+			set: func(_ *testing.T, w *fixture) {
 				w.Rule(func(Request) error { return Throttled("too many calls", 40*time.Second) })
 			},
-			call: func(ctx context.Context, w *world) error { _, err := w.poll(ctx, "op-1"); return err },
+			call: func(ctx context.Context, w *fixture) error { _, err := w.poll(ctx, "op-1"); return err },
 			code: codes.ResourceExhausted, info: "RATE_LIMIT_EXCEEDED", retry: 40 * time.Second,
 		},
 		"Unavailable": {
 			reason: "a rule sees the method and the object of a poll",
-			set: func(t *testing.T, w *world) {
+			set: func(t *testing.T, w *fixture) {
 				w.account(t)
 				w.Rule(func(r Request) error {
 					if r == (Request{Method: "GetOperation", Object: "acme"}) {
@@ -199,13 +199,13 @@ func TestRefusals(t *testing.T) {
 					return nil
 				})
 			},
-			call: func(ctx context.Context, w *world) error { _, err := w.poll(ctx, "op-1"); return err },
+			call: func(ctx context.Context, w *fixture) error { _, err := w.poll(ctx, "op-1"); return err },
 			code: codes.Unavailable, retry: time.Second,
 		},
 		"NoOperation": {
-			reason: "an unknown operation",
-			set:    func(*testing.T, *world) {},
-			call:   func(ctx context.Context, w *world) error { _, err := w.poll(ctx, "op-1"); return err },
+			reason: "the operation does not exist",
+			set:    func(*testing.T, *fixture) {},
+			call:   func(ctx context.Context, w *fixture) error { _, err := w.poll(ctx, "op-1"); return err },
 			code:   codes.NotFound,
 		},
 	}

@@ -14,18 +14,18 @@ import (
 // domain is the source of the reasons in ErrorInfo.
 const domain = "storage.example.com"
 
-// Unavailable is the status of a service that is down for a while.
+// Unavailable returns the error of a service that is down for a time.
 func Unavailable(message string, back time.Duration) error {
 	return with(codes.Unavailable, message, retryIn(back))
 }
 
-// Throttled is the status of a service that gets too many calls.
+// Throttled returns the error of a service that receives too many calls.
 func Throttled(message string, back time.Duration) error {
 	return with(codes.ResourceExhausted, message, reason("RATE_LIMIT_EXCEEDED"), retryIn(back))
 }
 
-// OverQuota is the status of a create that the account has no room for. It has
-// the same code as [Throttled], but waiting does not help.
+// OverQuota returns the error of a create above the quota. It has the code of
+// [Throttled], but waiting does not help.
 func OverQuota(account string, quota int) error {
 	message := fmt.Sprintf("account %q may have %d buckets", account, quota)
 	return with(codes.ResourceExhausted, message, reason("QUOTA_EXCEEDED"), &errdetails.QuotaFailure{
@@ -44,7 +44,7 @@ func retryIn(d time.Duration) protoadapt.MessageV1 {
 func with(code codes.Code, message string, details ...protoadapt.MessageV1) error {
 	s, err := status.New(code, message).WithDetails(details...)
 	if err != nil {
-		return err // only for the code OK
+		return err // the code is OK
 	}
 	return s.Err()
 }

@@ -1,4 +1,5 @@
-// Package simtest is what the tests of the examples have in common: running one as a program, and reading what it prints.
+// Package simtest holds helpers for the tests of the examples. They run an
+// example as a program and check its output.
 package simtest
 
 import (
@@ -13,10 +14,10 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
-// Program is an example: it takes its arguments and gives its exit code.
+// Program is an example. It receives its arguments and returns its exit code.
 type Program func(args []string, stdout, stderr io.Writer) int
 
-// Result is all that a person sees of a run.
+// Result holds the output of a run.
 type Result struct {
 	Code           int
 	Stdout, Stderr string
@@ -29,7 +30,8 @@ func (p Program) Run(args ...string) Result {
 	return Result{code, stdout.String(), stderr.String()}
 }
 
-// MustShow runs the program, fails unless it exits with 0 and prints no error, and gives what it prints.
+// MustShow runs the program and returns its output. The test fails unless the
+// program exits with 0 and prints no error.
 func (p Program) MustShow(t *testing.T, args ...string) string {
 	t.Helper()
 	got := p.Run(args...)
@@ -39,15 +41,16 @@ func (p Program) MustShow(t *testing.T, args ...string) string {
 	return got.Stdout
 }
 
-// MustBeTheSame fails unless two runs print the same.
+// MustBeTheSame fails the test unless two runs print the same.
 func (p Program) MustBeTheSame(t *testing.T, args ...string) {
 	t.Helper()
 	if diff := cmp.Diff(p.Run(args...), p.Run(args...)); diff != "" {
-		t.Errorf("virtual time leaves nothing to chance: -first, +second:\n%s", diff)
+		t.Errorf("two runs differ: -first, +second:\n%s", diff)
 	}
 }
 
-// MustBeLate runs the program, fails unless it exits with 1, and gives the error that it prints.
+// MustBeLate runs the program and returns the error that it prints. The test
+// fails unless the program exits with 1.
 func (p Program) MustBeLate(t *testing.T, args ...string) string {
 	t.Helper()
 	got := p.Run(args...)
@@ -57,7 +60,8 @@ func (p Program) MustBeLate(t *testing.T, args ...string) string {
 	return got.Stderr
 }
 
-// MustRefuse runs the program, and fails unless it exits with 2, prints nothing, and says want in an error of one line.
+// MustRefuse runs the program. The test fails unless it exits with 2 and prints
+// only an error of one line that contains want.
 func (p Program) MustRefuse(t *testing.T, want string, args ...string) {
 	t.Helper()
 	got := p.Run(args...)
@@ -69,7 +73,7 @@ func (p Program) MustRefuse(t *testing.T, want string, args ...string) {
 	}
 }
 
-// MustHelp fails unless -h prints usage, and each of words is in it.
+// MustHelp fails the test unless -h prints usage and usage contains each word.
 func (p Program) MustHelp(t *testing.T, usage string, words ...string) {
 	t.Helper()
 	if diff := cmp.Diff(usage, p.MustShow(t, "-h")); diff != "" {
@@ -77,19 +81,20 @@ func (p Program) MustHelp(t *testing.T, usage string, words ...string) {
 	}
 	for _, word := range words {
 		if !strings.Contains(usage, word) {
-			t.Errorf("the help should say what %s is", word)
+			t.Errorf("the help does not explain %s", word)
 		}
 	}
 }
 
-// Explanation is a question with -explain, and what is to be in the answer, in this order.
+// Explanation is a case of -explain: its arguments and the parts of the answer,
+// in order.
 type Explanation struct {
 	Reason string
-	Args   []string // behind -explain
+	Args   []string // after -explain
 	Want   []string
 }
 
-// MustExplain asks each question, as a test of its own.
+// MustExplain runs each case as a subtest.
 func (p Program) MustExplain(t *testing.T, cases map[string]Explanation) {
 	t.Helper()
 	for name, tc := range cases {
@@ -100,7 +105,8 @@ func (p Program) MustExplain(t *testing.T, cases map[string]Explanation) {
 	}
 }
 
-// MustExplainJSON asks with -explain and -json, and gives the answer.
+// MustExplainJSON runs the program with -explain and -json and returns the
+// answer.
 func (p Program) MustExplainJSON(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	var answer map[string]any
@@ -111,8 +117,8 @@ func (p Program) MustExplainJSON(t *testing.T, args ...string) map[string]any {
 	return answer
 }
 
-// InOrder fails unless each part of want is in text, after the part before. It
-// takes all white space as one space.
+// InOrder fails the test unless text contains the parts of want in this order.
+// White space compares as one space.
 func InOrder(t *testing.T, text string, want ...string) {
 	t.Helper()
 	oneSpace := func(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Cluster is what databases run on.
+// Cluster is a cluster of a database service.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -20,33 +20,35 @@ type Cluster struct {
 	Status ClusterStatus `json:"status,omitempty"`
 }
 
-// ClusterSpec is what a person wants.
+// ClusterSpec is the desired state of a cluster.
 type ClusterSpec struct {
-	// What the machines are.
+	// The type of the machines.
 	// +kubebuilder:validation:Enum=Standard_E2a_v4;Standard_E8a_v4;Standard_L8s_v3
 	// +kubebuilder:default=Standard_E2a_v4
 	// +optional
 	SKU string `json:"sku,omitempty"`
 
-	// How many machines there are.
+	// The number of machines.
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:default=2
 	// +optional
 	Size int32 `json:"size,omitempty"`
 
-	// A stopped cluster keeps its data and costs next to nothing. Nothing can be asked about its databases meanwhile.
+	// Stopped clusters keep their data and cost almost nothing. The cloud
+	// refuses requests about their databases.
 	// +optional
 	Stopped bool `json:"stopped,omitempty"`
 }
 
-// ClusterStatus is what the cloud has.
+// ClusterStatus is the reported state of a cluster.
 type ClusterStatus struct {
-	// How the last operation on the cluster ended, or which one goes on.
+	// The operation under way, or the result of the last one.
 	// +optional
 	ProvisioningState ProvisioningState `json:"provisioningState,omitempty"`
 
-	// What the cluster itself is doing. It may be Stopped and its provisioning state Succeeded.
+	// The state of the cluster itself. A Stopped cluster may have the
+	// provisioning state Succeeded.
 	// +optional
 	State State `json:"state,omitempty"`
 
@@ -61,10 +63,11 @@ type ClusterStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ProvisioningState is how the last operation on a resource in the cloud ended, or which one goes on.
+// ProvisioningState is the operation under way on a resource in the cloud, or
+// the result of the last one.
 type ProvisioningState string
 
-// Those that are met here.
+// The provisioning states of the simulated cloud.
 const (
 	ProvisioningCreating  ProvisioningState = "Creating"
 	ProvisioningUpdating  ProvisioningState = "Updating"
@@ -73,10 +76,10 @@ const (
 	ProvisioningFailed    ProvisioningState = "Failed"
 )
 
-// State is what a cluster is doing.
+// State is the state of a cluster itself.
 type State string
 
-// Those that are met here.
+// The states of the simulated cloud.
 const (
 	StateCreating State = "Creating"
 	StateStarting State = "Starting"
@@ -86,7 +89,7 @@ const (
 	StateDeleting State = "Deleting"
 )
 
-// ClusterList is for the API server.
+// ClusterList is a list of clusters.
 //
 // +kubebuilder:object:root=true
 type ClusterList struct {
@@ -95,8 +98,8 @@ type ClusterList struct {
 	Items           []Cluster `json:"items"`
 }
 
-// GetConditions and SetConditions let package ctrlx at the conditions.
+// GetConditions returns the conditions, for package ctrlx.
 func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
 
-// SetConditions belongs to GetConditions.
+// SetConditions sets the conditions, for package ctrlx.
 func (c *Cluster) SetConditions(all []metav1.Condition) { c.Status.Conditions = all }

@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Database is in a cluster.
+// Database is a database of a cluster.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -20,16 +20,17 @@ type Database struct {
 	Status DatabaseStatus `json:"status,omitempty"`
 }
 
-// DatabaseSpec is what a person wants.
+// DatabaseSpec is the desired state of a database.
 type DatabaseSpec struct {
-	// The name of the cluster that the database is in, which is in the same namespace. Databases cannot be moved.
+	// The name of the database's cluster in the same namespace. It cannot
+	// change.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a database cannot be moved to another cluster"
 	// +required
 	Cluster string `json:"cluster"`
 
-	// For how many days data is kept.
+	// The number of days for which data is kept.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=36500
 	// +kubebuilder:default=365
@@ -37,9 +38,9 @@ type DatabaseSpec struct {
 	RetentionDays int32 `json:"retentionDays,omitempty"`
 }
 
-// DatabaseStatus is what the cloud has.
+// DatabaseStatus is the reported state of a database.
 type DatabaseStatus struct {
-	// How the last operation on the database ended, or which one goes on.
+	// The operation under way, or the result of the last one.
 	// +optional
 	ProvisioningState ProvisioningState `json:"provisioningState,omitempty"`
 
@@ -52,7 +53,7 @@ type DatabaseStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// DatabaseList is for the API server.
+// DatabaseList is a list of databases.
 //
 // +kubebuilder:object:root=true
 type DatabaseList struct {
@@ -61,8 +62,8 @@ type DatabaseList struct {
 	Items           []Database `json:"items"`
 }
 
-// GetConditions and SetConditions let package ctrlx at the conditions.
+// GetConditions returns the conditions, for package ctrlx.
 func (d *Database) GetConditions() []metav1.Condition { return d.Status.Conditions }
 
-// SetConditions belongs to GetConditions.
+// SetConditions sets the conditions, for package ctrlx.
 func (d *Database) SetConditions(all []metav1.Condition) { d.Status.Conditions = all }

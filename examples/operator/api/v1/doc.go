@@ -1,5 +1,6 @@
-// Package v1 has the kinds of the example: a Cluster of a database service in a cloud, in the manner of Azure Data Explorer,
-// and the Databases in it. DeepCopy methods are generated from this package, definitions from it as well: make generate.
+// Package v1 has the kinds of the example: a Cluster of a database service,
+// similar to Azure Data Explorer, and its Databases. make generate generates
+// the DeepCopy methods and the definitions from it.
 //
 // +kubebuilder:object:generate=true
 // +groupName=kusto.example.com
@@ -11,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of both kinds.
+// GroupVersion is the group and version of both kinds.
 var GroupVersion = schema.GroupVersion{Group: "kusto.example.com", Version: "v1"}
 
 // AddToScheme adds the kinds to a scheme.
