@@ -15,7 +15,7 @@ import (
 
 var program simtest.Program = run
 
-// folder makes a folder of manifests.
+// folder writes manifests to a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,14 +90,15 @@ func TestChecksSpareRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(fresh, m, cmp.AllowUnexported(Manifests{})); diff != "" {
-		t.Errorf("runs do not see each other's status: -manifests, +after both:\n%s", diff)
+		t.Errorf("a run changes the manifests: -manifests, +after both runs:\n%s", diff)
 	}
 	want := armsim.Tally{
 		Sent: 24, Failed: 10,
 		Verbs: map[string]int{"GET": 8, "PUT": 6, "POLL": 10},
 		Failures: map[string]int{
-			"GET 404 ResourceNotFound": 7, // how one learns that there is nothing yet
-			// The three faults of the script, and nothing that could have been known before.
+			"GET 404 ResourceNotFound": 7, // the first GET of each resource and its retries
+			// The three faults of the script, and no error that a check could
+			// have prevented.
 			"PUT 409 OperationNotAllowed":           1,
 			"PUT 429 TooManyRequests":               1,
 			"PUT 400 NodePoolMcVersionIncompatible": 1,
@@ -107,7 +108,7 @@ func TestChecksSpareRequests(t *testing.T) {
 		t.Errorf("with checks: -want, +got:\n%s", diff)
 	}
 	if without.Sent < 2*with.Sent || without.Failed < 4*with.Failed {
-		t.Errorf("without checks there should be far more: %+v with, %+v without", with, without)
+		t.Errorf("want far more requests without checks: %+v with, %+v without", with, without)
 	}
 	for _, futile := range []string{"PUT 409 OperationNotAllowed", "PUT 400 SubnetNotFound"} {
 		if without.Failures[futile] <= with.Failures[futile] {
@@ -128,20 +129,20 @@ func TestNotReady(t *testing.T) {
 		not    string
 	}{
 		"TooEarly": {
-			reason: "the subnet is made later",
+			reason: "the subnet is created later",
 			args:   []string{"-timeout", "9m"},
 			want: []string{"aks: not all is ready after 9m0s:", "AgentPool batch  blocked at PreCheck by ReferenceReady(network)",
 				"Subnet apps/batch was not found", "or with Subnet apps/batch"},
 			not: "system",
 		},
 		"NoSubnet": {
-			reason: "nobody makes the subnet",
+			reason: "the subnet is never created",
 			args:   []string{"-manifests", folder(t, map[string]string{"a.yaml": aCluster + "---\n" + aPool + "  subnet: apps/gone\n"})},
 			want:   []string{"aks: not all is ready after 1h0m0s:", "AgentPool system  blocked", "or with Subnet apps/gone"},
 			not:    "ManagedCluster demo  ",
 		},
 		"NoOwner": {
-			reason: "nobody makes the cluster",
+			reason: "the cluster is never created",
 			args:   []string{"-manifests", folder(t, map[string]string{"a.yaml": aPool})},
 			want: []string{"AgentPool system  blocked at OwnerCheck by OwnerReady", "ManagedCluster demo was not found",
 				"or with ManagedCluster demo"},
@@ -154,7 +155,7 @@ func TestNotReady(t *testing.T) {
 			got := program.MustBeLate(t, tc.args...)
 			simtest.InOrder(t, got, tc.want...)
 			if strings.Contains(got, tc.not) {
-				t.Errorf("who is ready, or not there at all, is not named (%q):\n%s", tc.not, got)
+				t.Errorf("a ready or missing resource is named (%q):\n%s", tc.not, got)
 			}
 		})
 	}
@@ -164,9 +165,9 @@ func TestExplain(t *testing.T) {
 	program.MustExplain(t, map[string]simtest.Explanation{
 		"Owner": {Reason: "the cluster is being created", Args: []string{"batch", "-at", "1m"},
 			Want: []string{"ManagedCluster demo", "> OwnerCheck  OwnerReady"}},
-		"Reference": {Reason: "the subnet is not there", Args: []string{"AgentPool/batch", "-at", "8m"},
+		"Reference": {Reason: "the subnet does not exist", Args: []string{"AgentPool/batch", "-at", "8m"},
 			Want: []string{"Subnet apps/batch", "00:07:00Z, 1m0s ago", "00:12:00Z, in 4m0s", "> PreCheck    ReferenceReady(network)"}},
-		"End": {Reason: "in the end there is nothing in the way", Args: []string{"managedcluster/demo"},
+		"End": {Reason: "at the end the cluster is ready", Args: []string{"managedcluster/demo"},
 			Want: []string{"ready"}},
 	})
 }
@@ -174,7 +175,7 @@ func TestExplain(t *testing.T) {
 func TestExplainJSON(t *testing.T) {
 	got := program.MustExplainJSON(t, "batch", "-at", "8m")
 	if diff := cmp.Diff([]any{"ReferenceReady(network)", "2026-01-01T00:12:00Z"}, []any{got["link"], got["again"]}); diff != "" {
-		t.Errorf("the blocking link, and when the engine comes back: -want, +got:\n%s", diff)
+		t.Errorf("want the blocking link and the next pass: -want, +got:\n%s", diff)
 	}
 }
 
@@ -185,31 +186,31 @@ func TestBadInput(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"NoFolder": {"a folder that is not there", []string{"-manifests", "/no/such/folder"},
-			"/no/such/folder: there is no such folder"},
-		"EmptyFolder":    {"a folder with nothing in it", []string{"-manifests", t.TempDir()}, "there is no *.yaml or *.yml file"},
-		"File":           {"a file in place of a folder", []string{"-manifests", filepath.Join(bad, "a.yaml")}, "this is a file"},
-		"NoName":         {"a folder without a name", []string{"-manifests", ""}, "the folder's name is empty"},
-		"BadManifest":    {"file, document and field are named", []string{"-manifests", bad}, `a.yaml: document 1: kind: unknown kind "Widget"`},
-		"UnknownFlag":    {"a flag that does not exist", []string{"-wait"}, "-wait (-h shows what there is)"},
-		"Argument":       {"an argument that is no flag", []string{"batch"}, `what is "batch"?`},
-		"NotADuration":   {"a duration has a unit", []string{"-timeout", "5"}, "-timeout"},
-		"NoTime":         {"no time at all", []string{"-timeout", "0s"}, "-timeout: 0s"},
-		"AtAlone":        {"-at is for -explain", []string{"-at", "1m"}, "go with -explain NAME"},
-		"JSONAlone":      {"so is -json", []string{"-json"}, "go with -explain NAME"},
-		"AtBeforeStart":  {"time begins at 0", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
-		"ExplainNothing": {"no name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"ExplainUnknown": {"a name that nobody has", []string{"-explain", "nobody"},
-			`there is no "nobody": there are ManagedCluster demo and AgentPool system and AgentPool batch`},
-		"ExplainTwo": {"a name that two have", []string{"-explain", "system", "-manifests", folder(t, map[string]string{
-			"a.yaml": strings.Replace(aCluster, "demo", "system", 1) + "---\n" + aPool})}, "say KIND/NAME"},
+		"NoFolder": {"a missing folder", []string{"-manifests", "/no/such/folder"},
+			"/no/such/folder: the folder does not exist"},
+		"EmptyFolder":    {"an empty folder", []string{"-manifests", t.TempDir()}, "no *.yaml or *.yml file"},
+		"File":           {"a file instead of a folder", []string{"-manifests", filepath.Join(bad, "a.yaml")}, "this is a file"},
+		"NoName":         {"an empty name of a folder", []string{"-manifests", ""}, "the folder's name is empty"},
+		"BadManifest":    {"the error names file, document and field", []string{"-manifests", bad}, `a.yaml: document 1: kind: unknown kind "Widget"`},
+		"UnknownFlag":    {"an unknown flag", []string{"-wait"}, "-wait (-h lists the flags)"},
+		"Argument":       {"an argument that is not a flag", []string{"batch"}, `unexpected argument "batch"`},
+		"NotADuration":   {"a duration without a unit", []string{"-timeout", "5"}, "-timeout"},
+		"NoTime":         {"a timeout of zero", []string{"-timeout", "0s"}, "-timeout: 0s"},
+		"AtAlone":        {"-at without -explain", []string{"-at", "1m"}, "need -explain NAME"},
+		"JSONAlone":      {"-json without -explain", []string{"-json"}, "need -explain NAME"},
+		"AtBeforeStart":  {"a time before the start", []string{"-explain", "demo", "-at", "-1m"}, "-at: -1m0s is before the start"},
+		"ExplainNothing": {"an empty name", []string{"-explain", ""}, "-explain: the name is empty"},
+		"ExplainUnknown": {"a name that no resource has", []string{"-explain", "unknown"},
+			`unknown resource "unknown"; the resources are ManagedCluster demo and AgentPool system and AgentPool batch`},
+		"ExplainTwo": {"a name that two resources have", []string{"-explain", "system", "-manifests", folder(t, map[string]string{
+			"a.yaml": strings.Replace(aCluster, "demo", "system", 1) + "---\n" + aPool})}, "use KIND/NAME"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Log(tc.reason)
 			program.MustRefuse(t, tc.want, tc.args...)
 			if got := program.Run(tc.args...).Stderr; !strings.HasPrefix(got, "aks: ") {
-				t.Errorf("the program says who it is: %s", got)
+				t.Errorf("the error does not begin with the program's name: %s", got)
 			}
 		})
 	}

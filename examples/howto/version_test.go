@@ -47,5 +47,5 @@ func Example_version() {
 	// Output:
 	// ready
 	// blocked at PreCheck by SizeInRange: SizeOutOfRange: spec.size is 200; it must be at most 100
-	// failed at PreCheck by SizeInRange: CheckFailed: check SizeInRange failed: Database: cannot make *howto.Database of *howto.DatabaseV2: 3 replicas do not exist in version 1
+	// failed at PreCheck by SizeInRange: CheckFailed: check SizeInRange failed: Database: cannot convert *howto.DatabaseV2 to *howto.Database: 3 replicas do not exist in version 1
 }
