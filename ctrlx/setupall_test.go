@@ -92,7 +92,7 @@ func TestSetupAllRefuses(t *testing.T) {
 		"Unknown": {"it would run without its guards", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("any", databasesOps())},
 			[]string{`ctrlx: SetupAll: flow: kind "any" is not registered: call flow.Register, with the zero Extensions if the kind needs none`, missing("Any")}},
 		"OtherType": {"its extensions are for another type", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("Any", databasesOps())},
-			[]string{`ctrlx: SetupAll: flow: kind "Any" is registered for client.Object, and is used for *testv1.Database: register it for the latter`}},
+			[]string{`ctrlx: SetupAll: flow: kind "Any" is registered for client.Object, and is used for *testv1.Database: register it for *testv1.Database`}},
 		"Twice": {"one of them would be lost", []ctrlx.Kind{clusters, databases, clusters},
 			[]string{`ctrlx: SetupAll: kind "Cluster" is given twice: remove one`, missing("Any")}},
 		"Zero": {"it names no kind", []ctrlx.Kind{clusters, {}, databases}, []string{"ctrlx: SetupAll: kind 2 is the zero Kind: make it with NewKind", missing("Any")}},

@@ -10,10 +10,10 @@ import (
 	"github.com/windlass-go/windlass/internal/keyed"
 )
 
-// Backoff computes when to requeue a resource. It counts failures by key. For
-// each key it counts fast and slow retries and polls separately, so that many
-// slow failures do not delay the first fast retry. One Backoff can serve a
-// whole engine. It is safe for concurrent use. Make it with [NewBackoff].
+// Backoff computes when to requeue a resource. For each key it counts fast
+// retries, slow retries and polls separately, so that many slow failures do not
+// delay the first fast retry. One Backoff can serve a whole engine. It is safe
+// for concurrent use. Make it with [NewBackoff].
 //
 //	StateReady                       at the resync: 1 h +-25 %
 //	StateBlocked, StateFailed
@@ -21,21 +21,21 @@ import (
 //	  Retry-After)                   once after that delay
 //	  classify.Fast                  1 s, doubling to 30 s
 //	  classify.Slow                  1 s, doubling to 3 min
-//	  classify.VerySlow, OnChange    at the resync; OnChange whatever delay was given
+//	  classify.VerySlow, OnChange    at the resync; OnChange ignores every delay
 //	StateInProgress, StateDeleting   after the server's delay, or else as Fast
 //	classify.Never, StateFinished    never
 //	StateGone, StateCanceled         never
 //	StateIgnored                     as StateBlocked if the check asks for it; else never
 //
 // Jitter shortens the doubling delays by up to 10 %, so that resources that
-// failed together are not retried together. The counts of a key end when a pass
-// is ready or gone, or when the generation of the spec changes. They also end
-// when the key was not used for two resyncs.
+// failed together are not retried together. The counts of a key return to zero
+// after a Ready pass, after a pass that no pass follows (but not after a
+// canceled one), when the generation of the spec changes, and after two resyncs
+// without a use.
 //
-// No delay is below 1 s, or below the shortest delay that is set, if that is
-// less. If jitter would make a delay shorter than that, it lengthens the delay
-// instead. If a check or a server sets a delay longer than the resync, the
-// resync replaces it.
+// The least delay is 1 s, or the shortest delay that an option sets, if that is
+// less. Jitter that would shorten a delay below it lengthens the delay instead.
+// The resync replaces a longer delay of a check or a server.
 type Backoff struct {
 	steps        map[classify.Retry]steps
 	resync       time.Duration
@@ -50,7 +50,6 @@ type Backoff struct {
 
 type steps struct{ first, most time.Duration }
 
-// failures holds the counts of one key.
 type failures struct {
 	generation int64
 	count      [counters]int
@@ -65,8 +64,8 @@ const (
 	counters
 )
 
-// shortest is the least delay that can be set. longest is the greatest: 73
-// years, so that sums do not overflow.
+// shortest and longest bound the delays that options set. longest is 73 years,
+// so that sums do not overflow.
 const shortest, longest = time.Millisecond, time.Duration(math.MaxInt64 / 4)
 
 // floor is the least delay, unless a shorter one is set.
@@ -100,8 +99,8 @@ func NewBackoff(opts ...BackoffOption) *Backoff {
 }
 
 // WithBackoffSteps sets the first and the longest delay of [classify.Fast] or
-// [classify.Slow]; 73 years are the most. It panics on another retry, on a
-// first delay that is not positive, and on a longest delay below the first.
+// [classify.Slow], up to 73 years. It panics on another retry, on a first delay
+// that is not positive, and on a longest delay below the first.
 func WithBackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOption {
 	if retry != classify.Fast && retry != classify.Slow || first <= 0 || most < first {
 		panic(fmt.Sprintf("flow: WithBackoffSteps(%s, %s, %s): give Fast or Slow, a positive first delay and a longest one not below it", retry, first, most))
@@ -109,8 +108,9 @@ func WithBackoffSteps(retry classify.Retry, first, most time.Duration) BackoffOp
 	return func(b *Backoff) { b.steps[retry] = steps{first, min(most, longest)} }
 }
 
-// WithBackoffResync sets the interval at which a resource is reconciled without an
-// event; 73 years are the most. A d that is not positive panics.
+// WithBackoffResync sets the interval at which a resource is reconciled without
+// an event, up to 73 years. The default is 1 h. A d that is not positive
+// panics.
 func WithBackoffResync(d time.Duration) BackoffOption {
 	if d <= 0 {
 		panic(fmt.Sprintf("flow: WithBackoffResync(%s): give a positive duration", d))
@@ -118,9 +118,9 @@ func WithBackoffResync(d time.Duration) BackoffOption {
 	return func(b *Backoff) { b.resync = min(d, longest) }
 }
 
-// WithBackoffJitter sets two largest random changes, as shares of the delay from 0
-// to below 1. steps shortens the doubling delays. resync shortens or lengthens
-// the resync. Other shares panic.
+// WithBackoffJitter sets the largest random change of a delay, as a share from
+// 0 to below 1; other shares panic. steps shortens the doubling delays. resync
+// shortens or lengthens the resync.
 func WithBackoffJitter(steps, resync float64) BackoffOption {
 	if !(steps >= 0 && steps < 1 && resync >= 0 && resync < 1) {
 		panic(fmt.Sprintf("flow: WithBackoffJitter(%v, %v): give shares from 0 to below 1", steps, resync))
@@ -128,8 +128,8 @@ func WithBackoffJitter(steps, resync float64) BackoffOption {
 	return func(b *Backoff) { b.jitter, b.resyncJitter = steps, resync }
 }
 
-// WithBackoffClock replaces time.Now. Several goroutines call it at once. If it
-// panics, that call uses time.Now. Nil panics.
+// WithBackoffClock replaces time.Now. Several goroutines call now at once. If
+// now panics, that call uses time.Now. A nil now panics.
 func WithBackoffClock(now func() time.Time) BackoffOption {
 	if now == nil {
 		panic("flow: WithBackoffClock: the function is nil")
@@ -137,15 +137,15 @@ func WithBackoffClock(now func() time.Time) BackoffOption {
 	return func(b *Backoff) { b.now = func() time.Time { return timeOf(now) } }
 }
 
-// Next counts an outcome. It returns the delay after which to reconcile key
-// again, and whether to do so at all. A [Reconciler] calls it for each pass
-// that needs it, at most once. An engine with its own keys calls it itself.
+// Next counts an outcome of key. It returns the delay until the next pass, and
+// whether a pass follows at all. A [Reconciler] calls it at most once a pass.
+// An engine with its own keys calls it itself.
 func (b *Backoff) Next(key string, o Outcome) (delay time.Duration, again bool) {
 	return b.next(func() string { return key }, o)
 }
 
-// next asks for the key only if the key has a count or gets one. Most passes do
-// not.
+// next calls key only if the key has a count or gets one. Most passes have
+// none.
 func (b *Backoff) next(key func() string, o Outcome) (delay time.Duration, again bool) {
 	ends := o.ends()
 	if (ends && o.State() != StateCanceled || o.State() == StateReady) && b.failures.Len() > 0 {
@@ -161,8 +161,7 @@ func (b *Backoff) next(key func() string, o Outcome) (delay time.Duration, again
 // event. It is for engines that watch the awaited objects.
 func (b *Backoff) Resync() time.Duration { return b.atResync() }
 
-// Forget drops the counts of key, for example because a user asked to retry
-// now.
+// Forget drops the counts of key, for example after a user asked for a retry.
 func (b *Backoff) Forget(key string) { b.failures.Delete(key) }
 
 // timeOf calls a user's clock. If the clock panics, it returns time.Now.
@@ -190,14 +189,14 @@ func (b *Backoff) count(key string, generation int64, counter int) (before int) 
 	return before
 }
 
-// unused reports whether counts have ended because no pass used the key. Counts
-// from as far in the future have ended, too: the clock went back, and they would
-// stay until it is there again.
+// unused reports whether no pass used the key for two resyncs. It treats counts
+// from the future in the same way: after the clock went back, they would
+// otherwise stay for as long.
 func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(f.seen).Abs() > 2*b.resync }
 
-// delay returns the delay of an outcome. If the delay doubles, it counts the
-// outcome: count returns the number of like outcomes before it. delay itself
-// reads only fields that never change.
+// delay returns the delay of an outcome. It calls count only for a delay that
+// doubles: count counts the outcome, and returns the number of like outcomes
+// before it. delay reads only fields that never change.
 func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Duration {
 	retry, counter := classify.Slow, countSlow
 	switch s := o.State(); {

@@ -22,12 +22,12 @@ func plain(opts ...flow.BackoffOption) *flow.Backoff {
 	return flow.NewBackoff(append([]flow.BackoffOption{flow.WithBackoffJitter(0, 0)}, opts...)...)
 }
 
-// outcomeOf makes an outcome: "fast", "slow", "very slow", "on change", with a delay "fast+1m", of a spec "fast@2";
-// "ready", "gone", "canceled", "in progress", "deleting".
+// outcomeOf makes an outcome from a word, such as "slow" for a block that is
+// retried slowly, or "fast+1m" for one with a delay.
 func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
 	block := func(r classify.Retry, after time.Duration) {
-		e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(r), checks.WithAfter(after)), nil))
+		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(r), checks.WithAfter(after)), nil))
 	}
 	switch word {
 	case "ready":
@@ -67,27 +67,27 @@ func TestBackoff(t *testing.T) {
 	const s, m = time.Second, time.Minute
 	cases := map[string]struct {
 		reason string
-		passes []string // an outcome each, "spec": from here on the spec is another one
+		passes []string // the outcome of each pass; "spec" changes the spec
 		want   []time.Duration
 	}{
-		"Fast":         {"it doubles to 30 s", []string{"fast", "fast", "fast", "fast", "fast", "fast", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
-		"Slow":         {"it doubles to 3 min", []string{"slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 3 * m, 3 * m}},
-		"VerySlow":     {"the delay is constant", []string{"very slow", "very slow"}, []time.Duration{time.Hour, time.Hour}},
-		"OnChange":     {"every failure is retried at the resync", []string{"on change", "on change"}, []time.Duration{time.Hour, time.Hour}},
-		"OnChangeIn":   {"a delay is ignored if only a change helps", []string{"on change+1m"}, []time.Duration{time.Hour}},
-		"Failed":       {"an error and a block share a counter", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
-		"Ready":        {"a ready resource is reconciled at the resync", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
-		"InProgress":   {"without a delay of the server the delays are those of Fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
-		"Deleting":     {"a deletion counts like an operation in progress", []string{"deleting", "in progress", "deleting"}, []time.Duration{s, 2 * s, 4 * s}},
-		"ServerSays":   {"the server's delay is used and not counted", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
-		"Own":          {"each counter is separate: many slow failures do not delay the first fast one", []string{"slow", "slow", "slow", "slow", "fast", "in progress", "slow", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, s, s, 16 * s, 2 * s}},
-		"Once":         {"a given delay is used once and not counted", []string{"fast", "fast+1m", "fast", "very slow+1m", "very slow", "fast"}, []time.Duration{s, m, 2 * s, m, time.Hour, 4 * s}},
-		"AfterReady":   {"a Ready resets the counts", []string{"fast", "fast", "ready", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
-		"AfterGone":    {"so does a deletion", []string{"fast", "fast", "gone", "fast"}, []time.Duration{s, 2 * s, 0, s}},
-		"AfterSpec":    {"so does another spec", []string{"fast", "slow", "fast", "spec", "fast", "slow"}, []time.Duration{s, s, 2 * s, s, s}},
-		"SpecInWaits":  {"also if the outcome of the change is not counted", []string{"fast", "fast", "spec", "very slow", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
-		"Canceled":     {"a canceled pass changes nothing", []string{"fast", "canceled", "fast"}, []time.Duration{s, 0, 2 * s}},
-		"AfterVerySlo": {"an outcome that is not counted resets nothing", []string{"fast", "very slow", "fast"}, []time.Duration{s, time.Hour, 2 * s}},
+		"Fast":        {"it doubles to 30 s", []string{"fast", "fast", "fast", "fast", "fast", "fast", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
+		"Slow":        {"it doubles to 3 min", []string{"slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 3 * m, 3 * m}},
+		"VerySlow":    {"the delay is constant", []string{"very slow", "very slow"}, []time.Duration{time.Hour, time.Hour}},
+		"OnChange":    {"every failure is retried at the resync", []string{"on change", "on change"}, []time.Duration{time.Hour, time.Hour}},
+		"OnChangeIn":  {"a delay is ignored if only a change helps", []string{"on change+1m"}, []time.Duration{time.Hour}},
+		"Failed":      {"an error and a block share a counter", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
+		"Ready":       {"a ready resource is reconciled at the resync", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
+		"InProgress":  {"without a delay of the server the delays are those of Fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
+		"Deleting":    {"a deletion counts like an operation in progress", []string{"deleting", "in progress", "deleting"}, []time.Duration{s, 2 * s, 4 * s}},
+		"ServerDelay": {"the pass uses the server's delay and does not count", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
+		"Own":         {"each counter is separate: many slow failures do not delay the first fast one", []string{"slow", "slow", "slow", "slow", "fast", "in progress", "slow", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, s, s, 16 * s, 2 * s}},
+		"Once":        {"the delay of a check is used once and not counted", []string{"fast", "fast+1m", "fast", "very slow+1m", "very slow", "fast"}, []time.Duration{s, m, 2 * s, m, time.Hour, 4 * s}},
+		"AfterReady":  {"a Ready resets the counts", []string{"fast", "fast", "ready", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
+		"AfterGone":   {"a deletion resets the counts", []string{"fast", "fast", "gone", "fast"}, []time.Duration{s, 2 * s, 0, s}},
+		"AfterSpec":   {"another spec resets the counts", []string{"fast", "slow", "fast", "spec", "fast", "slow"}, []time.Duration{s, s, 2 * s, s, s}},
+		"SpecInWaits": {"another spec resets the counts, even if the first outcome after it is not counted", []string{"fast", "fast", "spec", "very slow", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
+		"Canceled":    {"a canceled pass changes nothing", []string{"fast", "canceled", "fast"}, []time.Duration{s, 0, 2 * s}},
+		"NotCounted":  {"an outcome that is not counted resets nothing", []string{"fast", "very slow", "fast"}, []time.Duration{s, time.Hour, 2 * s}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestBackoff(t *testing.T) {
 				}
 				delay, again := b.Next("p", outcomeOf(t, word, generation))
 				if never := word == "gone" || word == "canceled"; again == never {
-					t.Errorf("%s: after %s, come back: %t", tc.reason, word, again)
+					t.Errorf("%s: after %s, again is %t", tc.reason, word, again)
 				}
 				got = append(got, delay)
 			}
@@ -116,7 +116,7 @@ func TestBackoffKeys(t *testing.T) {
 	b.Forget("a")
 	b.Forget("c")
 	got = append(got, next("a"), next("b"))
-	mustEqual(t, "each key counts for itself, until it is forgotten", []time.Duration{1e9, 2e9, 1e9, 4e9, 1e9, 2e9}, got)
+	mustEqual(t, "each key has its own counts, until Forget", []time.Duration{1e9, 2e9, 1e9, 4e9, 1e9, 2e9}, got)
 }
 
 func TestBackoffSettings(t *testing.T) {
@@ -127,14 +127,14 @@ func TestBackoffSettings(t *testing.T) {
 		want   []time.Duration
 	}{
 		"Steps":         {"the first and the longest delay are set", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 3*time.Second, 10*time.Second)}, "fast", []time.Duration{3e9, 6e9, 10e9, 10e9}},
-		"Slow":          {"also for Slow", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Minute, time.Minute)}, "slow", []time.Duration{60e9, 60e9}},
+		"Slow":          {"the delays of Slow are set", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Minute, time.Minute)}, "slow", []time.Duration{60e9, 60e9}},
 		"InProgress":    {"an operation in progress uses the delays of Fast", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 5*time.Second, time.Minute)}, "in progress", []time.Duration{5e9, 10e9}},
 		"Resync":        {"the resync is set", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, "very slow", []time.Duration{60e9, 60e9}},
 		"Shortest":      {"no delay is below a millisecond", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 1, 1)}, "fast", []time.Duration{time.Millisecond, time.Millisecond}},
-		"ShortResync":   {"also at the resync", []flow.BackoffOption{flow.WithBackoffResync(1)}, "ready", []time.Duration{time.Millisecond}},
-		"AbsurdResync":  {"never is 73 years, and no overflow", []flow.BackoffOption{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9), flow.WithBackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
+		"ShortResync":   {"no resync is below a millisecond", []flow.BackoffOption{flow.WithBackoffResync(1)}, "ready", []time.Duration{time.Millisecond}},
+		"AbsurdResync":  {"the longest resync is 73 years, without overflow", []flow.BackoffOption{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9), flow.WithBackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
 		"JitterToFloor": {"jitter may shorten a delay to the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, 2*time.Second, time.Minute), flow.WithBackoffJitter(0.5, 0), flow.WithBackoffRand(func() float64 { return 1 })}, "slow", []time.Duration{1e9, 2e9}},
-		"AbsurdLongest": {"so is the longest delay", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
+		"AbsurdLongest": {"the longest delay is 73 years", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestBackoffDoublesForever(t *testing.T) {
 	for range 200 {
 		delay, _ := b.Next("p", fast)
 		if delay < last {
-			t.Fatalf("after %s came %s", last, delay)
+			t.Fatalf("delay %s follows delay %s", delay, last)
 		}
 		last = delay
 	}
@@ -174,13 +174,13 @@ func TestBackoffJitter(t *testing.T) {
 		want   time.Duration
 	}{
 		"StepNone":      {"the first delay is a second", "fast", 0, time.Second},
-		"StepHalf":      {"nothing is below a second, so jitter makes it longer", "fast", 0.5, 1050 * time.Millisecond},
-		"StepMost":      {"by up to a tenth", "slow", 0.999999, 1100 * time.Millisecond},
+		"StepHalf":      {"no delay is below a second, so jitter lengthens it", "fast", 0.5, 1050 * time.Millisecond},
+		"StepMost":      {"jitter lengthens a delay by up to a tenth", "slow", 0.999999, 1100 * time.Millisecond},
 		"ResyncLeast":   {"the resync is shortened", "ready", 0, 45 * time.Minute},
-		"ResyncMiddle":  {"or not", "on change", 0.5, time.Hour},
-		"ResyncMost":    {"or lengthened", "very slow", 0.999999, 75 * time.Minute},
-		"DelayThatsSet": {"the server's delay has no jitter", "fast+1m", 0.7, time.Minute},
-		"InProgress":    {"polls are spread, too", "in progress", 0.5, 1050 * time.Millisecond},
+		"ResyncMiddle":  {"the resync stays", "on change", 0.5, time.Hour},
+		"ResyncMost":    {"the resync is lengthened", "very slow", 0.999999, 75 * time.Minute},
+		"DelayOfServer": {"the server's delay has no jitter", "fast+1m", 0.7, time.Minute},
+		"InProgress":    {"polls have jitter, too", "in progress", 0.5, 1050 * time.Millisecond},
 	}
 	for name, tc := range cases {
 		b := flow.NewBackoff(flow.WithBackoffRand(func() float64 { return tc.random }))
@@ -189,7 +189,7 @@ func TestBackoffJitter(t *testing.T) {
 	}
 }
 
-// Later delays are shortened by the jitter.
+// Jitter shortens later delays.
 func TestBackoffJitterOfLaterDelays(t *testing.T) {
 	b, fast := flow.NewBackoff(flow.WithBackoffRand(func() float64 { return 0.5 })), outcomeOf(t, "fast", 0)
 	var got []time.Duration
@@ -197,13 +197,13 @@ func TestBackoffJitterOfLaterDelays(t *testing.T) {
 		delay, _ := b.Next("p", fast)
 		got = append(got, delay)
 	}
-	mustEqual(t, "by half of a tenth", []time.Duration{1050e6, 1900e6, 3800e6, 7600e6, 15200e6, 28500e6}, got)
+	mustEqual(t, "the jitter is half of a tenth", []time.Duration{1050e6, 1900e6, 3800e6, 7600e6, 15200e6, 28500e6}, got)
 }
 
 // A delay that a check or a server gives has a floor and a ceiling.
-func TestDelaysGiven(t *testing.T) {
+func TestGivenDelays(t *testing.T) {
 	blocked := func(after time.Duration) flow.Outcome {
-		e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(after)), nil))}
+		e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(after)), nil))}
 		return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
 	}
 	polled := func(after time.Duration) flow.Outcome {
@@ -223,7 +223,7 @@ func TestDelaysGiven(t *testing.T) {
 		"LongSteps":  {"longer steps do not raise the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 9*time.Second, time.Minute), flow.WithBackoffSteps(classify.Slow, 9*time.Second, time.Minute)}, 1, time.Second},
 		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour},
 		"Never":      {"every failure is retried at the resync", nil, math.MaxInt64, time.Hour},
-		"LessResync": {"also with a shorter resync", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute},
+		"LessResync": {"a shorter resync replaces a longer delay", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute},
 	}
 	for name, tc := range cases {
 		for what, out := range map[string]flow.Outcome{"Block": blocked(tc.after), "InProgress": polled(tc.after)} {
@@ -238,7 +238,8 @@ func TestDelaysGiven(t *testing.T) {
 	}
 }
 
-// A user's function that panics does not end the pass, and one that calls the Backoff does not hang.
+// A user's function that panics does not end the pass. A user's function that
+// calls the Backoff does not hang.
 func TestBackoffFunctions(t *testing.T) {
 	fails := func(opts ...flow.Option) flow.Outcome {
 		c := &cloud{getErr: errBoom}
@@ -248,7 +249,7 @@ func TestBackoffFunctions(t *testing.T) {
 		b := flow.NewBackoff(flow.WithBackoffClock(func() time.Time { panic("clock") }), flow.WithBackoffRand(func() float64 { return 0.5 }))
 		out := fails(flow.WithBackoff(b), flow.WithExplanations(1), flow.WithClock(func() time.Time { panic("clock") }), flow.WithReadyTimeout(time.Hour))
 		delay, _ := out.Again()
-		mustEqual(t, "the pass ends as without them", []any{"Unknown", 1050 * time.Millisecond}, []any{out.Reason(), delay})
+		mustEqual(t, "the pass ends as without the panic", []any{"Unknown", 1050 * time.Millisecond}, []any{out.Reason(), delay})
 		ctx, trace := flow.WithTrace(t.Context())
 		flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { panic("clock") })).Reconcile(ctx, &pool{})
 		if e, _ := trace.Last(); time.Since(e.At).Abs() > time.Hour {
@@ -285,7 +286,8 @@ func TestBackoffIsRandom(t *testing.T) {
 	}
 }
 
-// For all outcomes: no delay is zero, negative or above its bound, and again is true if a pass must follow.
+// For all outcomes: no delay is zero, negative or above its bound, and again is
+// true if a pass must follow.
 func TestBackoffBounds(t *testing.T) {
 	words := []string{"fast", "slow", "very slow", "on change", "on change+1m", "fast+1m", "ready", "gone", "canceled", "in progress", "in progress+1m", "deleting", "failed"}
 	made := map[string]flow.Outcome{}
@@ -329,7 +331,7 @@ func TestBackoffForgets(t *testing.T) {
 		clk.advance(time.Hour)
 	}
 	if grown := int64(heap()) - int64(before); grown > 4<<20 {
-		t.Errorf("%d keys, of which at most %d were heard of lately, take %d bytes", each*rounds, 3*each, grown)
+		t.Errorf("%d keys take %d bytes, and only %d were used lately", each*rounds, grown, 3*each)
 	}
 	runtime.KeepAlive(b)
 }
@@ -350,7 +352,7 @@ func TestBackoffSweep(t *testing.T) {
 		"Back":       {"a clock that goes back a little drops no key", -2 * time.Hour, 0, many + over + 1},
 		"YearsBack":  {"keys that were used in the future are unused", -9 * 365 * 24 * time.Hour, 0, many},
 		"AllOfTime":  {"times as far apart as durations can be do not overflow", math.MinInt64 + 1, 0, many},
-		"YearsAhead": {"nor does a clock that goes as far ahead", math.MaxInt64, 0, many},
+		"YearsAhead": {"a clock that goes ahead by the longest duration does not overflow", math.MaxInt64, 0, many},
 	}
 	fast := outcomeOf(t, "fast", 0)
 	for name, tc := range cases {
@@ -402,7 +404,7 @@ func TestBackoffIsShared(t *testing.T) {
 	c := &cloud{}
 	fail := func(name string) *flow.Reconciler[*pool] {
 		return flow.New(name, ops{Key: c.operations().Key, Apply: c.operations().Apply}, ext{
-			PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(classify.Fast)), nil)),
+			PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(classify.Fast)), nil)),
 		}, flow.WithBackoff(b))
 	}
 	pools, clusters := fail("Pool"), fail("Cluster")
@@ -422,7 +424,7 @@ func TestBackoffIsShared(t *testing.T) {
 	}
 }
 
-// Again returns the same each time.
+// Again returns the same values each time.
 func TestAgainIsStable(t *testing.T) {
 	c := &cloud{getErr: errBoom}
 	r := flow.New("Pool", c.operations(), ext{}, flow.WithBackoff(flow.NewBackoff()))
@@ -434,7 +436,7 @@ func TestAgainIsStable(t *testing.T) {
 			got = append(got, delay)
 		}
 		if len(slices.Compact(got)) != 1 {
-			t.Errorf("one outcome gives %v", got)
+			t.Errorf("the delays of one outcome are %v", got)
 		}
 	}
 }

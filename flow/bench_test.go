@@ -38,7 +38,7 @@ func owning() ops {
 	return o
 }
 
-// fiveChecks let the work go on.
+// fiveChecks are checks that proceed.
 func fiveChecks() ext {
 	return ext{
 		OwnerCheck: chain.New(
@@ -53,7 +53,7 @@ func fiveChecks() ext {
 	}
 }
 
-// passes are passes whose costs matter, with the allocations that they may have at most.
+// passes are passes with their largest number of allocations.
 var passes = map[string]struct {
 	reason string
 	ops    ops
@@ -62,12 +62,12 @@ var passes = map[string]struct {
 	p      *pool
 	allocs float64
 }{
-	"Empty":    {"the request of the pass", idle(), ext{}, nil, &pool{}, 1},
-	"Owner":    {"an owner and five checks need no more", owning(), fiveChecks(), nil, &pool{}, 1},
-	"Disabled": {"nor does an observer that does not listen", owning(), fiveChecks(), []flow.Option{flow.WithObserver(&listening{off: true})}, &pool{}, 1},
-	"Delete":   {"nor a deletion", idle(), ext{}, nil, &pool{deleting: true}, 1},
+	"Empty":    {"the pass allocates its request", idle(), ext{}, nil, &pool{}, 1},
+	"Owner":    {"an owner and five checks allocate nothing more", owning(), fiveChecks(), nil, &pool{}, 1},
+	"Disabled": {"an observer that is not enabled allocates nothing more", owning(), fiveChecks(), []flow.Option{flow.WithObserver(&recorder{off: true})}, &pool{}, 1},
+	"Delete":   {"a deletion allocates nothing more", idle(), ext{}, nil, &pool{deleting: true}, 1},
 	"Backoff":  {"a back-off that has nothing to count needs no key", idle(), ext{}, []flow.Option{flow.WithBackoff(flow.NewBackoff())}, &pool{name: "p"}, 1},
-	"Pass":     {"links on Pass need a place for what the pass came to", idle(), ext{Pass: on("through", through)}, nil, &pool{}, 3},
+	"Pass":     {"links on Pass need a place for the outcome of the pass", idle(), ext{Pass: on("through", through)}, nil, &pool{}, 3},
 }
 
 func TestAllocations(t *testing.T) {
@@ -81,12 +81,12 @@ func TestAllocations(t *testing.T) {
 			t.Fatalf("%s: %s", name, out)
 		}
 		if got := testing.AllocsPerRun(200, func() { r.Reconcile(ctx, tc.p) }); got > tc.allocs {
-			t.Errorf("%s: %s: %v allocations a pass, %v are enough", name, tc.reason, got, tc.allocs)
+			t.Errorf("%s: %s: %v allocations a pass, want at most %v", name, tc.reason, got, tc.allocs)
 		}
 	}
 }
 
-// BenchmarkPass is a whole pass through all points.
+// BenchmarkPass measures a whole pass through all points.
 func BenchmarkPass(b *testing.B) {
 	for _, name := range []string{"Empty", "Owner", "Disabled", "Delete", "Backoff", "Pass"} {
 		b.Run(name, func(b *testing.B) {

@@ -12,13 +12,14 @@ type Condition struct {
 	Severity classify.Severity
 }
 
-// Conditions returns the conditions to write to the resource's status. The
-// first is Ready. Beside a Ready that is False there is a second one:
-// Reconciling (work or a wait is under way) or Stalled (only a change helps).
-// An outcome that is final ([Outcome.Final]) has the condition Finished, too.
-// Remove the types that are not in the list from the status. Nil: there is
-// nothing to write, because the resource is gone, the status stays as it is
-// ([Outcome.KeepsStatus]), or the Outcome is zero.
+// Conditions returns the conditions to write to the resource's status. Of the
+// types Ready, Reconciling, Stalled and Finished, remove those that the list
+// does not have. Ready comes first. If Ready is False, a second condition is
+// Reconciling (the flow retries or polls) or Stalled (only a change helps). A
+// final outcome ([Outcome.Final]) adds Finished.
+//
+// Nil means that there is nothing to write: the resource is gone, its status
+// stays as it is ([Outcome.KeepsStatus]), or the Outcome is zero.
 //
 //	StateReady                               Ready=True
 //	StateFinished                            Ready=True                  Finished=True
@@ -30,9 +31,9 @@ type Condition struct {
 func (o Outcome) Conditions() []Condition {
 	d := o.get()
 	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: o.Message(), Severity: d.severity}
-	beside := c
-	beside.Status = "True"
-	finished := beside
+	second := c
+	second.Status = "True"
+	finished := second
 	finished.Type = "Finished"
 	switch {
 	case o.KeepsStatus(), d.state == StateGone, d.state == StateUnknown:
@@ -44,12 +45,12 @@ func (o Outcome) Conditions() []Condition {
 		c.Status = "True"
 		return []Condition{c, finished}
 	case d.retry == classify.Never:
-		beside.Type = "Stalled"
-		return []Condition{c, beside, finished}
+		second.Type = "Stalled"
+		return []Condition{c, second, finished}
 	case d.retry == classify.OnChange:
-		beside.Type = "Stalled"
+		second.Type = "Stalled"
 	default:
-		beside.Type = "Reconciling"
+		second.Type = "Reconciling"
 	}
-	return []Condition{c, beside}
+	return []Condition{c, second}
 }

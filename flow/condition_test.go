@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-const mostOfAMessage = 32768 // bytes, as Kubernetes has it
+const mostOfAMessage = 32768 // bytes, the limit of Kubernetes
 
 func TestLongMessages(t *testing.T) {
 	cases := map[string]struct {
@@ -21,10 +21,10 @@ func TestLongMessages(t *testing.T) {
 		message string
 		want    string
 	}{
-		"Short":  {"what fits is left as it is", "wait", "wait"},
-		"Fits":   {"so is what just fits", strings.Repeat("x", mostOfAMessage), strings.Repeat("x", mostOfAMessage)},
-		"Long":   {"what does not fit is cut, and says so", strings.Repeat("x", mostOfAMessage+1), strings.Repeat("x", mostOfAMessage-23) + "... (24 bytes more)"},
-		"Runes":  {"between characters", strings.Repeat("é", mostOfAMessage), strings.Repeat("é", mostOfAMessage/2-12) + "... (32,792 bytes more)"},
+		"Short":  {"a short message stays as it is", "wait", "wait"},
+		"Fits":   {"a message of the largest size stays as it is", strings.Repeat("x", mostOfAMessage), strings.Repeat("x", mostOfAMessage)},
+		"Long":   {"a longer message is cut, and reports the rest", strings.Repeat("x", mostOfAMessage+1), strings.Repeat("x", mostOfAMessage-23) + "... (24 bytes more)"},
+		"Runes":  {"the cut is between characters", strings.Repeat("é", mostOfAMessage), strings.Repeat("é", mostOfAMessage/2-12) + "... (32,792 bytes more)"},
 		"Broken": {"invalid bytes are replaced", strings.Repeat("\x80", 2*mostOfAMessage), strings.Repeat("\uFFFD", 10915) + "... (54,621 bytes more)"},
 	}
 	for name, tc := range cases {
@@ -43,11 +43,11 @@ func TestLongMessages(t *testing.T) {
 
 func blocked(t *testing.T, res checks.Result) flow.Outcome {
 	return pass(t, func(_ *cloud, e *ext, _ *pool) {
-		e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", res, nil))
+		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", res, nil))
 	})
 }
 
-// Whatever services and checks say, conditions are such as Kubernetes takes.
+// Kubernetes accepts the conditions of every text of a service or a check.
 func TestConditionsAreValid(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringN(0, 2000, -1), rapid.StringMatching(`[A-Za-z0-9_,: .-]{0,20}`))
@@ -67,7 +67,8 @@ func TestConditionsAreValid(t *testing.T) {
 	})
 }
 
-// The two conditions of a resource that is not ready say the same.
+// The two conditions of a resource that is not ready have the same reason,
+// message and severity.
 func TestConditionsAgree(t *testing.T) {
 	for name, tc := range outcomes {
 		cs := tc.make(t).Conditions()

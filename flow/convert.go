@@ -7,24 +7,26 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Convert makes extensions for From, one version of an API, of extensions for
-// To, another version. A kind then keeps its customisations when a new version
-// appears. Convert keeps owner checks and error rules as they are, and converts
+// Convert makes extensions for From of extensions for To, another version of
+// the same API. It keeps owner checks and error rules as they are, and converts
 // checks of the resource with [checks.Convert]. Add the links of the new
-// version inside them with [Extensions.Extend]. An error rule for some versions
-// only names them in its APIVersions.
+// version with [Extensions.Extend]. To limit an error rule to some versions,
+// set its APIVersions.
 //
 // If convert returns an error, returns nil, or panics, the check that needed it
 // fails, and with it the pass. The error is a [*checks.ConversionError], which
-// names the kind and both types. The pass calls convert only for a check. A
-// PostCheck runs after the PUT, so if only a PostCheck converts, add a PreCheck
-// that converts too.
+// names the kind and both types. The pass calls convert only for a check. If
+// only a PostCheck converts, the PUT happens before convert can fail: add a
+// PreCheck that converts too.
 //
-// Convert panics on a nil convert. It also panics on links that act on the
-// resource, because their changes to the converted resource would be lost:
-// links on Pass, Get, Apply and Delete, and gates ([checks.Gate]). Write these
-// links for the new type. It panics on checks of the resource with decorations
-// or observers, which would be lost as well.
+// Convert panics on:
+//
+//   - a nil convert;
+//   - links on Pass, Get, Apply and Delete, and gates ([checks.Gate]), because
+//     their changes to the converted resource would be lost; write them for the
+//     new type;
+//   - checks of the resource with decorations or observers, which would be lost
+//     as well.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {
 		panic("flow: Convert: the function is nil")
@@ -47,7 +49,6 @@ func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) E
 	}
 }
 
-// noLinks panics if there are links at a point where links act on the resource.
 func noLinks[Req, Res any](point string, c chain.Chain[Req, Res]) {
 	if c.Len() > 0 {
 		panic(fmt.Sprintf("flow: Convert: links on %s (%s) act on the resource and cannot be converted: leave them out, and write them for the new type", point, c))

@@ -25,7 +25,8 @@ func (p *pool2) older() (*pool, error) { return &pool{name: p.title}, p.fail }
 // world2 is a later version of world.
 type world2 struct{ *world }
 
-// Converted checks and rules do in the flow of a new version what they did in that of the old one.
+// Converted checks and rules have the same effect in the flow of a new version
+// as in the flow of the old one.
 func TestConvertChangesNothing(t *testing.T) {
 	converted := func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		ext := flow.Convert(w.extensions(counts), func(w2 *world2) (*world, error) { return w2.world, nil })
@@ -42,7 +43,7 @@ func TestConvertChangesNothing(t *testing.T) {
 			counts[acting] = 0
 		}
 		if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(converted, programs, counts, keep), seenComparer); diff != "" {
-			t.Fatalf("-of the old version, +converted:\n%s", diff)
+			t.Fatalf("-old version, +converted:\n%s", diff)
 		}
 	})
 }
@@ -90,13 +91,13 @@ func TestConvert(t *testing.T) {
 		why      string
 		rule     string
 	}{
-		"Ready":      {reason: "all versions are content", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
-		"Entry":      {reason: "the old version's first check holds", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
-		"Old":        {reason: "the old version's rule holds", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "named"}, why: "the name is missing"},
-		"New":        {reason: "and the new one's behind it", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "short"}, why: "the title is too long"},
-		"Delete":     {reason: "a deletion is checked as it was", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
-		"APIVersion": {reason: "what is for older versions of the API does not decide", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
-		"Fails":      {reason: "an object that cannot be converted is named by kind and types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot convert *flow_test.pool2 to *flow_test.pool: boom", rule: "Unknown"},
+		"Ready":      {reason: "the checks of both versions proceed", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
+		"Entry":      {reason: "the EntryCheck of the old version blocks", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
+		"Old":        {reason: "the PreCheck of the old version blocks", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "named"}, why: "the name is missing"},
+		"New":        {reason: "the PreCheck of the new version runs inside the old ones", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "short"}, why: "the title is too long"},
+		"Delete":     {reason: "the DeleteCheck of the old version blocks", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
+		"APIVersion": {reason: "a rule for older API versions does not match", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
+		"Fails":      {reason: "the error of a conversion names the kind and both types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot convert *flow_test.pool2 to *flow_test.pool: boom", rule: "Unknown"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -126,11 +127,11 @@ func TestConvertPanics(t *testing.T) {
 	}
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
 	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
-	twice := "flow: Extend: at PreCheck links of (noteBase) stand in (noteBase) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"
-	cases := map[string]setUp{}
+	twice := "flow: Extend: at PreCheck, links of (noteBase) are in (noteBase) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"
+	cases := map[string]panicCase{}
 	for point, e := range alone("X") {
-		cases["Twice"+point] = setUp{"the links of every point would run twice", func() { e.Extend(e) },
-			"flow: Extend: at " + point + " links of (noteX) stand in (noteX) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"}
+		cases["Twice"+point] = panicCase{"the links of every point would run twice", func() { e.Extend(e) },
+			"flow: Extend: at " + point + ", links of (noteX) are in (noteX) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"}
 		if !strings.HasSuffix(point, "Check") || point == "OwnerCheck" {
 			continue
 		}
@@ -142,21 +143,21 @@ func TestConvertPanics(t *testing.T) {
 				*c.to = c.from.Observe(&silent{})
 			}
 		}
-		cases["Observed"+point] = setUp{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
+		cases["Observed"+point] = panicCase{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
 			"flow: Convert: the chain at " + point + " (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"}
 	}
 	mustPanic(t, cases)
-	mustPanic(t, map[string]setUp{
-		"Nil":    {"there is nothing to convert by", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
-		"Pass":   {"what such a link does to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
-		"Get":    {"what such a link does to the resource would be lost", acting("Get"), "flow: Convert: links on Get" + why},
-		"Apply":  {"what such a link does to the resource would be lost", acting("Apply"), "flow: Convert: links on Apply" + why},
-		"Delete": {"what such a link does to the resource would be lost", acting("Delete"), "flow: Convert: links on Delete" + why},
+	mustPanic(t, map[string]panicCase{
+		"Nil":    {"Convert needs a function", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
+		"Pass":   {"the changes of such a link to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
+		"Get":    {"the changes of such a link to the resource would be lost", acting("Get"), "flow: Convert: links on Get" + why},
+		"Apply":  {"the changes of such a link to the resource would be lost", acting("Apply"), "flow: Convert: links on Apply" + why},
+		"Delete": {"the changes of such a link to the resource would be lost", acting("Delete"), "flow: Convert: links on Delete" + why},
 		"Itself": {"every check would run twice", func() { base.Extend(base) }, twice},
-		"Others": {"also if it is the second of others", func() { base.Extend(ext{}, base) }, twice},
-		"Made":   {"or something made of it", func() { base.Extend(base.Extend(ext{})) }, twice},
-		"Named":  {"or what a reconciler made of it", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
-		"Decorated": {"what is around a chain may be what keeps work from getting through", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
+		"Others": {"the second of others is checked, too", func() { base.Extend(ext{}, base) }, twice},
+		"Made":   {"extensions made of the base share its links", func() { base.Extend(base.Extend(ext{})) }, twice},
+		"Named":  {"the extensions of a reconciler share the links of the base", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
+		"Decorated": {"a lost observer or decoration might have been a guard", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
 			"flow: Extend: the chain at Apply (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
 	})
 }

@@ -24,7 +24,7 @@ func TestDeprecatedOptions(t *testing.T) {
 		"old": {flow.KeepLast(1), flow.ReadyWithin(time.Hour)},
 		"new": {flow.WithExplanations(1), flow.WithReadyTimeout(time.Hour)},
 	}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil))}
+	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil))}
 	for name := range options {
 		clk.at = noon
 		backoff := flow.NewBackoff(backoffs[name]...)

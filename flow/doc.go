@@ -1,11 +1,13 @@
-// Package flow takes a resource towards its spec, one pass at a time. It defines the extension points,
-// their order, and the outcome of a pass. It depends on neither Kubernetes nor a cloud.
+// Package flow drives a resource towards its spec, one pass at a time. It
+// defines the extension points, their order, and the outcome of a pass. It
+// depends on neither Kubernetes nor a cloud.
 //
-// # Operations and extensions
+// # A pass
 //
-// [Operations] are the default actions: find the owner, get, apply, delete. [Extensions] are the
-// customisations, one chain for each extension point. [New] makes a [Reconciler] of both.
-// [Reconciler.Reconcile] runs one pass:
+// A pass is one run of the flow for one resource. [Operations] are the default
+// actions of a kind of resource: find the owner, get, apply, delete.
+// [Extensions] are its customisations, one chain for each extension point.
+// [New] makes a [Reconciler] of both, and [Reconciler.Reconcile] runs one pass:
 //
 //	          ┌── Pass ────────────────────────────────────────────────────────────────────────────────┐
 //	          │                                             ┌─► in sync ───────────┐                   │
@@ -15,30 +17,38 @@
 //	          └────────────────────────────────────────────────────────────────────────────────────────┘
 //	              every error of every point ─► Classify
 //
+// The first block and the first error end the pass.
+//
+// # Extension points
+//
 // Each point of checks answers one question:
 //
-//   - EntryCheck: may this controller act on the resource at all? It runs first in every pass, before
-//     the owner is read, before a poll, and also while a user deletes the resource.
-//   - OwnerCheck: is the owner in a state to have the resource? Its checks cannot read the resource. It
-//     runs before Get and Apply.
-//   - PreCheck: may Apply start? Its checks see the resource as Get read it. It does not run if Get
-//     reported that the cloud matches the spec, because the pass then leaves Apply out.
+//   - EntryCheck: may this controller act on the resource at all? It runs first
+//     in every pass: before the owner is read, before a poll, and also while a
+//     user deletes the resource.
+//   - OwnerCheck: does the state of the owner allow the resource? It runs
+//     before Get and Apply. Its checks cannot read the resource.
+//   - PreCheck: may Apply start? Its checks see the resource as Get read it. If
+//     Get reports that the cloud matches the spec, the pass leaves out PreCheck
+//     and Apply.
 //   - PostCheck: is the resource Ready?
-//   - DeleteCheck: may Delete start? Get runs before it if a check there sees the resource, so not if
-//     every check is a checks.OnOwner.
+//   - DeleteCheck: may Delete start? Get runs before it, unless every check is
+//     a checks.OnOwner, which cannot read the resource.
 //
-// A pass that polls an operation under way goes from the owner to Apply at once.
+// Get, Apply and Delete are chains around an operation. Pass is a chain around
+// the whole pass. Classify classifies each error. Links made by chain.Before
+// and chain.After replace the hooks of other systems. The zero Extensions
+// changes nothing.
 //
-// Get, Apply and Delete are chains around an operation. Pass is a chain around the whole pass. Links
-// made by chain.Before and chain.After replace the hooks of other systems. The zero Extensions changes
-// nothing.
+// A check that finds an object can keep it in a slot (checks.Slot), for later
+// checks, for links and for Apply of the same pass. A poll runs without the
+// checks before Apply, so Apply reads a slot only if [Request].Token is empty.
 //
-// # Outcomes
+// # Outcomes and back-off
 //
-// A pass ends with an [Outcome], one value that cannot contradict itself. It holds the point and the
-// link where the pass stopped, the conditions to write, and the awaited objects. It also holds the
-// error and the delay until the next pass ([Outcome.Again]). An engine needs only a queue and this
-// loop:
+// A pass ends with an [Outcome]. It holds the point and the link where the pass
+// stopped, the conditions to write, the awaited objects, the error, and the
+// delay until the next pass. An engine needs only a queue and this loop:
 //
 //	out := reconciler.Reconcile(ctx, resource)
 //	for _, c := range out.Conditions() {
@@ -48,90 +58,99 @@
 //		// requeue after delay, or when one of out.WaitingFor() changes
 //	}
 //
-// Delays grow with each failure ([Backoff]). The flow does not give a resource up by itself: after a
-// terminal error it is requeued at the resync. Only a decision of yours ends the work:
+// [Backoff] computes the delay, which grows with each failure. The flow does
+// not give up a resource by itself: after a terminal error, it requeues the
+// resource at the resync, about once an hour. Only your code ends the work:
 //
-//   - checks.Ignore: the resource belongs to another controller, and the engine writes nothing to it;
-//   - checks.Finished and [Finished]: the work is complete until the spec changes;
-//   - checks.WithRetry(classify.Never), or a rule with it: the work has failed for good;
-//   - checks.Release: a deleted resource is let go without Delete.
+//   - checks.Ignore: another controller manages the resource, and the engine
+//     writes nothing to it;
+//   - checks.Finished and [Finished]: the work is complete until the spec
+//     changes;
+//   - checks.WithRetry(classify.Never), or a rule with Never: the work has
+//     failed until the spec changes;
+//   - checks.Release: the flow forgets a deleted resource without Delete.
 //
-// [Outcome.Final] and [Outcome.KeepsStatus] tell the engine about them. [WithReadyTimeout] sets a time-out for resources that do not become
-// Ready.
+// [Outcome.Final] and [Outcome.KeepsStatus] report these decisions.
+// [WithReadyTimeout] fails a resource that does not become Ready in time.
 //
-// # Long-running operations
+// # Operations under way
 //
-// Apply and Delete return [Done] or [Finished], or [InProgress] with a token. The flow then calls them with that
-// token, once a pass, until they return Done. A resource has at most one operation under way.
+// Apply and Delete return [Done] or [Finished] if the operation has ended, or
+// [InProgress] with a token if it is under way in the cloud. Each later pass
+// calls the operation once with that token, to poll it, until it returns Done.
+// A pass that polls runs only EntryCheck, the owner and the operation; after
+// Done it continues. A resource has at most one operation under way.
 //
-// An error while polling means that the state of the operation is unknown, whichever cloud reports it.
-// The flow keeps the token and polls again. It drops the token in three cases only:
+// After an error while polling, the state of the operation is unknown,
+// whichever cloud reports the error. The flow keeps the token and polls again.
+// It drops the token in three cases only:
 //
 //   - the operation returned Done;
-//   - the operation, or a link around it, returned [Failed]: the operation ended without success;
-//   - an error reader recognises that the error ends the operation ([WithErrors]).
+//   - the operation, or a link around it, returned [Failed]: the operation has
+//     ended without success;
+//   - an error reader recognises that the error ends the operation
+//     ([WithErrors]).
 //
-// A deletion replaces an operation of Apply: its token is dropped when Delete is called.
-//
-// The flow stores tokens with the resource (Operations.Token and SetToken), or in memory.
-//
-// # Handing over what a check found
-//
-// A check that finds an object keeps it in a slot (checks.Slot) for later checks, for links, and for
-// Apply. The value belongs to the pass. A pass that polls an operation under way skips the checks before
-// Apply, so Apply reads a slot only if [Request].Token is empty. Reading a slot that is not set is an
-// error (checks.ErrSlotUnset).
+// A deletion replaces an operation of Apply: the flow drops its token and calls
+// Delete. Tokens are stored with the resource (Operations.Token and SetToken),
+// or in memory.
 //
 // # Reading errors
 //
-// By default a reconciler reads only the errors of Go's standard library and the methods of an error
-// ([classify.Errors]). Add the reader of your cloud, so that the reconciler knows its codes, its delays
-// and the errors that end an operation. For Azure:
+// By default a reconciler reads the errors of Go's standard library and the
+// methods of an error ([classify.Errors]). Add the reader of your cloud. The
+// reconciler then knows its codes, its delays, and the errors that end an
+// operation. For Azure:
 //
 //	flow.WithErrors(azure.Errors())
 //
-// # Failing closed
+// # Mistakes that end a pass
 //
-// Each of these ends the pass with an error that names the link:
+// Unknown is never treated as ready. Each of these mistakes ends the pass with
+// an error that names the link:
 //
 //   - a panic of a link or an operation;
 //   - the zero value of a result;
 //   - a check that proceeds and did not call next;
-//   - a Done of a link whose operation did not return Done in this pass (a link that leaves it out
-//     returns [Skip]);
-//   - an in-sync Observation of a link whose Get did not succeed in this pass (see Observation.Skip);
+//   - a Done of a link whose operation did not return Done in this pass (a link
+//     that replaces the operation returns [Skip]);
+//   - an in-sync Observation of a link whose Get did not succeed in this pass
+//     (see Observation.Skip);
 //   - an outcome of another pass.
 //
-// A check that returns an error fails; it does not block. The condition names the check and the cause.
+// A check that returns an error fails; it does not block. The condition names
+// the check and the cause.
 //
 // # Many kinds
 //
-// An engine that learns its kinds at run time finds their extensions in a [Registry]. The extensions
-// stay typed. The engine writes its Operations once, for the type that all resources have in common:
+// An engine that learns its kinds at run time finds their extensions in a
+// [Registry]. Extensions stay typed. The engine writes its Operations once, for
+// the common type of all resources:
 //
 //	var registry flow.Registry[Resource]
 //	flow.Register(&registry, "Cluster", base[*Cluster]())
 //	flow.Register(&registry, "Database", base[*Database]().Extend(databases))
 //	runner, err := registry.For(kind, operations) // once for each kind
 //
-// A kind that is not registered has no extensions, unless the registry is Strict. A misspelt kind is an
-// error. [Extensions.Extend] adds the links of one kind inside the links that many kinds share.
-// [Convert] reuses the extensions of one API version for the next version.
+// A kind that is not registered has no extensions, unless the registry is
+// Strict. A misspelt kind is an error. [Extensions.Extend] adds the links of
+// one kind inside the links that many kinds share. [Convert] reuses the
+// extensions of one API version for the next version.
 //
-// # Seeing what happens
+// # Listings, traces and tests
 //
-// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows one pass.
-// [WithExplanations] and [Reconciler.Explain] show the last pass of each resource: every link and its
-// verdict, the link where the pass stopped, and the awaited objects. They also show how long the resource
-// has been there, and the time of the next pass. [WithObserver] reports every pass, point and link to a
-// chain.Observer, such as the telemetry of package otelx.
+// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows
+// one pass. [WithExplanations] and [Reconciler.Explain] show the last pass of
+// each resource: the verdict of every link, the awaited objects, how long the
+// resource has been in this state, and the time of the next pass.
+// [WithObserver] reports every pass, point and link to a chain.Observer, such
+// as the telemetry of package otelx.
 //
-// A link that is made of others, such as checks.OnOwner, checks.All, checks.Cached and chain.When, has a
-// step of its own. A step for each link within it follows, with its own verdict. Of a When, the link
-// within decides. OnOwner, All and Cached show the combined verdict, too.
+// A link that contains other links, such as checks.OnOwner, checks.All,
+// checks.Cached and chain.When, has a step in the trace, and so has each inner
+// link. A When shows the verdict of the link that decided, the others show
+// their combined verdict.
 //
-// # Testing
-//
-// Package flowtest runs a whole flow against a scripted world in virtual time, and compares the
-// timeline.
+// Package flowtest runs a whole flow against a scripted world in virtual time,
+// and compares the timeline.
 package flow

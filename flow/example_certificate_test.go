@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Site is reconciled. The service accepts it at once, and then orders a certificate for its domain.
+// Site is a web site. The service accepts it at once, and then orders a
+// certificate for its domain.
 type Site struct{ Domain string }
 
 // Certificates is the part of the service's client that the check needs.
@@ -39,15 +40,15 @@ func Issued(certificates Certificates) checks.Middleware[*Site] {
 	})
 }
 
-// orders stands for the service in this example.
+// orders replaces the service in this example.
 type orders struct{ state, text string }
 
 func (o *orders) Order(context.Context, string) (state, text string, err error) {
 	return o.state, o.text, nil
 }
 
-// A PostCheck runs after the PUT has succeeded, and also for a resource that is in sync. The site is not Ready before its
-// certificate is issued, and the PUT is not sent again meanwhile.
+// PostCheck runs after the PUT has succeeded, and also for a resource in sync. The
+// site is not Ready before its certificate is issued, and no second PUT is sent.
 func ExampleExtensions_postCheck() {
 	order := &orders{state: "pending", text: "waiting for the DNS record"}
 	inSync := false

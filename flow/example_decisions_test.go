@@ -23,8 +23,8 @@ func portOperations(apply func(context.Context, *flow.Request[*Port]) (flow.Prog
 	}
 }
 
-// EntryCheck decides before the first request whether this controller may act on the resource, and
-// whether it can: a port of another controller is ignored, and one without credentials waits for them.
+// EntryCheck runs before the first request. It ignores a port of another
+// controller, and blocks a port without credentials.
 func ExampleExtensions_entryCheck() {
 	secret := checks.Ref{Kind: "Secret", Name: "clouds.yaml"}
 	ports := flow.New("Port", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
@@ -56,7 +56,8 @@ func ExampleExtensions_entryCheck() {
 	// ready 1 conditions
 }
 
-// The cloud answers that a subnet is missing. The pass fails, and waits for the subnet as a block does.
+// The cloud reports that a subnet is missing. The pass fails, and waits for the
+// subnet as a block does.
 func ExampleWaitFor() {
 	subnet := checks.Ref{Kind: "Subnet", Name: "apps"}
 	ports := flow.New("Port", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
@@ -69,7 +70,8 @@ func ExampleWaitFor() {
 	// failed waiting for [Subnet apps]
 }
 
-// An operation that depends on other objects names them, so that a change of them polls it at once.
+// An operation names the objects on which it depends. A change of one of them
+// causes a poll at once.
 func ExampleInProgress_awaited() {
 	nodes := checks.Ref{Kind: "Node", Name: "pool-1"}
 	ports := flow.New("Port", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
@@ -82,7 +84,7 @@ func ExampleInProgress_awaited() {
 	// in progress waiting for [Node pool-1]
 }
 
-// A certificate is issued once. The resource is Ready for good, and no resync follows.
+// A certificate is issued once. The resource stays Ready, and no resync follows.
 func ExampleFinished() {
 	certificates := flow.New("CertificateRequest", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
 		return flow.Finished("Issued", "certificate 4711 was issued"), nil
@@ -100,7 +102,7 @@ func ExampleFinished() {
 	// Finished True Issued
 }
 
-// A rule fails a create for good. Only a change of the spec starts another attempt.
+// A rule makes a failure final. Only a change of the spec starts another attempt.
 func ExampleOutcome_Final() {
 	ports := flow.New("Port", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
 		return flow.Progress{}, errors.New("the address is not in the range of the subnet")

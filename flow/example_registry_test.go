@@ -10,14 +10,14 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Resource is all that the engine knows of what it reconciles.
+// Resource is the common type of the engine's resources.
 type Resource interface {
 	Kind() string
 	Name() string
 	Paused() bool
 }
 
-// Meta is what all resources have.
+// Meta holds the fields that all resources have.
 type Meta struct {
 	kind, name string
 	paused     bool
@@ -27,7 +27,7 @@ func (m *Meta) Kind() string { return m.kind }
 func (m *Meta) Name() string { return m.name }
 func (m *Meta) Paused() bool { return m.paused }
 
-// Kafka and Topic need something special. Cache does not, and nobody registers it.
+// Kafka and Topic have extensions. Cache has none, and is not registered.
 type (
 	Kafka struct {
 		Meta
@@ -40,7 +40,7 @@ type (
 	Cache struct{ Meta }
 )
 
-// base is what all kinds have in common, whatever their type is.
+// base makes the extensions that all kinds share.
 func base[T Resource]() flow.Extensions[T] {
 	return flow.Extensions[T]{
 		PreCheck: chain.New(checks.Paused(func(r T) bool { return r.Paused() })),
@@ -48,14 +48,14 @@ func base[T Resource]() flow.Extensions[T] {
 	}
 }
 
-// An engine over kinds that it learns of at run time. Each kind is a line, typed; what it needs beyond the base stands
-// there, too.
+// An engine learns its kinds at run time. Each registered kind is one typed line,
+// with the links that it needs besides the base.
 func ExampleRegistry() {
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Kafka", base[*Kafka]())
 	flow.Register(&registry, "Topic", base[*Topic]().Extend(flow.Extensions[*Topic]{PreCheck: chain.New(checks.ResourceIs("Partitions", (*Topic).objection))}))
 
-	// The engine: its operations are for whatever comes, its runners are made when a kind turns up.
+	// The engine has one set of operations. It makes a runner for each new kind.
 	operations := flow.Operations[Resource]{
 		Key: Resource.Name,
 		Apply: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
@@ -100,7 +100,7 @@ func (t *Topic) objection() string {
 	return ""
 }
 
-// TopicV2 is what comes after Topic: the number of partitions has moved.
+// TopicV2 is the next version of Topic, with the number of partitions elsewhere.
 type TopicV2 struct {
 	Meta
 	Layout struct{ Partitions, Replicas int }
@@ -108,17 +108,17 @@ type TopicV2 struct {
 
 func (t *TopicV2) v1() (*Topic, error) {
 	if t.Layout.Replicas > 1 {
-		return nil, fmt.Errorf("%d replicas cannot be said in version 1", t.Layout.Replicas)
+		return nil, fmt.Errorf("%d replicas have no place in version 1", t.Layout.Replicas)
 	}
 	return &Topic{Meta: t.Meta, Partitions: t.Layout.Partitions}, nil
 }
 
-// A new version of a kind keeps the checks and the rules that were written for the old one.
+// A new version of a kind reuses the checks and the rules of the old version.
 func ExampleConvert() {
 	v1 := flow.Extensions[*Topic]{
 		PreCheck: chain.New(checks.ResourceIs("Partitions", (*Topic).objection)),
 		Classify: classify.Table{
-			{Code: "TopicBusy", Retry: classify.Fast, APIVersions: "<2026-01-01"}, // later versions say Retry-After
+			{Code: "TopicBusy", Retry: classify.Fast, APIVersions: "<2026-01-01"}, // later versions send Retry-After
 		}.Chain(),
 	}
 	topics := flow.New("Topic", flow.Operations[*TopicV2]{
@@ -136,5 +136,5 @@ func ExampleConvert() {
 	// Output:
 	// blocked at PreCheck by Partitions: ResourceUnsuitable: a topic has at least one partition
 	// ready
-	// failed at PreCheck by Partitions: CheckFailed: check Partitions failed: Topic: cannot convert *flow_test.TopicV2 to *flow_test.Topic: 3 replicas cannot be said in version 1
+	// failed at PreCheck by Partitions: CheckFailed: check Partitions failed: Topic: cannot convert *flow_test.TopicV2 to *flow_test.Topic: 3 replicas have no place in version 1
 }

@@ -17,10 +17,10 @@ type Port struct {
 	Credentials  bool   // the secret with the credentials exists
 }
 
-// Subnet is the subnet of a port. Its ID is known once the cloud has created it.
+// Subnet is the subnet of a port. Its ID is empty until the cloud has created it.
 type Subnet struct{ ID string }
 
-// subnet carries the subnet that the check found to Apply.
+// subnet is the slot for the subnet that the check found.
 var subnet = checks.NewSlot[*Subnet]("subnet")
 
 // subnetCreated waits for the subnet, and keeps it for Apply.
@@ -39,8 +39,9 @@ func subnetCreated(find func(name string) (*Subnet, error)) checks.Middleware[*P
 	})
 }
 
-// The check finds the subnet, and Apply uses its ID. Apply looks nothing up, so the subnet cannot be gone or different when
-// Apply reads it. A pass that polls runs no check, so Apply reads the slot only to start the operation.
+// The check finds the subnet, and Apply reads it from the slot, without a second
+// lookup. A pass that polls runs no check, so Apply reads the slot only to start
+// the operation.
 func Example_slot() {
 	find := func(name string) (*Subnet, error) {
 		fmt.Println("GET subnet", name)
@@ -67,7 +68,7 @@ func Example_slot() {
 	fmt.Println(ports.Reconcile(context.Background(), port).State())
 	fmt.Println(ports.Reconcile(context.Background(), port).State())
 
-	// Without the check, Apply fails before the cloud is called.
+	// Without the check, Apply fails before it calls the cloud.
 	out := flow.New("Port", operations, flow.Extensions[*Port]{}).Reconcile(context.Background(), port)
 	fmt.Println(out.State(), errors.Is(out.Err(), checks.ErrSlotUnset))
 	// Output:

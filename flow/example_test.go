@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Database is what the examples reconcile. A Server owns it.
+// Database is the resource of the examples. A Server owns it.
 type Database struct {
 	Name, Server string
 	Size         int
@@ -20,13 +20,13 @@ type Database struct {
 	Deleted      bool
 }
 
-// Server is the owner. Its State is what the cloud last said of it, nil if it said nothing yet.
+// Server is the owner. A nil State is not reported yet.
 type Server struct{ State *string }
 
-// Cloud is where the databases of the examples are: the size of each.
+// Cloud holds the size of each database.
 type Cloud map[string]int
 
-// CloudError is a refusal of the cloud. The flow reads it by its method ErrorCode.
+// CloudError is an error of the cloud. The flow reads its method ErrorCode.
 type CloudError struct{ Code string }
 
 func (e *CloudError) Error() string     { return "the cloud refuses: " + e.Code }
@@ -52,7 +52,7 @@ func (c Cloud) Delete(_ context.Context, req *flow.Request[*Database]) (flow.Pro
 
 func nameOf(d *Database) string { return d.Name }
 
-// operations are the least that most examples need.
+// operations are the operations of most examples.
 func operations() flow.Operations[*Database] {
 	c := Cloud{}
 	return flow.Operations[*Database]{
@@ -61,12 +61,14 @@ func operations() flow.Operations[*Database] {
 	}
 }
 
-// withoutJitter makes delays that are the same each time. A real engine leaves it out.
+// withoutJitter makes the delays of the examples predictable. A real engine
+// leaves it out.
 func withoutJitter() flow.Option {
 	return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0)))
 }
 
-// A whole reconciler: an owner check, a check before the PUT, and a rule for an error that only this service gives.
+// A reconciler has an owner check, a check before the PUT, and a rule for an
+// error code of its service.
 func Example() {
 	updating, succeeded := "Updating", "Succeeded"
 	servers := map[string]*Server{"north": {State: &updating}}
@@ -149,7 +151,8 @@ func Example() {
 	//   again in 1h0m0s waiting for []
 }
 
-// An operation that takes longer than a pass is started once, and then polled once a pass with the token that it gave.
+// An operation that takes longer than a pass is started once. Each later pass
+// polls it once, with the token that it returned.
 func ExampleInProgress() {
 	polls := 0
 	databases := flow.New("Database", flow.Operations[*Database]{
@@ -181,8 +184,8 @@ func ExampleInProgress() {
 	//   ready and again in 1h0m0s
 }
 
-// Tokens in memory are lost at a restart. Kept with the resource, in an annotation say, they are not; and an operation
-// for an older spec is polled to its end before the new spec is applied.
+// A token stored with the resource, here in an annotation, survives a restart. An
+// operation for an older spec ends before the flow applies the new spec.
 func ExampleOperations_token() {
 	var annotation string
 	var annotated int64
@@ -191,7 +194,7 @@ func ExampleOperations_token() {
 		Generation: func(d *Database) int64 { return d.Generation },
 		Token:      func(*Database) (string, int64) { return annotation, annotated },
 		SetToken: func(_ context.Context, _ *Database, token string, generation int64) error {
-			fmt.Printf("  keep %q for generation %d\n", token, generation)
+			fmt.Printf("  store %q for generation %d\n", token, generation)
 			annotation, annotated = token, generation
 			return nil
 		},
@@ -212,21 +215,22 @@ func ExampleOperations_token() {
 	// Output:
 	// generation 1
 	//   PUT with size 1
-	//   keep "operation" for generation 1
+	//   store "operation" for generation 1
 	//   in progress
 	// generation 2
 	//   poll
-	//   keep "" for generation 1
+	//   store "" for generation 1
 	//   PUT with size 2
-	//   keep "operation" for generation 2
+	//   store "operation" for generation 2
 	//   in progress
 	// generation 2
 	//   poll
-	//   keep "" for generation 2
+	//   store "" for generation 2
 	//   ready
 }
 
-// What is to be deleted takes a way of its own: its checks, then Delete until that is done.
+// The pass of a deleted resource runs DeleteCheck, and then Delete until it is
+// done.
 func ExampleExtensions_deleteCheck() {
 	backup := false
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
@@ -253,7 +257,7 @@ func ExampleExtensions_deleteCheck() {
 	// gone [] false
 }
 
-// What other systems call hooks are links: chain.Before and chain.After, on the point that they belong to.
+// Links made by chain.Before and chain.After replace the hooks of other systems.
 func ExampleExtensions_hooks() {
 	hook := func(name string) func(context.Context, *flow.Request[*Database]) error {
 		return func(_ context.Context, req *flow.Request[*Database]) error {
@@ -262,7 +266,7 @@ func ExampleExtensions_hooks() {
 		}
 	}
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		// After the engine read the resource, before anything else.
+		// Runs after the engine has read the resource.
 		Pass: chain.New(chain.Named("post-read", chain.Before[*Database, flow.Outcome](func(_ context.Context, d *Database) error {
 			fmt.Println("post-read", d.Name)
 			return nil
@@ -274,7 +278,7 @@ func ExampleExtensions_hooks() {
 				return nil
 			})),
 		),
-		// Most of what is done before a deletion decides about it: a check.
+		// A check, because most work before a deletion decides whether it may start.
 		DeleteCheck: chain.New(checks.Check("pre-delete", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 			fmt.Println("pre-delete", req.Resource.Name)
 			return checks.Proceed(), nil
@@ -297,7 +301,7 @@ func ExampleExtensions_hooks() {
 	// gone
 }
 
-// A base for many kinds, and what one of them needs besides.
+// One kind adds its links to a base for many kinds.
 func ExampleExtensions_Extend() {
 	base := flow.Extensions[*Database]{
 		PreCheck: chain.New(checks.Paused(func(d *Database) bool { return d.Size == 0 })),
@@ -317,7 +321,7 @@ func ExampleExtensions_Extend() {
 	// Table(1 rule)
 }
 
-// A link on Pass that ends the pass before it began: somebody else has the lock.
+// A link on Pass ends the pass, because another instance holds the lock.
 func ExampleStop() {
 	held := true
 	lock := chain.Named("lock", func(next flow.PassHandler[*Database]) flow.PassHandler[*Database] {
@@ -342,7 +346,7 @@ func ExampleStop() {
 	// ready
 }
 
-// A link on Get that answers in its place once a generation was in sync.
+// A link on Get replaces the GET after the generation was in sync.
 func ExampleGetMiddleware() {
 	read := map[string]int64{} // the generation that was in sync
 	var cached flow.GetMiddleware[*Database] = func(next flow.GetHandler[*Database]) flow.GetHandler[*Database] {
@@ -375,7 +379,7 @@ func ExampleGetMiddleware() {
 	// ready gets: 1
 }
 
-// A trace of one pass: what every link decided.
+// The trace of a pass has the verdict of every link.
 func ExampleWithTrace() {
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
 		PreCheck: chain.New(
@@ -401,7 +405,8 @@ func ExampleWithTrace() {
 	// PreCheck    ReferenceReady(network)  block
 }
 
-// Why a resource is where it is, since when, and when it is tried again. The clock is set, so that it is always the same.
+// An explanation shows why a resource is blocked, since when, and the time of the
+// next pass. The clock makes the output predictable.
 func ExampleReconciler_Explain() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -430,14 +435,14 @@ func ExampleReconciler_Explain() {
 	//   why          OwnerNotFound: owner Server north was not found: waiting until it is created
 	//   waits for    Server north
 	//   since        2026-03-01 12:00:00Z, 31s ago
-	//   tried again  2026-03-01 12:00:31Z, now
+	//   next pass    2026-03-01 12:00:31Z, now
 	//   last pass    2026-03-01 12:00:15Z, 16s ago
 	//
 	//   Owner                   proceed
 	// > OwnerCheck  OwnerReady  block    OwnerNotFound: owner Server north was not found: waiting until it is created
 }
 
-// The same for programs.
+// Programs read an explanation as JSON.
 func ExampleExplanation_json() {
 	ops := operations()
 	ops.Apply = func(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
@@ -471,7 +476,7 @@ func ExampleExplanation_json() {
 	// retry: very slow
 }
 
-// A drawing of the flow, for a page that renders Mermaid.
+// A page that renders Mermaid can show the flow.
 func ExampleReconciler_Mermaid() {
 	ops := operations()
 	ops.Get, ops.Delete, ops.Deleting = nil, nil, nil
@@ -499,11 +504,12 @@ func ExampleReconciler_Mermaid() {
 	//   error --> n2
 }
 
-// One Backoff serves all reconcilers of an engine. Each pass that fails like the last one waits longer.
+// One Backoff serves all reconcilers of an engine. Each further failure of the
+// same class doubles the delay.
 func ExampleBackoff() {
 	backoff := flow.NewBackoff(
 		flow.WithBackoffSteps(classify.Fast, 2*time.Second, 10*time.Second),
-		flow.WithBackoffJitter(0, 0), // leave it out: jitter keeps apart what failed together
+		flow.WithBackoffJitter(0, 0), // leave it out: jitter spreads retries
 	)
 	ready := false
 	databases := flow.New("Database", operations(), flow.Extensions[*Database]{

@@ -12,11 +12,11 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Explanation reports the outcome of a resource's last pass, and the verdict of
-// every link. Its String is text for a person, and it marshals to JSON. The
-// texts of an Explanation that the flow made are safe to show, like those of an
-// [Outcome]. Names have at most 200 bytes, keys and references 1,000, errors and
-// messages 32,768, and the texts of a [Step] 2,000.
+// Explanation reports the outcome of a resource's last pass and the verdict of
+// every link. Print it with String, or marshal it to JSON. The texts of an
+// Explanation that the flow made are safe to show, like the texts of an
+// [Outcome]. Names have at most 200 bytes, keys and references 1,000, errors
+// and messages 32,768, and the texts of a [Step] 2,000.
 type Explanation struct {
 	Name string `json:"name"` // of the reconciler
 	Key  string `json:"key"`
@@ -37,8 +37,8 @@ type Explanation struct {
 	// Again is the time of the next pass. It is zero if the reconciler has no
 	// [Backoff], or if no pass follows.
 	Again time.Time `json:"again,omitzero"`
-	// TimesOut is the time at which [WithReadyTimeout] fails the resource. It is
-	// zero if there is no time-out, or if it has passed.
+	// TimesOut is the time at which [WithReadyTimeout] fails the resource. It
+	// is zero if there is no time-out, or if it has passed.
 	TimesOut   time.Time    `json:"timesOut,omitzero"`
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
 	// WaitsForSelf reports that the resource waits for a change of its own
@@ -50,19 +50,19 @@ type Explanation struct {
 }
 
 // Explain returns the Explanation of the last pass of the resource with this
-// key. ok is false if the reconciler has not kept one: [WithExplanations] was not
-// given, n other resources were reconciled since, or the resource was never
-// reconciled.
+// key. ok is false if the reconciler has none: the resource was never
+// reconciled, n other resources were reconciled since, or [WithExplanations] is
+// not set.
 func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
-	e, ok = r.kept.Get(key)
+	e, ok = r.explanations.Get(key)
 	e.now = r.opt.now()
 	return e, ok
 }
 
-// String returns text for a person: the state of the resource and its reason,
-// the awaited objects, how long it has been there, and the time of the next
-// pass. Then comes one line for each link of the last pass, with ">" before the
-// link that stopped it. Each is one line, whatever the texts of e contain.
+// String returns the state of the resource, the reason, the awaited objects,
+// the start of this state, and the time of the next pass, a line each. A table
+// of the last pass follows, with a line for each link and ">" before the link
+// that stopped the pass. No text of e adds a line.
 func (e Explanation) String() string {
 	e = e.safe()
 	var b strings.Builder
@@ -70,7 +70,7 @@ func (e Explanation) String() string {
 	if e.State == StateFailed.String() {
 		is = "has"
 	}
-	fmt.Fprintf(&b, "%s %s %s %s\n", e.Name, e.Key, is, placed(e.State, e.Point, e.Link))
+	fmt.Fprintf(&b, "%s %s %s %s\n", e.Name, e.Key, is, withPlace(e.State, e.Point, e.Link))
 	line := func(what, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "  %-12s %s\n", what, text.Line(value, text.Message))
@@ -88,11 +88,7 @@ func (e Explanation) String() string {
 	}
 	line("waits for", strings.Join(refs, ", "))
 	line("since", e.clock(e.Since))
-	again := "tried again"
-	if e.State == StateReady.String() {
-		again = "looked at"
-	}
-	line(again, cmp.Or(e.clock(e.Again), e.Retry))
+	line("next pass", cmp.Or(e.clock(e.Again), e.Retry))
 	line("times out", e.clock(e.TimesOut))
 	line("last pass", e.clock(e.At))
 	b.WriteByte('\n')
@@ -100,7 +96,6 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// clock formats a time, with its distance from now. A zero time is empty.
 func (e *Explanation) clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -121,7 +116,6 @@ func (e *Explanation) clock(t time.Time) string {
 // maxCell is the size of an error in the table.
 const maxCell = 300
 
-// safe returns e with texts that are safe to show.
 func (e Explanation) safe() Explanation {
 	for _, name := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Rule, &e.Severity, &e.Retry} {
 		*name = text.Line(*name, text.Name)
@@ -150,10 +144,9 @@ func (e Explanation) safe() Explanation {
 	return e
 }
 
-// table writes a line for each link and each operation.
 func (e *Explanation) table(b *strings.Builder) {
 	var shown []*Step
-	var point *Step // its own line, which shows the operation, comes after the lines of its links
+	var point *Step // its line shows the operation, and follows the lines of its links
 	for i := range e.Steps {
 		s := &e.Steps[i]
 		if point != nil && s.Point != point.Point {
@@ -162,7 +155,7 @@ func (e *Explanation) table(b *strings.Builder) {
 		switch {
 		case s.Link != "":
 			shown = append(shown, s)
-		case e.worthALine(s.Point):
+		case e.hasOwnLine(s.Point):
 			point = s
 		}
 	}
@@ -185,9 +178,9 @@ func (e *Explanation) table(b *strings.Builder) {
 	}
 }
 
-// stop returns the step that stopped the pass; nil: no step did. A pass may
-// enter a point twice, and link names may repeat. So stop prefers the last step
-// with the name of the link that did not proceed.
+// stop returns the step that stopped the pass, or nil. A pass may enter a point
+// twice, and link names may repeat, so stop prefers the last step of that name
+// that did not proceed.
 func (e *Explanation) stop() (stop *Step) {
 	for i := range e.Steps {
 		s := &e.Steps[i]
@@ -198,9 +191,9 @@ func (e *Explanation) stop() (stop *Step) {
 	return stop
 }
 
-// worthALine reports whether a point has a line of its own: it has an
-// operation, and no link outside that operation stopped the pass.
-func (e *Explanation) worthALine(point string) bool {
+// hasOwnLine reports whether the table has a line for the point itself: the
+// point has an operation, and no link around the operation stopped the pass.
+func (e *Explanation) hasOwnLine(point string) bool {
 	switch point {
 	case PointOwner, PointGet, PointApply, PointDelete:
 		return point != e.Point || e.Link == ""
@@ -210,21 +203,21 @@ func (e *Explanation) worthALine(point string) bool {
 	return false
 }
 
-// joinTexts joins the texts that are not empty.
 func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }
 
-// keepLast keeps e for Explain of key. It drops the explanation of the resource
-// that was reconciled longest ago, if there are more than WithExplanations
-// allows. A Since after the pass does not stay: the clock went back. Round makes
-// After compare the times that people read, not monotonic ones.
-func (r *Reconciler[T]) keepLast(key string, e Explanation) {
-	r.kept.Put(key, func(old *Explanation) {
+// storeExplanation stores e under key. If there are more explanations than
+// WithExplanations allows, it drops the oldest one. It does not reuse a Since
+// that is later than the pass, which happens if the clock went back. Round
+// removes the monotonic times, so that After compares the times that users
+// read.
+func (r *Reconciler[T]) storeExplanation(key string, e Explanation) {
+	r.explanations.Put(key, func(old *Explanation) {
 		same := old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason
 		if same && !old.Since.Round(0).After(e.At) {
 			e.Since = old.Since
 		}
 		*old = e
-	}, func(n int, _ *Explanation) bool { return n > r.opt.keep })
+	}, func(n int, _ *Explanation) bool { return n > r.opt.explanations })
 }

@@ -21,7 +21,7 @@ import (
 func lines(text ...string) string { return strings.Join(text, "\n") + "\n" }
 
 func TestExplain(t *testing.T) {
-	gate := says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WithWaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
+	gate := returns[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WithWaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
 	backoff := func() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 	cases := map[string]struct {
 		reason string
@@ -29,30 +29,30 @@ func TestExplain(t *testing.T) {
 		opts   []flow.Option
 		want   string
 	}{
-		"Ready": {"what is ready says when it is looked at", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{backoff()}, lines(
+		"Ready": {"a Ready resource shows the time of its resync", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{backoff()}, lines(
 			"Pool p is ready",
 			"  why          Succeeded",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  looked at    2026-03-01 13:00:00Z, in 59m0s",
+			"  next pass    2026-03-01 13:00:00Z, in 59m0s",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner    proceed",
 			"  Get      proceed  Absent",
 			"  Apply    proceed")},
-		"APIVersion": {"the API version is shown, and a wait for the resource itself", func(_ *cloud, o *ops, e *ext, _ *pool) {
+		"APIVersion": {"the API version and a wait for the resource itself have lines", func(_ *cloud, o *ops, e *ext, _ *pool) {
 			o.Get, o.Owner = nil, nil
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", checks.WithWaitingForSelf()), nil))
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", checks.WithWaitingForSelf()), nil))
 		}, []flow.Option{flow.WithAPIVersion("2024-05-01")}, lines(
 			"Pool p is blocked at PreCheck by gate",
 			"  why          NotYet: wait",
 			"  API version  2024-05-01",
 			"  waits for    its own status",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"> PreCheck  gate  block  NotYet: wait")},
-		"OuterFails": {"a later step that failed, too, did not stop the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+		"OuterFails": {"the outer link stopped the pass, although a later step failed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(
 				link("outer", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 					_, _ = next(ctx, req)
@@ -64,7 +64,7 @@ func TestExplain(t *testing.T) {
 			"  why          Unknown: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner            proceed",
@@ -72,7 +72,7 @@ func TestExplain(t *testing.T) {
 			"> Apply     outer  error    boom",
 			"  Apply     quota  error    ended",
 			"  Classify         slow     Unknown")},
-		"InOwnChain": {"a link that runs a chain itself is the one that blocks", func(c *cloud, _ *ops, e *ext, _ *pool) {
+		"InOwnChain": {"a link that runs a chain of its own is the link that blocks", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			own := checks.Compose(chain.New(gate))
 			e.PreCheck = chain.New(link("own", func(ctx context.Context, req *checks.Request[*pool], next checks.Handler[*pool]) (checks.Result, error) {
 				if res, err := next(ctx, req); err != nil || !res.Proceeds() {
@@ -85,22 +85,22 @@ func TestExplain(t *testing.T) {
 			"  why          NotYet: waiting for the fleet",
 			"  waits for    Fleet north, Image i",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner                proceed",
 			"  Get                  proceed  Absent",
 			"> PreCheck  own        block    NotYet: waiting for the fleet",
 			"  PreCheck  noteInner  proceed")},
-		"Blocked": {"the link that blocks is marked, and what it waits for is listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), says[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
+		"Blocked": {"the link that blocks is marked, and its awaited objects are listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), returns[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
 		}, []flow.Option{backoff()}, lines(
 			"Pool p is blocked at PreCheck by gate",
 			"  why          NotYet: waiting for the fleet",
 			"  waits for    Fleet north, Image i",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  2026-03-01 12:00:01Z, 59s ago",
+			"  next pass    2026-03-01 12:00:01Z, 59s ago",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner              proceed",
@@ -108,18 +108,18 @@ func TestExplain(t *testing.T) {
 			"  Get                proceed  Absent",
 			"  PreCheck    first  proceed",
 			"> PreCheck    gate   block    NotYet: waiting for the fleet")},
-		"NoBackoff": {"without a back-off nobody knows when, but how soon", func(_ *cloud, _ *ops, e *ext, _ *pool) { e.PreCheck = chain.New(gate) }, nil, lines(
+		"NoBackoff": {"without a back-off the next pass has no time, only a speed", func(_ *cloud, _ *ops, e *ext, _ *pool) { e.PreCheck = chain.New(gate) }, nil, lines(
 			"Pool p is blocked at PreCheck by gate",
 			"  why          NotYet: waiting for the fleet",
 			"  waits for    Fleet north, Image i",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner           proceed",
 			"  Get             proceed  Absent",
 			"> PreCheck  gate  block    NotYet: waiting for the fleet")},
-		"OperationFails": {"an operation that fails is marked itself, behind the links in front of it", func(c *cloud, _ *ops, e *ext, _ *pool) {
+		"OperationFails": {"an operation that fails is marked, after the lines of its links", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.answers = []answer{{err: errors.New("no quota\nask for more")}}
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, nil, lines(
@@ -127,7 +127,7 @@ func TestExplain(t *testing.T) {
 			"  why          Unknown: no quota; ask for more",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner                proceed",
@@ -135,14 +135,14 @@ func TestExplain(t *testing.T) {
 			"  Apply     noteApply  proceed",
 			"> Apply                error    no quota; ask for more",
 			"  Classify             slow     Unknown")},
-		"LinkFails": {"a link that fails is marked, and the operation behind it has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
+		"LinkFails": {"a link that fails is marked, and the operation has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errBoom })))
 		}, nil, lines(
 			"Pool p has failed at Apply by quota",
 			"  why          Unknown: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner                proceed",
@@ -150,30 +150,30 @@ func TestExplain(t *testing.T) {
 			"  Apply     noteApply  proceed",
 			"> Apply     quota      error    boom",
 			"  Classify             slow     Unknown")},
-		"OwnerFails": {"so is an owner that could not be read", func(c *cloud, _ *ops, _ *ext, _ *pool) { c.ownerErr = errBoom }, nil, lines(
+		"OwnerFails": {"an owner that could not be read is marked", func(c *cloud, _ *ops, _ *ext, _ *pool) { c.ownerErr = errBoom }, nil, lines(
 			"Pool p has failed at Owner",
 			"  why          Unknown: the owner: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"> Owner       error  the owner: boom",
 			"  Classify    slow   Unknown")},
-		"InProgress": {"what goes on is where it is", func(c *cloud, _ *ops, e *ext, _ *pool) {
+		"InProgress": {"the operation under way is marked", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.answers = []answer{{progress: flow.InProgress("a", 20*time.Second)}}
 		}, []flow.Option{backoff()}, lines(
 			"Pool p is in progress at Apply",
 			"  why          InProgress: the operation is under way in the cloud",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  2026-03-01 12:00:20Z, 40s ago",
+			"  next pass    2026-03-01 12:00:20Z, 40s ago",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner    proceed",
 			"  Get      proceed  Absent",
 			"> Apply    wait     InProgress")},
-		"PolledThenApplied": {"a point that is passed twice is marked where the pass stopped", func(c *cloud, o *ops, _ *ext, p *pool) {
-			*o = c.keeping()
+		"PolledThenApplied": {"of two steps of a point, the step that stopped the pass is marked", func(c *cloud, o *ops, _ *ext, p *pool) {
+			*o = c.storing()
 			p.token, p.generation = "a", 1
 			c.answers = []answer{{progress: flow.Done()}, {progress: flow.InProgress("b", 0)}}
 		}, nil, lines(
@@ -186,21 +186,21 @@ func TestExplain(t *testing.T) {
 			"  Apply    proceed",
 			"  Get      proceed  Absent",
 			"> Apply    wait     InProgress")},
-		"SameName": {"of several links with one name it is the one that stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Proceed(), nil), gate)
+		"SameName": {"of several links with one name, the link that stopped the pass is marked", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Proceed(), nil), gate)
 		}, nil, lines(
 			"Pool p is blocked at PreCheck by gate",
 			"  why          NotYet: waiting for the fleet",
 			"  waits for    Fleet north, Image i",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner           proceed",
 			"  Get             proceed  Absent",
 			"  PreCheck  gate  proceed",
 			"> PreCheck  gate  block    NotYet: waiting for the fleet")},
-		"Retried": {"of several tries it is the last", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+		"Retried": {"of several tries of a link, the last is marked", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			tries := 0
 			e.Apply = chain.New(
 				link("retry", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
@@ -213,7 +213,7 @@ func TestExplain(t *testing.T) {
 			"  why          Unknown: try 2",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner            proceed",
@@ -222,7 +222,7 @@ func TestExplain(t *testing.T) {
 			"  Apply     quota  error    try 1",
 			"> Apply     quota  error    try 2",
 			"  Classify         slow     Unknown")},
-		"SameNameInFront": {"also if it is in front of the other", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+		"SameNameOuter": {"of two links with one name, the outer link stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(
 				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
 				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return nil })))
@@ -231,7 +231,7 @@ func TestExplain(t *testing.T) {
 			"  why          Unknown: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner            proceed",
@@ -239,21 +239,21 @@ func TestExplain(t *testing.T) {
 			"> Apply     quota  error    boom",
 			"  Apply     quota  proceed",
 			"  Classify         slow     Unknown")},
-		"NotSaved": {"an operation that was done, and then could not be written down, is where it stopped", func(c *cloud, o *ops, _ *ext, p *pool) {
-			*o, p.token = c.keeping(), "a"
+		"NotStored": {"the operation is marked if its token could not be removed", func(c *cloud, o *ops, _ *ext, p *pool) {
+			*o, p.token = c.storing(), "a"
 			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
 		}, nil, lines(
 			"Pool p has failed at Apply",
 			"  why          Unknown: flow: the token of an operation that has ended could not be removed from p; the next pass polls it again: boom",
 			"  rule         Unknown",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner       proceed",
 			"> Apply       proceed",
 			"  Classify    slow     Unknown")},
-		"Notes": {"what was noted is there", func(c *cloud, _ *ops, e *ext, _ *pool) {
+		"Notes": {"the note of a link is in its line", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.owner = checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 			e.OwnerCheck = chain.New(checks.OwnerReady())
 		}, nil, lines(
@@ -268,32 +268,32 @@ func TestExplain(t *testing.T) {
 			"  Apply                   proceed")},
 		"InGroup": {"the check inside of OnOwner is named, and the step that stopped the pass is marked", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.owner = checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "north"}}
-			e.PreCheck = chain.New(checks.OnOwner[*pool](checks.OwnerReady()), says[*checks.Request[*pool]]("never", checks.Block("No", ""), nil))
+			e.PreCheck = chain.New(checks.OnOwner[*pool](checks.OwnerReady()), returns[*checks.Request[*pool]]("never", checks.Block("No", ""), nil))
 		}, nil, lines(
 			"Pool p is blocked at PreCheck by OwnerReady",
 			"  why          OwnerNotFound: owner Fleet north was not found: waiting until it is created",
 			"  waits for    Fleet north",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  fast",
+			"  next pass    fast",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner                          proceed",
 			"  Get                            proceed  Absent",
 			"  PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created",
 			"> PreCheck  OwnerReady           block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
-		"NegativeDelay": {"a delay that makes no sense is shown", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.WithAfter(-time.Second)), nil))
+		"NegativeDelay": {"the line shows a negative delay", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("busy", checks.Block("Busy", "wait", checks.WithAfter(-time.Second)), nil))
 		}, nil, lines(
 			"Pool p is blocked at PreCheck by busy",
 			"  why          Busy: wait",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  tried again  slow",
+			"  next pass    slow",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
 			"",
 			"  Owner           proceed",
 			"  Get             proceed  Absent",
 			"> PreCheck  busy  block    Busy: wait: WithAfter(-1s) is negative and was ignored")},
-		"Gone": {"what is gone is not looked at again", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
+		"Gone": {"no pass follows for a resource that is gone", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
 			"Pool p is gone",
 			"  since        2026-03-01 12:00:00Z, 1m0s ago",
 			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
@@ -311,7 +311,7 @@ func TestExplain(t *testing.T) {
 			clk.advance(time.Minute)
 			got, ok := r.Explain("p")
 			if !ok {
-				t.Fatal("nothing is kept")
+				t.Fatal("there is no explanation")
 			}
 			mustEqual(t, tc.reason, tc.want, got.String())
 		})
@@ -320,28 +320,28 @@ func TestExplain(t *testing.T) {
 
 func TestExplainUnknown(t *testing.T) {
 	c := &cloud{}
-	kept := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1))
-	kept.Reconcile(t.Context(), &pool{name: "p"})
-	if _, ok := kept.Explain("q"); ok {
-		t.Error("nothing is known of what was never reconciled")
+	explains := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1))
+	explains.Reconcile(t.Context(), &pool{name: "p"})
+	if _, ok := explains.Explain("q"); ok {
+		t.Error("a resource that was never reconciled has an explanation")
 	}
 	if _, ok := flow.New("Pool", c.operations(), ext{}).Explain("p"); ok {
-		t.Error("nothing is kept without WithExplanations")
+		t.Error("there is an explanation without WithExplanations")
 	}
 }
 
-// WithExplanations keeps those that were reconciled last.
-func TestKeepLast(t *testing.T) {
+// WithExplanations stores the resources that were reconciled last.
+func TestWithExplanations(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		passes string
 		want   string
 	}{
-		"Few":     {"as many as fit stay", "ab", "ab"},
-		"Oldest":  {"the oldest goes first", "abc", "bc"},
-		"Again":   {"what is reconciled again is the newest", "abac", "ac"},
-		"Same":    {"the same one takes one place", "aaabbb", "ab"},
-		"ManyAll": {"many take no more places", "abcdefghabcdefgh", "gh"},
+		"Few":     {"two resources have room", "ab", "ab"},
+		"Oldest":  {"a third resource replaces the oldest", "abc", "bc"},
+		"Again":   {"another pass makes a resource the newest", "abac", "ac"},
+		"Same":    {"several passes of one resource need one place", "aaabbb", "ab"},
+		"ManyAll": {"no number of passes adds a place", "abcdefghabcdefgh", "gh"},
 	}
 	for name, tc := range cases {
 		c := &cloud{}
@@ -349,17 +349,17 @@ func TestKeepLast(t *testing.T) {
 		for _, key := range tc.passes {
 			r.Reconcile(t.Context(), &pool{name: string(key)})
 		}
-		kept := ""
+		stored := ""
 		for _, key := range "abcdefgh" {
 			if e, ok := r.Explain(string(key)); ok && e.Key == string(key) {
-				kept += string(key)
+				stored += string(key)
 			}
 		}
-		mustEqual(t, name+": "+tc.reason, tc.want, kept)
+		mustEqual(t, name+": "+tc.reason, tc.want, stored)
 	}
 }
 
-// Since tells how long a resource has been at the same place.
+// Since is the first pass with the same state, point, link and reason.
 func TestSince(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
 	res, decides := checks.Block("NotYet", "one"), ""
@@ -379,16 +379,16 @@ func TestSince(t *testing.T) {
 		decides string        // the check that gives res
 		want    time.Duration // after noon
 	}{
-		{"it begins with the first pass", checks.Block("NotYet", "one"), "", 0},
-		{"the same stays", checks.Block("NotYet", "one"), "", 0},
-		{"another text is no other place", checks.Block("NotYet", "two"), "", 0},
-		{"another reason is", checks.Block("Later", "two"), "", 3 * time.Minute},
-		{"ready is", checks.Proceed(), "", 4 * time.Minute},
-		{"and stays", checks.Proceed(), "", 4 * time.Minute},
-		{"what comes back begins anew", checks.Block("NotYet", "one"), "", 6 * time.Minute},
-		{"another link with the same reason begins anew", checks.Block("NotYet", "one"), "second", 7 * time.Minute},
-		{"so does the link before it", checks.Block("NotYet", "one"), "", 8 * time.Minute},
-		{"so does a link of that name at another point", checks.Block("NotYet", "one"), "post", 9 * time.Minute},
+		{"a state begins with the first pass", checks.Block("NotYet", "one"), "", 0},
+		{"the same block continues it", checks.Block("NotYet", "one"), "", 0},
+		{"another message continues it", checks.Block("NotYet", "two"), "", 0},
+		{"another reason begins a state", checks.Block("Later", "two"), "", 3 * time.Minute},
+		{"ready begins a state", checks.Proceed(), "", 4 * time.Minute},
+		{"another Ready continues it", checks.Proceed(), "", 4 * time.Minute},
+		{"a block after Ready begins a state", checks.Block("NotYet", "one"), "", 6 * time.Minute},
+		{"another link with the same reason begins a state", checks.Block("NotYet", "one"), "second", 7 * time.Minute},
+		{"a link after another link begins a state", checks.Block("NotYet", "one"), "", 8 * time.Minute},
+		{"a link of the same name at another point begins a state", checks.Block("NotYet", "one"), "post", 9 * time.Minute},
 	}
 	for i, s := range steps {
 		res, decides = s.res, s.decides
@@ -399,8 +399,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// A clock that goes back leaves no resource in its state since after the pass.
-// Times that a person reads have no monotonic part.
+// After a clock went back, Since is not later than the pass. Times that users
+// read have no monotonic part.
 func TestSinceIsNotAfterThePass(t *testing.T) {
 	at := time.Now()
 	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { return at }), flow.WithExplanations(1))
@@ -413,7 +413,7 @@ func TestSinceIsNotAfterThePass(t *testing.T) {
 	}
 }
 
-// An explanation is the same after it was sent as JSON.
+// JSON changes nothing in an explanation.
 func TestExplanationJSON(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{getErr: fmt.Errorf("get: %w", response(409, "Conflict"))}
 	r := flow.New("Pool", c.operations(), ext{OwnerCheck: chain.New(checks.OwnerReady())},
@@ -438,14 +438,14 @@ func TestExplanationJSON(t *testing.T) {
 	}
 }
 
-// The fields of a failure.
+// The explanation of a failure has all its fields.
 func TestExplanationFields(t *testing.T) {
 	c := &cloud{getErr: fmt.Errorf("get: %w", response(409, "Odd"))}
 	r := flow.New("Pool", c.operations(), ext{Classify: classify.Table{{Name: "odd", Code: "Odd", Retry: classify.OnChange}}.Chain()},
 		flow.WithClock((&clock{noon}).now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 	out := r.Reconcile(t.Context(), &pool{name: "p"})
 	got, _ := r.Explain("p")
-	mustEqual(t, "all that is known is there", flow.Explanation{
+	mustEqual(t, "the fields of a failure", flow.Explanation{
 		Name: "Pool", Key: "p", At: noon, Since: noon, State: "failed", Point: "Get", Reason: "Odd", Message: out.Message(), Error: out.Err().Error(),
 		Rule: "odd", Severity: "Error", Retry: "on change", Again: noon.Add(time.Hour),
 	}, got, cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))

@@ -8,7 +8,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// The names of the extension points in traces, listings and observers.
+// Names of the extension points in traces, listings and observers.
 const (
 	PointPass        = "Pass"
 	PointEntryCheck  = "EntryCheck"
@@ -41,35 +41,40 @@ type PassHandler[T any] = chain.Handler[T, Outcome]
 // PassMiddleware is a link of Pass.
 type PassMiddleware[T any] = chain.Middleware[T, Outcome]
 
-// Extensions are the customisations of a kind: one chain for each extension point. The zero Extensions
-// changes nothing. A link must not call next from several goroutines at once.
+// Extensions are the customisations of a kind: one chain for each extension
+// point. The zero Extensions changes nothing. A link must not call next from
+// several goroutines at once.
 type Extensions[T any] struct {
-	// Pass is around the whole pass: a lock, credentials, a deadline, or work that follows the read of
-	// the resource.
+	// Pass is around the whole pass: a lock, credentials, a deadline, or work
+	// that follows the read of the resource.
 	Pass chain.Chain[T, Outcome]
-	// EntryCheck runs first in every pass: before the owner is read, before a poll of an operation,
-	// and also while a user deletes the resource ([checks.OwnerRequest.Deleting]). It decides whether
-	// this controller may act on the resource at all. A block here stops polls and deletions, too.
-	// Its checks do not see the owner.
+	// EntryCheck decides whether this controller may act on the resource. It
+	// runs first in every pass: before the owner is read, before a poll, and
+	// also while a user deletes the resource ([checks.OwnerRequest.Deleting]).
+	// A block here stops polls and deletions, too. Its checks do not see the
+	// owner.
 	EntryCheck checks.Chain[T]
-	// OwnerCheck runs before Get and Apply. It does not run before a poll or a deletion.
+	// OwnerCheck runs before Get and Apply. It does not run before a poll or a
+	// deletion.
 	OwnerCheck checks.OwnerChain
-	// Get is around the GET. A link that answers in its place sets Observation.Skip to the reason.
+	// Get is around the GET. A link that replaces the GET sets Observation.Skip
+	// to the reason.
 	Get chain.Chain[*Request[T], Observation]
-	// PreCheck guards the PUT. It runs after Get and before Apply starts an operation. It does not run
-	// if Get reported that the cloud matches the spec, because the pass then leaves Apply out.
+	// PreCheck guards the PUT. It runs after Get and before Apply starts an
+	// operation. It does not run if Get reported that the cloud matches the
+	// spec, because the pass then leaves out Apply.
 	PreCheck checks.Chain[T]
-	// Apply is around the PUT or PATCH, and around each poll of it. A link that replaces the operation,
-	// or leaves it out, returns [Skip]. The resource becomes Ready only after a [Done] of the operation
-	// itself, or a Skip.
+	// Apply is around the PUT or PATCH, and around each poll of it. A link that
+	// replaces the operation returns [Skip]. Without a [Done] of the operation
+	// itself, or a Skip, the resource does not become Ready.
 	Apply chain.Chain[*Request[T], Progress]
-	// PostCheck guards Ready. It runs after Apply has succeeded, or after Get reported that the cloud
-	// matches the spec. Checks of the resource's state then allow only the final good state
-	// ([checks.OwnerRequest.Applied]).
+	// PostCheck guards Ready. It runs after Apply has succeeded, or after Get
+	// reported that the cloud matches the spec. Checks of the resource's state
+	// then accept only the final good state ([checks.OwnerRequest.Applied]).
 	PostCheck checks.Chain[T]
-	// DeleteCheck runs before the DELETE. An owner that is gone or being deleted does not block here.
-	// Get runs before DeleteCheck, unless every check is a [checks.OnOwner], which does not see the
-	// resource.
+	// DeleteCheck guards the DELETE. An owner that is gone or being deleted
+	// does not block here. Get runs before DeleteCheck, unless every check is a
+	// [checks.OnOwner], which does not see the resource.
 	DeleteCheck checks.Chain[T]
 	// Delete is around the DELETE, and around each poll of it.
 	Delete chain.Chain[*Request[T], Progress]
@@ -77,12 +82,13 @@ type Extensions[T any] struct {
 	Classify classify.Chain
 }
 
-// Extend returns extensions with the links of others inside those of e, point by point. Use it to add
-// the links of one kind to a base for many kinds.
+// Extend returns extensions with the links of others inside the links of e,
+// point by point. Use it to add the links of one kind to a base for many kinds.
 //
-// Extend panics if e and others share links, because these would run twice. It cannot see this if a
-// function makes the base anew for each. It also panics if a chain of others has decorations or
-// observers, because these would be lost.
+// Extend panics if e and others share links, because these would run twice. It
+// does not notice links that a function makes anew for each of them. It also
+// panics if a chain of others has decorations or observers, which would be
+// lost.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
 		e.Pass = joined(PointPass, e.Pass, o.Pass)
@@ -102,20 +108,19 @@ func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 // joined returns the chain a with the links of b inside its own.
 func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if a.Overlaps(b) {
-		panic(fmt.Sprintf("flow: Extend: at %s links of (%s) stand in (%s) already and would run twice: do not extend extensions by themselves, or by extensions with the same links", point, b, a))
+		panic(fmt.Sprintf("flow: Extend: at %s, links of (%s) are in (%s) already and would run twice: do not extend extensions by themselves, or by extensions with the same links", point, b, a))
 	}
 	undecorated("Extend", point, b)
 	return a.Extend(b)
 }
 
-// undecorated panics if a chain has decorations or observers that would be lost.
 func undecorated[Req, Res any](op, point string, c chain.Chain[Req, Res]) {
 	if c.Decorated() {
 		panic(fmt.Sprintf("flow: %s: the chain at %s (%s) has decorations or observers, which would be lost: put them around the result, or use WithObserver", op, point, c))
 	}
 }
 
-// named returns e with each link knowing its point, for listings and observers.
+// named returns e with the point set in each link, for listings and observers.
 func (e Extensions[T]) named() Extensions[T] {
 	return Extensions[T]{
 		Pass:        e.Pass.At(PointPass),

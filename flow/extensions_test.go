@@ -54,18 +54,18 @@ func all(text string) map[string]string {
 func TestExtend(t *testing.T) {
 	base := each("Base")
 	a, b := base.Extend(each("A")), base.Extend(each("B"), each("C"))
-	mustEqual(t, "what a kind needs stands behind the base", all("noteBase -> noteA"), printed(a))
-	mustEqual(t, "one kind does not change another, nor the base", all("noteBase -> noteB -> noteC"), printed(b))
+	mustEqual(t, "the links of a kind are inside the links of the base", all("noteBase -> noteA"), printed(a))
+	mustEqual(t, "one kind changes neither another kind nor the base", all("noteBase -> noteB -> noteC"), printed(b))
 	mustEqual(t, "the base stays as it was", all("noteBase"), printed(base))
-	mustEqual(t, "nothing changes nothing", all("noteBase"), printed(ext{}.Extend(base, ext{})))
-	mustEqual(t, "no others change nothing", all("noteBase"), printed(base.Extend()))
+	mustEqual(t, "empty extensions add no link", all("noteBase"), printed(ext{}.Extend(base, ext{})))
+	mustEqual(t, "Extend without others adds no link", all("noteBase"), printed(base.Extend()))
 }
 
-// A Reconciler's extensions say which point each link customises.
+// Each link of a Reconciler's extensions has its point.
 func TestExtensionsOfReconciler(t *testing.T) {
 	c := &cloud{}
 	r := flow.New("Pool", c.operations(), each("X"))
-	mustEqual(t, "its name is what it was given", "Pool", r.Name())
+	mustEqual(t, "Name returns the name given to New", "Pool", r.Name())
 	e := r.Extensions()
 	got := map[string]string{
 		e.Pass.Links()[0].Point: "Pass", e.EntryCheck.Links()[0].Point: "EntryCheck", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
@@ -76,5 +76,5 @@ func TestExtensionsOfReconciler(t *testing.T) {
 	for point := range printed(ext{}) {
 		want[point] = point
 	}
-	mustEqual(t, "each link says its point", want, got)
+	mustEqual(t, "each link has its point", want, got)
 }

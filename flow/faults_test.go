@@ -13,46 +13,46 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/falsify"
 )
 
-// TestPropertiesNoticeFaults holds the properties against a toy flow, and shows that each fault put into it breaks one of
-// them. The sound toy breaks none, so it is the fault that is noticed.
+// TestPropertiesNoticeFaults checks that each fault in a model of the flow
+// breaks a property. The model without a fault breaks none.
 func TestPropertiesNoticeFaults(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		wants  string // a part of the text of the property that has to notice
+		wants  string // a part of the name of the property that must notice the fault
 	}{
-		"":                                   {"the sound toy breaks nothing", ""},
-		"ignore a blocked post check":        {"ready means that everything passed", "ready exactly"},
-		"pre check before owner check":       {"an owner check spares the GET only if it comes first", "in order"},
-		"pre check although in sync":         {"PreCheck guards the PUT, and there is none", "in sync"},
-		"no entry check":                     {"it decides whether the resource is ours", "ready exactly"},
+		"":                                   {"a model without a fault breaks no property", ""},
+		"ignore a blocked post check":        {"a resource is Ready only if every check proceeded", "ready exactly"},
+		"pre check before owner check":       {"an owner check spares the GET only if it runs first", "in order"},
+		"pre check although in sync":         {"PreCheck guards the PUT, and this pass has none", "in sync"},
+		"no entry check":                     {"EntryCheck decides whether this controller may act", "ready exactly"},
 		"no entry check while being deleted": {"the resource of another controller would be deleted", "gone only"},
-		"ignored after apply":                {"a resource that was applied is ours", "if a check says so"},
-		"finished while being deleted":       {"the resource would never be deleted", "if a check says so"},
-		"released without a deletion":        {"the resource would be forgotten", "if a check says so"},
-		"apply although in sync":             {"a blocked post check would PUT each time", "in sync"},
-		"forget the token":                   {"the operation would be started again", "one operation"},
-		"go on behind a block":               {"a block stops everything behind it", "nothing behind it"},
+		"ignored after apply":                {"this controller has applied the resource", "if a check decides so"},
+		"finished while being deleted":       {"the flow would never delete the resource", "if a check decides so"},
+		"released without a deletion":        {"the flow would forget a resource that exists", "if a check decides so"},
+		"apply although in sync":             {"each pass of a blocked post check would send a PUT", "in sync"},
+		"forget the token":                   {"the next pass would start the operation again", "one operation"},
+		"proceed after a block":              {"no later point runs after a block", "after a stop"},
 		"no delay after a block":             {"the queue would spin", "delay"},
-		"owner check while polling":          {"an owner that changes must not make us lose sight of an operation", "called first"},
+		"owner check while polling":          {"a change of the owner must not delay a poll", "polled before"},
 		"gone without delete":                {"the resource would stay in the cloud", "gone only"},
-		"a zero result proceeds":             {"a zero value is no decision", "nothing behind it"},
-		"forgotten next proceeds":            {"the checks behind it would be dropped", "nothing behind it"},
-		"a panic proceeds":                   {"a panic is no decision", "nothing behind it"},
+		"a zero result proceeds":             {"a zero value is no decision", "after a stop"},
+		"forgotten next proceeds":            {"the inner checks would not run", "after a stop"},
+		"a panic proceeds":                   {"a panic is no decision", "after a stop"},
 		"a failed apply is ready":            {"an error is not success", "ready exactly"},
-		"apply while being deleted":          {"what is deleted must not be made anew", "one operation"},
-		"a failing link drops the token":     {"the operation continues whatever links return", "one operation"},
-		"offline drops the token":            {"no connection says nothing of the operation", "one operation"},
-		"a refused operation is polled":      {"what has ended cannot be polled", "one operation"},
-		"skip stops the pass":                {"a skip leaves out links, not the work", "ready exactly"},
-		"skip is ignored":                    {"a skip leaves out the links behind it", "nothing behind it"},
+		"apply while being deleted":          {"a deleted resource must not be created again", "one operation"},
+		"a failing link drops the token":     {"the operation continues, whatever the links return", "one operation"},
+		"offline drops the token":            {"without a connection the state of the operation is unknown", "one operation"},
+		"a refused operation is polled":      {"an operation that has ended cannot be polled", "one operation"},
+		"skip stops the pass":                {"a skip leaves out links, and the pass proceeds", "ready exactly"},
+		"skip is ignored":                    {"a skip leaves out the inner links", "after a stop"},
 		"a new spec does not wait":           {"the old operation is still under way", "one operation"},
-		"after deletion it is retried on":    {"nothing is left to come back for", "delay"},
+		"after deletion it is retried on":    {"no pass follows a final state", "delay"},
 	}
 	for fault, tc := range cases {
 		t.Run(fault, func(t *testing.T) {
 			held := slices.DeleteFunc(slices.Clone(properties), func(p property) bool { return !strings.Contains(p.name, tc.wants) })
 			if len(held) == 0 {
-				t.Fatalf("no property is about %q", tc.wants)
+				t.Fatalf("no property contains %q", tc.wants)
 			}
 			noticed := falsify.Found(t, 1000, func(t *rapid.T) {
 				programs, counts, keep := drawRun(t)
@@ -65,7 +65,7 @@ func TestPropertiesNoticeFaults(t *testing.T) {
 	}
 }
 
-// toyFlow is a flow that is small enough to be seen to be right, but for the fault put into it.
+// toyFlow is a small model of the flow, with a fault.
 func toyFlow(fault string) subject {
 	return func(w *world, counts map[string]int, _ bool) func(context.Context) result {
 		return (&toy{world: w, counts: counts, fault: fault}).pass
@@ -97,7 +97,7 @@ func (y *toy) pass(ctx context.Context) result {
 	return r
 }
 
-// flow gives the state to stop in, or 0 if all is ready.
+// flow returns the state in which the pass stops, or 0 for Ready.
 func (y *toy) flow(ctx context.Context) flow.State {
 	if y.fault != "no entry check" && !(y.deleting && y.fault == "no entry check while being deleted") {
 		if stop := y.checks("EntryCheck"); stop != 0 {
@@ -188,7 +188,7 @@ func (y *toy) look(ctx context.Context) (stop flow.State, got act) {
 	return stop, got
 }
 
-// try makes a failure of a panic.
+// try turns a panic into a failure.
 func (y *toy) try(f func() flow.State) (stop flow.State) {
 	defer func() {
 		if recover() != nil {
@@ -206,7 +206,7 @@ func (y *toy) checks(point string) flow.State {
 		case a == passOn, a == cancels, a == skip && y.fault == "skip is ignored":
 		case a == zero && y.fault == "a zero result proceeds", a == forget && y.fault == "forgotten next proceeds":
 		case a == panics && y.fault == "a panic proceeds":
-		case a == block && (y.fault == "go on behind a block" || point == "PostCheck" && y.fault == "ignore a blocked post check"):
+		case a == block && (y.fault == "proceed after a block" || point == "PostCheck" && y.fault == "ignore a blocked post check"):
 		case a == skip && y.fault == "skip stops the pass":
 			return flow.StateBlocked
 		case a == skip:

@@ -29,20 +29,20 @@ func library() (frames int, stack string) {
 	}
 }
 
-// A stack in a report of a panic is short enough to read.
+// The library adds few frames to the stack of a panic.
 func TestFrames(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		most   int
 		set    func(o *flow.Operations[*pool], e *ext, at func())
 	}{
-		"Check": {"a check is called by the loop of its point", 7, func(_ *flow.Operations[*pool], e *ext, at func()) {
+		"Check": {"the loop of the point calls the check", 7, func(_ *flow.Operations[*pool], e *ext, at func()) {
 			e.PreCheck = chain.New(checks.Check("here", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
 				at()
 				return checks.Proceed(), nil
 			}))
 		}},
-		"Apply": {"one link on Pass and one on Apply have a guard each", 10, func(o *flow.Operations[*pool], e *ext, at func()) {
+		"Apply": {"a link on Pass and a link on Apply have a guard each", 10, func(o *flow.Operations[*pool], e *ext, at func()) {
 			e.Pass = chain.New(link("lock", hands[*pool, flow.Outcome]))
 			e.Apply = chain.New(link("quota", hands[*request, flow.Progress]))
 			o.Apply = func(context.Context, *request) (flow.Progress, error) {
@@ -67,8 +67,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// However many observed links surround a panic, its stack begins at the function
-// that panicked.
+// The stack of a panic begins at the function that panicked, however many links
+// are around it.
 func TestStackOfPanic(t *testing.T) {
 	for _, observed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("observed=%t", observed), func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestStackOfPanic(t *testing.T) {
 			o.Apply = culprit
 			opts := []flow.Option{}
 			if observed {
-				opts = append(opts, flow.WithObserver(&listening{}), flow.WithExplanations(1))
+				opts = append(opts, flow.WithObserver(&recorder{}), flow.WithExplanations(1))
 			}
 			out := flow.New("Pool", o, e, opts...).Reconcile(t.Context(), &pool{})
 			p, _ := out.Err().(*chain.PanicError)
@@ -104,7 +104,7 @@ func TestStackOfPanic(t *testing.T) {
 
 func culprit(context.Context, *request) (flow.Progress, error) { panic("on purpose") }
 
-// hands passes a request on.
+// hands passes its request to next.
 func hands[Req, Res any](ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
 	return next(ctx, req)
 }

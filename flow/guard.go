@@ -9,12 +9,14 @@ import (
 	"github.com/windlass-go/windlass/internal/onion"
 )
 
-// ErrForeignRequest is the error of a link that passed a nil request to next, or a request that it made
-// itself. On Pass it is the error of a link that passed a context of its own to next. Test for it with
+// ErrForeignRequest is the error of a link that passed a nil request to next,
+// or a request that it made itself. On Pass it is the error of a link that
+// passed to next a context that is not derived from its own. Test for it with
 // errors.Is.
-var ErrForeignRequest = errors.New("the request or the context is not of this pass: hand on the request and the context that were given, or what is made of them")
+var ErrForeignRequest = errors.New("the request or the context does not belong to this pass: pass to next the request and the context that the link received, or values derived from them")
 
-// guardRequest returns the guard of a chain whose requests hold the note of the pass.
+// guardRequest returns the guard of a chain whose requests hold the note of the
+// pass.
 func guardRequest[T any, Res comparable](vet func(*note, *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
 	return &onion.Guard[*Request[T], Res]{
 		Note: func(_ context.Context, req *Request[T]) (n *onion.Note, ok bool) {
@@ -33,7 +35,8 @@ func guardRequest[T any, Res comparable](vet func(*note, *chain.Link, Res) (what
 	}
 }
 
-// refused returns the error about an invalid result of a link or of the operation.
+// refused returns the error about an invalid result of a link or of the
+// operation.
 func refused(at *chain.Link, why error) error {
 	if at == onion.End {
 		return fmt.Errorf("flow: the operation: %w", why)
@@ -43,13 +46,13 @@ func refused(at *chain.Link, why error) error {
 
 func vetProgress(n *note, at *chain.Link, p Progress) (what any, err error) {
 	switch {
-	case p.p == done && n.said == saidDone:
+	case p.p == done && n.report == reportedDone:
 		return nil, nil
 	case p.p == nil:
 		return nil, refused(at, ErrNoProgress)
 	case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):
 		return nil, refused(at, ErrUnderWay)
-	case p.IsDone() && n.said != saidDone && !p.Skipped():
+	case p.IsDone() && n.report != reportedDone && !p.Skipped():
 		return nil, refused(at, ErrNotDone)
 	case p.inProgress() && p.p.token == "":
 		return nil, refused(at, ErrNoToken)

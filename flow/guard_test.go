@@ -14,7 +14,7 @@ import (
 
 type nextPass = chain.Handler[*pool, flow.Outcome]
 
-// Whatever a link on Pass makes of a pass, nothing comes out that this pass did not come to.
+// A link on Pass can return only the outcome of its pass, an error or Stop.
 func TestPass(t *testing.T) {
 	locked := checks.Block("Locked", "the lock is held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet))
 	var yesterday flow.Outcome
@@ -24,7 +24,7 @@ func TestPass(t *testing.T) {
 		yesterday = out
 		return out, err
 	})}).Reconcile(t.Context(), &pool{})
-	ofAnother := flow.New("Pool", c0.operations(), ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("No", "no"), nil))}).Reconcile(t.Context(), &pool{})
+	ofAnother := flow.New("Pool", c0.operations(), ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("No", "no"), nil))}).Reconcile(t.Context(), &pool{})
 
 	cases := map[string]struct {
 		reason string
@@ -34,35 +34,35 @@ func TestPass(t *testing.T) {
 		text   string
 		calls  int
 	}{
-		"Through": {"a link that passes on changes nothing", through, place{State: flow.StateReady}, nil, "", 3},
-		"Error":   {"an error in front of the pass fails it", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
-		"ErrorBehind": {"so does one behind it", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"Through": {"a link that calls next changes nothing", through, place{State: flow.StateReady}, nil, "", 3},
+		"Error":   {"an error before next fails the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
+		"ErrorAfterNext": {"an error after next fails the pass", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			out, _ := next(ctx, p)
 			return out, errBoom
 		}, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 3},
-		"Stop": {"a block in front of the pass stops it", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
-		"StopBehind": {"a link may still say no afterwards", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"Stop": {"a Stop before next ends the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
+		"StopAfterNext": {"a Stop after next replaces the outcome", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return flow.Stop(locked), nil
 		}, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 3},
-		"StopNoBlock": {"to stop with what is no block says nothing", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
+		"StopNoBlock": {"Stop accepts only a block or an ignore", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
 		"Zero": {"the zero Outcome is not a result", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return flow.Outcome{}, nil
 		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 3},
-		"Remembered": {"yesterday's ready is not today's", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return yesterday, nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
-		"Foreign": {"nor is the outcome of another pass this one's", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"Remembered": {"the outcome of an earlier pass is refused", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return yesterday, nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
+		"Foreign": {"the outcome of another reconciler is refused", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return ofAnother, nil
 		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 3},
-		"NoContext": {"a link must hand its context on, since the pass is in it", func(_ context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"NoContext": {"the context of next must contain the pass", func(_ context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			return next(context.Background(), p)
 		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignRequest, flow.ErrForeignRequest.Error(), 0},
 		"Twice": {"the last call of next counts", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return next(ctx, p)
 		}, place{State: flow.StateReady}, nil, "", 6},
-		"Swallows": {"a link in front may make good what one behind it broke", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		"Swallows": {"an outer link may ignore the error of an inner link", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			out, _ := chain.After(func(context.Context, *pool, flow.Outcome) error { return errBoom })(next)(ctx, p)
 			return out, nil
 		}, place{State: flow.StateReady}, nil, "", 3},
@@ -70,9 +70,9 @@ func TestPass(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for how, e := range map[string]ext{
-				"alone":    {Pass: on("link", tc.link)},
-				"followed": {Pass: on("link", tc.link).Append(link("behind", through))},
-				"behind":   {Pass: on("before", through).Append(link("link", tc.link))},
+				"alone": {Pass: on("link", tc.link)},
+				"outer": {Pass: on("link", tc.link).Append(link("other", through))},
+				"inner": {Pass: on("before", through).Append(link("link", tc.link))},
 			} {
 				c := &cloud{}
 				out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 3})
@@ -82,7 +82,7 @@ func TestPass(t *testing.T) {
 				if out.State() == flow.StateReady {
 					continue
 				}
-				mustEqual(t, how+": it is about the spec as it is", int64(3), out.Generation())
+				mustEqual(t, how+": the outcome has the generation of the spec", int64(3), out.Generation())
 			}
 		})
 	}
@@ -93,18 +93,19 @@ func TestStop(t *testing.T) {
 	out := flow.New("Pool", c.operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
 		return flow.Stop(checks.Block("Locked", "held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet), checks.WithRetry(classify.Fast))), nil
 	})}).Reconcile(t.Context(), &pool{generation: 2})
-	mustEqual(t, "all that the block says is there", came{
+	mustEqual(t, "the outcome has every field of the block", fields{
 		State: flow.StateBlocked, Point: flow.PointPass, Link: "lock", Reason: "Locked", Message: "held elsewhere", Severity: classify.Warning,
 		Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 2,
-	}, cameTo(out))
+	}, fieldsOf(out))
 	for _, res := range []checks.Result{{}, checks.Proceed(), checks.Skip("why")} {
 		if !flow.Stop(res).IsZero() {
-			t.Errorf("Stop(%s) must be the zero Outcome, which the pass refuses", res)
+			t.Errorf("Stop(%s) is not the zero Outcome", res)
 		}
 	}
 }
 
-// Links around the GET may answer in its place, and hand on what they like as long as it is the request of the pass.
+// A link on Get may replace the GET. It must pass the request of the pass to
+// next.
 func TestGetLinks(t *testing.T) {
 	type next = chain.Handler[*request, flow.Observation]
 	cases := map[string]struct {
@@ -114,33 +115,33 @@ func TestGetLinks(t *testing.T) {
 		want   place
 		calls  []string
 	}{
-		"InPlace": {"a link may answer without asking if it says why", func(context.Context, *request, next) (flow.Observation, error) {
+		"InPlace": {"a link with a reason may replace Get", func(context.Context, *request, next) (flow.Observation, error) {
 			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
 		}, false, place{State: flow.StateReady}, []string{"owner"}},
-		"InSyncUnasked": {"in sync without a reason and without Get is a mistake", func(context.Context, *request, next) (flow.Observation, error) {
+		"InSyncWithoutGet": {"InSync needs Get, or a reason", func(context.Context, *request, next) (flow.Observation, error) {
 			return flow.Observation{Presence: checks.Present, InSync: true}, nil
 		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
-		"InSyncAfterError": {"nor does a link make an error of Get good", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+		"InSyncAfterError": {"InSync after an error of Get needs a reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			_, _ = next(ctx, req)
 			return flow.Observation{Presence: checks.Present, InSync: true}, nil
 		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner", "get"}},
-		"Adjusts": {"a link may read what Get saw in its own way", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+		"Adjusts": {"a link may change the observation of Get", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			o, err := next(ctx, req)
 			o.InSync, o.Presence = true, checks.Present
 			return o, err
 		}, false, place{State: flow.StateReady}, []string{"owner", "get"}},
-		"Unasked": {"what is not in sync is applied, and needs no reason", func(context.Context, *request, next) (flow.Observation, error) {
+		"WithoutGet": {"an Observation that is not in sync needs no reason", func(context.Context, *request, next) (flow.Observation, error) {
 			return flow.Observation{Presence: checks.Present}, nil
 		}, false, place{State: flow.StateReady}, []string{"owner", "apply"}},
-		"NoGet": {"also where there is no GET", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+		"NoGet": {"without Operations.Get, InSync needs no reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			_, err := next(ctx, req)
 			return flow.Observation{Presence: checks.Present, InSync: true}, err
 		}, true, place{State: flow.StateReady}, []string{"owner"}},
 		"Nil": {"a nil request is refused", func(ctx context.Context, _ *request, next next) (flow.Observation, error) { return next(ctx, nil) }, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
-		"Foreign": {"so is one that the link made itself", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+		"Foreign": {"a request that the link made is refused", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			return next(ctx, &request{Request: req.Request})
 		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
-		"Swallowed": {"an error that a link makes good is none", func(ctx context.Context, req *request, next next) (flow.Observation, error) { return next(ctx, req) }, false, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+		"Through": {"a link that calls next changes nothing", func(ctx context.Context, req *request, next next) (flow.Observation, error) { return next(ctx, req) }, false, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,10 +163,10 @@ func TestGetLinks(t *testing.T) {
 	}
 }
 
-// A user's own decoration of a chain stands in front of the guards, and is watched over all the same.
+// The flow also guards the result of a user's decoration of a chain.
 func TestDecoratedChains(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-	careless := around1("quota", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+	careless := linkOn("quota", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 		return next(ctx, req)
 	}).Decorate(func(_ *chain.Link, h chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] {
 		return func(ctx context.Context, req *request) (flow.Progress, error) {
@@ -174,8 +175,8 @@ func TestDecoratedChains(t *testing.T) {
 		}
 	})
 	out := flow.New("Pool", c.operations(), ext{Apply: careless}).Reconcile(t.Context(), &pool{})
-	mustBe(t, "what it makes up is refused", flow.ErrUnderWay, out.Err())
-	mustEqual(t, "and belongs to the link that it decorates", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
+	mustBe(t, "a Done of the decoration is refused", flow.ErrUnderWay, out.Err())
+	mustEqual(t, "the error names the decorated link", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
 }
 
 // A link on Pass leaves a resource to another controller, with all that Ignore was given.
@@ -217,16 +218,16 @@ func TestPassLinksKeepTheOutcome(t *testing.T) {
 	}{
 		"Ready": {"without a point and a link", func(*cloud, *ext) {}},
 		"Blocked": {"with the check that decided", func(_ *cloud, e *ext) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithWaitingFor(fleet)), nil))
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithWaitingFor(fleet)), nil))
 		}},
 		"InProgress": {"with the generation", func(c *cloud, _ *ext) { c.answers = []answer{{progress: flow.InProgress("a", 0, fleet)}} }},
 		"Failed":     {"with the point that failed", func(c *cloud, _ *ext) { c.getErr = errBoom }},
 	}
 	for name, tc := range cases {
-		of := func(links chain.Chain[*pool, flow.Outcome]) came {
+		of := func(links chain.Chain[*pool, flow.Outcome]) fields {
 			c, e := &cloud{}, ext{Pass: links}
 			tc.set(c, &e)
-			return cameTo(flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 5}))
+			return fieldsOf(flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 5}))
 		}
 		mustEqual(t, name+": "+tc.reason, of(chain.Chain[*pool, flow.Outcome]{}), of(on("outer", through).Append(link("inner", through))))
 	}

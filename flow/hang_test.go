@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// hanging is a function of the user that hangs in one of its calls.
+// hanging is a user's function that hangs in one of its calls.
 type hanging struct {
 	left             atomic.Int64 // the calls until the one that hangs
 	entered, release chan struct{}
@@ -25,30 +25,30 @@ func (h *hanging) call() {
 	}
 }
 
-// A function of the user that hangs stops its own pass only. The flow holds no lock while it calls one, so passes of other
-// resources end. If the flow held one, this test would not end.
+// A user's function that hangs stops only its own pass, because the flow holds
+// no lock while it calls one. If it held one, this test would not end.
 func TestHangingFunctionStopsOneResource(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		hang   func(h *hanging, o *ops)
 	}{
-		"Key": {"of the tokens in memory, the counters, the waits and the explanations", func(h *hanging, o *ops) {
+		"Key": {"the key of the tokens in memory, the counts, the time-outs and the explanations", func(h *hanging, o *ops) {
 			key := o.Key
 			o.Key = func(p *pool) string { only(h, p); return key(p) }
 		}},
-		"Generation": {"of the spec", func(h *hanging, o *ops) { o.Generation = func(p *pool) int64 { only(h, p); return 0 } }},
-		"APIVersion": {"of the resource", func(h *hanging, o *ops) { o.APIVersion = func(p *pool) string { only(h, p); return "" } }},
-		"Deleting":   {"of the resource", func(h *hanging, o *ops) { o.Deleting = func(p *pool) bool { only(h, p); return false } }},
-		"Owner": {"of the resource", func(h *hanging, o *ops) {
+		"Generation": {"the generation of the spec", func(h *hanging, o *ops) { o.Generation = func(p *pool) int64 { only(h, p); return 0 } }},
+		"APIVersion": {"the API version of the resource", func(h *hanging, o *ops) { o.APIVersion = func(p *pool) string { only(h, p); return "" } }},
+		"Deleting":   {"the deletion of the resource", func(h *hanging, o *ops) { o.Deleting = func(p *pool) bool { only(h, p); return false } }},
+		"Owner": {"the owner of the resource", func(h *hanging, o *ops) {
 			o.Owner = func(_ context.Context, p *pool) (checks.Object, error) { only(h, p); return checks.Object{}, nil }
 		}},
-		"Apply": {"of the resource", func(h *hanging, o *ops) {
+		"Apply": {"the operation of the resource", func(h *hanging, o *ops) {
 			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
 				only(h, req.Resource)
 				return flow.InProgress("a", 0), nil
 			}
 		}},
-		"Clock": {"of all resources", func(*hanging, *ops) {}},
+		"Clock": {"the clock of all resources", func(*hanging, *ops) {}},
 	}
 	for name, tc := range cases {
 		for n := int64(1); n <= 8; n++ {
@@ -84,7 +84,7 @@ func TestHangingFunctionStopsOneResource(t *testing.T) {
 					mustEqual(t, tc.reason, flow.StateInProgress, r.Reconcile(t.Context(), other).State())
 				}
 				if _, ok := r.Explain("other"); !ok {
-					t.Error("no pass of the other resource is kept")
+					t.Error("there is no explanation of the other resource")
 				}
 				close(h.release)
 				<-ended
@@ -108,7 +108,8 @@ func (e notingError) Error() string {
 	return "boom"
 }
 
-// The trace holds no lock while it reads an error. If it held one, this test would not end.
+// The trace holds no lock while it reads the text of an error. If it held one,
+// this test would not end.
 func TestTraceReadsErrorsWithoutLock(t *testing.T) {
 	c := &cloud{}
 	o := c.operations()

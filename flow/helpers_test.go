@@ -26,7 +26,7 @@ type pool struct {
 	generation int64
 	deleting   bool
 
-	token   string // what SetToken kept
+	token   string // the token that SetToken stored
 	tokenOf int64
 }
 
@@ -36,28 +36,29 @@ type (
 	request = flow.Request[*pool]
 )
 
-// calls is what was called, in order.
+// calls lists the calls of operations and links, in order.
 type calls []string
 
 func (c *calls) add(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
 
-// take gives what was called since it was last asked.
+// take returns the calls since the last take.
 func (c *calls) take() (taken []string) {
 	taken, *c = *c, nil
 	return taken
 }
 
-// cloud is a cloud in which operations answer what they are told to, in turn; after the last one they are done at once.
+// cloud is a cloud whose operations return the given answers, in turn. After
+// the last answer they return Done.
 type cloud struct {
 	calls
-	seen     flow.Observation // zero: absent
+	seen     flow.Observation // the result of Get; zero: absent
 	getErr   error
 	answers  []answer
 	owner    checks.Object
 	ownerErr error
 }
 
-// answer is what an operation comes to.
+// answer is the result of one call of an operation.
 type answer struct {
 	progress flow.Progress
 	err      error
@@ -80,7 +81,7 @@ func (c *cloud) operate(name, token string) (flow.Progress, error) {
 	return a.progress, a.err
 }
 
-// operations have all there is; tokens are kept in memory.
+// operations sets every function but Token and SetToken.
 func (c *cloud) operations() ops {
 	return ops{
 		Key: func(p *pool) string {
@@ -107,19 +108,19 @@ func (c *cloud) operations() ops {
 	}
 }
 
-// keeping are operations whose tokens are kept with the resource.
-func (c *cloud) keeping() ops {
+// storing are operations that store tokens with the resource.
+func (c *cloud) storing() ops {
 	o := c.operations()
 	o.Token = func(p *pool) (string, int64) { return p.token, p.tokenOf }
 	o.SetToken = func(_ context.Context, p *pool, token string, generation int64) error {
-		c.add("keep %q for %d", token, generation)
+		c.add("store %q for %d", token, generation)
 		p.token, p.tokenOf = token, generation
 		return nil
 	}
 	return o
 }
 
-// extensions have a link at each point that says when it is called.
+// extensions has a link at each point, which records its call.
 func (c *cloud) extensions() ext {
 	return ext{
 		Pass:        chain.New(noting[*pool, flow.Outcome](c, "Pass")),
@@ -143,24 +144,24 @@ func noting[Req, Res any](c *cloud, name string) chain.Middleware[Req, Res] {
 	})
 }
 
-// link makes a link of a function that is given next.
+// link makes a link of a function that receives next.
 func link[Req, Res any](name string, f func(ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error)) chain.Middleware[Req, Res] {
 	return chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) { return f(ctx, req, next) }
 	})
 }
 
-// on is a link at Pass, around one at Apply or Delete.
+// on is a chain of one link for Pass, linkOn for Apply or Delete.
 func on(name string, f func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error)) chain.Chain[*pool, flow.Outcome] {
 	return chain.New(link(name, f))
 }
 
-func around1(name string, f func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error)) chain.Chain[*request, flow.Progress] {
+func linkOn(name string, f func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error)) chain.Chain[*request, flow.Progress] {
 	return chain.New(link(name, f))
 }
 
-// says is a check that answers res and err.
-func says[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
+// returns is a check that returns res and err.
+func returns[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
 	return checks.Check(name, func(context.Context, R) (checks.Result, error) { return res, err })
 }
 
@@ -170,7 +171,7 @@ var (
 	noon    = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// refusal is the error of a service that no reader knows, but which says about itself what it can.
+// refusal is an error of a service without a reader. Its methods describe it.
 type refusal struct {
 	status int
 	code   string
@@ -183,7 +184,8 @@ func (e *refusal) ErrorMessage() string      { return "" }
 func (e *refusal) HTTPStatusCode() int       { return e.status }
 func (e *refusal) RetryAfter() time.Duration { return e.after }
 
-// response is a refusal. Of headers, only Retry-After in seconds is read.
+// response makes a refusal. The only header that it reads is Retry-After in
+// seconds.
 func response(status int, code string, header ...string) *refusal {
 	e := &refusal{status: status, code: code}
 	if len(header) == 2 {
@@ -196,14 +198,14 @@ func response(status int, code string, header ...string) *refusal {
 	return e
 }
 
-// clock is a clock that stands still unless it is moved.
+// clock is a clock that stands still until a test moves it.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time          { return c.at }
 func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 
-// came is what a pass came to.
-type came struct {
+// fields holds the fields of an outcome.
+type fields struct {
 	State       flow.State
 	Point, Link string
 	Reason      string
@@ -216,13 +218,13 @@ type came struct {
 	Generation  int64
 }
 
-func cameTo(o flow.Outcome) came {
-	return came{o.State(), o.Point(), o.Link(), o.Reason(), o.Message(), o.Severity(), o.Retry(), o.Rule(), o.After(), o.WaitingFor(), o.Generation()}
+func fieldsOf(o flow.Outcome) fields {
+	return fields{o.State(), o.Point(), o.Link(), o.Reason(), o.Message(), o.Severity(), o.Retry(), o.Rule(), o.After(), o.WaitingFor(), o.Generation()}
 }
 
-var ready = came{State: flow.StateReady, Reason: flow.ReasonSucceeded}
+var ready = fields{State: flow.StateReady, Reason: flow.ReasonSucceeded}
 
-// place is where a pass stopped.
+// place is the point and the link where a pass stopped.
 type place struct {
 	State       flow.State
 	Point, Link string
@@ -230,10 +232,10 @@ type place struct {
 
 func placeOf(o flow.Outcome) place { return place{o.State(), o.Point(), o.Link()} }
 
-// allFields lets fields be compared that are not exported.
+// allFields compares unexported fields, too.
 var allFields = cmp.AllowUnexported(pool{})
 
-// sameType compares types by what they are.
+// sameType compares types by identity.
 var sameType = cmp.Comparer(func(a, b reflect.Type) bool { return a == b })
 
 func mustEqual(t *testing.T, reason string, want, got any, opts ...cmp.Option) {
@@ -250,14 +252,14 @@ func mustBe(t *testing.T, reason string, want, err error) {
 	}
 }
 
-// setUp is a fault of set-up, and the text that it panics with.
-type setUp struct {
+// panicCase is a mistake of set-up, with the text of its panic.
+type panicCase struct {
 	reason string
 	do     func()
 	want   string
 }
 
-func mustPanic(t *testing.T, cases map[string]setUp) {
+func mustPanic(t *testing.T, cases map[string]panicCase) {
 	t.Helper()
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -267,23 +269,23 @@ func mustPanic(t *testing.T, cases map[string]setUp) {
 	}
 }
 
-// listening is an observer that keeps what it is told.
-type listening struct {
+// recorder is an observer that records its calls.
+type recorder struct {
 	calls
-	kinds []engine.Whole // those it keeps; none: all
+	kinds []engine.Whole // the recorded kinds of links; nil: all
 	off   bool
 }
 
-func (l *listening) Enabled(context.Context) bool { return !l.off }
+func (l *recorder) Enabled(context.Context) bool { return !l.off }
 
-func (l *listening) Enter(ctx context.Context, link *chain.Link) context.Context {
+func (l *recorder) Enter(ctx context.Context, link *chain.Link) context.Context {
 	if l.wants(link) {
 		l.add("> %s", named(link))
 	}
 	return ctx
 }
 
-func (l *listening) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
+func (l *recorder) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	if !l.wants(link) {
 		return
 	}
@@ -294,7 +296,7 @@ func (l *listening) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 	l.add("< %s: %s", named(link), verdict)
 }
 
-func (l *listening) wants(link *chain.Link) bool {
+func (l *recorder) wants(link *chain.Link) bool {
 	return l.kinds == nil || slices.Contains(l.kinds, engine.Of(link))
 }
 

@@ -17,7 +17,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// hostileTexts holds texts that a service, an owner or a user may send. hunter2 is the secret in each that has one.
+// hostileTexts holds texts that a service, an owner or a user may send. The
+// secret in them is hunter2.
 var hostileTexts = map[string]string{
 	"Row":       "busy\n> Apply         deploy  proceed\r\n  Apply  proceed",
 	"Rows":      "busy\u2028> Apply\u2029> Apply\u0085> Apply\v> Apply\f> Apply",
@@ -37,38 +38,40 @@ var hostileTexts = map[string]string{
 }
 
 // mustBeLine fails unless text is one line that is safe to show.
-func mustBeLine(t *testing.T, door, text string, most int) {
+func mustBeLine(t *testing.T, place, text string, most int) {
 	t.Helper()
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
-		t.Errorf("%s has a character that is not visible: %q", door, text[i:min(len(text), i+40)])
+		t.Errorf("%s has a character that is not visible: %q", place, text[i:min(len(text), i+40)])
 	}
 	if !utf8.ValidString(text) {
-		t.Errorf("%s is not valid UTF-8: %q", door, text[:min(len(text), 100)])
+		t.Errorf("%s is not valid UTF-8: %q", place, text[:min(len(text), 100)])
 	}
 	if len(text) > most {
-		t.Errorf("%s has %d bytes", door, len(text))
+		t.Errorf("%s has %d bytes", place, len(text))
 	}
 	if strings.Contains(text, "hunter2") {
-		t.Errorf("%s has a secret: %s", door, text[:min(len(text), 200)])
+		t.Errorf("%s has a secret: %s", place, text[:min(len(text), 200)])
 	}
 }
 
-// mustBeLines fails unless text has as many lines as sound, each safe to show. sound is the text with harmless names.
-func mustBeLines(t *testing.T, door, text, sound string) {
+// mustBeLines fails unless text has as many lines as sound, each safe to show.
+// sound is the same text for harmless names.
+func mustBeLines(t *testing.T, place, text, sound string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if want := strings.Count(strings.TrimSuffix(sound, "\n"), "\n") + 1; len(lines) != want {
-		t.Errorf("%s has %d lines, want %d:\n%.2000s", door, len(lines), want, text)
+		t.Errorf("%s has %d lines, want %d:\n%.2000s", place, len(lines), want, text)
 	}
 	for _, line := range lines {
-		mustBeLine(t, door, line, 40_000)
+		mustBeLine(t, place, line, 40_000)
 	}
 }
 
-// view is all that the library shows of passes with a text in every place.
+// view holds every text that the library shows of passes with a hostile text.
 type view struct{ listing, reconciler, drawing, table, explained, traced, failed string }
 
-// show shows passes in which text is the name, the key, the message and the error.
+// show shows passes in which text is the name, the key, the message and the
+// error.
 func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained []flow.Explanation) {
 	block := checks.Block("Waits", text, checks.WithWaitingFor(checks.Ref{Kind: text, Namespace: text, Name: text, ID: text}))
 	noted := chain.Named(text, checks.Gate("noted", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
@@ -98,14 +101,14 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 		{failing, ext{}}, {panicking, skipping}, {polling, ext{}},
 		{failing, ext{PreCheck: chain.New(noted)}},
 		{failing, ext{OwnerCheck: chain.New(checks.OwnerReady())}},
-		{failing, ext{OwnerCheck: chain.New(says[*checks.OwnerRequest](text, checks.Result{}, errors.New(text)))}},
+		{failing, ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest](text, checks.Result{}, errors.New(text)))}},
 	} {
 		r := flow.New(text, run.o, run.e, flow.WithExplanations(1))
 		ctx, trace := flow.WithTrace(t.Context())
 		out := r.Reconcile(ctx, &pool{name: text})
 		e, ok := r.Explain(text)
 		if !ok {
-			t.Error("the raw key finds no explanation")
+			t.Error("there is no explanation under the raw key")
 		}
 		outcomes, explained = append(outcomes, out), append(explained, e)
 		v.explained += e.String()
@@ -119,7 +122,7 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 	return v, outcomes, explained
 }
 
-// Foreign text is safe to show at every door of the library.
+// The library shows foreign text safely everywhere.
 func TestHostileTexts(t *testing.T) {
 	sound, _, _ := show(t, "sound")
 	for name, text := range hostileTexts {
@@ -130,7 +133,7 @@ func TestHostileTexts(t *testing.T) {
 			mustBeLines(t, "Mermaid", v.drawing, sound.drawing)
 			for _, line := range strings.Split(strings.TrimSuffix(v.drawing, "\n"), "\n") {
 				if !mermaidLine.MatchString(line) {
-					t.Errorf("Mermaid reads this line otherwise: %s", line)
+					t.Errorf("this is no line of a Mermaid flowchart: %s", line)
 				}
 			}
 			mustBeLines(t, "Table.String", v.table, sound.table)
@@ -193,7 +196,8 @@ func mustBeTexts(t *testing.T, v any) {
 	}
 }
 
-// The line of a block has a bounded length, however many objects the block waits for.
+// The line of a block has a bounded length, however many objects the block
+// waits for.
 func TestManyRefsInALine(t *testing.T) {
 	refs := make([]checks.Ref, 32_000)
 	for i := range refs {
@@ -202,7 +206,8 @@ func TestManyRefsInALine(t *testing.T) {
 	mustBeLine(t, "Result.String", checks.Block("Waits", "wait", checks.WithWaitingFor(refs...)).String(), 32768)
 }
 
-// A long error takes a bounded part of its row, which says how much is left out.
+// A long error takes a bounded part of its row, which says how much is left
+// out.
 func TestLongErrorInARow(t *testing.T) {
 	e := flow.Explanation{Steps: []flow.Step{{Point: flow.PointApply, Link: "quota", Verdict: "error", Error: strings.Repeat("x", 1500)}}}
 	_, row, _ := strings.Cut(e.String(), "\n\n")

@@ -10,27 +10,27 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	mustPanic(t, map[string]setUp{
-		"KeepNothing": {"that would be no option", func() { flow.WithExplanations(0) }, "flow: WithExplanations(0): give at least 1"},
-		"KeepLess":    {"less makes no sense", func() { flow.WithExplanations(-1) }, "flow: WithExplanations(-1): give at least 1"},
-		"Clock":       {"it would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
+	mustPanic(t, map[string]panicCase{
+		"KeepNothing": {"no explanation would be stored", func() { flow.WithExplanations(0) }, "flow: WithExplanations(0): give at least 1"},
+		"KeepLess":    {"the number is negative", func() { flow.WithExplanations(-1) }, "flow: WithExplanations(-1): give at least 1"},
+		"Clock":       {"the clock would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
 
-		"Vocabulary": {"nothing would become ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: one of Settled and Succeeded is empty: give both, or neither for Azure's words"},
+		"Vocabulary": {"no resource would become Ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: one of Settled and Succeeded is empty: give both, or neither for Azure's words"},
 
-		"Backoff":              {"its delays would be none", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"NilBackoff":           {"it is switched off by name", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"ReadyWithin":          {"nothing is Ready at once", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
-		"BackoffOption":        {"it was left out by mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
-		"BackoffClock":         {"it would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
+		"Backoff":              {"it has no delays", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
+		"NilBackoff":           {"WithoutBackoff is the option for none", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
+		"ReadyWithin":          {"each pass would fail", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
+		"BackoffOption":        {"a nil option is a mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
+		"BackoffClock":         {"the clock would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
 		"Resync":               {"the queue would spin", func() { flow.WithBackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
 		"NegativeResync":       {"a negative delay is lost or loops", func() { flow.WithBackoffResync(-time.Hour) }, "flow: WithBackoffResync(-1h0m0s): give a positive duration"},
 		"Jitter":               {"a delay could be zero", func() { flow.WithBackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
 		"NegativeJitter":       {"a delay could be longer than the longest", func() { flow.WithBackoffJitter(-0.1, 0) }, "flow: WithBackoffJitter(-0.1, 0): give shares from 0 to below 1"},
-		"ResyncJitter":         {"a resync could be at once", func() { flow.WithBackoffJitter(0, 1) }, "flow: WithBackoffJitter(0, 1): give shares from 0 to below 1"},
+		"ResyncJitter":         {"a resync could have no delay", func() { flow.WithBackoffJitter(0, 1) }, "flow: WithBackoffJitter(0, 1): give shares from 0 to below 1"},
 		"ResyncNegativeJitter": {"the jitter would have no bound", func() { flow.WithBackoffJitter(0, -0.1) }, "flow: WithBackoffJitter(0, -0.1): give shares from 0 to below 1"},
-		"StepsOfOther":         {"others do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsZero":            {"nothing doubled is nothing", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"StepsReversed":        {"the first would be longer than the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsOfOther":         {"the delays of VerySlow do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsZero":            {"twice zero is zero", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
+		"StepsReversed":        {"the first delay would exceed the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
 
 		"OldClock":     {"a deprecated name is the new function", func() { flow.BackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
 		"OldJitter":    {"a deprecated name is the new function", func() { flow.BackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
@@ -41,15 +41,15 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// Options that are nil are none.
+// Options with a nil argument change nothing.
 func TestNilOptions(t *testing.T) {
 	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(nil), flow.WithResolver(nil), flow.WithBackoff(plain()))
 	out := r.Reconcile(t.Context(), &pool{})
 	delay, again := out.Again()
-	mustEqual(t, "the pass is as without them", []any{ready, time.Hour, true}, []any{cameTo(out), delay, again})
+	mustEqual(t, "the pass is as without the options", []any{ready, time.Hour, true}, []any{fieldsOf(out), delay, again})
 }
 
-// Without options a reconciler has a back-off; it is switched off on purpose.
+// A reconciler has a back-off by default.
 func TestDefaultBackoff(t *testing.T) {
 	delays := func(opts ...flow.Option) (delays []time.Duration) {
 		c := &cloud{getErr: errBoom}
@@ -66,7 +66,7 @@ func TestDefaultBackoff(t *testing.T) {
 			t.Errorf("delay %d is %s: failures are not counted, or the jitter is more than a tenth", i+1, delay)
 		}
 	}
-	mustEqual(t, "unless that is switched off", []time.Duration{1e9, 1e9, 1e9, 1e9}, delays(flow.WithoutBackoff()))
+	mustEqual(t, "WithoutBackoff makes every delay the first", []time.Duration{1e9, 1e9, 1e9, 1e9}, delays(flow.WithoutBackoff()))
 	mustEqual(t, "the last option holds", grows, delays(flow.WithoutBackoff(), flow.WithBackoff(plain())))
 	mustEqual(t, "the last option holds", []time.Duration{1e9, 1e9, 1e9, 1e9}, delays(flow.WithBackoff(plain()), flow.WithoutBackoff()))
 	at := noon

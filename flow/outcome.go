@@ -50,7 +50,7 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Reasons of outcomes that get no reason from a check or an error.
+// Reasons of outcomes without the reason of a check or an error.
 const (
 	ReasonSucceeded  = "Succeeded"
 	ReasonInProgress = "InProgress"
@@ -61,12 +61,11 @@ const (
 )
 
 // Outcome is the result of a pass. [Reconciler.Reconcile] makes it; a link on
-// Pass makes one with [Stop]. The zero Outcome has no content, and its state is
-// [StateUnknown].
+// Pass makes one with [Stop]. The state of the zero Outcome is [StateUnknown].
 //
-// The texts of an Outcome are safe to show: each is one line of valid UTF-8 with
-// a bounded length. Characters that are not visible are escaped, and known
-// secrets replaced. [Outcome.Err] keeps the raw error.
+// The texts of an Outcome are safe to show: each is one line of valid UTF-8
+// with a bounded length. Characters that are not visible are escaped, and known
+// secrets are replaced. [Outcome.Err] returns the raw error.
 type Outcome struct {
 	o     *outcome
 	delay time.Duration // the delay that Backoff returned; 0: none
@@ -95,9 +94,10 @@ var (
 	none  outcome
 )
 
-// Stop makes an outcome of [checks.Block] or [checks.Ignore], for a link on
-// Pass that ends the pass before it begins: another process holds the lock, for
-// example. Any other result gives the zero Outcome, with which the pass fails.
+// Stop makes an outcome of [checks.Block] or [checks.Ignore]. A link on Pass
+// returns it to end the pass, for example because another process holds a lock.
+// For any other result Stop returns the zero Outcome, with which the pass
+// fails.
 func Stop(res checks.Result) Outcome {
 	if !res.Blocked() && !res.Ignored() {
 		return Outcome{}
@@ -107,7 +107,8 @@ func Stop(res checks.Result) Outcome {
 	return Outcome{o: o}
 }
 
-// stopped makes an outcome of a result with which a link ended the pass.
+// stopped makes an outcome of the result with which link by ended the pass. by
+// is nil if no link did.
 func stopped(point string, res checks.Result, by *chain.Link) *outcome {
 	o := &outcome{
 		state: StateBlocked, point: point, reason: res.Reason(), message: res.Message(),
@@ -128,17 +129,16 @@ func stopped(point string, res checks.Result, by *chain.Link) *outcome {
 	return o
 }
 
-// uncheckable rewrites o to report that a check failed and did not block.
-func (o *outcome) uncheckable() {
+func (o *outcome) setCheckFailed() {
 	if o.code == "" {
 		o.reason = ReasonCheckFailed
 	}
 	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 }
 
-// unpolled rewrites o to report that the operation with this token could not be
-// polled, and with advice also how to report that it has failed.
-func (o *outcome) unpolled(token string, advice bool) {
+// setPollFailed rewrites o to report that the poll of the operation with this
+// token failed. With advice it adds how to report a failed operation.
+func (o *outcome) setPollFailed(token string, advice bool) {
 	o.message = nameOf(token) + " cannot be polled: " + text.Line(o.message, text.Quote)
 	if advice {
 		o.message += "; return flow.Failed if it has failed"
@@ -155,62 +155,61 @@ func (o Outcome) get() *outcome {
 // State returns the result of the pass in one word.
 func (o Outcome) State() State { return o.get().state }
 
-// Point returns the extension point where the pass stopped; empty if it reached
-// [StateReady] or [StateGone] at its end.
+// Point returns the extension point where the pass stopped; empty if the pass
+// ran to its end.
 func (o Outcome) Point() string { return o.get().point }
 
-// Link returns the name of the link that stopped the pass; empty if the
-// operation itself stopped it. It is at most 200 bytes.
+// Link returns the name of the link that stopped the pass, at most 200 bytes;
+// empty if no link did.
 func (o Outcome) Link() string { return text.Line(o.get().link, text.Name) }
 
-// Reason returns one word for machines. It is valid as the reason of a
-// Kubernetes condition.
+// Reason returns one word for programs, valid as the reason of a Kubernetes
+// condition.
 func (o Outcome) Reason() string { return o.get().reason }
 
-// Message returns the text for the operator. It is at most 32,768 bytes, the
-// limit of a message of a Kubernetes condition.
+// Message returns the text for users, at most 32,768 bytes. That is the limit
+// of the message of a Kubernetes condition.
 func (o Outcome) Message() string { return text.Line(o.get().message, text.Message) }
 
-// Severity returns [classify.Error] if only a change helps, and
-// [classify.Warning] if the pass is retried sooner. It returns [classify.Info]
-// while an operation is under way, and otherwise an empty Severity.
+// Severity returns [classify.Error] for a block or an error that only a change
+// ends, [classify.Warning] for any other block or error, and [classify.Info]
+// while an operation is under way. It is empty for every other outcome.
 func (o Outcome) Severity() classify.Severity { return o.get().severity }
 
 // Retry returns how soon to retry after a block or an error; otherwise
 // [classify.Unset].
 func (o Outcome) Retry() classify.Retry { return o.get().retry }
 
-// Rule returns the rule that classified the error; empty if none did. It is at
-// most 200 bytes.
+// Rule returns the name of the rule that classified the error, at most 200
+// bytes; empty if none did.
 func (o Outcome) Rule() string { return text.Line(o.get().rule, text.Name) }
 
 // After returns the delay that the check or the server set; zero if neither
 // did.
 func (o Outcome) After() time.Duration { return o.get().after }
 
-// WaitingFor lists the awaited objects. A new pass is useful when one of them
-// changes. It does not list the resource itself, see [Outcome.WaitsForSelf].
+// WaitingFor returns the awaited objects: a change of one of them calls for a
+// new pass. The resource itself is not among them, see [Outcome.WaitsForSelf].
 func (o Outcome) WaitingFor() []checks.Ref { return slices.Clone(o.get().refs) }
 
-// WaitsForSelf reports whether a new pass is useful when the status of the
-// resource itself changes ([checks.WithWaitingForSelf]).
+// WaitsForSelf reports whether a change of the resource's own status calls for
+// a new pass ([checks.WithWaitingForSelf]).
 func (o Outcome) WaitsForSelf() bool { return o.get().self }
 
-// KeepsStatus reports whether the engine leaves the conditions of the resource
-// as they are. The pass was canceled, the resource belongs to another
+// KeepsStatus reports whether the engine must leave the conditions of the
+// resource as they are: the pass was canceled, the resource belongs to another
 // controller, or the check or the error rule asks for it
-// ([checks.WithStatusKept], classify.Rule.KeepStatus). A final outcome always
-// has conditions, because the engine stores it there.
+// ([checks.WithStatusKept], classify.Rule.KeepStatus). It is false for a final
+// outcome, because the conditions record that it is final.
 func (o Outcome) KeepsStatus() bool {
 	d := o.get()
 	return d.keepsStatus && !o.Final() || d.state == StateCanceled
 }
 
 // Final reports whether the engine must not reconcile the resource again until
-// its spec changes or a user deletes it: the outcome is [StateFinished], or a
-// block or an error with [classify.Never]. The engine stores this, because the
-// flow does not remember it: see the condition Finished of
-// [Outcome.Conditions].
+// its spec changes or a user deletes it: the state is [StateFinished], or a
+// block or an error has [classify.Never]. The flow does not store this. The
+// engine does, in the condition Finished of [Outcome.Conditions].
 func (o Outcome) Final() bool {
 	switch o.State() {
 	case StateFinished:
@@ -221,8 +220,8 @@ func (o Outcome) Final() bool {
 	return false
 }
 
-// Err returns the error that the pass failed with, for errors.Is and errors.As.
-// It is nil unless the pass failed or was canceled.
+// Err returns the error of a failed or canceled pass, for errors.Is and
+// errors.As; otherwise nil.
 func (o Outcome) Err() error { return o.get().err }
 
 // Generation returns the generation of the spec that the pass worked on. It is
@@ -235,9 +234,10 @@ func (o Outcome) IsZero() bool { return o.o == nil }
 // Again returns the delay after which to requeue the resource, and whether to
 // requeue it at all. The delay comes from the reconciler's [Backoff] and grows
 // with each failure. With [WithoutBackoff] it is always the first delay of a
-// new Backoff, without jitter. The delay is at least 1 s, unless the Backoff is
-// set to a shorter one. It is zero only if again is false: the resource is gone
-// or finished, or it is ignored and nothing asks for another pass.
+// new Backoff, without jitter. It is at least 1 s, unless an option of the
+// Backoff sets a shorter delay. It is zero only if again is false: the pass was
+// canceled, the outcome is final, the resource is gone, or it is ignored and
+// the check asks for no other pass.
 func (o Outcome) Again() (delay time.Duration, again bool) {
 	switch {
 	case o.ends():
@@ -248,7 +248,7 @@ func (o Outcome) Again() (delay time.Duration, again bool) {
 	return stateless.delay(o, func(int) (before int) { return 0 }), true
 }
 
-// ends reports whether no pass follows, unless an event causes one.
+// ends reports whether only an event causes another pass.
 func (o Outcome) ends() bool {
 	switch o.State() {
 	case StateGone, StateCanceled:
@@ -262,15 +262,15 @@ func (o Outcome) ends() bool {
 // String returns one line: "blocked at OwnerCheck by OwnerReady: OwnerNotFound:
 // owner Cluster c was not found".
 func (o Outcome) String() string {
-	line := placed(o.State().String(), o.Point(), o.Link())
+	line := withPlace(o.State().String(), o.Point(), o.Link())
 	if message := o.Message(); message != "" {
 		line += ": " + joinTexts(o.Reason(), message)
 	}
 	return text.Line(line, text.Message)
 }
 
-// placed returns a state with the point and the link that caused it.
-func placed(state, point, link string) string {
+// withPlace returns a state with the point and the link that caused it.
+func withPlace(state, point, link string) string {
 	if point != "" {
 		state += " at " + point
 	}
@@ -281,8 +281,8 @@ func placed(state, point, link string) string {
 }
 
 // Describe returns the verdict for [chain.Exit.Verdict]: block, ignore or
-// finish for the decision of a check, wait while an operation is under way, or
-// else the state of the pass.
+// finish for the decision of a check, wait while an operation is under way,
+// otherwise the state of the pass.
 func (o Outcome) Describe() (verdict, reason string) {
 	d := o.get()
 	switch d.state {

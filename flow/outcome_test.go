@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// outcomes are of every kind, with what is to be written of each and when to come back.
+// outcomes has an outcome of each kind, with its conditions and its delay.
 var outcomes = map[string]struct {
 	reason     string
 	make       func(t *testing.T) flow.Outcome
@@ -25,61 +25,61 @@ var outcomes = map[string]struct {
 	text       string
 }{
 	"Ready": {
-		"nothing is left to do until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
+		"no work is left until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
 		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready",
 	},
 	"BlockedFast": {
-		"it is waited on", blockedFor(checks.WithRetry(classify.Fast)),
+		"a block is retried", blockedFor(checks.WithRetry(classify.Fast)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedSlow": {
-		"it is waited on", blockedFor(),
+		"a block is retried", blockedFor(),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedVerySlow": {
-		"it is waited on", blockedFor(checks.WithRetry(classify.VerySlow)),
+		"a block is retried", blockedFor(checks.WithRetry(classify.VerySlow)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedRetryIn": {
-		"a delay that the check gives is kept to", blockedFor(checks.WithAfter(20 * time.Minute)),
+		"the delay of the check is used", blockedFor(checks.WithAfter(20 * time.Minute)),
 		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedOnChange": {
-		"only a change helps", blockedFor(checks.WithRetry(classify.OnChange)),
+		"a terminal failure is retried at the resync", blockedFor(checks.WithRetry(classify.OnChange)),
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedOnChangeRetryIn": {
-		"a delay is no use where only a change helps", blockedFor(checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute)),
+		"a terminal block ignores a delay", blockedFor(checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute)),
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"FailedFast": {
-		"it is tried again", failedWith(classify.Fast),
+		"an error is retried", failedWith(classify.Fast),
 		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedSlow": {
-		"it is tried again", failedWith(classify.Slow),
+		"an error is retried", failedWith(classify.Slow),
 		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedVerySlow": {
-		"it is tried again", failedWith(classify.VerySlow),
+		"an error is retried", failedWith(classify.VerySlow),
 		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedRetryAfter": {
-		"a delay that the server gives is kept to", failedWith(classify.VerySlow, "Retry-After", "30"),
+		"the delay of the server is used", failedWith(classify.VerySlow, "Retry-After", "30"),
 		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedOnChange": {
-		"only a change helps", failedWith(classify.OnChange, "Retry-After", "30"),
+		"a terminal failure is retried at the resync", failedWith(classify.OnChange, "Retry-After", "30"),
 		not("Stalled", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
 	},
 	"InProgress": {
-		"it is worked on", func(t *testing.T) flow.Outcome {
+		"an operation is polled", func(t *testing.T) flow.Outcome {
 			return pass(t, func(c *cloud, _ *ext, _ *pool) { c.answers = []answer{{progress: flow.InProgress("a", 9*time.Second)}} })
 		},
 		not("Reconciling", "InProgress", "the operation is under way in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation is under way in the cloud",
 	},
 	"Deleting": {
-		"it is worked on", func(t *testing.T) flow.Outcome {
+		"an operation is polled", func(t *testing.T) flow.Outcome {
 			return pass(t, func(c *cloud, _ *ext, p *pool) {
 				p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
 			})
@@ -87,12 +87,12 @@ var outcomes = map[string]struct {
 		not("Reconciling", "Deleting", "the deletion is under way in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion is under way in the cloud",
 	},
 	"Gone": {
-		"there is nothing to write to", func(t *testing.T) flow.Outcome {
+		"the resource does not exist", func(t *testing.T) flow.Outcome {
 			return pass(t, func(_ *cloud, _ *ext, p *pool) { p.deleting = true })
 		}, nil, 0, false, "gone",
 	},
 	"Canceled": {
-		"who called it off will look again", func(t *testing.T) flow.Outcome {
+		"the engine requeues a canceled pass", func(t *testing.T) flow.Outcome {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			c := &cloud{}
@@ -110,7 +110,7 @@ var outcomes = map[string]struct {
 		}, nil, 0, false, "canceled at PreCheck by gate: Canceled: context canceled",
 	},
 	"Zero": {
-		"no pass comes to it; who has one all the same looks again", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown",
+		"no pass ends so, and the delay is that of an error", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown",
 	},
 }
 
@@ -125,7 +125,7 @@ func pass(t *testing.T, set func(*cloud, *ext, *pool)) flow.Outcome {
 func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {
 	return func(t *testing.T) flow.Outcome {
 		return pass(t, func(_ *cloud, e *ext, _ *pool) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", opts...), nil))
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", opts...), nil))
 		})
 	}
 }
@@ -139,7 +139,7 @@ func failedWith(r classify.Retry, header ...string) func(t *testing.T) flow.Outc
 	}
 }
 
-// not are the conditions of a resource that is not ready.
+// not returns the conditions of a resource that is not ready.
 func not(why, reason, message string, severity classify.Severity) []flow.Condition {
 	return []flow.Condition{
 		{Type: "Ready", Status: "False", Reason: reason, Message: message, Severity: severity},
@@ -154,18 +154,18 @@ func TestOutcomes(t *testing.T) {
 			mustEqual(t, tc.reason, tc.conditions, out.Conditions())
 			delay, again := out.Again()
 			mustEqual(t, "again: "+tc.reason, []any{tc.delay, tc.again}, []any{delay, again})
-			mustEqual(t, "in a line", tc.text, out.String())
+			mustEqual(t, "the line of the outcome", tc.text, out.String())
 			mustEqual(t, "only Failed and Canceled have an error", out.State() == flow.StateFailed || out.State() == flow.StateCanceled, out.Err() != nil)
 			mustEqual(t, "only the zero Outcome is zero", name == "Zero", out.IsZero())
 		})
 	}
 }
 
-// What an Outcome gives is the caller's.
+// A caller may change the slices that an Outcome returns.
 func TestOutcomeIsNotShared(t *testing.T) {
 	out := blockedFor(checks.WithWaitingFor(fleet))(t)
 	out.WaitingFor()[0] = checks.Ref{}
-	mustEqual(t, "the outcome keeps its own", []checks.Ref{fleet}, out.WaitingFor())
+	mustEqual(t, "the outcome does not change", []checks.Ref{fleet}, out.WaitingFor())
 }
 
 func TestStateString(t *testing.T) {
@@ -174,7 +174,7 @@ func TestStateString(t *testing.T) {
 		flow.StateInProgress: "in progress", flow.StateDeleting: "deleting", flow.StateGone: "gone", flow.StateCanceled: "canceled",
 		flow.StateIgnored: "ignored", flow.StateFinished: "finished", flow.StateFinished + 1: "State(10)", flow.State(200): "State(200)",
 	} {
-		mustEqual(t, "a word of a sentence", want, state.String())
+		mustEqual(t, "the state in words", want, state.String())
 	}
 }
 

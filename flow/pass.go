@@ -16,28 +16,29 @@ import (
 // Errors of a pass. Test for them with errors.Is.
 var (
 	// ErrNoKey: the key of the resource is empty. Without a key the flow cannot
-	// tell its operation from the operation of another resource.
-	ErrNoKey = errors.New("flow: Operations.Key gave an empty key: give what identifies the resource")
+	// distinguish its operation from the operation of another resource.
+	ErrNoKey = errors.New("flow: Operations.Key returned an empty key: return the identity of the resource, such as its namespace and name")
 	// ErrNoOutcome: a link on Pass returned the zero Outcome.
-	ErrNoOutcome = errors.New("the zero Outcome is not a result: return what next returned, or an error, or flow.Stop")
-	// ErrMisplaced: a check returned a result that its point does not take.
-	// Ignore is for the checks before Apply and Delete. Release is for
-	// DeleteCheck, and for EntryCheck while a user deletes the resource.
-	// Finished is for every point but DeleteCheck.
-	ErrMisplaced = errors.New("this point does not take the result: Ignore is for checks before Apply and Delete, Release for a deletion, and Finished for a resource that no user deletes")
+	ErrNoOutcome = errors.New("the zero Outcome is not a result: return the outcome of next, an error, or flow.Stop")
+	// ErrMisplaced: a check returned a result that its point does not accept.
+	// Every check before Apply and Delete may return Ignore. A check of
+	// DeleteCheck, and of EntryCheck while a user deletes the resource, may
+	// return Release. Every check may return Finished, unless a user deletes
+	// the resource.
+	ErrMisplaced = errors.New("this point does not accept the result: Ignore is for checks before Apply and Delete, Release for a deletion, and Finished for a resource that no user deletes")
 	// ErrForeignOutcome: a link on Pass returned the outcome of another pass.
-	ErrForeignOutcome = errors.New("the outcome is not one of this pass: return what next returned, or an error, or flow.Stop")
+	ErrForeignOutcome = errors.New("the outcome does not belong to this pass: return the outcome of next, an error, or flow.Stop")
 )
 
 // run takes a resource through the flow. own is the context at the start of the
-// pass, and ctx the one from the links on Pass. The lines are in the order of
-// the flow.
+// pass, ctx the context of the links on Pass. The lines are in the order of the
+// flow.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
 	if r.refuse != nil {
 		return r.failed(own, p, resource, failure{point: PointPass, err: r.refuse(resource)})
 	}
 	req := r.request(resource)
-	s := step[T]{r: r, p: p, own: own, req: req}
+	s := sequence[T]{r: r, p: p, own: own, req: req}
 
 	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
 		return s.stop
@@ -45,18 +46,18 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.owner(ctx) {
 		return s.stop
 	}
-	s.kept, s.unsaved = r.underWay(resource)
+	s.stored, s.unsaved = r.operationOf(resource)
 	if req.Deleting {
 		return s.delete(ctx)
 	}
-	if op := s.kept; op.token != "" && !op.deletes {
+	if op := s.stored; op.token != "" && !op.deletes {
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
 		}
 		if op.generation == s.generation() {
 			return s.ready(ctx)
 		}
-		s.final = checks.Result{} // of an older spec
+		s.final = checks.Result{} // it was for an older spec
 	}
 	if !s.ownerCheck(ctx) {
 		return s.stop
@@ -70,7 +71,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
-	if !s.operate(ctx, PointApply, s.p.apply, underWay{generation: s.generation()}) {
+	if !s.operate(ctx, PointApply, s.p.apply, operation{generation: s.generation()}) {
 		return s.stop
 	}
 	return s.ready(ctx)
@@ -91,21 +92,21 @@ func (r *Reconciler[T]) request(resource T) *Request[T] {
 	return req
 }
 
-// step is a running pass. Each method runs one point and reports whether the
-// pass proceeds. If it does not, stop holds the outcome.
-type step[T any] struct {
+// sequence is a running pass. Each method runs one point and reports whether
+// the pass proceeds. If it does not, stop holds the outcome.
+type sequence[T any] struct {
 	r       *Reconciler[T]
 	p       *points[T]
 	own     context.Context
 	req     *Request[T]
-	kept    underWay      // the operation under way at the start of the pass, as stored
-	unsaved bool          // kept is in memory only, because the resource could not store it
+	stored  operation     // the operation under way at the start of the pass, as stored
+	unsaved bool          // stored is in memory only, because SetToken failed
 	inSync  bool          // Get found that the cloud matches the spec
 	final   checks.Result // the result of Finished that Apply returned
 	stop    Outcome
 }
 
-func (s *step[T]) owner(ctx context.Context) bool {
+func (s *sequence[T]) owner(ctx context.Context) bool {
 	if s.r.ops.Owner == nil {
 		return true
 	}
@@ -117,8 +118,8 @@ func (s *step[T]) owner(ctx context.Context) bool {
 	return true
 }
 
-// resolveOwner finds the owner. It asks the resolver, if there is one, for an
-// owner that is known only by its cloud ID.
+// resolveOwner finds the owner. If the owner is known only by its cloud ID, it
+// also calls the resolver, if there is one.
 func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owner checks.Object, err error) {
 	defer onion.Catch(&err)
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
@@ -136,25 +137,24 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 	return owner, nil
 }
 
-func (s *step[T]) ownerCheck(ctx context.Context) bool {
+func (s *sequence[T]) ownerCheck(ctx context.Context) bool {
 	res, err := s.p.ownerCheck(ctx, &s.req.OwnerRequest)
 	return s.decided(ctx, PointOwnerCheck, res, err)
 }
 
-func (s *step[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
+func (s *sequence[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
 	res, err := check(ctx, &s.req.Request)
 	return s.decided(ctx, point, res, err)
 }
 
-// decided applies the result of a check.
-func (s *step[T]) decided(ctx context.Context, point string, res checks.Result, err error) bool {
+func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Result, err error) bool {
 	switch {
 	case err != nil:
 		s.failed(point, s.req.DecidedBy(), err)
 		s.stop.o.refs = append(s.stop.o.refs, res.WaitingFor()...) // the pass still waits for its objects
 		s.stop.o.self = res.WaitsForSelf()
 		if s.stop.State() == StateFailed {
-			s.stop.o.uncheckable()
+			s.stop.o.setCheckFailed()
 		}
 		return false
 	case res.Proceeds():
@@ -174,8 +174,7 @@ func (s *step[T]) decided(ctx context.Context, point string, res checks.Result, 
 	return false
 }
 
-// misplaced reports whether a point does not take a result.
-func (s *step[T]) misplaced(point string, res checks.Result) bool {
+func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
 	switch {
 	case res.Ignored():
 		return point == PointPostCheck
@@ -187,17 +186,18 @@ func (s *step[T]) misplaced(point string, res checks.Result) bool {
 	return false
 }
 
-// released drops the token of an operation under way, as the start of a DELETE does.
-func (s *step[T]) released(ctx context.Context) bool {
+// released drops the token of an operation under way, as the start of a DELETE
+// does.
+func (s *sequence[T]) released(ctx context.Context) bool {
 	key := s.r.ops.Key(s.req.Resource)
-	s.kept, s.unsaved = s.r.underWay(s.req.Resource)
+	s.stored, s.unsaved = s.r.operationOf(s.req.Resource)
 	if err := s.save(ctx, key); err != nil {
 		return s.failed(PointDelete, nil, err)
 	}
 	return false
 }
 
-func (s *step[T]) get(ctx context.Context) bool {
+func (s *sequence[T]) get(ctx context.Context) bool {
 	if s.r.ops.Get == nil && s.r.ext.Get.Len() == 0 {
 		return true
 	}
@@ -223,7 +223,7 @@ func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, 
 	return o, err
 }
 
-func (s *step[T]) ready(ctx context.Context) Outcome {
+func (s *sequence[T]) ready(ctx context.Context) Outcome {
 	s.req.Applied = true
 	if !s.check(ctx, PointPostCheck, s.p.postCheck) {
 		return s.stop
@@ -236,10 +236,10 @@ func (s *step[T]) ready(ctx context.Context) Outcome {
 	return Outcome{o: ready}
 }
 
-func (s *step[T]) delete(ctx context.Context) Outcome {
-	op := s.kept
+func (s *sequence[T]) delete(ctx context.Context) Outcome {
+	op := s.stored
 	if !op.deletes {
-		op = underWay{generation: s.generation(), deletes: true} // DELETE replaces an operation of Apply
+		op = operation{generation: s.generation(), deletes: true} // DELETE replaces an operation of Apply
 	}
 	if op.token == "" && !s.deleteCheck(ctx) {
 		return s.stop
@@ -251,7 +251,7 @@ func (s *step[T]) delete(ctx context.Context) Outcome {
 }
 
 // deleteCheck runs the delete checks, after Get if one sees the resource.
-func (s *step[T]) deleteCheck(ctx context.Context) bool {
+func (s *sequence[T]) deleteCheck(ctx context.Context) bool {
 	if s.r.deleteGets && !s.get(ctx) {
 		return false
 	}
@@ -259,20 +259,20 @@ func (s *step[T]) deleteCheck(ctx context.Context) bool {
 }
 
 // operate calls an operation, with the token of op if it has one, unless the
-// pass was canceled before. It stores the token that the operation itself
-// returned, whatever the links around it return.
-func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op underWay) bool {
+// pass is canceled. It stores the token that the operation itself returned,
+// whatever the links around it return.
+func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], op operation) bool {
 	if err := ctx.Err(); err != nil {
 		return s.failed(point, nil, err)
 	}
-	key := s.r.ops.Key(s.req.Resource) // called before the operation starts: without a key its token could not be stored
+	key := s.r.ops.Key(s.req.Resource) // before the operation starts, because storing its token needs the key
 	if key == "" {
 		return s.failed(point, nil, ErrNoKey)
 	}
 	n := s.req.note
-	n.op, n.said = op, saidNothing
+	n.op, n.report = op, reportedNothing
 	s.req.Token = op.token
-	defer s.save(ctx, key) // if runtime.Goexit ends the goroutine: the operation continues
+	defer s.save(ctx, key) // for runtime.Goexit, after which the operation continues in the cloud
 	p, err := h(ctx, s.req)
 	s.req.Token = ""
 	n.linksReturned(p, err)
@@ -283,9 +283,9 @@ func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op un
 		if n.op.token != "" && s.stop.Retry() == classify.Never {
 			s.stop.o.retry = classify.OnChange // the operation is under way, so nothing is final
 		}
-		if op.token != "" && n.op.token != "" && (n.said == saidUnknown || n.said == saidUnderWay) && s.stop.State() == StateFailed {
-			advice := n.said == saidUnknown && !s.req.Errors.Transient(err) && !mistaken(err)
-			s.stop.o.unpolled(op.token, advice)
+		if op.token != "" && n.op.token != "" && (n.report == reportedUnknown || n.report == reportedUnderWay) && s.stop.State() == StateFailed {
+			advice := n.report == reportedUnknown && !s.req.Errors.Transient(err) && !isProgrammingError(err)
+			s.stop.o.setPollFailed(op.token, advice)
 		}
 		return false
 	case lost != nil:
@@ -307,16 +307,15 @@ func (s *step[T]) operate(ctx context.Context, point string, h Handler[T], op un
 
 // save stores the token of the operation, or removes it, if the stored token
 // differs. A second call does nothing.
-func (s *step[T]) save(ctx context.Context, key string) error {
+func (s *sequence[T]) save(ctx context.Context, key string) error {
 	op := s.req.note.op
-	if op == s.kept && !s.unsaved || op.token == "" && s.kept.token == "" {
+	if op == s.stored && !s.unsaved || op.token == "" && s.stored.token == "" {
 		return nil
 	}
-	s.kept, s.unsaved = op, false
-	return s.r.keep(ctx, key, s.req.Resource, op)
+	s.stored, s.unsaved = op, false
+	return s.r.store(ctx, key, s.req.Resource, op)
 }
 
-// join joins two errors; b may be nil.
 func join(a, b error) error {
 	if b == nil {
 		return a
@@ -324,26 +323,26 @@ func join(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// mistaken reports whether err is a fault of the program, not of the cloud.
-func mistaken(err error) bool {
+// isProgrammingError reports whether a mistake in the program caused err.
+func isProgrammingError(err error) bool {
 	return errtree.Any(err, func(e error) bool {
 		_, panicked := e.(*chain.PanicError)
 		return panicked || e == ErrNoProgress || e == ErrNoToken || e == ErrForeignRequest
 	})
 }
 
-func (s *step[T]) generation() int64 { return s.r.ops.Generation(s.req.Resource) }
+func (s *sequence[T]) generation() int64 { return s.r.ops.Generation(s.req.Resource) }
 
 // failed ends the pass with an error.
-func (s *step[T]) failed(point string, link *chain.Link, err error) bool {
+func (s *sequence[T]) failed(point string, link *chain.Link, err error) bool {
 	s.stop = s.r.failed(s.own, s.p, s.req.Resource, failure{point, link, err})
 	return false
 }
 
-// failure is an error that ends a pass, and where it ends it.
+// failure is an error that ends a pass, with its place.
 type failure struct {
 	point string
-	link  *chain.Link // nil: the error is of no link
+	link  *chain.Link // nil: no link returned the error
 	err   error
 }
 

@@ -28,7 +28,7 @@ func TestOrder(t *testing.T) {
 		state    flow.State
 	}{
 		"Apply": {
-			reason: "the owner is asked before the GET, the resource after it, and ready is deferred to the post check",
+			reason: "owner checks run before the GET, checks of the resource after it, and PostCheck before Ready",
 			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
 			state:  flow.StateReady,
 		},
@@ -39,13 +39,13 @@ func TestOrder(t *testing.T) {
 			state:  flow.StateReady,
 		},
 		"InSyncButNotPresent": {
-			reason: "what is not there cannot be in sync",
+			reason: "an absent resource cannot be in sync",
 			seen:   flow.Observation{InSync: true},
 			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"Delete": {
-			reason:   "a deletion asks EntryCheck and its own checks, and DeleteCheck sees the resource as Get read it",
+			reason:   "a deletion runs EntryCheck, and DeleteCheck sees the resource as Get read it",
 			deleting: true,
 			want:     []string{"Pass", "EntryCheck", "owner", "Get", "get", "DeleteCheck", "Delete", "delete"},
 			state:    flow.StateGone,
@@ -61,7 +61,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A block at a point stops everything behind it.
+// No later point runs after a block.
 func TestBlock(t *testing.T) {
 	no := checks.Block("NotYet", "wait for it", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute), checks.WithRetry(classify.Fast))
 	cases := map[string]struct {
@@ -73,36 +73,36 @@ func TestBlock(t *testing.T) {
 	}{
 		"OwnerCheck": {
 			reason: "an owner check spares the GET",
-			extend: func(e *ext) { e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("no", no, nil)) },
+			extend: func(e *ext) { e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("no", no, nil)) },
 			want:   []string{"owner"},
 			point:  flow.PointOwnerCheck,
 		},
 		"EntryCheck": {
 			reason: "an entry check spares even the read of the owner",
-			extend: func(e *ext) { e.EntryCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			extend: func(e *ext) { e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			point:  flow.PointEntryCheck,
 		},
 		"EntryCheckDeleting": {
 			reason:   "an entry check runs before a deletion, too",
-			extend:   func(e *ext) { e.EntryCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			extend:   func(e *ext) { e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			deleting: true,
 			point:    flow.PointEntryCheck,
 		},
 		"PreCheck": {
 			reason: "a pre check spares the PUT",
-			extend: func(e *ext) { e.PreCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			extend: func(e *ext) { e.PreCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			want:   []string{"owner", "get"},
 			point:  flow.PointPreCheck,
 		},
 		"PostCheck": {
-			reason: "a post check defers ready",
-			extend: func(e *ext) { e.PostCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			reason: "a post check defers Ready",
+			extend: func(e *ext) { e.PostCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			want:   []string{"owner", "get", "apply"},
 			point:  flow.PointPostCheck,
 		},
 		"DeleteCheck": {
 			reason:   "a delete check spares the DELETE",
-			extend:   func(e *ext) { e.DeleteCheck = chain.New(says[*checks.Request[*pool]]("no", no, nil)) },
+			extend:   func(e *ext) { e.DeleteCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			deleting: true,
 			want:     []string{"owner", "get"},
 			point:    flow.PointDeleteCheck,
@@ -114,18 +114,18 @@ func TestBlock(t *testing.T) {
 			tc.extend(&e)
 			out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
 			mustEqual(t, tc.reason, tc.want, c.take())
-			mustEqual(t, "a block says all that its result says", came{
+			mustEqual(t, "the outcome has every field of the block", fields{
 				State: flow.StateBlocked, Point: tc.point, Link: "no", Reason: "NotYet", Message: "wait for it", Severity: classify.Warning,
 				Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 7,
-			}, cameTo(out))
+			}, fieldsOf(out))
 			if out.Err() != nil {
-				t.Errorf("a block is no error, and is %v", out.Err())
+				t.Errorf("a block has the error %v", out.Err())
 			}
 		})
 	}
 }
 
-// Whatever the point, an error is classified, and the link that gave it is named.
+// An error of any point is classified, and names its link.
 func TestErrors(t *testing.T) {
 	throttled := response(http.StatusTooManyRequests, "TooManyRequests", "Retry-After", "17")
 	rules := classify.Table{{Name: "throttled", Code: "TooManyRequests", Retry: classify.Fast}}.Chain()
@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 	fail := func(set func(*cloud, *ops, *ext)) func(*cloud, *ops, *ext) {
 		return func(c *cloud, o *ops, e *ext) { failing(e); set(c, o, e) }
 	}
-	resource := says[*checks.Request[*pool]]("cannot tell", checks.Result{}, throttled)
+	resource := returns[*checks.Request[*pool]]("quota", checks.Result{}, throttled)
 	progress := func(_ context.Context, _ *request, _ chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 		return flow.Progress{}, throttled
 	}
@@ -145,27 +145,27 @@ func TestErrors(t *testing.T) {
 		deleting bool
 		want     place
 	}{
-		"Pass": {"the lock could not be had", fail(func(_ *cloud, _ *ops, e *ext) {
+		"Pass": {"the lock was not free", fail(func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = chain.New(chain.Named("lock", chain.Before[*pool, flow.Outcome](func(context.Context, *pool) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointPass, "lock"}},
-		"AfterPass": {"what failed behind the pass is a failure, whatever the pass came to", fail(func(_ *cloud, _ *ops, e *ext) {
+		"AfterPass": {"an error after the pass replaces its outcome", fail(func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = chain.New(chain.Named("unlock", chain.After(func(context.Context, *pool, flow.Outcome) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointPass, "unlock"}},
 		"Owner": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"OwnerCheck": {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("cannot tell", checks.Result{}, throttled))
-		}), false, place{flow.StateFailed, flow.PointOwnerCheck, "cannot tell"}},
+		"OwnerCheck": {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) {
+			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("quota", checks.Result{}, throttled))
+		}), false, place{flow.StateFailed, flow.PointOwnerCheck, "quota"}},
 		"Get": {"the GET failed", fail(func(c *cloud, _ *ops, _ *ext) { c.getErr = throttled }), false, place{flow.StateFailed, flow.PointGet, ""}},
 		"GetLink": {"a link around the GET failed", fail(func(_ *cloud, _ *ops, e *ext) {
 			e.Get = chain.New(chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointGet, "cache"}},
-		"PreCheck":       {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "cannot tell"}},
+		"PreCheck":       {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
 		"Apply":          {"the PUT failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), false, place{flow.StateFailed, flow.PointApply, ""}},
-		"ApplyLink":      {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = around1("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
-		"PostCheck":      {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.PostCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPostCheck, "cannot tell"}},
-		"DeleteCheck":    {"a check could not tell", fail(func(_ *cloud, _ *ops, e *ext) { e.DeleteCheck = chain.New(resource) }), true, place{flow.StateFailed, flow.PointDeleteCheck, "cannot tell"}},
+		"ApplyLink":      {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = linkOn("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
+		"PostCheck":      {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PostCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPostCheck, "quota"}},
+		"DeleteCheck":    {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.DeleteCheck = chain.New(resource) }), true, place{flow.StateFailed, flow.PointDeleteCheck, "quota"}},
 		"Delete":         {"the DELETE failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), true, place{flow.StateFailed, flow.PointDelete, ""}},
-		"DeleteLink":     {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = around1("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
+		"DeleteLink":     {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = linkOn("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
 		"OwnerBeforeDel": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), true, place{flow.StateFailed, flow.PointOwner, ""}},
 	}
 	for name, tc := range cases {
@@ -175,10 +175,10 @@ func TestErrors(t *testing.T) {
 			tc.set(c, &o, &e)
 			out := flow.New("Pool", o, e).Reconcile(t.Context(), &pool{generation: 4, deleting: tc.deleting})
 			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustBe(t, "the error is there for errors.Is", throttled, out.Err())
-			mustEqual(t, "the rules of Classify are asked about it", "throttled", out.Rule())
+			mustBe(t, "errors.Is finds the error", throttled, out.Err())
+			mustEqual(t, "a rule of Classify matched", "throttled", out.Rule())
 			delay, again := out.Again()
-			mustEqual(t, "what the server asks for is kept", []any{classify.Fast, 17 * time.Second, 17 * time.Second, true, int64(4)},
+			mustEqual(t, "the outcome has the delay of the server", []any{classify.Fast, 17 * time.Second, 17 * time.Second, true, int64(4)},
 				[]any{out.Retry(), out.After(), delay, again, out.Generation()})
 		})
 	}
@@ -192,43 +192,43 @@ func TestPanics(t *testing.T) {
 		deleting bool
 		want     place
 	}{
-		"Key":        {"without a key a token could not be kept, so nothing is begun", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Deleting":   {"nobody knows which way to go", func(_ *cloud, o *ops, _ *ext) { o.Deleting = func(*pool) bool { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Token":      {"nobody knows whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Generation": {"nobody knows what an operation would be for", func(_ *cloud, o *ops, _ *ext) { o.Generation = func(*pool) int64 { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Key":        {"without a key no token can be stored, so no operation starts", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Deleting":   {"the flow cannot choose between Apply and Delete", func(_ *cloud, o *ops, _ *ext) { o.Deleting = func(*pool) bool { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Token":      {"the flow cannot know whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Generation": {"the flow cannot know the spec of an operation", func(_ *cloud, o *ops, _ *ext) { o.Generation = func(*pool) int64 { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
 		"Owner": {"the owner could not be read", func(_ *cloud, o *ops, _ *ext) {
 			o.Owner = func(context.Context, *pool) (checks.Object, error) { panic(errBoom) }
 		}, false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"Get": {"the GET broke", func(_ *cloud, o *ops, _ *ext) {
+		"Get": {"the GET panicked", func(_ *cloud, o *ops, _ *ext) {
 			o.Get = func(context.Context, *request) (flow.Observation, error) { panic(errBoom) }
 		}, false, place{flow.StateFailed, flow.PointGet, ""}},
-		"Apply":  {"the PUT broke", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
-		"Delete": {"the DELETE broke", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, true, place{flow.StateFailed, flow.PointDelete, ""}},
-		"Check": {"a check broke", func(_ *cloud, _ *ops, e *ext) {
+		"Apply":  {"the PUT panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
+		"Delete": {"the DELETE panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, true, place{flow.StateFailed, flow.PointDelete, ""}},
+		"Check": {"a check panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.PreCheck = chain.New(checks.Check("quota", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic(errBoom) }))
 		}, false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
-		"OwnerCheck": {"a check broke", func(_ *cloud, _ *ops, e *ext) {
+		"OwnerCheck": {"a check panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.OwnerCheck = chain.New(checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) { panic(errBoom) }))
 		}, false, place{flow.StateFailed, flow.PointOwnerCheck, "quota"}},
-		"LinkOnPass": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
+		"LinkOnPass": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = on("lock", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) { panic(errBoom) })
 		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
-		"BehindPass": {"a link broke after everything was done", func(_ *cloud, _ *ops, e *ext) {
+		"AfterPass": {"a link panicked after the pass", func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = on("lock", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
 				_, _ = next(ctx, p)
 				panic(errBoom)
 			})
 		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
-		"DeletingInPass": {"what breaks behind a link is not the link's fault", func(c *cloud, o *ops, e *ext) {
+		"DeletingInPass": {"a panic inside a link is not the link's", func(c *cloud, o *ops, e *ext) {
 			o.Deleting = func(*pool) bool { panic(errBoom) }
 			e.Pass = c.extensions().Pass
 		}, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"LinkOnApply": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
-			e.Apply = around1("quota", func(context.Context, *request, chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		"LinkOnApply": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
+			e.Apply = linkOn("quota", func(context.Context, *request, chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 				panic(errBoom)
 			})
 		}, false, place{flow.StateFailed, flow.PointApply, "quota"}},
-		"LinkOnGet": {"a link broke", func(_ *cloud, _ *ops, e *ext) {
+		"LinkOnGet": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 				panic(errBoom)
 			}))
@@ -237,25 +237,26 @@ func TestPanics(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, e := &cloud{}, ext{}
-			o := c.keeping()
+			o := c.storing()
 			tc.set(c, &o, &e)
-			for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff())}} {
+			for how, opts := range map[string][]flow.Option{"plain": nil, "explained": {flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff())}} {
 				answers := c.answers
 				out := flow.New("Pool", o, e, opts...).Reconcile(t.Context(), &pool{deleting: tc.deleting})
 				c.answers = answers
 				mustEqual(t, how+": "+tc.reason, tc.want, placeOf(out))
-				mustBe(t, how+": an error in a panic is kept", errBoom, out.Err())
+				mustBe(t, how+": errors.Is finds the error in a panic", errBoom, out.Err())
 				var p *chain.PanicError
 				if !errors.As(out.Err(), &p) || len(p.Stack) == 0 || p.Link != tc.want.Link {
 					t.Errorf("%s: the error is %#v, not a panic of link %q with its stack", how, out.Err(), tc.want.Link)
 				}
-				mustEqual(t, how+": a panic is looked at again, slowly", classify.Slow, out.Retry())
+				mustEqual(t, how+": a panic is retried slowly", classify.Slow, out.Retry())
 			}
 		})
 	}
 }
 
-// Nothing is begun for a resource that cannot be identified: it could not be followed.
+// No operation starts for a resource without a key, because no pass could poll
+// it.
 func TestNoKeyNoOperation(t *testing.T) {
 	c := &cloud{}
 	o := c.operations()
@@ -266,7 +267,7 @@ func TestNoKeyNoOperation(t *testing.T) {
 	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
 	o.Key = func(*pool) string { c.add("key"); return "p" }
 	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a pass that starts nothing and keeps nothing needs no key", []string{"owner", "get"}, c.take())
+	mustEqual(t, "a pass that starts and stores no operation needs no key", []string{"owner", "get"}, c.take())
 }
 
 func TestPresence(t *testing.T) {
@@ -278,17 +279,17 @@ func TestPresence(t *testing.T) {
 		token  string
 		want   seen
 	}{
-		"Unknown": {"Get may leave it open", flow.Observation{}, false, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
+		"Unknown": {"Get may leave the presence unknown", flow.Observation{}, false, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
 		"Absent":  {"the resource is present after Apply", flow.Observation{Presence: checks.Absent}, false, "", seen{"PreCheck": checks.Absent, "PostCheck": checks.Present}},
-		"Present": {"checks see what Get saw", flow.Observation{Presence: checks.Present}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
-		"InSync":  {"without Apply, PreCheck is not asked, and Get alone reports the presence", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PostCheck": checks.Present}},
-		"NoGet":   {"without Get nothing is known before Apply", flow.Observation{}, true, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
+		"Present": {"checks see the presence that Get found", flow.Observation{Presence: checks.Present}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
+		"InSync":  {"without Apply, PreCheck does not run, and only Get reports the presence", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PostCheck": checks.Present}},
+		"NoGet":   {"without Get the presence before Apply is unknown", flow.Observation{}, true, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
 		"Polling": {"a polled resource is present", flow.Observation{Presence: checks.Absent}, false, "t1", seen{"PostCheck": checks.Present}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{}
-			o, got := c.keeping(), seen{}
+			o, got := c.storing(), seen{}
 			o.Get = func(context.Context, *request) (flow.Observation, error) { return tc.seen, nil }
 			if tc.noGet {
 				o.Get = nil
@@ -301,12 +302,13 @@ func TestPresence(t *testing.T) {
 			}
 			out := flow.New("Pool", o, ext{PreCheck: look("PreCheck"), PostCheck: look("PostCheck")}).Reconcile(t.Context(), &pool{token: tc.token})
 			mustEqual(t, tc.reason, tc.want, got)
-			mustEqual(t, tc.reason, ready, cameTo(out))
+			mustEqual(t, tc.reason, ready, fieldsOf(out))
 		})
 	}
 }
 
-// Checks see the words of the kind's cloud, and at PostCheck that Apply has succeeded.
+// Checks use the words of the kind's cloud. At PostCheck they know that Apply
+// has succeeded.
 func TestChecksOfStates(t *testing.T) {
 	words := checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}}
 	state := ""
@@ -320,11 +322,11 @@ func TestChecksOfStates(t *testing.T) {
 	}{
 		"Good":       {"a good state becomes Ready", "READY", ext{PreCheck: check, PostCheck: check}, false, "ready"},
 		"Broken":     {"a resource that failed may be applied again", "BROKEN", ext{PreCheck: check}, false, "ready"},
-		"NotReady":   {"and does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
-		"Busy":       {"a busy one is not applied", "PATCHING", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
-		"Azure":      {"Azure's words mean nothing here", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
-		"Deleting":   {"a busy one is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
-		"DeleteGood": {"one that failed is", "BROKEN", ext{DeleteCheck: check}, true, "gone"},
+		"NotReady":   {"a resource that failed does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
+		"Busy":       {"a busy resource is not applied", "PATCHING", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
+		"Azure":      {"Azure's words are not valid in this cloud", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
+		"Deleting":   {"a busy resource is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
+		"DeleteGood": {"a resource that failed is deleted", "BROKEN", ext{DeleteCheck: check}, true, "gone"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -339,7 +341,7 @@ func TestChecksOfStates(t *testing.T) {
 	}
 }
 
-// A post check that blocks is asked again, and the resource is not applied again.
+// A post check that blocks runs again in the next pass, and Apply does not.
 func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 	c := &cloud{}
 	o := c.operations()
@@ -360,8 +362,8 @@ func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 		approved = i == 3
 		states = append(states, r.Reconcile(t.Context(), &pool{}).State())
 	}
-	mustEqual(t, "it is ready once it is approved", []flow.State{flow.StateBlocked, flow.StateBlocked, flow.StateBlocked, flow.StateReady}, states)
-	mustEqual(t, "one PUT is enough", []string{"owner", "get", "apply", "owner", "get", "owner", "get", "owner", "get"}, c.take())
+	mustEqual(t, "the resource is Ready once it is approved", []flow.State{flow.StateBlocked, flow.StateBlocked, flow.StateBlocked, flow.StateReady}, states)
+	mustEqual(t, "there is one PUT", []string{"owner", "get", "apply", "owner", "get", "owner", "get", "owner", "get"}, c.take())
 }
 
 func TestOwner(t *testing.T) {
@@ -371,7 +373,7 @@ func TestOwner(t *testing.T) {
 	resolve := func(o checks.Object, err error) checks.Resolver {
 		return func(_ context.Context, ref checks.Ref) (checks.Object, error) {
 			if ref != byID.Ref {
-				return checks.Object{}, errors.New("asked for another one")
+				return checks.Object{}, errors.New("the resolver got another reference")
 			}
 			return o, err
 		}
@@ -384,18 +386,18 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"Found":             {"the resolver is for those that were not found", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
-		"ByID":              {"an owner of which only the ID is known is looked for", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
-		"ByIDNoResolver":    {"without a resolver it stays what it is", byID, nil, place{State: flow.StateReady}, byID, nil},
-		"ByIDUnknown":       {"an owner that nobody knows stays what it is", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"NamedMissing":      {"one that has a name, too, was looked for by that", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
-		"ByIDNothing":       {"whatever the resolver says of what it does not know", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
-		"ByIDWithValue":     {"one that is there need not be looked for", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
-		"ByIDFails":         {"that it could not be found out is an error", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"ByIDPanics":        {"a panic is an error", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"Missing":           {"an owner that was not found is not looked for again", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
-		"TypedNil":          {"a nil pointer is not found, and no panic", checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil},
-		"ReadyForOlderSpec": {"ready for an older spec is not ready", checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil},
+		"Found":             {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
+		"ByID":              {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDNoResolver":    {"without a resolver the owner has only its ID", byID, nil, place{State: flow.StateReady}, byID, nil},
+		"ByIDUnknown":       {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"NamedMissing":      {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
+		"ByIDNothing":       {"the zero result of a resolver does not replace the owner", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
+		"ByIDWithValue":     {"an owner with a value needs no resolver", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
+		"ByIDFails":         {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDPanics":        {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"Missing":           {"the resolver does not look for an owner that was not found", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
+		"TypedNil":          {"a nil pointer counts as not found", checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil},
+		"ReadyForOlderSpec": {"an owner that was ready for an older spec is not ready", checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -414,21 +416,21 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// An owner that is gone, or going, does not hold up a deletion; a check about the resource does.
+// An owner that is gone or being deleted does not block a deletion.
 func TestOwnerNeverBlocksDelete(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		owner  checks.Object
 	}{
-		"NotFound": {"it was deleted first", checks.Object{Ref: fleet}},
-		"None":     {"there never was one", checks.Object{}},
-		"Deleting": {"it waits for us", checks.Object{Ref: fleet, Value: &pool{}, Deleting: true}},
+		"NotFound": {"the owner was deleted first", checks.Object{Ref: fleet}},
+		"None":     {"the resource has no owner", checks.Object{}},
+		"Deleting": {"the owner waits for this resource", checks.Object{Ref: fleet, Value: &pool{}, Deleting: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{owner: tc.owner}
 			out := flow.New("Pool", c.operations(), ext{
-				OwnerCheck:  chain.New(says[*checks.OwnerRequest]("never asked", checks.Block("No", ""), nil)),
+				OwnerCheck:  chain.New(returns[*checks.OwnerRequest]("never called", checks.Block("No", ""), nil)),
 				DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady(), checks.OwnerIs("age", func(*pool) string { return "too old" }))),
 			}).Reconcile(t.Context(), &pool{deleting: true})
 			mustEqual(t, tc.reason, place{State: flow.StateGone}, placeOf(out))
@@ -436,7 +438,8 @@ func TestOwnerNeverBlocksDelete(t *testing.T) {
 	}
 }
 
-// Delete checks see the resource as Get saw it. Without them a deletion needs no Get.
+// Delete checks see the resource as Get read it. Without them a deletion needs
+// no Get.
 func TestGetBeforeDeleteCheck(t *testing.T) {
 	var got []checks.Presence
 	look := chain.New(checks.Check("look", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
@@ -453,32 +456,33 @@ func TestGetBeforeDeleteCheck(t *testing.T) {
 		calls  []string
 		seen   []checks.Presence
 	}{
-		"Seen":      {"what Get saw is in the request", ext{DeleteCheck: look}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
+		"Seen":      {"the request has the presence that Get found", ext{DeleteCheck: look}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
 		"NoGet":     {"without Get the presence is unknown", ext{DeleteCheck: look}, true, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, []checks.Presence{checks.PresenceUnknown}},
 		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
 		"Both":      {"one check sees the resource", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady())).Extend(look)}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
-		"AllBoth":   {"one check of a group sees it", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, nil},
-		"NoChecks":  {"nothing asks what Get saw", ext{}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
-		"Fails":     {"what could not be read is not deleted unchecked", ext{DeleteCheck: look}, false, errBoom, "", place{flow.StateFailed, flow.PointGet, ""}, []string{"owner", "get"}, nil},
+		"AllBoth":   {"one check of a group sees the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, nil},
+		"NoChecks":  {"no check needs Get", ext{}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
+		"Fails":     {"a failed Get ends the pass before the checks", ext{DeleteCheck: look}, false, errBoom, "", place{flow.StateFailed, flow.PointGet, ""}, []string{"owner", "get"}, nil},
 		"Polled":    {"a deletion under way is polled at once", ext{DeleteCheck: look}, false, nil, "delete:d", place{State: flow.StateGone}, []string{"owner", "delete d"}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got = nil
 			c := &cloud{seen: flow.Observation{Presence: checks.Present}, getErr: tc.getErr}
-			o := c.keeping()
+			o := c.storing()
 			if tc.noGet {
 				o.Get = nil
 			}
 			out := flow.New("Pool", o, tc.ext).Reconcile(t.Context(), &pool{deleting: true, token: tc.token})
 			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustEqual(t, tc.reason, tc.calls, without(c.take(), "keep "))
+			mustEqual(t, tc.reason, tc.calls, without(c.take(), "store "))
 			mustEqual(t, tc.reason, tc.seen, got)
 		})
 	}
 }
 
-// The error of a check is not taken for a block: its condition names the check and the cause.
+// The error of a check is not a block. Its condition names the check and the
+// cause.
 func TestErrorsOfChecks(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	cases := map[string]struct {
@@ -487,15 +491,15 @@ func TestErrorsOfChecks(t *testing.T) {
 		err             error
 		code, condition string
 	}{
-		"Plain":   {"without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
-		"Code":    {"with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
+		"Plain":   {"an error without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
+		"Code":    {"an error with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
 		"Status":  {"a status is no code", "LiveState", response(http.StatusTooManyRequests, ""), "CheckFailed", "check LiveState failed: the service gave no message (HTTP 429 Too Many Requests)"},
 		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1978] + "... (3,022 bytes more)"},
-		"LongOne": {"names are, too", long, errBoom, "CheckFailed", "check " + long[:178] + "... (4,822 bytes more) failed: boom"},
+		"LongOne": {"names are bounded", long, errBoom, "CheckFailed", "check " + long[:178] + "... (4,822 bytes more) failed: boom"},
 	}
 	for name, tc := range cases {
-		owners := chain.New(says[*checks.OwnerRequest](tc.name, checks.Result{}, tc.err))
-		resources := chain.New(says[*checks.Request[*pool]](tc.name, checks.Result{}, tc.err))
+		owners := chain.New(returns[*checks.OwnerRequest](tc.name, checks.Result{}, tc.err))
+		resources := chain.New(returns[*checks.Request[*pool]](tc.name, checks.Result{}, tc.err))
 		for point, e := range map[string]ext{
 			flow.PointOwnerCheck: {OwnerCheck: owners}, flow.PointPreCheck: {PreCheck: resources},
 			flow.PointPostCheck: {PostCheck: resources}, flow.PointDeleteCheck: {DeleteCheck: resources},
@@ -514,11 +518,12 @@ func TestErrorsOfChecks(t *testing.T) {
 			cancel()
 			return checks.Result{}, ctx.Err()
 		}))}).Reconcile(ctx, &pool{})
-		mustEqual(t, "no check failed when the pass was canceled", flow.StateCanceled, out.State())
+		mustEqual(t, "a canceled check has not failed", flow.StateCanceled, out.State())
 	})
 }
 
-// On the way to deletion no error waits for a change of the spec: nobody is going to change it.
+// No error of a deletion waits for a change of the spec, because no user
+// changes the spec of a deleted resource.
 func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
 	hopeless := classify.Table{{Code: "Hopeless", Retry: classify.OnChange}}.Chain()
 	err := response(http.StatusBadRequest, "Hopeless")
@@ -527,12 +532,12 @@ func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
 		reason string
 		set    func(*cloud, *ext)
 	}{
-		"Pass":  {"before the flow began", func(_ *cloud, e *ext) { e.Pass = before }},
-		"Owner": {"looking for the owner", func(c *cloud, _ *ext) { c.ownerErr = err }},
-		"DeleteCheck": {"in a check", func(_ *cloud, e *ext) {
-			e.DeleteCheck = chain.New(says[*checks.Request[*pool]]("c", checks.Result{}, err))
+		"Pass":  {"an error on Pass", func(_ *cloud, e *ext) { e.Pass = before }},
+		"Owner": {"an error of Owner", func(c *cloud, _ *ext) { c.ownerErr = err }},
+		"DeleteCheck": {"an error of a check", func(_ *cloud, e *ext) {
+			e.DeleteCheck = chain.New(returns[*checks.Request[*pool]]("c", checks.Result{}, err))
 		}},
-		"Delete": {"in the DELETE", func(c *cloud, _ *ext) { c.answers = []answer{{err: err}} }},
+		"Delete": {"an error of the DELETE", func(c *cloud, _ *ext) { c.answers = []answer{{err: err}} }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -540,10 +545,10 @@ func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
 			tc.set(c, &e)
 			out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{deleting: true})
 			mustEqual(t, tc.reason, []any{flow.StateFailed, classify.VerySlow, classify.Warning}, []any{out.State(), out.Retry(), out.Severity()})
-			mustEqual(t, "so it is not given up", "Reconciling", out.Conditions()[1].Type)
+			mustEqual(t, "the deletion is retried", "Reconciling", out.Conditions()[1].Type)
 
 			out = flow.New("Pool", c.operations(), ext{Classify: hopeless, Pass: before}).Reconcile(t.Context(), &pool{})
-			mustEqual(t, "the same error otherwise waits for the spec", classify.OnChange, out.Retry())
+			mustEqual(t, "the same error of a PUT waits for the spec", classify.OnChange, out.Retry())
 		})
 	}
 }
@@ -555,23 +560,23 @@ func TestDelete(t *testing.T) {
 		want   []string // calls of each pass, "|" between passes
 		states []flow.State
 	}{
-		"AtOnce":       {"what is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "get", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
-		"Nil":          {"nothing is to be removed", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
-		"NilWithToken": {"a deletion that was begun when there was a Delete cannot be followed any more", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `keep "" for 0`}, []flow.State{flow.StateGone}},
-		"Polled": {"a deletion that was begun is polled, and its checks are not asked again", func(c *cloud, _ *ops, _ *pool) {
+		"AtOnce":       {"a resource that is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "get", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
+		"Nil":          {"without Delete there is nothing to remove", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
+		"NilWithToken": {"without Delete, the token of an earlier Delete is dropped", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `store "" for 0`}, []flow.State{flow.StateGone}},
+		"Polled": {"a deletion under way is polled, and its checks do not run again", func(c *cloud, _ *ops, _ *pool) {
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}, {progress: flow.InProgress("d2", 0)}, {}}
 			c.answers[2].progress = flow.Done()
-		}, []string{"owner", "get", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "delete:d2" for 0`, "|", "owner", "delete d2", `keep "" for 0`},
+		}, []string{"owner", "get", "DeleteCheck", "delete", `store "delete:d1" for 0`, "|", "owner", "delete d1", `store "delete:d2" for 0`, "|", "owner", "delete d2", `store "" for 0`},
 			[]flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}},
-		"ApplyTokenDropped": {"what is being applied does not matter any more", func(c *cloud, _ *ops, p *pool) {
+		"ApplyTokenDropped": {"a deletion replaces the operation of Apply", func(c *cloud, _ *ops, p *pool) {
 			p.token = "a1"
 			c.answers = []answer{{progress: flow.InProgress("d1", 0)}}
-		}, []string{"owner", "get", "DeleteCheck", "delete", `keep "delete:d1" for 0`, "|", "owner", "delete d1", `keep "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
+		}, []string{"owner", "get", "DeleteCheck", "delete", `store "delete:d1" for 0`, "|", "owner", "delete d1", `store "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{}, &pool{deleting: true}
-			o := c.keeping()
+			o := c.storing()
 			tc.set(c, &o, p)
 			r := flow.New("Pool", o, ext{DeleteCheck: c.extensions().DeleteCheck})
 			var states []flow.State
@@ -587,12 +592,13 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// A deletion that somebody took back is none: the resource is applied, and what was kept of the DELETE is dropped.
+// If a user takes a deletion back, the flow applies the resource and drops the
+// token of the DELETE.
 func TestDeletionTakenBack(t *testing.T) {
 	c := &cloud{}
-	out := flow.New("Pool", c.keeping(), ext{}).Reconcile(t.Context(), &pool{token: "delete:d1"})
-	mustEqual(t, "Apply is not asked about a DELETE", []string{"owner", "get", "apply", `keep "" for 0`}, c.take())
-	mustEqual(t, "and it is ready", ready, cameTo(out))
+	out := flow.New("Pool", c.storing(), ext{}).Reconcile(t.Context(), &pool{token: "delete:d1"})
+	mustEqual(t, "Apply does not get the token of the DELETE", []string{"owner", "get", "apply", `store "" for 0`}, c.take())
+	mustEqual(t, "the resource is Ready", ready, fieldsOf(out))
 }
 
 func TestCanceled(t *testing.T) {
@@ -605,16 +611,16 @@ func TestCanceled(t *testing.T) {
 		set    func(o *ops, e *ext, cancel context.CancelFunc)
 		want   place
 	}{
-		"WhileApplying": {"the pass was called off", func(o *ops, _ *ext, cancel context.CancelFunc) {
+		"WhileApplying": {"the pass was canceled", func(o *ops, _ *ext, cancel context.CancelFunc) {
 			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) { cancel(); return ends(ctx, req) }
 		}, place{flow.StateCanceled, flow.PointApply, ""}},
-		"BeforeGet": {"no operation is called any more", func(_ *ops, e *ext, cancel context.CancelFunc) {
+		"BeforeGet": {"no operation starts after a cancellation", func(_ *ops, e *ext, cancel context.CancelFunc) {
 			e.OwnerCheck = chain.New(checks.Check("slow", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
 				cancel()
 				return checks.Proceed(), nil
 			}))
 		}, place{flow.StateCanceled, flow.PointGet, ""}},
-		"BeforeApply": {"no operation is called any more", func(_ *ops, e *ext, cancel context.CancelFunc) {
+		"BeforeApply": {"no operation starts after a cancellation", func(_ *ops, e *ext, cancel context.CancelFunc) {
 			e.PreCheck = chain.New(checks.Check("slow", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
 				cancel()
 				return checks.Proceed(), nil
@@ -624,11 +630,11 @@ func TestCanceled(t *testing.T) {
 			o.Apply = ends
 			e.Pass = chain.New(chain.Deadline(time.Millisecond, on("work", through).Then))
 		}, place{flow.StateFailed, flow.PointApply, ""}},
-		"DeadlineOnApply": {"so it is at Apply, and the link is named", func(o *ops, e *ext, _ context.CancelFunc) {
+		"DeadlineOnApply": {"a deadline on Apply is a failure, too", func(o *ops, e *ext, _ context.CancelFunc) {
 			o.Apply = ends
 			e.Apply = chain.New(chain.Deadline(time.Millisecond, chain.Named("put", func(next chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] { return next })))
 		}, place{flow.StateFailed, flow.PointApply, ""}},
-		"LinkCancels": {"a cancellation of a link's own is not that of the pass", func(o *ops, e *ext, _ context.CancelFunc) {
+		"LinkCancels": {"a cancellation by a link does not cancel the pass", func(o *ops, e *ext, _ context.CancelFunc) {
 			o.Apply = ends
 			e.Pass = on("impatient", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
 				ctx, cancel := context.WithCancel(ctx)
@@ -636,7 +642,7 @@ func TestCanceled(t *testing.T) {
 				return next(ctx, p)
 			})
 		}, place{flow.StateFailed, flow.PointGet, ""}},
-		"CanceledOfAnother": {"an error that says canceled is a failure while the pass goes on", func(o *ops, _ *ext, _ context.CancelFunc) {
+		"CanceledOfAnother": {"an error with the text canceled is a failure of the pass", func(o *ops, _ *ext, _ context.CancelFunc) {
 			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, context.Canceled }
 		}, place{flow.StateFailed, flow.PointApply, ""}},
 	}
@@ -651,10 +657,10 @@ func TestCanceled(t *testing.T) {
 				out := flow.New("Pool", o, e).Reconcile(ctx, &pool{})
 				mustEqual(t, tc.reason, tc.want, placeOf(out))
 				if canceled := out.State() == flow.StateCanceled; canceled != (out.Conditions() == nil) {
-					t.Errorf("%s: of a canceled pass, and only of one, nothing is written: %v", tc.reason, out.Conditions())
+					t.Errorf("%s: only a canceled pass has no conditions: %v", tc.reason, out.Conditions())
 				}
 				if out.Err() == nil {
-					t.Errorf("%s: the error is not kept", tc.reason)
+					t.Errorf("%s: the outcome has no error", tc.reason)
 				}
 			})
 		})
@@ -665,19 +671,20 @@ func through(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcom
 	return next(ctx, p)
 }
 
-// A block that has what it waits for and an error beside it, as All gives, fails and still says what is waited for.
-func TestErrorBesideBlock(t *testing.T) {
+// A check may return a block together with an error, as All does. The pass
+// fails, and lists the awaited objects of the block.
+func TestErrorWithBlock(t *testing.T) {
 	c := &cloud{}
 	out := flow.New("Pool", c.operations(), ext{PreCheck: chain.New(checks.All(
-		says[*checks.Request[*pool]]("quota", checks.Block("NoQuota", "no quota", checks.WithWaitingFor(fleet)), nil),
-		says[*checks.Request[*pool]]("image", checks.Result{}, errBoom),
+		returns[*checks.Request[*pool]]("quota", checks.Block("NoQuota", "no quota", checks.WithWaitingFor(fleet)), nil),
+		returns[*checks.Request[*pool]]("image", checks.Result{}, errBoom),
 	))}).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "the error wins", place{flow.StateFailed, flow.PointPreCheck, "All(quota, image)"}, placeOf(out))
-	mustEqual(t, "what is waited for is not lost", []checks.Ref{fleet}, out.WaitingFor())
-	mustEqual(t, "nor what blocked", "image: boom; and blocked: no quota", out.Err().Error())
+	mustEqual(t, "the outcome has the awaited object", []checks.Ref{fleet}, out.WaitingFor())
+	mustEqual(t, "the error has the text of the block", "image: boom; and blocked: no quota", out.Err().Error())
 }
 
-// What a check cannot see by itself is in its request.
+// The request of a check has the owner, the API version and the resolver.
 func TestRequestOfChecks(t *testing.T) {
 	c, p := &cloud{owner: checks.Object{Ref: fleet}}, &pool{name: "p"}
 	var got []any
@@ -687,7 +694,7 @@ func TestRequestOfChecks(t *testing.T) {
 		return checks.Proceed(), nil
 	}))}, flow.WithAPIVersion("2024-05-01"), flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) { return checks.Object{Ref: ref}, nil }))
 	r.Reconcile(t.Context(), p)
-	mustEqual(t, "the request has what the options say", []any{p, fleet, "2024-05-01", false, fleet, error(nil)}, got, allFields)
+	mustEqual(t, "the request has the values of the options", []any{p, fleet, "2024-05-01", false, fleet, error(nil)}, got, allFields)
 
 	o := c.operations()
 	o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
@@ -698,7 +705,7 @@ func TestRequestOfChecks(t *testing.T) {
 	mustEqual(t, "a check after Apply sees the resource that Apply returned", []any{"fresh"}, got)
 }
 
-// The API version decides which rules hold.
+// Rules match by API version.
 func TestAPIVersionInClassification(t *testing.T) {
 	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
 	e := ext{Classify: classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Chain()}
@@ -727,8 +734,8 @@ func TestAPIVersionOfResources(t *testing.T) {
 		retry                 classify.Retry
 	}{
 		{"a resource of an old version", "2023-05-01", "2023-05-01", classify.VerySlow},
-		{"one of a newer version", "2024-05-01", "2024-05-01", classify.Slow},
-		{"one that does not say", "", "2025-01-01", classify.Slow},
+		{"a resource of a newer version", "2024-05-01", "2024-05-01", classify.Slow},
+		{"a resource without a version", "", "2025-01-01", classify.Slow},
 	} {
 		p := &pool{name: tc.name}
 		mustEqual(t, "classification: "+tc.reason, tc.retry, r.Reconcile(t.Context(), p).Retry())
@@ -745,7 +752,7 @@ func TestAPIVersionOfResources(t *testing.T) {
 	}
 }
 
-// A date in Retry-After is measured by the reconciler's clock.
+// The reconciler's clock turns a date in Retry-After into a delay.
 func TestRetryAfterDate(t *testing.T) {
 	header := http.Header{"Retry-After": {noon.Add(time.Minute).Format(http.TimeFormat)}}
 	c := &cloud{getErr: &azcore.ResponseError{StatusCode: http.StatusServiceUnavailable, RawResponse: &http.Response{Header: header, Body: http.NoBody}}}
@@ -770,8 +777,8 @@ func TestDecisionsAndTokens(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{}, &pool{token: "a", generation: 3, deleting: tc.deleting}
-			e := ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("decides", tc.res, nil))}
-			out := flow.New("Pool", c.keeping(), e).Reconcile(t.Context(), p)
+			e := ext{EntryCheck: chain.New(returns[*checks.Request[*pool]]("decides", tc.res, nil))}
+			out := flow.New("Pool", c.storing(), e).Reconcile(t.Context(), p)
 			mustEqual(t, tc.reason, tc.token, p.token)
 			mustEqual(t, "the outcome has the generation", int64(3), out.Generation())
 			if tc.token != "" {
@@ -788,7 +795,7 @@ func TestErrorBesideBlockForSelf(t *testing.T) {
 		if want {
 			opts = append(opts, checks.WithWaitingForSelf())
 		}
-		e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("approval", checks.Block("Pending", "", opts...), errBoom))}
+		e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("approval", checks.Block("Pending", "", opts...), errBoom))}
 		out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
 		mustEqual(t, name, []any{flow.StateFailed, want}, []any{out.State(), out.WaitsForSelf()})
 	}
@@ -810,7 +817,7 @@ func TestKeyIsCalledIfNeeded(t *testing.T) {
 	}{
 		"Plain":       {"a pass in sync stores nothing", flow.WithoutBackoff(), 0},
 		"Timeout":     {"no resource waits for Ready", flow.WithReadyTimeout(time.Hour), 0},
-		"Observed":    {"an observer that does not ask for the key needs none", flow.WithObserver(&listening{}), 0},
+		"Observed":    {"an observer that does not ask for the key needs none", flow.WithObserver(&recorder{}), 0},
 		"Explanation": {"explanations are stored by key", flow.WithExplanations(1), 2},
 	}
 	for name, tc := range cases {

@@ -9,65 +9,63 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// place is a point of the flow for printing. Its steps are the names of its
-// links, and then its operation.
-type place struct {
+// section is a printed point of the flow. Its steps are the names of its links,
+// and then its operation.
+type section struct {
 	point string
 	steps []string
 }
 
-// placeAt returns a point with its links.
-func placeAt(point string, links []chain.Link) place {
-	p := place{point: point}
+func sectionOf(point string, links []chain.Link) section {
+	p := section{point: point}
 	for _, l := range links {
 		p.steps = append(p.steps, l.String())
 	}
 	return p
 }
 
-// with returns p with its operation, if it is given.
-func (p place) with(operation string, given bool) place {
+func (p section) with(operation string, given bool) section {
 	if given {
 		p.steps = append(p.steps, "["+operation+"]")
 	}
 	return p
 }
 
-// plan returns the flow in the order in which it runs: first the points that
-// both kinds of pass share, then the points of each kind.
-func (r *Reconciler[T]) plan() (both, applying, deleting []place, errors place) {
+// plan returns the points in the order in which they run: the points of every
+// pass, and then the points of an applying and of a deleting pass.
+func (r *Reconciler[T]) plan() (both, applying, deleting []section, errors section) {
 	e, o := &r.ext, &r.ops
-	get := placeAt(PointGet, e.Get.Links()).with("get", o.Get != nil)
-	both = []place{
-		placeAt(PointPass, e.Pass.Links()),
-		placeAt(PointEntryCheck, e.EntryCheck.Links()),
-		placeAt(PointOwner, nil).with("resolve", o.Owner != nil),
+	get := sectionOf(PointGet, e.Get.Links()).with("get", o.Get != nil)
+	both = []section{
+		sectionOf(PointPass, e.Pass.Links()),
+		sectionOf(PointEntryCheck, e.EntryCheck.Links()),
+		sectionOf(PointOwner, nil).with("resolve", o.Owner != nil),
 	}
-	applying = []place{
-		placeAt(PointOwnerCheck, e.OwnerCheck.Links()),
+	applying = []section{
+		sectionOf(PointOwnerCheck, e.OwnerCheck.Links()),
 		get,
-		placeAt(PointPreCheck, e.PreCheck.Links()),
-		placeAt(PointApply, e.Apply.Links()).with("apply", true),
-		placeAt(PointPostCheck, e.PostCheck.Links()),
+		sectionOf(PointPreCheck, e.PreCheck.Links()),
+		sectionOf(PointApply, e.Apply.Links()).with("apply", true),
+		sectionOf(PointPostCheck, e.PostCheck.Links()),
 	}
 	if r.deleteGets {
 		deleting = append(deleting, get)
 	}
 	deleting = append(deleting,
-		placeAt(PointDeleteCheck, e.DeleteCheck.Links()),
-		placeAt(PointDelete, e.Delete.Links()).with("delete", o.Delete != nil))
-	return both, applying, deleting, placeAt(PointClassify, e.Classify.Links()).with("default", true)
+		sectionOf(PointDeleteCheck, e.DeleteCheck.Links()),
+		sectionOf(PointDelete, e.Delete.Links()).with("delete", o.Delete != nil))
+	return both, applying, deleting, sectionOf(PointClassify, e.Classify.Links()).with("default", true)
 }
 
-// String prints the whole flow, point by point and link by link, in the order
-// in which it runs. An operation is in brackets. A point without links and
+// String returns the whole flow, point by point and link by link, in the order
+// in which they run. An operation is in brackets. A point without links and
 // without an operation shows "-".
 func (r *Reconciler[T]) String() string {
 	both, applying, deleting, errors := r.plan()
 	var b strings.Builder
-	lines := func(title string, places ...place) {
+	lines := func(title string, sections ...section) {
 		b.WriteString(title + "\n")
-		for _, p := range places {
+		for _, p := range sections {
 			fmt.Fprintf(&b, "  %-11s  %s\n", p.point, cmp.Or(strings.Join(p.steps, " -> "), "-"))
 		}
 	}
@@ -82,30 +80,29 @@ func (r *Reconciler[T]) String() string {
 	return b.String()
 }
 
-// Mermaid draws the whole flow as a Mermaid flowchart. It leaves out points
+// Mermaid returns the whole flow as a Mermaid flowchart. It leaves out points
 // without links and without an operation.
 func (r *Reconciler[T]) Mermaid() string {
 	both, applying, deleting, errors := r.plan()
 	d := drawing{}
 	d.line("flowchart TD")
 	d.line(`  begin(["%s"])`, r.name)
-	from := d.places("begin -->", both...)
+	from := d.sections("begin -->", both...)
 	if r.ops.Deleting != nil {
 		d.line(`  deleting{"being deleted?"}`)
 		d.line("  " + from + " deleting")
 		d.line(`  gone(["Gone"])`)
-		d.line("  " + d.places("deleting -->|yes|", deleting...) + " gone")
+		d.line("  " + d.sections("deleting -->|yes|", deleting...) + " gone")
 		from = "deleting -->|no|"
 	}
-	from = d.places(from, applying...)
+	from = d.sections(from, applying...)
 	d.line(`  ready(["Ready"])`)
 	d.line("  " + from + " ready")
 	d.line(`  error(["an error of any point"])`)
-	d.places("error -->", errors)
+	d.sections("error -->", errors)
 	return d.b.String()
 }
 
-// drawing builds a Mermaid flowchart.
 type drawing struct {
 	b strings.Builder
 	n int // the number of nodes so far
@@ -124,10 +121,10 @@ func (d *drawing) line(format string, texts ...any) {
 	fmt.Fprintf(&d.b, format+"\n", texts...)
 }
 
-// places draws places. from is the beginning of the edge to the first one. places returns the beginning
+// sections draws sections. from is the start of the edge to the first section. It returns the start
 // of an edge from the last one.
-func (d *drawing) places(from string, places ...place) string {
-	for _, p := range places {
+func (d *drawing) sections(from string, sections ...section) string {
+	for _, p := range sections {
 		if len(p.steps) == 0 {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 func TestString(t *testing.T) {
 	c := &cloud{}
 	full := c.extensions()
-	full.PreCheck = full.PreCheck.Append(says[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
+	full.PreCheck = full.PreCheck.Append(returns[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
 	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}}.Chain()
 	noDelete, noGet := c.operations(), c.operations()
 	noDelete.Delete = nil
@@ -45,7 +45,7 @@ func TestString(t *testing.T) {
 			"  Gone",
 			"errors of every point",
 			"  Classify     Table(1 rule) -> [default]")},
-		"Empty": {"points at which nothing happens are there, so that one sees where to put something", noDelete, ext{}, lines(
+		"Empty": {"points without links and operations are listed, too", noDelete, ext{}, lines(
 			"Pool",
 			"  Pass         -",
 			"  EntryCheck   -",
@@ -62,7 +62,7 @@ func TestString(t *testing.T) {
 			"  Gone",
 			"errors of every point",
 			"  Classify     [default]")},
-		"Least": {"what cannot be deleted has no deletion", noGet, ext{}, lines(
+		"Least": {"without Deleting there is no deletion", noGet, ext{}, lines(
 			"Pool",
 			"  Pass         -",
 			"  EntryCheck   -",
@@ -92,7 +92,7 @@ func TestMermaid(t *testing.T) {
 		ext    ext
 		want   string
 	}{
-		"Deleting": {"both ways through the flow", c.operations(), ext{Get: all.Get, DeleteCheck: all.DeleteCheck}, lines(
+		"Deleting": {"a pass that applies and a pass that deletes", c.operations(), ext{Get: all.Get, DeleteCheck: all.DeleteCheck}, lines(
 			`flowchart TD`,
 			`  begin(["Pool"])`,
 			`  subgraph p0 ["Owner"]`,
@@ -134,7 +134,7 @@ func TestMermaid(t *testing.T) {
 			`    n8["[default]"]`,
 			`  end`,
 			`  error --> n8`)},
-		"Straight": {"one way if nothing is ever deleted", noDelete, ext{Pass: all.Pass}, lines(
+		"Straight": {"without Deleting there is only one path", noDelete, ext{Pass: all.Pass}, lines(
 			`flowchart TD`,
 			`  begin(["Pool"])`,
 			`  subgraph p0 ["Pass"]`,
@@ -162,28 +162,29 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
-// What would end a text, or be taken for markup, is written otherwise.
+// The drawing escapes characters that end a text or start markup.
 func TestMermaidEscapes(t *testing.T) {
 	o := ops{Key: (&cloud{}).operations().Key, Apply: (&cloud{}).operations().Apply}
 	drawing := flow.New("a#b\"c<d>e`f\r\ng&h\\n", o, ext{}).Mermaid()
-	mustEqual(t, "as Mermaid has it", `  begin(["a#35;b#quot;c#lt;d#gt;e#96;f; g#amp;h#92;n"])`, strings.Split(drawing, "\n")[1])
+	mustEqual(t, "the escapes of Mermaid", `  begin(["a#35;b#quot;c#lt;d#gt;e#96;f; g#amp;h#92;n"])`, strings.Split(drawing, "\n")[1])
 }
 
-// The lines that a drawing may consist of.
+// The lines that a drawing may have.
 var (
 	mermaidLine = regexp.MustCompile(`^(flowchart TD|  +[a-z]+\d*(\[|\{|\(\[)"[^"<>\x60\r\n]*"(\]|\}|\]\))|  subgraph p\d+ \["[^"<>\x60\r\n]*"\]|  end| +[a-z]+\d* -->(\|(yes|no)\|)? [a-z]+\d*)$`)
 	mermaidEdge = regexp.MustCompile(`^ +([a-z]+\d*) -->(?:\|\w+\|)? ([a-z]+\d*)$`)
 	mermaidNode = regexp.MustCompile(`^ +([a-z]+\d*)[\[({]`)
 )
 
-// Whatever things are called, the drawing is one: texts are quoted, subgraphs closed, and edges between nodes that are.
+// For every name the drawing is valid: texts are quoted, subgraphs closed, and
+// edges connect nodes.
 func TestMermaidIsWellFormed(t *testing.T) {
 	name := rapid.OneOf(rapid.StringN(1, 20, -1), rapid.SampledFrom([]string{`"]`, "a\nb", "end", "<script>", "`x`", "#quot;", "a-->b", `\"`, "%%", "\r\nend\n"})).Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
 	rapid.Check(t, func(rt *rapid.T) {
 		c := &cloud{}
 		e := ext{}
 		for range rapid.IntRange(0, 3).Draw(rt, "pre checks") {
-			e.PreCheck = e.PreCheck.Append(says[*checks.Request[*pool]](name.Draw(rt, "check"), checks.Proceed(), nil))
+			e.PreCheck = e.PreCheck.Append(returns[*checks.Request[*pool]](name.Draw(rt, "check"), checks.Proceed(), nil))
 		}
 		for range rapid.IntRange(0, 2).Draw(rt, "links on Apply") {
 			e.Apply = e.Apply.Append(noting[*request, flow.Progress](c, name.Draw(rt, "link")))
@@ -213,7 +214,7 @@ func TestMermaidIsWellFormed(t *testing.T) {
 		}
 		for _, line := range strings.Split(drawing, "\n") {
 			if m := mermaidEdge.FindStringSubmatch(line); m != nil && (!nodes[m[1]] || !nodes[m[2]]) {
-				rt.Fatalf("an edge to nowhere: %q in\n%s", line, drawing)
+				rt.Fatalf("an edge to no node: %q in\n%s", line, drawing)
 			}
 		}
 		if open != 0 {

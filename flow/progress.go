@@ -17,13 +17,13 @@ var (
 	ErrNoProgress = errors.New("the zero Progress is not a result: return flow.Done or flow.InProgress")
 	// ErrNoToken: an operation or a link returned InProgress with an empty
 	// token.
-	ErrNoToken = errors.New("in progress without a token: return the poller's resume token, or the operation would be started again")
+	ErrNoToken = errors.New("InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again")
 	// ErrUnderWay: a link returned Done or Skip although the operation inside
 	// it is under way.
-	ErrUnderWay = errors.New("a link said done, but the operation is still under way: return what next returned")
+	ErrUnderWay = errors.New("the link returned Done or Skip, but the operation is under way: return the result of next")
 	// ErrNotDone: a link returned Done although the operation inside it did not
 	// return Done in this pass.
-	ErrNotDone = errors.New("a link said done, but the operation did not: return what next returned, or flow.Skip to leave the operation out on purpose")
+	ErrNotDone = errors.New("the link returned Done, but the operation did not: return the result of next, or flow.Skip to replace the operation")
 )
 
 // Progress reports the state of an operation. [Done], [Finished], [Skip] and
@@ -32,7 +32,7 @@ type Progress struct{ p *progress }
 
 type progress struct {
 	token string        // empty: done
-	after time.Duration // the argument of InProgress; the trace shows a negative one as a mistake
+	after time.Duration // the argument of InProgress; the trace reports a negative one
 	refs  []checks.Ref
 	skips bool
 	why   string        // the argument of Skip
@@ -52,32 +52,32 @@ func Done() Progress { return Progress{p: done} }
 // only after the operation has returned Done or Finished. On Delete it counts
 // as Done.
 //
-// An operation that failed for good returns an error that a rule classifies as
-// [classify.Never].
+// To report a failure that no retry can end, return an error that a rule
+// classifies as [classify.Never].
 func Finished(reason, message string) Progress {
 	return Progress{p: &progress{final: checks.Finished(reason, message)}}
 }
 
-// Skip reports that nothing is left to do, although the operation was not
-// called or did not return [Done]. It is for a link that replaces the
-// operation, or leaves it out on purpose. The pass proceeds as after Done: the
-// resource may become Ready, or Gone. The trace shows why.
+// Skip is the result of a link that replaces the operation, or leaves it out:
+// nothing is left to do, although the operation did not return [Done]. The pass
+// proceeds as after Done, and the resource may become Ready, or Gone. The trace
+// shows why.
 //
 // A link may run a long operation of its own: it returns [InProgress] without
 // calling next, finds its token in [Request.Token] in the next pass, and
-// returns Skip when its operation has succeeded. Skip does not end an operation
-// that the real operation has started: the pass fails with [ErrUnderWay].
+// returns Skip when its operation has succeeded. If the real operation is under
+// way, a Skip fails the pass with [ErrUnderWay].
 func Skip(why string) Progress { return Progress{p: &progress{skips: true, why: why}} }
 
-// InProgress reports that the operation is under way in the cloud. A later pass
-// calls the operation again with token, after the delay that the server set.
-// With a zero delay, the back-off decides. A negative delay counts as zero, and
-// the trace shows it. An empty token is an error ([ErrNoToken]). awaited names
-// objects on which the operation depends: engines also requeue the resource
-// when one of them changes.
+// InProgress reports that the operation is under way in the cloud. The next
+// pass calls the operation with token. An empty token is an error
+// ([ErrNoToken]). after is the delay that the server set; with zero, the
+// back-off sets it. A negative delay counts as zero, and the trace reports it.
+// awaited names objects on which the operation depends: engines also requeue
+// the resource when one of them changes.
 //
-// An operation may return InProgress together with an error, to report that
-// polling failed and the operation did not.
+// An operation may return InProgress together with an error, to report that the
+// poll failed and the operation did not.
 func InProgress(token string, after time.Duration, awaited ...checks.Ref) Progress {
 	return Progress{p: &progress{token: token, after: after, refs: slices.Clone(awaited)}}
 }
@@ -88,7 +88,6 @@ func (p Progress) IsDone() bool { return p.p == done || p.Skipped() || p.get().f
 // WaitingFor returns the awaited objects that [InProgress] was given.
 func (p Progress) WaitingFor() []checks.Ref { return slices.Clone(p.get().refs) }
 
-// get returns the fields of p.
 func (p Progress) get() progress {
 	if p.p == nil {
 		return progress{}
@@ -121,7 +120,6 @@ func (p Progress) Describe() (verdict, reason string) {
 	return chain.VerdictProceed, ""
 }
 
-// inProgress reports whether InProgress made p.
 func (p Progress) inProgress() bool { return p.p != nil && !p.IsDone() }
 
 // FailedError reports that an operation ended without success. [Failed] makes
@@ -133,8 +131,7 @@ type FailedError struct {
 // Error returns the text of the cause.
 func (e *FailedError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the cause; for a FailedError without one,
-// [ErrOperationFailed].
+// Unwrap returns the cause, or [ErrOperationFailed] if Err is nil.
 func (e *FailedError) Unwrap() error {
 	if e == nil || e.Err == nil { // a literal without a cause
 		return ErrOperationFailed
@@ -149,14 +146,14 @@ func (e *FailedError) Unwrap() error {
 //		return flow.Progress{}, flow.Failed(op.Err)
 //	}
 //
-// The flow also finds a FailedError that is wrapped, or joined with other
-// errors. A link may return one for an operation whose state is unknown. If the
-// operation returns [InProgress] with it, the operation is under way and the
-// flow keeps the token.
+// The FailedError may be wrapped, or joined with other errors. A link may
+// return one for an operation whose state is unknown. If the operation returns
+// [InProgress] with it, the operation is under way and the flow keeps the
+// token. A nil err becomes [ErrOperationFailed].
 //
-// Any other error means that the state of the operation is unknown. The flow
-// keeps the token, unless an error reader recognises that the operation has
-// ended ([WithErrors]). A nil err becomes [ErrOperationFailed].
+// After any other error the state of the operation is unknown. The flow keeps
+// the token, unless an error reader recognises that the operation has ended
+// ([WithErrors]).
 func Failed(err error) error {
 	if err == nil {
 		err = ErrOperationFailed
@@ -174,7 +171,7 @@ type WaitError struct {
 // Error returns the text of the cause.
 func (e *WaitError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the cause; for a WaitError without one, [ErrOperationFailed].
+// Unwrap returns the cause, or [ErrOperationFailed] if Err is nil.
 func (e *WaitError) Unwrap() error {
 	if e == nil || e.Err == nil { // a literal without a cause
 		return ErrOperationFailed
@@ -190,7 +187,7 @@ func (e *WaitError) Unwrap() error {
 //	}
 //
 // It changes neither the classification of the error nor its delay. A zero Ref
-// names nothing and is left out. WaitFor returns nil if err is nil.
+// is left out. WaitFor returns nil if err is nil.
 func WaitFor(err error, refs ...checks.Ref) error {
 	if err == nil {
 		return nil
@@ -219,6 +216,6 @@ func awaited(err error) (refs []checks.Ref) {
 	return refs
 }
 
-// ErrOperationFailed is the cause of a [FailedError] that was made without one.
-// Test for it with errors.Is.
+// ErrOperationFailed is the cause of a [FailedError] or a [WaitError] that was
+// made without one. Test for it with errors.Is.
 var ErrOperationFailed = errors.New("the operation has failed")

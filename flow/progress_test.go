@@ -21,10 +21,10 @@ func TestProgress(t *testing.T) {
 		p      flow.Progress
 		want   says
 	}{
-		"Done":       {"what is done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
+		"Done":       {"a Done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
 		"InProgress": {"an operation under way has a token and a delay", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
-		"Negative":   {"a negative delay is none", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
-		"Finished":   {"what is finished is done", flow.Finished("Denied", "the region is closed"), says{Done: true, Verdict: "finish Denied"}},
+		"Negative":   {"a negative delay counts as zero", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
+		"Finished":   {"a Finished is done", flow.Finished("Denied", "the region is closed"), says{Done: true, Verdict: "finish Denied"}},
 		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{Verdict: "wait InProgress"}},
 		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{Verdict: "proceed"}},
 	}
@@ -36,8 +36,8 @@ func TestProgress(t *testing.T) {
 		return verdict
 	}
 	for name, err := range map[string]error{"Failed": flow.Failed(nil), "Literal": &flow.FailedError{}, "Nil": (*flow.FailedError)(nil)} {
-		mustBe(t, name+": a failure without a cause has one all the same", flow.ErrOperationFailed, err)
-		mustEqual(t, name+": its text is that of the cause", flow.ErrOperationFailed.Error(), err.Error())
+		mustBe(t, name+": a failure without a cause has a default cause", flow.ErrOperationFailed, err)
+		mustEqual(t, name+": the text is the text of the cause", flow.ErrOperationFailed.Error(), err.Error())
 	}
 	var failed *flow.FailedError
 	if errors.As(flow.Failed(nil), &failed); failed.Err == nil {
@@ -48,7 +48,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Nothing comes out of an operation that said nothing.
+// An operation without a valid result fails the pass.
 func TestFaultyProgress(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -58,7 +58,7 @@ func TestFaultyProgress(t *testing.T) {
 		text     string
 	}{
 		"Zero":         {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
-		"Tokenless":    {"it could not be followed", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: in progress without a token: return the poller's resume token, or the operation would be started again"},
+		"Tokenless":    {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
 		"ZeroOnDelete": {"the progress is unknown", flow.Progress{}, true, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
 	}
 	for name, tc := range cases {
@@ -71,16 +71,16 @@ func TestFaultyProgress(t *testing.T) {
 	}
 }
 
-// The delay that the server gave is the outcome's.
+// The outcome has the delay that the server set.
 func TestProgressAfter(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		after  time.Duration
 		want   time.Duration
 	}{
-		"Given":    {"the server knows", 42 * time.Second, 42 * time.Second},
-		"None":     {"else as for what is over in seconds", 0, time.Second},
-		"Negative": {"a negative delay is none", -time.Hour, time.Second},
+		"Given":    {"the server sets the delay", 42 * time.Second, 42 * time.Second},
+		"None":     {"without a delay the back-off of Fast decides", 0, time.Second},
+		"Negative": {"a negative delay counts as zero", -time.Hour, time.Second},
 	}
 	for name, tc := range cases {
 		c := &cloud{answers: []answer{{progress: flow.InProgress("a", tc.after)}}}

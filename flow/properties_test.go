@@ -21,11 +21,12 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// The properties of the flow, over programs drawn at random: what each link and each operation does in each of several
-// passes over one resource. Each property is a function of what was seen, so that it can be held against the real flow
-// and, in faults_test.go, against flows with known faults.
+// The tests of this file run random programs: the behaviour of each link and
+// each operation in several passes over one resource. Each property is a
+// function of the recorded events, so that faults_test.go can also check it on
+// models with known faults.
 
-// act is what a link or an operation does when it is called.
+// act is the behaviour of a link or an operation in one call.
 type act string
 
 const (
@@ -34,10 +35,10 @@ const (
 	skip    act = "skip"
 	fail    act = "fail"
 	panics  act = "panic"
-	forget  act = "forget next" // and say proceed
+	forget  act = "forget next" // and return proceed
 	zero    act = "zero result"
-	cancels act = "cancel the pass" // and pass on
-	after   act = "fail behind"     // call next, then fail
+	cancels act = "cancel the pass" // and call next
+	after   act = "fail after next"
 
 	ignore  act = "ignore"
 	finish  act = "finish"
@@ -48,11 +49,11 @@ const (
 	inSync    act = "in sync"
 	atOnce    act = "done at once"
 	begin     act = "begin"
-	goOn      act = "go on"
+	goOn      act = "stay in progress"
 	end       act = "end"
 	refuse    act = "refuse"    // the operation fails
-	offline   act = "offline"   // nothing is known of the operation
-	tells     act = "tell"      // an error, and the token beside it
+	offline   act = "offline"   // the state of the operation is unknown
+	tells     act = "tell"      // an error together with the token
 	tokenless act = "tokenless" // in progress, without a token
 )
 
@@ -65,16 +66,16 @@ var (
 	ownerActs = []act{passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, fail, panics}
 )
 
-// order is the order of the points, for each of the two ways through the flow.
+// order is the order of the points.
 var order = []string{"Pass", "EntryCheck", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck", "DeleteCheck", "Delete", "delete"}
 
-// linked are the points with links, and what those can do.
+// linked holds the possible acts of the links of each point.
 var linked = map[string][]act{
 	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "Get": aroundOps, "PreCheck": checkActs, "Apply": aroundOps,
 	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": aroundOps,
 }
 
-// program is what happens in one pass.
+// program holds the acts of one pass.
 type program struct {
 	links             map[string][]act
 	owner, get        act
@@ -93,7 +94,7 @@ func drawProgram(t *rapid.T, counts map[string]int, deleting bool) program {
 	}
 	for _, point := range order {
 		for i := range counts[point] {
-			// Most links pass on, so that programs get far.
+			// Most links call next, so that most passes reach the later points.
 			a := passOn
 			if rapid.IntRange(0, 9).Draw(t, "odd") == 9 {
 				a = rapid.SampledFrom(linked[point]).Draw(t, fmt.Sprintf("%s %d", point, i))
@@ -112,19 +113,20 @@ type event struct {
 	token string
 }
 
-// world is the resource, its cloud, and the program of the pass under way. It records what is called.
+// world is the resource, its cloud, and the program of the running pass. It
+// records the calls.
 type world struct {
 	program
 	generation int64
 	cancel     context.CancelFunc
 	events     []event
-	faults     []string // what must not happen to a cloud
+	faults     []string // calls that a cloud must not get
 
 	running map[string]string // the operation under way, by point
 	tokens  int
 }
 
-// does records a call and gives what it does.
+// does records a call and returns its act.
 func (w *world) does(point string, n int, a act) act {
 	w.events = append(w.events, event{point: point, n: n, act: a})
 	if a == panics {
@@ -140,7 +142,7 @@ var errLink, errTerminal = errors.New("the link fails"), flow.Failed(response(ht
 
 func (w *world) link(point string, n int) act { return w.does(point, n, w.links[point][n]) }
 
-// check decides for link n of a point; next is nil for those that cannot call it.
+// check returns the result of link n of a point.
 func (w *world) check(point string, n int, next func() (checks.Result, error)) (checks.Result, error) {
 	switch w.link(point, n) {
 	case block:
@@ -158,6 +160,9 @@ func (w *world) check(point string, n int, next func() (checks.Result, error)) (
 	case finish:
 		return checks.Finished("Complete", "all is done"), nil
 	case release:
+		if w.deleting { // the flow forgets the operation, even if a link on Pass then fails the pass
+			delete(w.running, "delete")
+		}
 		return checks.Release("retained"), nil
 	}
 	return next()
@@ -207,7 +212,7 @@ func (w *world) operation(point, token string) (flow.Progress, error) {
 
 func (w *world) operations(keep bool) flow.Operations[*world] { return operationsFor[*world](w, keep) }
 
-// operationsFor are operations on w, as whatever it is known.
+// operationsFor returns the operations on w for resources of type T.
 func operationsFor[T any](w *world, keep bool) flow.Operations[T] {
 	ops := flow.Operations[T]{
 		Key: func(T) string { return "one" },
@@ -293,7 +298,7 @@ func around[Req, Res any](w *world, point string, counts map[string]int) (links 
 	return links
 }
 
-// seen is what could be seen of a pass.
+// seen is the record of a pass.
 type seen struct {
 	result
 	program program
@@ -302,7 +307,7 @@ type seen struct {
 	faults  []string
 }
 
-// result is what a pass came to.
+// result is the outcome of a pass.
 type result struct {
 	state flow.State
 	point string
@@ -310,10 +315,11 @@ type result struct {
 	again bool
 }
 
-// subject is what the properties are held against: something that takes a world through passes.
+// subject makes a function that runs passes over a world: the flow, or a model
+// of it.
 type subject func(w *world, counts map[string]int, keep bool) func(context.Context) result
 
-// theFlow is the flow of this package.
+// theFlow is the subject that runs the flow of this package.
 func theFlow(opts ...flow.Option) subject {
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		r := flow.New("thing", w.operations(keep), w.extensions(counts), append([]flow.Option{flow.WithBackoff(plain())}, opts...)...)
@@ -335,7 +341,7 @@ func run(s subject, programs []program, counts map[string]int, keep bool) (passe
 			w.generation++
 		}
 		if p.deleting {
-			delete(w.running, "apply") // it goes on, but that is nobody's concern any more
+			delete(w.running, "apply") // a deletion does not wait for it
 		}
 		before := map[string]string{"apply": w.running["apply"], "delete": w.running["delete"]}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -365,7 +371,7 @@ func drawRun(t *rapid.T) (programs []program, counts map[string]int, keep bool) 
 	return programs, counts, rapid.Bool().Draw(t, "tokens kept with the resource")
 }
 
-// property is what must hold of each pass; it gives what is wrong, or "".
+// property is a rule for each pass. wrong describes a violation, or returns "".
 type property struct {
 	name  string
 	wrong func(s seen) string
@@ -373,22 +379,23 @@ type property struct {
 
 var properties = []property{
 	{"the points run in order, each link before the next", inOrder},
-	{"a stop at one point means that nothing behind it runs", stopsAll},
-	{"ready exactly when everything passed", readyIfPassed},
+	{"after a stop no later point or link runs", stopsAll},
+	{"ready exactly if every check proceeded", readyIfPassed},
 	{"one operation under way at a time, none forgotten", oneOperation},
-	{"while an operation is under way only that one is called first", pollsFirst},
-	{"what is in sync is not applied", leavesInSync},
+	{"the operation under way is polled before every other operation", pollsFirst},
+	{"a resource in sync is not applied", leavesInSync},
 	{"gone only when deleted", goneIfDeleted},
-	{"ignored, finished and released only if a check says so", asDecided},
-	{"the delay is never negative, and zero only if there is nothing to come back for", soundDelay},
+	{"ignored, finished and released only if a check decides so", asDecided},
+	{"the delay is never negative, and zero only if no pass follows", soundDelay},
 }
 
-// stops tells whether an event ends the pass.
+// stops reports whether an event ends the pass.
 func (e event) stops() bool {
 	return slices.Contains([]act{block, ignore, finish, release, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
 }
 
-// polledFirst tells whether the pass began with polling Apply, and how many events that took.
+// polledFirst returns the number of events up to the poll of Apply, or 0 if the
+// pass did not begin with one.
 func polledFirst(s seen) (n int) {
 	if s.program.deleting || s.before["apply"] == "" {
 		return 0
@@ -410,10 +417,10 @@ func inOrder(s seen) string {
 	last := event{point: "Pass", n: -1}
 	for i, e := range s.events {
 		if i == polledFirst(s) && i > 0 {
-			last = event{point: "Owner", n: -1} // the new spec is applied behind what was polled to its end
+			last = event{point: "Owner", n: -1} // after the poll has ended, the pass applies the new spec
 		}
 		if rank(e.point) < rank(last.point) || e.point == last.point && e.n <= last.n {
-			return fmt.Sprintf("%s %d runs behind %s %d", e.point, e.n, last.point, last.n)
+			return fmt.Sprintf("%s %d runs after %s %d", e.point, e.n, last.point, last.n)
 		}
 		last = e
 	}
@@ -423,16 +430,17 @@ func inOrder(s seen) string {
 func stopsAll(s seen) string {
 	for i, e := range s.events {
 		if i < len(s.events)-1 && e.stops() {
-			return fmt.Sprintf("%s %d does %q, and %s %d runs behind it", e.point, e.n, e.act, s.events[i+1].point, s.events[i+1].n)
+			return fmt.Sprintf("%s %d does %q, and %s %d runs after it", e.point, e.n, e.act, s.events[i+1].point, s.events[i+1].n)
 		}
 		if i > 0 && s.events[i-1].act == skip && s.events[i-1].point == e.point {
-			return fmt.Sprintf("%s %d runs behind a skip", e.point, e.n)
+			return fmt.Sprintf("%s %d runs after a skip", e.point, e.n)
 		}
 	}
 	return ""
 }
 
-// readyIfPassed: every link of every point on the way was asked, and said yes, and Apply was done or not needed.
+// readyIfPassed requires Ready exactly if every check of the pass ran and
+// proceeded, and Apply was done or not needed.
 func readyIfPassed(s seen) string {
 	asked, synced, done, canceled, failed := map[string]int{}, false, false, false, false
 	for _, e := range s.events {
@@ -459,13 +467,13 @@ func readyIfPassed(s seen) string {
 	passed = passed && asked["EntryCheck"] == len(s.program.links["EntryCheck"])
 	ready := s.state == flow.StateReady
 	if ready && !passed {
-		return "ready, although not everything passed"
+		return "ready, although not every check proceeded"
 	}
 	if passed && !ready && !canceled {
-		return "everything passed, and the pass is " + s.state.String()
+		return "every check proceeded, and the pass is " + s.state.String()
 	}
 	if s.state == flow.StateUnknown {
-		return "a pass came to nothing"
+		return "a pass ended in the state unknown"
 	}
 	return ""
 }
@@ -521,12 +529,13 @@ func goneIfDeleted(s seen) string {
 	}
 	asked = asked && entered == len(s.program.links["EntryCheck"])
 	if s.state == flow.StateGone && (failed || !deleted || !asked) {
-		return "gone, although not everything passed"
+		return "gone, although not every check proceeded"
 	}
 	return ""
 }
 
-// asDecided: the last link that was asked decides, at the points where the flow takes its result.
+// asDecided requires that the last link decides, at the points that accept its
+// result.
 func asDecided(s seen) string {
 	want := flow.StateUnknown
 	canceled := false
@@ -542,7 +551,7 @@ func asDecided(s seen) string {
 		case e.act == ignore, e.act == finish, e.act == release:
 			want = flow.StateFailed
 		case e.point == "Pass" && e.act == after, e.point == "Pass" && e.act == fail:
-			return "" // the pass fails, whatever its points said
+			return "" // the pass fails, whatever its points decided
 		}
 	}
 	if want != flow.StateUnknown && s.state != want && !(canceled && s.state == flow.StateCanceled) {
@@ -580,37 +589,38 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// What is kept, traced and observed changes nothing, nor where tokens are kept.
-func TestWatchingChangesNothing(t *testing.T) {
+// Explanations, observers and the place of the tokens do not change a pass.
+func TestObservingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		programs, counts, keep := drawRun(t)
-		bare := run(theFlow(), programs, counts, keep)
+		plain := run(theFlow(), programs, counts, keep)
 		for name, s := range map[string]subject{
-			"kept":     theFlow(flow.WithExplanations(2)),
+			"stored":   theFlow(flow.WithExplanations(2)),
 			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.WithExplanations(1)),
 			"broken":   theFlow(flow.WithObserver(&silent{panics: true})),
-			"told":     theFlow(flow.WithObserver(telemetry(nil)), flow.WithExplanations(1)),
+			"metrics":  theFlow(flow.WithObserver(telemetry(nil)), flow.WithExplanations(1)),
 			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.WithLinkSpans()))),
 			"dropped":  theFlow(flow.WithObserver(telemetry(func(string) bool { return true }, otelx.WithMeterProvider(nil)))),
 			"noop":     theFlow(flow.WithObserver(otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil)))),
 		} {
-			if diff := cmp.Diff(bare, run(s, programs, counts, keep), seenComparer); diff != "" {
-				t.Fatalf("%s differs (-bare +%s):\n%s", name, name, diff)
+			if diff := cmp.Diff(plain, run(s, programs, counts, keep), seenComparer); diff != "" {
+				t.Fatalf("%s differs (-plain +%s):\n%s", name, name, diff)
 			}
 		}
-		if diff := cmp.Diff(bare, run(theFlow(), programs, counts, !keep), seenComparer); diff != "" {
+		if diff := cmp.Diff(plain, run(theFlow(), programs, counts, !keep), seenComparer); diff != "" {
 			t.Fatalf("tokens in memory and with the resource differ:\n%s", diff)
 		}
 	})
 }
 
-// telemetry is an observer that tells everything to somebody who forgets it.
+// telemetry is an observer of package otelx whose records are not read.
 func telemetry(drop func(string) bool, opts ...otelx.Option) chain.Observer {
 	r := &otelfake.Recorder{Drop: drop}
 	return otelx.New(append([]otelx.Option{otelx.WithTracerProvider(r), otelx.WithMeterProvider(&otelfake.Meters{R: r})}, opts...)...)
 }
 
-// Each pass is one span, ended once, whatever happens in it; and what is told of links is told of those that are listed.
+// Each pass has one span, which ends once. Spans and events name only listed
+// links.
 func TestSpansOfPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		programs, counts, keep := drawRun(t)
@@ -638,23 +648,23 @@ func TestSpansOfPasses(t *testing.T) {
 					t.Fatalf("the status of a pass that %s is %s", passes[n-1].state, s.Status)
 				}
 			} else if strings.Contains(s.Name, " ") && !listed[s.Name] {
-				t.Fatalf("a span %q is of no link: %v", s.Name, listed)
+				t.Fatalf("the span %q belongs to no link: %v", s.Name, listed)
 			}
 			for _, e := range s.Events {
 				if name := e.Attributes["windlass.point"] + " " + e.Attributes["windlass.link"]; e.Name == otelx.EventLink && !listed[name] {
-					t.Fatalf("an event of %q, which is no link: %v", name, listed)
+					t.Fatalf("an event names %q, which is no link: %v", name, listed)
 				}
 			}
 		}
 		if n != len(passes) {
-			t.Fatalf("%d spans of %d passes", n, len(passes))
+			t.Fatalf("there are %d spans of %d passes", n, len(passes))
 		}
 	})
 }
 
 var seenComparer = cmp.AllowUnexported(seen{}, result{}, event{}, program{})
 
-// silent is an observer that does nothing, or breaks.
+// silent is an observer that does nothing, or panics.
 type silent struct{ off, panics bool }
 
 func (s *silent) Enabled(context.Context) bool { return !s.off }
@@ -666,7 +676,7 @@ func (s *silent) Enter(ctx context.Context, _ *chain.Link) context.Context {
 }
 func (s *silent) Exit(context.Context, *chain.Link, chain.Exit) {}
 
-// Links that only pass on are as good as none: an empty extension changes nothing.
+// Links that only call next change nothing.
 func TestEmptyExtensionsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		programs, counts, keep := drawRun(t)
@@ -688,7 +698,7 @@ func TestEmptyExtensionsChangeNothing(t *testing.T) {
 		// With checks of the deletion, Get runs before a deletion, too.
 		without := operationsOnly(run(theFlow(), programs, map[string]int{"DeleteCheck": counts["DeleteCheck"]}, keep))
 		if diff := cmp.Diff(without, with, seenComparer); diff != "" {
-			t.Fatalf("links that pass on change something (-without +with):\n%s", diff)
+			t.Fatalf("links that call next change something (-without +with):\n%s", diff)
 		}
 	})
 }

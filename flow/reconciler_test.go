@@ -13,11 +13,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// One Reconciler serves many goroutines, each with a resource of its own.
+// One Reconciler serves many goroutines, each with its own resource.
 func TestConcurrency(t *testing.T) {
 	const resources, polls = 16, 5
 	var started [resources]atomic.Int32
-	left := func(p *pool) *int64 { return &p.tokenOf } // how often it is still to be polled
+	left := func(p *pool) *int64 { return &p.tokenOf } // the number of calls of Apply that are left
 	o := ops{
 		Key: func(p *pool) string { return p.name },
 		Apply: func(_ context.Context, req *request) (flow.Progress, error) {
@@ -35,8 +35,8 @@ func TestConcurrency(t *testing.T) {
 	}
 	r := flow.New("Pool", o, ext{
 		Pass:     on("through", through),
-		PreCheck: chain.New(says[*checks.Request[*pool]]("fine", checks.Proceed(), nil)),
-	}, flow.WithExplanations(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&listening{off: true}))
+		PreCheck: chain.New(returns[*checks.Request[*pool]]("fine", checks.Proceed(), nil)),
+	}, flow.WithExplanations(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&recorder{off: true}))
 
 	var wg sync.WaitGroup
 	for i := range resources {
@@ -58,7 +58,7 @@ func TestConcurrency(t *testing.T) {
 	wg.Wait()
 }
 
-// A Reconciler keeps no resource and no error beyond its pass: the next one is judged by itself.
+// The outcome of a pass does not depend on the errors of earlier passes.
 func TestPassesAreIndependent(t *testing.T) {
 	c := &cloud{}
 	r := flow.New("Pool", c.operations(), c.extensions())
@@ -67,13 +67,14 @@ func TestPassesAreIndependent(t *testing.T) {
 		want := ready
 		if i%2 == 1 {
 			c.getErr = errBoom
-			want = came{State: flow.StateFailed}
+			want = fields{State: flow.StateFailed}
 		}
-		mustEqual(t, "each pass comes to its own outcome", want.State, r.Reconcile(t.Context(), &pool{}).State())
+		mustEqual(t, "each pass has its own outcome", want.State, r.Reconcile(t.Context(), &pool{}).State())
 	}
 }
 
-// Without a key, the operations of several resources would share one token.
+// An empty key fails the pass, because operations of several resources would
+// share one token.
 func TestEmptyKey(t *testing.T) {
 	for name, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
 		called := false
@@ -83,7 +84,7 @@ func TestEmptyKey(t *testing.T) {
 		}
 		o := ops{Key: func(*pool) string { return "" }, Apply: op, Delete: op, Deleting: func(p *pool) bool { return p.deleting }}
 		out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{deleting: deleting})
-		mustEqual(t, "it is an error of the pass", place{State: flow.StateFailed, Point: name}, placeOf(out))
+		mustEqual(t, "the pass fails", place{State: flow.StateFailed, Point: name}, placeOf(out))
 		if called || !errors.Is(out.Err(), flow.ErrNoKey) {
 			t.Errorf("%s: called: %t, error: %v", name, called, out.Err())
 		}

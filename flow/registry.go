@@ -11,20 +11,20 @@ import (
 	"unicode"
 )
 
-// Registry holds the extensions of many kinds, each for its own type. It is for
-// an engine that handles all of them as O, usually an interface, and learns its
-// kinds at run time. The zero Registry and a nil one hold no kinds. A Registry
-// is safe for concurrent use. Do not copy it after its first use.
+// Registry holds the extensions of many kinds, each for its own type. It serves
+// an engine that learns its kinds at run time, and handles all resources as O,
+// usually an interface. The zero Registry and a nil one hold no kinds. A
+// Registry is safe for concurrent use. Do not copy it after its first use.
 type Registry[O any] struct {
-	// Strict makes [Registry.For] refuse kinds that are not registered. Set it
-	// before the first use.
+	// Strict makes [Registry.For] return an error for kinds that are not
+	// registered. Set it before the first use.
 	Strict bool
 
 	mu    sync.RWMutex
 	kinds map[string]registered[O] // by their foldKind
 }
 
-// registered holds the extensions of a kind, with their type erased.
+// registered holds the extensions of a kind, whose type is not static here.
 type registered[O any] struct {
 	kind string
 	of   reflect.Type
@@ -55,7 +55,8 @@ type Runner[O any] interface {
 //   - r is nil;
 //   - the kind is empty, or has white space around it;
 //   - the kind is registered already;
-//   - a registered kind differs from it only by case, white space or unprintable characters;
+//   - a registered kind differs from it only by case, white space or
+//     unprintable characters;
 //   - the two types show that no O can be a T.
 func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	if r == nil {
@@ -64,18 +65,18 @@ func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 	if trimmed := strings.TrimSpace(kind); trimmed == "" {
 		panic(fmt.Sprintf("flow: Register: the kind of the extensions for %s is empty", reflect.TypeFor[T]()))
 	} else if trimmed != kind {
-		panic(fmt.Sprintf("flow: Register: there is white space around the kind %q, so that it would never be looked up", kind))
+		panic(fmt.Sprintf("flow: Register: there is white space around the kind %q, so no engine would find it: remove the white space", kind))
 	}
 	engine, of := reflect.TypeFor[O](), reflect.TypeFor[T]()
 	if !fits(engine, of) {
-		panic(fmt.Sprintf("flow: Register: %s: the extensions are for %s, which does not fit an engine of %s", kind, of, engine))
+		panic(fmt.Sprintf("flow: Register: %s: the extensions are for %s, but the registry is for %s, which cannot have that type", kind, of, engine))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	folded := foldKind(kind)
 	if before, ok := r.kinds[folded]; ok {
 		if before.kind == kind {
-			panic(fmt.Sprintf("flow: Register: %s: there are extensions for this kind already, for %s: join them by Extend", kind, before.of))
+			panic(fmt.Sprintf("flow: Register: %s: there are extensions for this kind already, for %s: join both with Extend", kind, before.of))
 		}
 		panic(fmt.Sprintf("flow: Register: the kind %q differs from %q, which is registered, only by case or white space: write it in one way", kind, before.kind))
 	}
@@ -111,23 +112,23 @@ func agree(a, b reflect.Type) bool {
 	return true
 }
 
-// For makes the runner of a kind, of ops for the common type of all kinds and
-// of the kind's extensions. Call it once for each kind and keep the runner. The
-// runner holds the back-off, the traces, the times of [WithReadyTimeout], and the
-// tokens that are kept in memory.
+// For makes the runner of a kind, from ops for the common type of all kinds and
+// from the kind's extensions. Call it once for each kind and keep the runner,
+// which stores what a [Reconciler] stores between passes.
 //
-// A kind that is not registered has no extensions. That is no error unless the
+// A kind that is not registered has no extensions. That is an error only if the
 // registry is Strict, because an engine may know more kinds than need
-// extensions. [ErrUnknownKind] reports a kind that is blank, or that differs
-// from a registered one only by case, white space or unprintable characters: it
-// would run without its guards. For returns an error where [New] would panic on
-// operations, extensions and options, because an engine calls For at run time.
-// It does not recover a panic of a user's own Option.
+// extensions. A kind that is blank, or that differs from a registered kind only
+// by case, white space or unprintable characters, is always an error: it would
+// run without its guards. The error contains [ErrUnknownKind].
 //
-// The flow does not reconcile a resource that is not of the type of the kind's
-// extensions. An operation fails if it replaces the resource with nil or with
-// one of another type. In both cases the error of the pass contains a
-// [*checks.ConversionError].
+// For returns an error where [New] panics on operations, extensions and
+// options, because an engine calls For at run time. It does not recover a panic
+// of a user's own Option.
+//
+// A pass fails, with a [*checks.ConversionError] in its error, if the resource
+// does not have the type of the kind's extensions, or if an operation replaces
+// the resource with nil or with one of another type.
 func (r *Registry[O]) For(kind string, ops Operations[O], opts ...Option) (runner Runner[O], err error) {
 	known, err := r.find(kind)
 	if err != nil {
@@ -147,12 +148,13 @@ func (r *Registry[O]) For(kind string, ops Operations[O], opts ...Option) (runne
 	return known.new(kind, ops, opts), nil
 }
 
-// ErrUnknownKind is in the error of [Registry.For] about a kind that has no
-// extensions and must not run without them. Test for it with errors.Is.
+// ErrUnknownKind is in the error of [Registry.For] for a kind that must not run
+// without registered extensions. Test for it with errors.Is.
 var ErrUnknownKind = errors.New("unknown kind")
 
-// find finds a kind. For a kind that is not registered and may run without
-// extensions it returns the zero registered. Otherwise it returns an error.
+// find returns the registered kind. For a kind that is not registered it
+// returns the zero value if the kind may run without extensions, and otherwise
+// an error.
 func (r *Registry[O]) find(kind string) (known registered[O], err error) {
 	if strings.TrimSpace(kind) == "" {
 		return known, fmt.Errorf("flow: For: %w: the kind is empty", ErrUnknownKind)
@@ -165,7 +167,7 @@ func (r *Registry[O]) find(kind string) (known registered[O], err error) {
 	known, ok := r.kinds[foldKind(kind)]
 	switch {
 	case ok && known.kind != kind:
-		return known, fmt.Errorf("flow: For: %w: %q is not registered, and %q is, which differs only by case or white space: write it in one way", ErrUnknownKind, kind, known.kind)
+		return known, fmt.Errorf("flow: For: %w: %q is not registered, but %q is, and differs only by case or white space: write it in one way", ErrUnknownKind, kind, known.kind)
 	case !ok && r.Strict:
 		return known, fmt.Errorf("flow: For: %w: %q is not registered, and the registry is strict: register it, with the zero Extensions if it needs none", ErrUnknownKind, kind)
 	}
@@ -198,12 +200,12 @@ func (r *Registry[O]) Kinds() []string {
 	return kinds
 }
 
-// ExtensionsOf returns the extensions that are registered for a kind. It is for
+// ExtensionsOf returns the extensions that are registered for a kind. It serves
 // an engine that makes a reconciler of its own type for each kind:
 //
 //	ext, err := flow.ExtensionsOf[*Topic](&registry, "Topic")
 //
-// It returns an error that names the kind if the kind is not registered, or is
+// The error names the kind. It reports a kind that is not registered, or is
 // registered for another type than T.
 func ExtensionsOf[T, O any](r *Registry[O], kind string) (Extensions[T], error) {
 	known, err := r.find(kind)
@@ -212,7 +214,7 @@ func ExtensionsOf[T, O any](r *Registry[O], kind string) (Extensions[T], error) 
 	}
 	ext, ok := known.ext.(Extensions[T])
 	if !ok {
-		return ext, fmt.Errorf("flow: kind %q is registered for %s, and is used for %s: register it for the latter", kind, known.of, reflect.TypeFor[T]())
+		return ext, fmt.Errorf("flow: kind %q is registered for %s, and is used for %s: register it for %[3]s", kind, known.of, reflect.TypeFor[T]())
 	}
 	return ext, nil
 }

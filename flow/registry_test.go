@@ -21,7 +21,7 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// thing is what an engine of the tests knows of all its resources.
+// thing is the type of all resources for the engine of the tests.
 type thing interface{ Key() string }
 
 func (p *pool) Key() string  { return p.name }
@@ -32,7 +32,7 @@ type disk struct{ name string }
 
 func (d *disk) Key() string { return d.name }
 
-// things are operations on things; what is called is added to c.
+// things are operations on things. They record their calls in c.
 func (c *cloud) things() flow.Operations[thing] {
 	return flow.Operations[thing]{
 		Key: func(t thing) string { return t.Key() },
@@ -46,7 +46,7 @@ func (c *cloud) things() flow.Operations[thing] {
 	}
 }
 
-// asThing takes a world through passes as an engine does that knows things only.
+// asThing makes a subject for an engine that handles its resources as things.
 func asThing(kind string, register func(r *flow.Registry[thing], w *world, counts map[string]int)) subject {
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		var registry flow.Registry[thing]
@@ -60,8 +60,8 @@ func asThing(kind string, register func(r *flow.Registry[thing], w *world, count
 	}
 }
 
-// A kind goes through its own typed flow, whatever the engine takes it for; and an unknown kind through the flow that
-// has no extensions.
+// A runner behaves like the typed flow of its kind. The runner of an unknown
+// kind behaves like the flow without extensions.
 func TestRunnerIsTheTypedFlow(t *testing.T) {
 	registered := asThing("thing", func(r *flow.Registry[thing], w *world, counts map[string]int) {
 		flow.Register(r, "thing", w.extensions(counts))
@@ -85,7 +85,7 @@ func TestRunnerIsTheTypedFlow(t *testing.T) {
 	})
 }
 
-// steady is a back-off in which nothing is left to chance.
+// steady is a back-off without jitter.
 func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 
 func TestRegistry(t *testing.T) {
@@ -105,12 +105,12 @@ func TestRegistry(t *testing.T) {
 		calls    calls
 		state    flow.State
 	}{
-		"Concrete":  {"the check sees its own type, operations see what they know", "Pool", &pool{name: "p"}, calls{"get *flow_test.pool", "valid p", "apply p"}, flow.StateReady},
-		"Interface": {"extensions for what several kinds have in common", "Named", &disk{"d"}, calls{"get *flow_test.disk", "around", "apply d"}, flow.StateReady},
-		"Engine's":  {"extensions for all that the engine knows", "Thing", &disk{"d"}, calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
-		"Unknown":   {"a kind that nobody registered needs nothing special", "Disk", &disk{"d"}, calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
-		"Misfit":    {"a resource of another type is left alone", "Pool", &disk{"d"}, nil, flow.StateFailed},
-		"Nil":       {"so is none at all", "Pool", nil, nil, flow.StateFailed},
+		"Concrete":  {"the check sees its own type, operations see the engine's", "Pool", &pool{name: "p"}, calls{"get *flow_test.pool", "valid p", "apply p"}, flow.StateReady},
+		"Interface": {"extensions for an interface of several kinds", "Named", &disk{"d"}, calls{"get *flow_test.disk", "around", "apply d"}, flow.StateReady},
+		"Engine's":  {"extensions for the engine's type", "Thing", &disk{"d"}, calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
+		"Unknown":   {"a kind that is not registered has no extensions", "Disk", &disk{"d"}, calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
+		"WrongType": {"a resource of another type is not reconciled", "Pool", &disk{"d"}, nil, flow.StateFailed},
+		"Nil":       {"a nil resource is not reconciled", "Pool", nil, nil, flow.StateFailed},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -120,17 +120,17 @@ func TestRegistry(t *testing.T) {
 			mustEqual(t, tc.reason, tc.state, out.State())
 		})
 	}
-	mustEqual(t, "the kinds are listed in order", []string{"Named", "Pool", "Thing"}, registry.Kinds())
+	mustEqual(t, "the kinds are sorted", []string{"Named", "Pool", "Thing"}, registry.Kinds())
 	r := must(registry.For("Pool", c.things()))
-	mustEqual(t, "a runner is called what its kind is called", "Pool", r.Name())
-	mustEqual(t, "and prints as the flow of its kind does", flow.New("Pool", flow.Operations[*pool]{
+	mustEqual(t, "the name of a runner is its kind", "Pool", r.Name())
+	mustEqual(t, "a runner prints the flow of its kind", flow.New("Pool", flow.Operations[*pool]{
 		Key: (*pool).Key, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
 		Apply: func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
 	}, ext{PreCheck: chain.New(checks.ResourceIs("fine", func(*pool) string { return "" }))}).String(), r.String())
 }
 
-// Everything that operations see and say gets through a runner, in both directions.
-func TestRunnerHandsOnEverything(t *testing.T) {
+// A runner passes requests to operations, and their results back.
+func TestRunnerPassesEverything(t *testing.T) {
 	c := &cloud{}
 	fresh := &pool{name: "fresh"}
 	ops := flow.Operations[thing]{
@@ -150,7 +150,7 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 		},
 		Token: func(t thing) (string, int64) { return t.(*pool).token, t.(*pool).tokenOf },
 		SetToken: func(_ context.Context, t thing, token string, generation int64) error {
-			c.add("keep %q for %d with %s", token, generation, t.Key())
+			c.add("store %q for %d with %s", token, generation, t.Key())
 			t.(*pool).token, t.(*pool).tokenOf = token, generation
 			return nil
 		},
@@ -166,7 +166,7 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 			c.add("check %s", p.name)
 			return ""
 		})),
-		Apply: around1("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		Apply: linkOn("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 			inner := *req
 			inner.Owner.Ref.Name = "south"
 			return next(ctx, &inner)
@@ -175,27 +175,27 @@ func TestRunnerHandsOnEverything(t *testing.T) {
 	r := must(registry.For("Pool", ops, flow.WithAPIVersion("2026-01-01"), flow.WithExplanations(1)))
 	fresh.generation = 3
 	out := r.Reconcile(t.Context(), &pool{name: "stale", generation: 3})
-	mustEqual(t, "the operation goes on", flow.StateInProgress, out.State())
-	mustEqual(t, "what an operation makes of the resource, the links behind it see", calls{
-		"get Pool stale of Fleet north, 2026-01-01", "check fresh", `apply fresh Fleet south, present, token ""`, `keep "t" for 3 with fresh`,
+	mustEqual(t, "the operation is under way", flow.StateInProgress, out.State())
+	mustEqual(t, "later links see the resource that an operation returned", calls{
+		"get Pool stale of Fleet north, 2026-01-01", "check fresh", `apply fresh Fleet south, present, token ""`, `store "t" for 3 with fresh`,
 	}, c.calls)
 	c.calls = nil
 	r.Reconcile(t.Context(), fresh)
-	mustEqual(t, "a token finds its way back", calls{`apply fresh Fleet south, unknown, token "t"`}, c.calls)
+	mustEqual(t, "the next pass polls with the token", calls{`apply fresh Fleet south, unknown, token "t"`}, c.calls)
 	c.calls = nil
 	fresh.deleting = true
-	mustEqual(t, "a deletion too", flow.StateGone, r.Reconcile(t.Context(), fresh).State())
-	mustEqual(t, "the token of what was applied is dropped", calls{`delete fresh, token ""`, `keep "" for 3 with fresh`}, c.calls)
+	mustEqual(t, "the resource is deleted", flow.StateGone, r.Reconcile(t.Context(), fresh).State())
+	mustEqual(t, "the token of the Apply is dropped", calls{`delete fresh, token ""`, `store "" for 3 with fresh`}, c.calls)
 	e, ok := r.Explain("fresh")
 	mustEqual(t, "the last pass can be explained", []any{true, "gone"}, []any{ok, e.State})
 }
 
-// A resource of the wrong type, and a Get that puts one in its place, fail with an error that can be tested for; it is
-// kept, observed and classified like any other.
-func TestMisfits(t *testing.T) {
+// A resource of the wrong type fails the pass, and so does a Get that replaces
+// the resource with one. The error is explained, observed and classified.
+func TestWrongType(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
-		Classify: classify.Table{{Name: "misfit", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Chain(),
+		Classify: classify.Table{{Name: "wrong type", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Chain(),
 	})
 	c := &cloud{}
 	swapped := c.things()
@@ -216,26 +216,26 @@ func TestMisfits(t *testing.T) {
 		want     checks.ConversionError
 		text     string
 	}{
-		"Another": {"given by the engine", c.things(), &disk{"d"}, "Pass",
+		"Another": {"the engine passes another type", c.things(), &disk{"d"}, "Pass",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
-		"Nil": {"given nothing", c.things(), nil, "Pass",
+		"Nil": {"the engine passes nil", c.things(), nil, "Pass",
 			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"Pool: cannot convert nothing to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
-		"Swapped": {"put in its place by an operation", swapped, &pool{name: "p"}, "Get",
+		"Swapped": {"an operation replaces the resource with another type", swapped, &pool{name: "p"}, "Get",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
-		"Removed": {"beside an error, which is not lost", nothing, &pool{name: "p"}, "Get",
+		"Removed": {"an operation removes the resource and fails", nothing, &pool{name: "p"}, "Get",
 			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"boom\nPool: cannot convert nothing to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := &listening{kinds: []engine.Whole{engine.Pass}}
+			o := &recorder{kinds: []engine.Whole{engine.Pass}}
 			r := must(registry.For("Pool", tc.ops, flow.WithExplanations(4), flow.WithObserver(o)))
 			out := r.Reconcile(t.Context(), tc.resource)
 			mustEqual(t, tc.reason, place{flow.StateFailed, tc.point, ""}, placeOf(out))
-			mustEqual(t, tc.reason, []any{"misfit", classify.VerySlow}, []any{out.Rule(), out.Retry()})
+			mustEqual(t, tc.reason, []any{"wrong type", classify.VerySlow}, []any{out.Rule(), out.Retry()})
 			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
 			var got *checks.ConversionError
 			if !errors.As(out.Err(), &got) {
@@ -243,13 +243,13 @@ func TestMisfits(t *testing.T) {
 			}
 			mustEqual(t, tc.reason, tc.want, *got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
 			mustEqual(t, tc.reason, tc.text, out.Err().Error())
-			mustEqual(t, "an observer is told", calls{"> pass Pool", "< pass Pool: error Misfit"}, o.calls)
+			mustEqual(t, "an observer sees the failure", calls{"> pass Pool", "< pass Pool: error WrongType"}, o.calls)
 			key := "(Operations.Key panics: runtime error: invalid memory address or nil pointer dereference)"
 			if tc.resource != nil {
 				key = tc.resource.Key()
 			}
 			e, ok := r.Explain(key)
-			mustEqual(t, "and so can ask why", []any{true, "failed", tc.point}, []any{ok, e.State, e.Point})
+			mustEqual(t, "Explain has the failure", []any{true, "failed", tc.point}, []any{ok, e.State, e.Point})
 		})
 	}
 }
@@ -259,38 +259,39 @@ func TestRegisterPanics(t *testing.T) {
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{})
 	var concrete flow.Registry[*pool]
 	c := &cloud{}
-	mustPanic(t, map[string]setUp{
-		"Twice": {"the second would win silently", func() { flow.Register(&registry, "Pool", flow.Extensions[*disk]{}) },
-			"flow: Register: Pool: there are extensions for this kind already, for *flow_test.pool: join them by Extend"},
-		"Type": {"no thing can ever be one", func() { flow.Register(&registry, "Text", flow.Extensions[string]{}) },
-			"flow: Register: Text: the extensions are for string, which does not fit an engine of flow_test.thing"},
-		"Pointer": {"a forgotten pointer", func() { flow.Register(&registry, "Disk", flow.Extensions[disk]{}) },
-			"flow: Register: Disk: the extensions are for flow_test.disk, which does not fit an engine of flow_test.thing"},
-		"Concrete": {"an engine of one type has no other", func() { flow.Register(&concrete, "Disk", flow.Extensions[*disk]{}) },
-			"flow: Register: Disk: the extensions are for *flow_test.disk, which does not fit an engine of *flow_test.pool"},
-		"Interface": {"nor an interface that this type does not have", func() { flow.Register(&concrete, "Pool", flow.Extensions[error]{}) },
-			"flow: Register: Pool: the extensions are for error, which does not fit an engine of *flow_test.pool"},
+	mustPanic(t, map[string]panicCase{
+		"Twice": {"the second registration would replace the first", func() { flow.Register(&registry, "Pool", flow.Extensions[*disk]{}) },
+			"flow: Register: Pool: there are extensions for this kind already, for *flow_test.pool: join both with Extend"},
+		"Type": {"no thing is a string", func() { flow.Register(&registry, "Text", flow.Extensions[string]{}) },
+			"flow: Register: Text: the extensions are for string, but the registry is for flow_test.thing, which cannot have that type"},
+		"Pointer": {"the pointer was forgotten", func() { flow.Register(&registry, "Disk", flow.Extensions[disk]{}) },
+			"flow: Register: Disk: the extensions are for flow_test.disk, but the registry is for flow_test.thing, which cannot have that type"},
+		"Concrete": {"an engine of one type has no resource of another", func() { flow.Register(&concrete, "Disk", flow.Extensions[*disk]{}) },
+			"flow: Register: Disk: the extensions are for *flow_test.disk, but the registry is for *flow_test.pool, which cannot have that type"},
+		"Interface": {"the type does not implement the interface", func() { flow.Register(&concrete, "Pool", flow.Extensions[error]{}) },
+			"flow: Register: Pool: the extensions are for error, but the registry is for *flow_test.pool, which cannot have that type"},
 		"Blank": {"a kind has a name", func() { flow.Register(&registry, " ", flow.Extensions[*pool]{}) },
 			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
-		"Space": {"nobody would ever look it up", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
-			`flow: Register: there is white space around the kind "Disk ", so that it would never be looked up`},
-		"Conflict": {"no type has two methods of one name", func() { flow.Register(&registry, "Keyed", flow.Extensions[interface{ Key() int }]{}) },
-			"flow: Register: Keyed: the extensions are for interface { Key() int }, which does not fit an engine of flow_test.thing"},
-		"NoRegistry": {"there is nowhere to put it", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
+		"Space": {"no engine would look up this kind", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
+			`flow: Register: there is white space around the kind "Disk ", so no engine would find it: remove the white space`},
+		"Conflict": {"no type has two methods with one name", func() { flow.Register(&registry, "Keyed", flow.Extensions[interface{ Key() int }]{}) },
+			"flow: Register: Keyed: the extensions are for interface { Key() int }, but the registry is for flow_test.thing, which cannot have that type"},
+		"NoRegistry": {"the registry is nil", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
 			"flow: Register: Pool: the registry is nil"},
-		"Case": {"one of both would be looked up", func() { flow.Register(&registry, "pool", flow.Extensions[*pool]{}) },
+		"Case": {"two kinds would differ only by case", func() { flow.Register(&registry, "pool", flow.Extensions[*pool]{}) },
 			`flow: Register: the kind "pool" differs from "Pool", which is registered, only by case or white space: write it in one way`},
 	})
 	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
-	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // what fits does not panic
-	mustEqual(t, "a kind that was refused is not registered", []string{"Pool"}, registry.Kinds())
+	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // the types fit
+	mustEqual(t, "a kind whose registration panicked is not registered", []string{"Pool"}, registry.Kinds())
 	var none *flow.Registry[thing]
 	if out := must(none.For("Pool", c.things())).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
 		t.Errorf("a nil registry has no kinds: %s", out)
 	}
 }
 
-// A kind that is misspelt, and set-up that New refuses, are errors: For is called while the engine runs.
+// For returns an error for a misspelt kind, and where New panics, because it
+// runs while the engine runs.
 func TestForRefuses(t *testing.T) {
 	var loose, strict flow.Registry[thing]
 	strict.Strict = true
@@ -301,7 +302,7 @@ func TestForRefuses(t *testing.T) {
 	}
 	sound := (&cloud{}).things()
 	similar := func(kind, known string) string {
-		return fmt.Sprintf("flow: For: unknown kind: %q is not registered, and %q is, which differs only by case or white space: write it in one way", kind, known)
+		return fmt.Sprintf("flow: For: unknown kind: %q is not registered, but %q is, and differs only by case or white space: write it in one way", kind, known)
 	}
 	cases := map[string]struct {
 		reason   string
@@ -311,21 +312,21 @@ func TestForRefuses(t *testing.T) {
 		opts     []flow.Option
 		want     string // empty: there is a runner
 	}{
-		"Registered":       {"a kind that is registered", &loose, "Pool", sound, nil, ""},
-		"RegisteredStrict": {"also in a strict registry", &strict, "Pool", sound, nil, ""},
-		"Unknown":          {"a kind that needs nothing special", &loose, "Disk", sound, nil, ""},
-		"UnknownStrict":    {"which a strict registry refuses", &strict, "Disk", sound, nil, `flow: For: unknown kind: "Disk" is not registered, and the registry is strict: register it, with the zero Extensions if it needs none`},
-		"Nil":              {"no registry has no kinds", nil, "pool", sound, nil, ""},
+		"Registered":       {"a registered kind has a runner", &loose, "Pool", sound, nil, ""},
+		"RegisteredStrict": {"a registered kind of a strict registry has a runner", &strict, "Pool", sound, nil, ""},
+		"Unknown":          {"an unknown kind has a runner without extensions", &loose, "Disk", sound, nil, ""},
+		"UnknownStrict":    {"a strict registry refuses an unknown kind", &strict, "Disk", sound, nil, `flow: For: unknown kind: "Disk" is not registered, and the registry is strict: register it, with the zero Extensions if it needs none`},
+		"Nil":              {"a nil registry has no kinds", nil, "pool", sound, nil, ""},
 		"Case":             {"it would run without guards", &loose, "pool", sound, nil, similar("pool", "Pool")},
 		"Around":           {"it would run without guards", &loose, " Pool", sound, nil, similar(" Pool", "Pool")},
 		"Inside":           {"it would run without guards", &loose, "AgentPool", sound, nil, similar("AgentPool", "Agent Pool")},
 		"Unseen":           {"it would run without guards", &loose, "Po\u200bol", sound, nil, similar("Po\u200bol", "Pool")},
-		"CaseStrict":       {"the nearer reason is given", &strict, "POOL", sound, nil, similar("POOL", "Pool")},
+		"CaseStrict":       {"the error names the similar kind", &strict, "POOL", sound, nil, similar("POOL", "Pool")},
 		"Blank":            {"a kind has a name", &loose, " ", sound, nil, "flow: For: unknown kind: the kind is empty"},
 		"BlankNil":         {"a kind has a name", nil, "", sound, nil, "flow: For: unknown kind: the kind is empty"},
 		"NoApply":          {"operations are checked as in New", &loose, "Pool", flow.Operations[thing]{Key: thing.Key}, nil, "flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
-		"NoOwner":          {"so are those that the extensions need", &loose, "Owned", sound, nil, "flow: New: Owned: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
-		"NilOption":        {"so are options", &loose, "Disk", sound, []flow.Option{nil}, "flow: New: Disk: option 1 is nil"},
+		"NoOwner":          {"the operations that the extensions need are checked", &loose, "Owned", sound, nil, "flow: New: Owned: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
+		"NilOption":        {"options are checked", &loose, "Disk", sound, []flow.Option{nil}, "flow: New: Disk: option 1 is nil"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -336,11 +337,11 @@ func TestForRefuses(t *testing.T) {
 				text = err.Error()
 			}
 			mustEqual(t, tc.reason, tc.want, text)
-			mustEqual(t, "errors.Is tells which is which: "+tc.reason, strings.Contains(tc.want, "unknown kind"), errors.Is(err, flow.ErrUnknownKind))
+			mustEqual(t, "errors.Is finds ErrUnknownKind: "+tc.reason, strings.Contains(tc.want, "unknown kind"), errors.Is(err, flow.ErrUnknownKind))
 		})
 	}
 	t.Run("PanickingOption", func(t *testing.T) {
-		defer func() { mustEqual(t, "a panic of a user's option is not swallowed", any("mine"), recover()) }()
+		defer func() { mustEqual(t, "a panic of a user's option is not recovered", any("mine"), recover()) }()
 		_, _ = loose.For("Pool", sound, flow.WithObserver(binds{}))
 	})
 }
@@ -361,7 +362,7 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// Kinds may be registered, looked up and used by several goroutines at once; the race detector watches.
+// Several goroutines may register, look up and use kinds at once.
 func TestRegistryConcurrently(t *testing.T) {
 	var registry flow.Registry[any]
 	var wg sync.WaitGroup
@@ -377,11 +378,11 @@ func TestRegistryConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	mustEqual(t, "none is lost", 8, len(registry.Kinds()))
+	mustEqual(t, "every kind is registered", 8, len(registry.Kinds()))
 }
 
-// What operations change in the request, later ones see, as in the typed flow.
-func TestRunnerTakesBackTheRequest(t *testing.T) {
+// Later operations see the changes of an operation in the request.
+func TestRunnerCopiesTheRequestBack(t *testing.T) {
 	ops := flow.Operations[thing]{
 		Key: thing.Key,
 		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
@@ -404,9 +405,9 @@ func TestRunnerTakesBackTheRequest(t *testing.T) {
 	}
 }
 
-// The operations and the inner links of a runner get the resource that a link put in place of the given one, and what
-// a link changes in the request.
-func TestRunnerHandsOnReplacements(t *testing.T) {
+// If a link replaces the resource or changes the request, the inner links and
+// the operations of a runner see it.
+func TestRunnerPassesReplacements(t *testing.T) {
 	other := &pool{name: "other"}
 	check := func(ctx context.Context, req *checks.Request[*pool], next chain.Handler[*checks.Request[*pool], checks.Result]) (checks.Result, error) {
 		req.Resource = other
@@ -444,8 +445,8 @@ func TestRunnerHandsOnReplacements(t *testing.T) {
 		"PreCheck": {"a change of a check stays in the request", func(c *cloud) ext {
 			return ext{PreCheck: chain.New(link("replace", check)), Apply: chain.New(see(c))}
 		}, calls{"get given of north", "see other of south", "apply other of south"}},
-		"Bare":  {"also without links on Apply", func(*cloud) ext { return ext{PreCheck: chain.New(link("replace", check))} }, calls{"get given of north", "apply other of south"}},
-		"Apply": {"a link hands on a copy", func(c *cloud) ext { return ext{Apply: chain.New(replace, see(c))} }, calls{"get given of north", "see other of south", "apply other of south"}},
+		"Bare":  {"the operation sees the change without links on Apply", func(*cloud) ext { return ext{PreCheck: chain.New(link("replace", check))} }, calls{"get given of north", "apply other of south"}},
+		"Apply": {"a link passes a copy to next", func(c *cloud) ext { return ext{Apply: chain.New(replace, see(c))} }, calls{"get given of north", "see other of south", "apply other of south"}},
 		"Outer": {"a copy changes nothing for the outer links", func(c *cloud) ext { return ext{Apply: chain.New(see(c), replace)} }, calls{"get given of north", "see given of north", "apply other of south"}},
 	}
 	for name, tc := range cases {
@@ -473,20 +474,21 @@ func TestRunnerHandsOnReplacements(t *testing.T) {
 	}
 }
 
-// sized is an interface that things may have.
+// sized is an interface that some things implement.
 type sized interface{ Size() int }
 
 type box struct{ pool }
 
 func (*box) Size() int { return 1 }
 
-// stone has a size and is no thing.
+// stone is sized, but no thing.
 type stone struct{}
 
 func (stone) Size() int { return 2 }
 
-// A link that puts something in place of a resource that the engine does not know fails the pass, by name.
-func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
+// A link that replaces the resource with a type that the engine does not handle
+// fails the pass.
+func TestRunnerRefusesOtherTypes(t *testing.T) {
 	with := func(made sized) flow.Extensions[sized] {
 		return flow.Extensions[sized]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next chain.Handler[*flow.Request[sized], flow.Observation]) (flow.Observation, error) {
 			req.Resource = made
@@ -498,8 +500,8 @@ func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
 		made   sized
 		want   string
 	}{
-		"Other": {"something else", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
-		"Nil":   {"nothing", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
+		"Other": {"a resource of another type", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
+		"Nil":   {"a nil resource", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -513,8 +515,8 @@ func TestRunnerRefusesWhatLinksMakeUp(t *testing.T) {
 	}
 }
 
-// The failures of a misfit count for its key, as those of any other resource do.
-func TestMisfitsCount(t *testing.T) {
+// The failures of a resource of the wrong type count for its key.
+func TestWrongTypeCounts(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", ext{})
 	c := &cloud{getErr: errBoom}
@@ -525,9 +527,10 @@ func TestMisfitsCount(t *testing.T) {
 	}
 }
 
-// An operation that replaces the resource with a misfit is under way all the
-// same. A runner that can store no token with the misfit keeps it in memory.
-func TestMisfitsAndTokens(t *testing.T) {
+// An operation that replaces the resource with one of the wrong type stays
+// under way. Its token is stored in memory, because SetToken cannot get the
+// resource.
+func TestWrongTypeAndTokens(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", ext{})
 	flow.Register(&registry, "Box", flow.Extensions[sized]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next flow.Handler[sized]) (flow.Progress, error) {
@@ -545,7 +548,7 @@ func TestMisfitsAndTokens(t *testing.T) {
 	}
 	r := must(registry.For("Pool", swapped))
 	for range 2 {
-		mustBe(t, "the misfit fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &pool{name: "p"}).Err())
+		mustBe(t, "the wrong type fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &pool{name: "p"}).Err())
 	}
 	mustEqual(t, "the operation is polled, not started again", []string{"apply p", "apply p a"}, c.take())
 
@@ -553,15 +556,16 @@ func TestMisfitsAndTokens(t *testing.T) {
 	stores := c.things()
 	stores.Get = nil
 	stores.Token = func(thing) (string, int64) { return "", 0 }
-	stores.SetToken = func(context.Context, thing, string, int64) error { c.add("keep"); return nil }
+	stores.SetToken = func(context.Context, thing, string, int64) error { c.add("store"); return nil }
 	r = must(registry.For("Box", stores))
 	for range 2 {
-		mustBe(t, "the misfit fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &box{pool{name: "p"}}).Err())
+		mustBe(t, "the wrong type fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &box{pool{name: "p"}}).Err())
 	}
-	mustEqual(t, "the operation is polled, and SetToken gets no misfit", []string{"apply p", "apply p a"}, c.take())
+	mustEqual(t, "the operation is polled, and SetToken is not called", []string{"apply p", "apply p a"}, c.take())
 }
 
-// The request that operations see is the only thing that a pass needs more than a typed one.
+// A runner allocates only the request of the operations more than a typed
+// reconciler.
 func TestRunnerAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
@@ -574,13 +578,14 @@ func TestRunnerAllocations(t *testing.T) {
 	if out := runner.Reconcile(ctx, p); out.State() != flow.StateReady {
 		t.Fatal(out)
 	}
-	bare := testing.AllocsPerRun(200, func() { typed.Reconcile(ctx, p) })
-	if got := testing.AllocsPerRun(200, func() { runner.Reconcile(ctx, p) }); got != bare+1 {
-		t.Errorf("a pass by the registry allocates %v times, a typed one %v times: one more is enough", got, bare)
+	typedAllocs := testing.AllocsPerRun(200, func() { typed.Reconcile(ctx, p) })
+	if got := testing.AllocsPerRun(200, func() { runner.Reconcile(ctx, p) }); got != typedAllocs+1 {
+		t.Errorf("a pass of a runner allocates %v times, a typed pass %v times: want one more", got, typedAllocs)
 	}
 }
 
-// anyOps are the operations of owning, for an engine that knows nothing of its resources.
+// anyOps are the operations of owning, for an engine that handles resources as
+// any.
 func anyOps() flow.Operations[any] {
 	o := owning()
 	return flow.Operations[any]{
@@ -595,8 +600,8 @@ func anyOps() flow.Operations[any] {
 	}
 }
 
-// crowd is a registry of n kinds.
-func crowd(n int) *flow.Registry[any] {
+// kinds makes a registry of n kinds.
+func kinds(n int) *flow.Registry[any] {
 	registry := new(flow.Registry[any])
 	for i := range n {
 		flow.Register(registry, fmt.Sprintf("Kind%d", i), ext{})
@@ -604,18 +609,19 @@ func crowd(n int) *flow.Registry[any] {
 	return registry
 }
 
-// Looking a kind up takes the same time among ten thousand as among ten.
+// The time of For does not grow with the number of kinds.
 func TestForDoesNotGrow(t *testing.T) {
 	if race.Enabled {
 		t.Skip("times are not measured under the race detector")
 	}
-	few, many, o := crowd(10), crowd(10_000), anyOps()
+	few, many, o := kinds(10), kinds(10_000), anyOps()
 	if got := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{}); got > 3 {
-		t.Errorf("among 10,000 kinds it takes %.1f times as long as among 10", got)
+		t.Errorf("with 10,000 kinds For takes %.1f times as long as with 10", got)
 	}
 }
 
-// BenchmarkRunner compares a pass by the registry's runner with a typed one, with an owner and five checks.
+// BenchmarkRunner compares a pass of a registry's runner with a typed pass,
+// with an owner and five checks.
 func BenchmarkRunner(b *testing.B) {
 	var registry flow.Registry[any]
 	flow.Register(&registry, "Pool", fiveChecks())
@@ -628,9 +634,9 @@ func BenchmarkRunner(b *testing.B) {
 	}
 }
 
-// BenchmarkFor compares looking a kind up, and making its runner, among many kinds and among few.
+// BenchmarkFor compares For with many kinds and with few.
 func BenchmarkFor(b *testing.B) {
-	few, many, o := crowd(10), crowd(10_000), anyOps()
+	few, many, o := kinds(10), kinds(10_000), anyOps()
 	for b.Loop() {
 		r := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{Samples: 200})
 		b.ReportMetric(r, "x-10-kinds")
@@ -652,15 +658,15 @@ func TestExtensionsOf(t *testing.T) {
 		do     func() error
 		want   string
 	}{
-		"Unknown": {"it was not registered", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Disk"); return err },
+		"Unknown": {"the kind is not registered", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Disk"); return err },
 			`flow: kind "Disk" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
-		"OtherCase": {"kinds are compared as they are written", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "pool"); return err },
+		"OtherCase": {"the case of a kind must match", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "pool"); return err },
 			`flow: kind "pool" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
-		"OtherType": {"its extensions are for another type", func() error { _, err := flow.ExtensionsOf[*disk](&registry, "Pool"); return err },
-			`flow: kind "Pool" is registered for *flow_test.pool, and is used for *flow_test.disk: register it for the latter`},
-		"Interface": {"extensions for an interface are not those for a type that has it", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Thing"); return err },
-			`flow: kind "Thing" is registered for flow_test.thing, and is used for *flow_test.pool: register it for the latter`},
-		"NoRegistry": {"nothing is registered in a nil registry", func() error { _, err := flow.ExtensionsOf[*pool]((*flow.Registry[thing])(nil), "Pool"); return err },
+		"OtherType": {"the extensions are for another type", func() error { _, err := flow.ExtensionsOf[*disk](&registry, "Pool"); return err },
+			`flow: kind "Pool" is registered for *flow_test.pool, and is used for *flow_test.disk: register it for *flow_test.disk`},
+		"Interface": {"extensions for an interface are not extensions for a type that implements it", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Thing"); return err },
+			`flow: kind "Thing" is registered for flow_test.thing, and is used for *flow_test.pool: register it for *flow_test.pool`},
+		"NoRegistry": {"a nil registry has no kinds", func() error { _, err := flow.ExtensionsOf[*pool]((*flow.Registry[thing])(nil), "Pool"); return err },
 			`flow: kind "Pool" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
 	}
 	for name, tc := range cases {

@@ -14,11 +14,11 @@ func TestObservation(t *testing.T) {
 		o      flow.Observation
 		want   string
 	}{
-		"Zero":    {"nothing is known", flow.Observation{}, "proceed Unknown"},
-		"Absent":  {"Get looked and found nothing", flow.Observation{Presence: checks.Absent}, "proceed Absent"},
-		"Present": {"it is there", flow.Observation{Presence: checks.Present}, "proceed Present"},
-		"InSync":  {"and as the spec says", flow.Observation{Presence: checks.Present, InSync: true}, "proceed InSync"},
-		"Skip":    {"a link answers in place of Get", flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, "skip"},
+		"Zero":    {"the state is unknown", flow.Observation{}, "proceed Unknown"},
+		"Absent":  {"Get found nothing", flow.Observation{Presence: checks.Absent}, "proceed Absent"},
+		"Present": {"Get found the resource", flow.Observation{Presence: checks.Present}, "proceed Present"},
+		"InSync":  {"the cloud matches the spec", flow.Observation{Presence: checks.Present, InSync: true}, "proceed InSync"},
+		"Skip":    {"a link replaces Get", flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, "skip"},
 		"Odd":     {"InSync counts only with Present", flow.Observation{InSync: true}, "proceed Unknown"},
 	}
 	for name, tc := range cases {

@@ -35,7 +35,7 @@ func TestSlot(t *testing.T) {
 	type ofPool = *checks.Request[*pool]
 	found := chain.New(checks.Check("finds", finds[ofPool]))
 	needed := chain.New(checks.Check("needs", needs[ofPool]))
-	copies := around1("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+	copies := linkOn("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 		c := *req
 		return next(ctx, &c)
 	})
@@ -73,7 +73,7 @@ func TestSlot(t *testing.T) {
 		"Unset":   {"no check set the slot", func(o *ops, _ *ext, _ *pool) { o.Apply = applies }, true},
 		"TooLate": {"PostCheck runs after Apply", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = applies, found }, true},
 		"Skipped": {"an outer link skipped the check", func(o *ops, e *ext, _ *pool) {
-			o.Apply, e.PreCheck = applies, found.Prepend(says[ofPool]("skips", checks.Skip("on request"), nil))
+			o.Apply, e.PreCheck = applies, found.Prepend(returns[ofPool]("skips", checks.Skip("on request"), nil))
 		}, true},
 	}
 	for name, tc := range cases {
@@ -88,10 +88,11 @@ func TestSlot(t *testing.T) {
 	}
 }
 
-// No value is visible in the next pass, and a poll runs no check before Apply.
+// A pass does not see the values of an earlier pass, and a poll runs no check
+// before Apply.
 func TestSlotIsOfThePass(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("token", 0)}, {progress: flow.Done()}}}
-	o, read := c.keeping(), []error(nil)
+	o, read := c.storing(), []error(nil)
 	operate := o.Apply
 	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
 		_, err := subnetID.Get(req)
@@ -114,7 +115,7 @@ func TestSlotIsOfThePass(t *testing.T) {
 	mustEqual(t, "only a pass whose check found the subnet has it", []bool{false, true, false, true}, unset)
 }
 
-// The operations of an engine and the extensions of a kind share the slots, although each has its own type of resource.
+// The operations of an engine and the extensions of a kind share the slots.
 func TestSlotOfRegistry(t *testing.T) {
 	o := (&cloud{}).things()
 	made := checks.NewSlot[string]("made")

@@ -21,7 +21,8 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/sdkfake"
 )
 
-// A journey is several passes of one resource: what the cloud answers, and what is called and kept.
+// Each case is several passes of one resource, with the answers of the cloud,
+// the calls and the stored tokens.
 func TestLongRunning(t *testing.T) {
 	inProgress := func(token string) answer { return answer{progress: flow.InProgress(token, time.Minute)} }
 	done := answer{progress: flow.Done()}
@@ -33,13 +34,13 @@ func TestLongRunning(t *testing.T) {
 		states  []flow.State
 	}{
 		"Polled": {
-			reason:  "an operation is started once, then polled with the token that it gave last; checks are not asked again but the last",
+			reason:  "an operation is started once, then polled with its latest token; only PostCheck runs after it",
 			answers: []answer{inProgress("a"), inProgress("a"), inProgress("b"), done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "b" for 1`, "|",
-				"owner", "apply b", `keep "" for 1`, "PostCheck",
+				"owner", "apply a", `store "b" for 1`, "|",
+				"owner", "apply b", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
@@ -48,20 +49,20 @@ func TestLongRunning(t *testing.T) {
 			answers: []answer{inProgress("a"), inProgress("a"), done, inProgress("b"), done},
 			change:  2,
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", `keep "b" for 2`, "|",
-				"owner", "apply b", `keep "" for 2`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", `store "b" for 2`, "|",
+				"owner", "apply b", `store "" for 2`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
 		"OlderThenAtOnce": {
-			reason:  "what was removed is not removed again",
+			reason:  "a token is removed once",
 			answers: []answer{inProgress("a"), done, done},
 			change:  2,
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
-				"owner", "apply a", `keep "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
+				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateReady},
 		},
@@ -69,92 +70,92 @@ func TestLongRunning(t *testing.T) {
 			reason:  "an operation that failed has ended: the next pass starts a new one",
 			answers: []answer{inProgress("a"), {err: flow.Failed(response(http.StatusConflict, "Conflict"))}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
-				"owner", "apply a", `keep "" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
+				"owner", "apply a", `store "" for 1`, "|",
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
 		"Panics": {
-			reason:  "a panic while polling says nothing of the operation",
+			reason:  "after a panic of a poll the state of the operation is unknown",
 			answers: []answer{inProgress("a"), {panics: "boom"}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
 		"Zero": {
-			reason:  "nor does the zero Progress",
+			reason:  "after the zero Progress the state of the operation is unknown",
 			answers: []answer{inProgress("a"), {}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
 		"Tokenless": {
-			reason:  "nor does an empty token",
+			reason:  "after an empty token the state of the operation is unknown",
 			answers: []answer{inProgress("a"), inProgress(""), done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
-		"ErrorBesideToken": {
-			reason:  "InProgress beside an error says that polling failed and not the operation, whatever the error",
+		"ErrorWithToken": {
+			reason:  "InProgress with any error means that the poll failed, and the operation did not",
 			answers: []answer{inProgress("a"), {flow.InProgress("b", 0), flow.Failed(response(http.StatusConflict, "Conflict")), nil}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
-				"owner", "apply a", `keep "b" for 1`, "|",
-				"owner", "apply b", `keep "" for 1`, "PostCheck",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
+				"owner", "apply a", `store "b" for 1`, "|",
+				"owner", "apply b", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
-		"DoneBesideError": {
-			reason:  "nor does Done beside an error end the operation",
+		"DoneWithError": {
+			reason:  "Done with an error does not end the operation",
 			answers: []answer{inProgress("a"), {flow.Done(), errBoom, nil}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `keep "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
-		"StartedBesideError": {
-			reason:  "an operation that was started and whose first answer was lost is followed",
+		"StartedWithError": {
+			reason:  "an operation that was started with an error is polled",
 			answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "a" for 1`, "|",
-				"owner", "apply a", `keep "" for 1`, "PostCheck",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
+				"owner", "apply a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateFailed, flow.StateReady},
 		},
 		"ReservedToken": {
-			reason:  "a token of Apply that looks like a kept one of Delete is still one of Apply",
+			reason:  "a token of Apply that has the prefix of Delete stays a token of Apply",
 			answers: []answer{inProgress("delete:a"), inProgress("apply:a"), done},
 			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `keep "apply:delete:a" for 1`, "|",
-				"owner", "apply delete:a", `keep "apply:apply:a" for 1`, "|",
-				"owner", "apply apply:a", `keep "" for 1`, "PostCheck",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "apply:delete:a" for 1`, "|",
+				"owner", "apply delete:a", `store "apply:apply:a" for 1`, "|",
+				"owner", "apply apply:a", `store "" for 1`, "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
 	}
 	for name, tc := range cases {
-		for _, keeps := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s/keeps=%t", name, keeps), func(t *testing.T) {
+		for _, stores := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/stores=%t", name, stores), func(t *testing.T) {
 				c, p := &cloud{answers: tc.answers}, &pool{name: "p", generation: 1}
 				o, all := c.operations(), c.extensions()
 				want := tc.want
-				if keeps {
-					o = c.keeping()
+				if stores {
+					o = c.storing()
 				} else {
-					want = without(want, "keep ")
+					want = without(want, "store ")
 				}
 				r := flow.New("Pool", o, ext{OwnerCheck: all.OwnerCheck, PreCheck: all.PreCheck, PostCheck: all.PostCheck})
 				var states []flow.State
@@ -183,9 +184,10 @@ func without(calls []string, prefix string) (rest []string) {
 	return rest
 }
 
-// An error while polling keeps the token, unless it says that the operation has ended.
+// An error of a poll keeps the token, unless it reports that the operation has
+// ended.
 func TestErrorsWhilePolling(t *testing.T) {
-	const ask = "; return flow.Failed if it has failed"
+	const advice = "; return flow.Failed if it has failed"
 	unknown := "operation a cannot be polled: "
 	cases := map[string]struct {
 		reason  string
@@ -193,31 +195,31 @@ func TestErrorsWhilePolling(t *testing.T) {
 		keeps   bool
 		message string // empty: not compared
 	}{
-		"Unknown":         {"an unreadable error says nothing about the operation", errBoom, true, unknown + "boom" + ask},
-		"Conflict":        {"a refused poll is not a failed operation", response(http.StatusConflict, "Conflict"), true, unknown + "the service gave no message (HTTP 409 Conflict)" + ask},
-		"NotFound":        {"only a reader knows that a 404 means that the operation is gone", response(http.StatusNotFound, ""), true, unknown + "the service gave no message (HTTP 404 Not Found)" + ask},
+		"Unknown":         {"after an unreadable error the state of the operation is unknown", errBoom, true, unknown + "boom" + advice},
+		"Conflict":        {"a refused poll is not a failed operation", response(http.StatusConflict, "Conflict"), true, unknown + "the service gave no message (HTTP 409 Conflict)" + advice},
+		"NotFound":        {"only a reader knows that a 404 means that the operation is gone", response(http.StatusNotFound, ""), true, unknown + "the service gave no message (HTTP 404 Not Found)" + advice},
 		"Throttled":       {"a transient error needs no advice", response(http.StatusTooManyRequests, ""), true, unknown + "the service gave no message (HTTP 429 Too Many Requests)"},
 		"Internal":        {"a transient error needs no advice", response(http.StatusInternalServerError, ""), true, unknown + "the service gave no message (HTTP 500 Internal Server Error)"},
-		"Deadline":        {"no answer in time", context.DeadlineExceeded, true, unknown + "context deadline exceeded"},
-		"DeadlineOfALink": {"no answer in time", &chain.DeadlineError{Link: "put", After: time.Second}, true, unknown + "link put was not done within 1s"},
+		"Deadline":        {"the cloud did not answer in time", context.DeadlineExceeded, true, unknown + "context deadline exceeded"},
+		"DeadlineOfALink": {"the cloud did not answer in time", &chain.DeadlineError{Link: "put", After: time.Second}, true, unknown + "link put was not done within 1s"},
 		"Network":         {"there was no connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, true, unknown + "dial: refused"},
-		"CutOff":          {"half an answer", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true, unknown + "reading: unexpected EOF"},
-		"Canceled":        {"another context was canceled", context.Canceled, true, unknown + "context canceled" + ask},
-		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1978) + "... (3,022 bytes more)" + ask},
-		"Panicking":       {"nor is an error that panics", panicking{}, true, ""},
-		"TypedNil":        {"a nil pointer says nothing, and is no panic", (*azcore.ResponseError)(nil), true, ""},
-		"NilFailed":       {"nor does a nil FailedError", (*flow.FailedError)(nil), true, ""},
+		"CutOff":          {"the answer was cut off", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true, unknown + "reading: unexpected EOF"},
+		"Canceled":        {"another context was canceled", context.Canceled, true, unknown + "context canceled" + advice},
+		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1978) + "... (3,022 bytes more)" + advice},
+		"Panicking":       {"an error that panics when it is unwrapped is unreadable", panicking{}, true, ""},
+		"TypedNil":        {"a nil pointer is unreadable, and no panic", (*azcore.ResponseError)(nil), true, ""},
+		"NilFailed":       {"a nil FailedError does not end the operation", (*flow.FailedError)(nil), true, ""},
 
-		"Failed":        {"the operation says so", flow.Failed(errBoom), false, "boom"},
-		"FailedNil":     {"the operation says so, without a cause", flow.Failed(nil), false, "the operation has failed"},
+		"Failed":        {"the operation reports its end", flow.Failed(errBoom), false, "boom"},
+		"FailedNil":     {"the operation reports its end without a cause", flow.Failed(nil), false, "the operation has failed"},
 		"FailedLiteral": {"a literal without a cause", &flow.FailedError{}, false, "the operation has failed"},
-		"FailedWrapped": {"wrapped makes no difference", fmt.Errorf("polling: %w", flow.Failed(errBoom)), false, "polling: boom"},
-		"FailedJoined":  {"nor does joined", errors.Join(errBoom, fmt.Errorf("polling: %w", flow.Failed(context.DeadlineExceeded))), false, ""},
-		"FailedInPanic": {"the value of a panic says nothing", &chain.PanicError{Value: flow.Failed(errBoom)}, true, ""},
-		"Ended":         {"a reader knows that it ended", errEnded, false, "ended"},
-		"EndedWrapped":  {"wrapped makes no difference", fmt.Errorf("polling: %w", errEnded), false, "ended"},
-		"EndedTwice":    {"each cause says so", errors.Join(errEnded, errEnded), false, ""},
-		"EndedAndOther": {"a cause that does not say so leaves the state unknown", errors.Join(errEnded, errBoom), true, ""},
+		"FailedWrapped": {"a wrapped FailedError ends the operation", fmt.Errorf("polling: %w", flow.Failed(errBoom)), false, "polling: boom"},
+		"FailedJoined":  {"a joined FailedError ends the operation", errors.Join(errBoom, fmt.Errorf("polling: %w", flow.Failed(context.DeadlineExceeded))), false, ""},
+		"FailedInPanic": {"the value of a panic does not end the operation", &chain.PanicError{Value: flow.Failed(errBoom)}, true, ""},
+		"Ended":         {"a reader recognises the end", errEnded, false, "ended"},
+		"EndedWrapped":  {"a reader recognises a wrapped error", fmt.Errorf("polling: %w", errEnded), false, "ended"},
+		"EndedTwice":    {"each cause ends the operation", errors.Join(errEnded, errEnded), false, ""},
+		"EndedAndOther": {"one cause leaves the state unknown", errors.Join(errEnded, errBoom), true, ""},
 	}
 	for name, tc := range cases {
 		for point, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
@@ -227,7 +229,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 					token = "delete:a"
 				}
 				c, p := &cloud{answers: []answer{{err: tc.err}}}, &pool{token: token, deleting: deleting}
-				r := flow.New("Pool", c.keeping(), ext{}, flow.WithExplanations(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
+				r := flow.New("Pool", c.storing(), ext{}, flow.WithExplanations(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 				out := r.Reconcile(t.Context(), p)
 				mustEqual(t, tc.reason, tc.keeps, p.token == token)
 				mustEqual(t, tc.reason, place{flow.StateFailed, point, ""}, placeOf(out))
@@ -235,7 +237,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 					mustEqual(t, tc.reason, tc.message, out.Message())
 				}
 				if delay, _ := out.Again(); delay != time.Second {
-					t.Errorf("%s: polled again after %s, and the back-off begins with 1s", tc.reason, delay)
+					t.Errorf("%s: the delay is %s, and the first of the back-off is 1s", tc.reason, delay)
 				}
 			})
 		}
@@ -244,7 +246,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 
 var errEnded = errors.New("ended")
 
-// reader knows errEnded only.
+// reader recognises only errEnded.
 var reader = classify.NewErrors("test", func(f *classify.Failure) bool {
 	if !errors.Is(f.Err, errEnded) {
 		return false
@@ -259,13 +261,13 @@ type panicking struct{}
 func (panicking) Error() string { return "panicking" }
 func (panicking) Unwrap() error { panic("unwrap") }
 
-// Whatever SDK an error is from, it does not start a second operation.
+// No error of an SDK starts a second operation.
 func TestErrorsOfOtherClouds(t *testing.T) {
 	for name, err := range sdkfake.Unavailable() {
 		for _, point := range []string{"apply", "delete"} {
 			t.Run(name+"/"+point, func(t *testing.T) {
 				c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: err}, {err: err}, {progress: flow.Done()}}}
-				o := c.keeping()
+				o := c.storing()
 				o.Owner, o.Get = nil, nil
 				r := flow.New("Pool", o, ext{}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
 				p := &pool{name: "p", deleting: point == "delete"}
@@ -275,122 +277,122 @@ func TestErrorsOfOtherClouds(t *testing.T) {
 					delays = append(delays, delay)
 				}
 				mustEqual(t, "one operation is started, and polled until it is done",
-					[]string{point, point + " a", point + " a", point + " a"}, without(c.take(), "keep "))
-				mustEqual(t, "the back-off goes on", []time.Duration{time.Second, time.Second, 2 * time.Second}, delays[:3])
+					[]string{point, point + " a", point + " a", point + " a"}, without(c.take(), "store "))
+				mustEqual(t, "the back-off grows", []time.Duration{time.Second, time.Second, 2 * time.Second}, delays[:3])
 			})
 		}
 	}
 }
 
-// A message does not show what may be an address or a secret.
+// A message does not show a token that may contain an address or a secret.
 func TestTokenInMessage(t *testing.T) {
 	cases := map[string]struct{ reason, token, want string }{
 		"Short":  {"an identifier helps to find the operation", "op-1", "operation op-1"},
-		"Path":   {"a path does, too", "operations/1.2:x_y", "operation operations/1.2:x_y"},
-		"Limit":  {"up to 64 bytes", strings.Repeat("a", 64), "operation " + strings.Repeat("a", 64)},
-		"Long":   {"a long one is not shown", strings.Repeat("a", 65), "the operation"},
+		"Path":   {"a path helps to find the operation", "operations/1.2:x_y", "operation operations/1.2:x_y"},
+		"Limit":  {"the longest identifier has 64 bytes", strings.Repeat("a", 64), "operation " + strings.Repeat("a", 64)},
+		"Long":   {"a longer token is not shown", strings.Repeat("a", 65), "the operation"},
 		"URL":    {"an address may hold a signature", "https://cloud/op?sig=secret", "the operation"},
-		"Host":   {"without a scheme", "//cloud/op", "the operation"},
-		"Query":  {"or a query", "op?sig=secret", "the operation"},
+		"Host":   {"an address without a scheme is not shown", "//cloud/op", "the operation"},
+		"Query":  {"a query may hold a signature", "op?sig=secret", "the operation"},
 		"JSON":   {"a poller's resume token holds an address", `{"url":"a"}`, "the operation"},
-		"Binary": {"what is no text breaks a line", "a\nb\x00", "the operation"},
+		"Binary": {"control characters break the line", "a\nb\x00", "the operation"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{answers: []answer{{err: errBoom}}}, &pool{token: tc.token}
-			out := flow.New("Pool", c.keeping(), ext{}).Reconcile(t.Context(), p)
+			out := flow.New("Pool", c.storing(), ext{}).Reconcile(t.Context(), p)
 			mustEqual(t, tc.reason, tc.want+" cannot be polled: boom; return flow.Failed if it has failed", out.Message())
 		})
 	}
 }
 
-// Links around an operation cannot make it be forgotten or started twice.
+// No link makes the flow lose an operation or start it twice.
 func TestTokensAndLinks(t *testing.T) {
 	type next = chain.Handler[*request, flow.Progress]
 	var other *request
 	cases := map[string]struct {
 		reason string
-		token  string // under way before the pass
+		token  string // the stored token before the pass
 		ans    []answer
 		link   func(ctx context.Context, req *request, next next) (flow.Progress, error)
 		want   []string
-		kept   string
+		stored string // the stored token after the pass
 		place  place
 		err    error
 	}{
-		"ErrsBehind": {
-			"an operation that was started goes on, whatever a link says then", "", []answer{{progress: flow.InProgress("a", 0)}},
+		"ErrsAfterNext": {
+			"an error after next does not end a started operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				p, _ := next(ctx, req)
 				return p, errBoom
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"ErrsBehindWithZero": {
-			"nor if it hides the token", "", []answer{{progress: flow.InProgress("a", 0)}},
+		"ErrsAfterNextWithZero": {
+			"a link that hides the token does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Progress{}, errBoom
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"PanicsBehind": {
-			"nor if it panics", "", []answer{{progress: flow.InProgress("a", 0)}},
+		"PanicsAfterNext": {
+			"a panic after next does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				panic(errBoom)
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"ErrsInFront": {
-			"a link that fails before it polled says nothing of the operation", "a", nil,
+		"ErrsBeforeNext": {
+			"an error before next does not end the operation", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Progress{}, errBoom },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"PanicsInFront": {
-			"nor one that panics", "a", nil,
+		"PanicsBeforeNext": {
+			"a panic before next does not end the operation", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { panic(errBoom) },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"SaysDone": {
-			"what is in progress is not done", "", []answer{{progress: flow.InProgress("a", 0)}},
+		"ReturnsDone": {
+			"a link cannot end an operation under way with Done", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Done(), nil
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
-		"SaysDoneUnasked": {
-			"what is under way is not done because a link does not ask", "a", nil,
+		"ReturnsDoneWithoutNext": {
+			"Done without next does not end the operation", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
 		"Replaces": {
-			"an error that a link makes of one of polling says nothing of the operation", "a", []answer{{err: errBoom}},
+			"a link's own error does not end the operation, even if a reader recognises it", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
-				return flow.Progress{}, errEnded // the reader does not read it: the operation did not say it
+				return flow.Progress{}, errEnded // the operation did not return it
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
 		},
 		"Swallows": {
-			"nor does a link that swallows it and says done", "a", []answer{{err: errBoom}},
+			"a link that hides an error cannot end the operation with Done", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Done(), nil
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
-		"SaysFailed": {
-			"a link may know that an operation has failed whose error says nothing", "a", []answer{{err: errBoom}},
+		"ReturnsFailed": {
+			"a link may report that the operation has failed", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, err := next(ctx, req)
 				return flow.Progress{}, flow.Failed(err)
 			},
 			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
-		"SaysFailedUnderWay": {
-			"but what is in progress has not failed", "a", []answer{{progress: flow.InProgress("b", 0)}},
+		"ReturnsFailedUnderWay": {
+			"a link cannot fail an operation that reports InProgress", "a", []answer{{progress: flow.InProgress("b", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Progress{}, flow.Failed(errBoom)
@@ -398,7 +400,7 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply a"}, "b", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
 		"HidesFailed": {
-			"an operation that failed has ended, whatever a link makes of its error", "a", []answer{{err: flow.Failed(errBoom)}},
+			"a link cannot hide that the operation has failed", "a", []answer{{err: flow.Failed(errBoom)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Progress{}, errEnded
@@ -414,20 +416,20 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrNoProgress,
 		},
 		"Tokenless": {
-			"an empty token says nothing", "", nil,
+			"an empty token is an error", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("", 0), nil },
 			nil, "", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrNoToken,
 		},
 		"Twice": {
-			"to call next again polls what the first call started", "", []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}},
+			"a second call of next polls the started operation", "", []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return next(ctx, req)
 			},
 			[]string{"apply", "apply a"}, "b", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
-		"Meddles": {
-			"the token is not a link's to change", "a", []answer{{progress: flow.InProgress("a", 0)}},
+		"ChangesToken": {
+			"a link cannot change the token", "a", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				req.Token = ""
 				return next(ctx, req)
@@ -435,19 +437,19 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply a"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"Own": {
-			"a link may have an operation of its own in place of this one", "", nil,
+			"a link may run its own operation", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("own", 0), nil },
 			nil, "link:own", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"OwnContinues": {
-			"the link finds its token again, and may give another one", "link:own", nil,
+			"the link gets its token back, and may return another", "link:own", nil,
 			func(_ context.Context, req *request, _ next) (flow.Progress, error) {
 				return flow.InProgress(req.Token+"2", 0), nil
 			},
 			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"OwnEnds": {
-			"the link says that its operation is over", "link:own", nil,
+			"a Skip ends the operation of the link", "link:own", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("copied"), nil },
 			nil, "", place{State: flow.StateReady}, nil,
 		},
@@ -457,21 +459,21 @@ func TestTokensAndLinks(t *testing.T) {
 			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
 		"OwnDone": {
-			"it has to say that the real operation was not needed", "link:own", nil,
+			"only a Skip ends the operation of a link", "link:own", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
 		"OwnThenReal": {
-			"the real operation does not know the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
+			"the real operation does not get the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"SkipRealOne": {
-			"a Skip does not end what the real operation started", "a", nil,
+			"a Skip does not end the real operation", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("enough"), nil },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
-		"OwnBesideError": {
+		"OwnWithError": {
 			"a link that fails has started no operation of its own", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) {
 				return flow.InProgress("own", 0), errBoom
@@ -487,35 +489,35 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
 		"PollPanics": {
-			"a panic needs no advice about the cloud", "a", []answer{{panics: errBoom}},
+			"the message of a panic has no advice", "a", []answer{{panics: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
 		"PollZero": {
-			"nor does a result that is a mistake", "a", []answer{{}},
+			"the message of an invalid result has no advice", "a", []answer{{}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoProgress,
 		},
 		"PollTokenless": {
-			"nor does an empty token", "a", []answer{{progress: flow.InProgress("", 0)}},
+			"the message of an empty token has no advice", "a", []answer{{progress: flow.InProgress("", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoToken,
 		},
 		"PollForeign": {
-			"nor does a mistake of a link", "a", []answer{{err: errBoom}},
+			"the message of a mistake in a link has no advice", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return next(ctx, nil)
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
 		},
-		"TokenLikeALinks": {
-			"a token that looks like one of a link is still the operation's", "", []answer{{progress: flow.InProgress("link:a", 0)}},
+		"LinkPrefix": {
+			"a token with the prefix of links stays a token of the operation", "", []answer{{progress: flow.InProgress("link:a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply"}, "apply:link:a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
-		"FailedBesideInProgress": {
-			"a link that says both has not found out", "a", []answer{{err: errBoom}},
+		"FailedWithInProgress": {
+			"InProgress with Failed leaves the state unknown", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, err := next(ctx, req)
 				return flow.InProgress("a", 0), flow.Failed(err)
@@ -523,7 +525,7 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
 		"Copy": {
-			"a copy of the request is as good", "", []answer{{progress: flow.InProgress("a", 0)}},
+			"a link may pass a copy of the request", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				same := *req
 				_, err := next(ctx, &same)
@@ -532,12 +534,12 @@ func TestTokensAndLinks(t *testing.T) {
 			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"NilRequest": {
-			"a nil request is an error of the link that handed it on", "a", nil,
+			"a nil request is an error of the link", "a", nil,
 			func(ctx context.Context, _ *request, next next) (flow.Progress, error) { return next(ctx, nil) },
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
 		},
 		"ForeignRequest": {
-			"so is one that it made itself", "a", nil,
+			"a request that the link made is an error of the link", "a", nil,
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				other = &request{Request: checks.Request[*pool]{Resource: req.Resource}}
 				return next(ctx, other)
@@ -545,44 +547,45 @@ func TestTokensAndLinks(t *testing.T) {
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
 		},
 		"ContextDropped": {
-			"the request carries what is needed, whatever the context", "", []answer{{progress: flow.InProgress("a", 0)}},
+			"the request is enough, whatever the context", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(_ context.Context, req *request, next next) (flow.Progress, error) {
 				return next(context.Background(), req)
 			},
 			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 	}
-	// The messages of passes that polled and do not know the state of the operation.
+	// The messages of passes that polled and do not know the state of the
+	// operation.
 	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
-	unpolled := map[string]string{
-		"Replaces":               unknown + "ended" + advice,
-		"Swallows":               unknown + "flow: link link: " + flow.ErrUnderWay.Error() + advice,
-		"FailedBesideInProgress": unknown + "boom" + advice,
-		"OwnAfterReal":           "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
-		"SaysFailedUnderWay":     unknown + "boom",
-		"PollPanics":             unknown + "panic: boom",
-		"PollZero":               unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
-		"PollTokenless":          unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
-		"PollForeign":            unknown + flow.ErrForeignRequest.Error(),
+	pollFailed := map[string]string{
+		"Replaces":              unknown + "ended" + advice,
+		"Swallows":              unknown + "flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"FailedWithInProgress":  unknown + "boom" + advice,
+		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"ReturnsFailedUnderWay": unknown + "boom",
+		"PollPanics":            unknown + "panic: boom",
+		"PollZero":              unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
+		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
+		"PollForeign":           unknown + flow.ErrForeignRequest.Error(),
 	}
 	for name, tc := range cases {
 		for _, inner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/inner=%t", name, inner), func(t *testing.T) {
 				c, p := &cloud{answers: tc.ans}, &pool{token: tc.token}
-				o := c.keeping()
+				o := c.storing()
 				o.Owner, o.Get = nil, nil
-				links := around1("link", tc.link)
-				if inner { // whether another link stands behind it makes no difference
-					links = links.Append(chain.Named("behind", func(n next) next { return n }))
+				links := linkOn("link", tc.link)
+				if inner { // another inner link makes no difference
+					links = links.Append(chain.Named("inner", func(n next) next { return n }))
 				}
-				for how, opts := range map[string][]flow.Option{"plain": nil, "kept": {flow.WithExplanations(1)}} {
+				for how, opts := range map[string][]flow.Option{"plain": nil, "explained": {flow.WithExplanations(1)}} {
 					c.answers, c.calls, *p = tc.ans, nil, pool{token: tc.token}
 					out := flow.New("Pool", o, ext{Apply: links}, append(opts, flow.WithErrors(reader))...).Reconcile(t.Context(), p)
-					mustEqual(t, how+": "+tc.reason, tc.want, without(c.take(), "keep "))
-					mustEqual(t, how+": what is kept: "+tc.reason, tc.kept, p.token)
+					mustEqual(t, how+": "+tc.reason, tc.want, without(c.take(), "store "))
+					mustEqual(t, how+": the stored token: "+tc.reason, tc.stored, p.token)
 					mustEqual(t, how+": "+tc.reason, tc.place, placeOf(out))
 					mustBe(t, how+": "+tc.reason, tc.err, out.Err())
-					if want := unpolled[name]; want != "" {
+					if want := pollFailed[name]; want != "" {
 						mustEqual(t, how+": "+tc.reason, want, out.Message())
 					} else if strings.Contains(out.Message(), "cannot be polled") {
 						t.Errorf("%s: %s: no poll failed, and the message is %q", how, tc.reason, out.Message())
@@ -598,18 +601,18 @@ func TestSetTokenFails(t *testing.T) {
 		reason string
 		fail   func() error
 	}{
-		"Error": {"a write may conflict", func() error { return errBoom }},
-		"Panic": {"or panic", func() error { panic(errBoom) }},
+		"Error": {"SetToken returns an error", func() error { return errBoom }},
+		"Panic": {"SetToken panics", func() error { panic(errBoom) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("other", 0)}, {progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p"}
-			o := c.keeping()
+			o := c.storing()
 			o.Owner, o.Get = nil, nil
 			set, broken := o.SetToken, true
 			o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
 				if broken {
-					c.add("cannot keep")
+					c.add("cannot store")
 					return tc.fail()
 				}
 				return set(ctx, p, token, generation)
@@ -620,32 +623,33 @@ func TestSetTokenFails(t *testing.T) {
 			mustEqual(t, tc.reason, place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
 			mustBe(t, tc.reason, errBoom, out.Err())
 			mustEqual(t, tc.reason, "", p.token)
-			if want := "flow: the token of an operation could not be kept with p and is kept in memory: "; !strings.HasPrefix(out.Message(), want) {
+			if want := "flow: the token of an operation could not be stored with p and is stored in memory: "; !strings.HasPrefix(out.Message(), want) {
 				t.Errorf("%s: the message is %q, and does not begin with %q", tc.reason, out.Message(), want)
 			}
-			mustEqual(t, "a resource whose token is stored is polled with that one", flow.StateInProgress, r.Reconcile(t.Context(), &pool{name: "other", token: "other"}).State())
-			mustEqual(t, "a resource whose token is stored is polled with that one", []string{"apply", "cannot keep", "apply other"}, c.take())
+			mustEqual(t, "another resource is polled with its own token", flow.StateInProgress, r.Reconcile(t.Context(), &pool{name: "other", token: "other"}).State())
+			mustEqual(t, "another resource is polled with its own token", []string{"apply", "cannot store", "apply other"}, c.take())
 
 			out = r.Reconcile(t.Context(), p)
-			mustEqual(t, "it is kept in memory, and tried again", place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
+			mustEqual(t, "the token is in memory, and the pass stores it again", place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
 
 			broken = false
 			out = r.Reconcile(t.Context(), p)
-			mustEqual(t, "until it is kept with the resource", []any{flow.StateInProgress, "a"}, []any{out.State(), p.token})
+			mustEqual(t, "the token is stored with the resource", []any{flow.StateInProgress, "a"}, []any{out.State(), p.token})
 
 			out = r.Reconcile(t.Context(), p)
-			mustEqual(t, "then it is as if nothing had been", []any{flow.StateReady, ""}, []any{out.State(), p.token})
+			mustEqual(t, "the operation ends as without the failure", []any{flow.StateReady, ""}, []any{out.State(), p.token})
 			mustEqual(t, "the operation was started once", []string{
-				"apply a", "cannot keep", "apply a", `keep "a" for 0`, "apply a", `keep "" for 0`,
+				"apply a", "cannot store", "apply a", `store "a" for 0`, "apply a", `store "" for 0`,
 			}, c.take())
 
 			r.Reconcile(t.Context(), p)
-			mustEqual(t, "nothing stays in memory", []string{"apply"}, c.take())
+			mustEqual(t, "no token stays in memory", []string{"apply"}, c.take())
 		})
 	}
 }
 
-// A goroutine that ends in an operation, in a link around it or in SetToken loses no token.
+// No token is lost if the goroutine ends in an operation, in a link or in
+// SetToken.
 func TestGoexitKeepsTheToken(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -657,20 +661,20 @@ func TestGoexitKeepsTheToken(t *testing.T) {
 			o.Apply = func(context.Context, *request) (flow.Progress, error) { runtime.Goexit(); panic("unreachable") }
 		}, 0},
 		"Link": {"after the operation was started", "", func(_ *ops, e *ext) {
-			e.Apply = around1("ends", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			e.Apply = linkOn("ends", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				runtime.Goexit()
 				panic("unreachable")
 			})
 		}, 1},
-		"SetToken": {"while the token is kept", "", func(o *ops, _ *ext) {
+		"SetToken": {"while the token is stored", "", func(o *ops, _ *ext) {
 			o.SetToken = func(context.Context, *pool, string, int64) error { runtime.Goexit(); panic("unreachable") }
 		}, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p", token: tc.token}
-			o, e := c.keeping(), ext{}
+			o, e := c.storing(), ext{}
 			o.Owner, o.Get = nil, nil
 			sound := o
 			broken, apply, set := true, o.Apply, o.SetToken
@@ -690,7 +694,7 @@ func TestGoexitKeepsTheToken(t *testing.T) {
 				return set(ctx, p, token, generation)
 			}
 			links := e.Apply
-			e.Apply = around1("maybe", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			e.Apply = linkOn("maybe", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 				if broken && links.Len() > 0 {
 					return links.Then(next)(ctx, req)
 				}
@@ -718,7 +722,8 @@ func TestGoexitKeepsTheToken(t *testing.T) {
 	}
 }
 
-// The resource's key is found before the tokens are locked: a Key that calls the reconciler does not hang.
+// The flow calls Key before it locks the tokens, so a Key that calls the
+// reconciler does not hang.
 func TestKeyOutsideTheLock(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}
 	o := c.operations()
@@ -744,7 +749,7 @@ func TestKeyOutsideTheLock(t *testing.T) {
 	<-done
 }
 
-// Ready and Gone need the operation's own Done, or a link that says that it leaves the operation out.
+// Ready and Gone need a Done of the operation itself, or a Skip.
 func TestSkipAndDone(t *testing.T) {
 	type next = chain.Handler[*request, flow.Progress]
 	cases := map[string]struct {
@@ -758,12 +763,12 @@ func TestSkipAndDone(t *testing.T) {
 		step   string // the verdict of the link
 	}{
 		"DoneWithoutNext": {
-			"a link that forgot next has applied nothing", "", nil,
+			"Done without next is an error", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			0, false, flow.ErrNotDone, "error",
 		},
 		"DoneAfterError": {
-			"an error that a link swallows is not success", "", []answer{{err: errBoom}},
+			"Done after an error is an error", "", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Done(), nil
@@ -771,7 +776,7 @@ func TestSkipAndDone(t *testing.T) {
 			1, false, flow.ErrNotDone, "error",
 		},
 		"DoneOfTheFirst": {
-			"the last call counts", "", []answer{{progress: flow.Done()}, {err: errBoom}},
+			"the last call of the operation counts", "", []answer{{progress: flow.Done()}, {err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				p, _ := next(ctx, req)
 				_, _ = next(ctx, req)
@@ -780,7 +785,7 @@ func TestSkipAndDone(t *testing.T) {
 			2, false, flow.ErrNotDone, "error",
 		},
 		"DoneRemade": {
-			"another Done is as good as the operation's", "", nil,
+			"a link may return its own Done after the operation's", "", nil,
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, err := next(ctx, req)
 				return flow.Done(), err
@@ -788,14 +793,14 @@ func TestSkipAndDone(t *testing.T) {
 			1, true, nil, "proceed",
 		},
 		"Skip": {
-			"on purpose", "", nil,
+			"a Skip replaces the operation", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) {
 				return flow.Skip("managed elsewhere"), nil
 			},
 			0, true, nil, "skip: managed elsewhere",
 		},
 		"SkipAfterError": {
-			"on purpose", "", []answer{{err: errBoom}},
+			"a Skip replaces a failed operation", "", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Skip("boom is harmless"), nil
@@ -803,12 +808,12 @@ func TestSkipAndDone(t *testing.T) {
 			1, true, nil, "skip: boom is harmless",
 		},
 		"SkipUnderWay": {
-			"an operation under way is not left out", "a", nil,
+			"a Skip does not end an operation under way", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("paused"), nil },
 			0, false, flow.ErrUnderWay, "error",
 		},
 		"SkipStarted": {
-			"nor one that was just started", "", []answer{{progress: flow.InProgress("a", 0)}},
+			"a Skip does not end an operation that has just started", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Skip("paused"), nil
@@ -816,7 +821,7 @@ func TestSkipAndDone(t *testing.T) {
 			1, false, flow.ErrUnderWay, "error",
 		},
 		"SkipAfterDone": {
-			"a link may leave out what is left to do after the operation", "", nil,
+			"a link may return Skip after Done", "", nil,
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
 				_, _ = next(ctx, req)
 				return flow.Skip("tagged already"), nil
@@ -832,7 +837,7 @@ func TestSkipAndDone(t *testing.T) {
 			1, false, flow.ErrNoProgress, "error",
 		},
 		"SkipAndError": {
-			"an error counts, whatever is beside it", "", nil,
+			"an error wins over a Skip", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("why"), errBoom },
 			0, false, errBoom, "error",
 		},
@@ -845,9 +850,9 @@ func TestSkipAndDone(t *testing.T) {
 					p.token = "delete:" + tc.token
 				}
 				c := &cloud{answers: tc.ans}
-				o := c.keeping()
+				o := c.storing()
 				o.Owner, o.Get = nil, nil
-				links := around1("outer", func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) }).
+				links := linkOn("outer", func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) }).
 					Append(link("link", tc.link))
 				e := ext{Apply: links}
 				want := place{State: flow.StateReady}
@@ -861,7 +866,7 @@ func TestSkipAndDone(t *testing.T) {
 				out := r.Reconcile(t.Context(), p)
 				mustEqual(t, tc.reason, want, placeOf(out))
 				mustBe(t, tc.reason, tc.err, out.Err())
-				mustEqual(t, tc.reason, tc.calls, len(without(c.take(), "keep ")))
+				mustEqual(t, tc.reason, tc.calls, len(without(c.take(), "store ")))
 				explanation, _ := r.Explain("p")
 				for _, s := range explanation.Steps {
 					got := s.Verdict
@@ -872,7 +877,7 @@ func TestSkipAndDone(t *testing.T) {
 					case "link":
 						mustEqual(t, "in the trace: "+tc.reason, tc.step, got)
 					case "outer":
-						mustEqual(t, "an outer link only lets it pass", "proceed", got)
+						mustEqual(t, "the outer link has the verdict proceed", "proceed", got)
 					}
 				}
 			})
@@ -880,22 +885,22 @@ func TestSkipAndDone(t *testing.T) {
 	}
 }
 
-// An operation may say itself that there was nothing to do.
+// An operation may return Skip itself.
 func TestOperationSkips(t *testing.T) {
 	c, p := &cloud{answers: []answer{{progress: flow.Skip("nothing to do")}}}, &pool{name: "p", token: "a"}
-	r := flow.New("Pool", c.keeping(), ext{}, flow.WithExplanations(1))
+	r := flow.New("Pool", c.storing(), ext{}, flow.WithExplanations(1))
 	out := r.Reconcile(t.Context(), p)
-	mustEqual(t, "it has ended", []any{flow.StateReady, ""}, []any{out.State(), p.token})
+	mustEqual(t, "the operation has ended", []any{flow.StateReady, ""}, []any{out.State(), p.token})
 	e, _ := r.Explain("p")
 	if text := e.String(); !strings.Contains(text, "skip     nothing to do") {
-		t.Errorf("the trace does not say why:\n%s", text)
+		t.Errorf("the trace has no reason:\n%s", text)
 	}
 }
 
-// A token that cannot be removed is polled once more, which gives the same answer.
+// If a token cannot be removed, the next pass polls with it once more.
 func TestSetTokenFailsToRemove(t *testing.T) {
 	c, p := &cloud{}, &pool{name: "p", token: "a"}
-	o := c.keeping()
+	o := c.storing()
 	set, broken := o.SetToken, true
 	o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
 		if broken {
@@ -904,17 +909,18 @@ func TestSetTokenFailsToRemove(t *testing.T) {
 		return set(ctx, p, token, generation)
 	}
 	r := flow.New("Pool", o, ext{})
-	mustEqual(t, "what could not be written fails the pass", flow.StateFailed, r.Reconcile(t.Context(), p).State())
+	mustEqual(t, "the failed removal fails the pass", flow.StateFailed, r.Reconcile(t.Context(), p).State())
 	broken = false
-	mustEqual(t, "the next one gets it right", flow.StateReady, r.Reconcile(t.Context(), p).State())
-	mustEqual(t, "nothing was started anew", []string{"owner", "apply a", "owner", "apply a", `keep "" for 0`}, c.take())
+	mustEqual(t, "the next pass removes the token", flow.StateReady, r.Reconcile(t.Context(), p).State())
+	mustEqual(t, "no operation is started again", []string{"owner", "apply a", "owner", "apply a", `store "" for 0`}, c.take())
 }
 
-// The operation goes on when the pass is canceled, so its token is kept all the same.
-func TestTokenIsKeptWhenCanceled(t *testing.T) {
+// The token is stored even if the pass is canceled, because the operation
+// continues.
+func TestTokenIsStoredWhenCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c, p := &cloud{}, &pool{}
-	o := c.keeping()
+	o := c.storing()
 	o.Apply = func(context.Context, *request) (flow.Progress, error) {
 		cancel()
 		return flow.InProgress("a", 0), context.Canceled
@@ -928,28 +934,29 @@ func TestTokenIsKeptWhenCanceled(t *testing.T) {
 	}
 	r := flow.New("Pool", o, ext{})
 	out := r.Reconcile(ctx, p)
-	mustEqual(t, "the pass is canceled, the token is not lost", []any{flow.StateCanceled, "a"}, []any{out.State(), p.token})
+	mustEqual(t, "the pass is canceled, and the token is stored", []any{flow.StateCanceled, "a"}, []any{out.State(), p.token})
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	out = r.Reconcile(ctx, p)
-	mustEqual(t, "a canceled poll has not failed", []any{flow.StateCanceled, "context canceled"}, []any{out.State(), out.Message()})
+	mustEqual(t, "a canceled poll is no failure", []any{flow.StateCanceled, "context canceled"}, []any{out.State(), out.Message()})
 }
 
-// An operation fails, and then its token cannot be stored: the outcome has both errors.
+// If an operation fails and its token cannot be stored, the outcome has both
+// errors.
 func TestTwoErrors(t *testing.T) {
 	c := &cloud{answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, {err: errBoom}}}
-	o := c.keeping()
+	o := c.storing()
 	o.SetToken = func(context.Context, *pool, string, int64) error { return errEnded }
 	out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
 	mustBe(t, "the operation failed", errBoom, out.Err())
 	mustBe(t, "its token is not stored", errEnded, out.Err())
 	out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
 	if out.Err() != errBoom {
-		t.Errorf("one error stays as the operation returned it, and not %T", out.Err())
+		t.Errorf("a single error is %T, not the error of the operation", out.Err())
 	}
 }
 
-// Each error says what went wrong.
+// Each error has a text of its own.
 func TestErrorTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, err := range []error{
@@ -957,26 +964,27 @@ func TestErrorTexts(t *testing.T) {
 		flow.ErrNoToken, flow.ErrNotSeen, flow.ErrForeignRequest, flow.ErrNotReadyInTime, flow.ErrOperationFailed, flow.ErrWrongType, flow.ErrUnknownKind,
 	} {
 		if text := err.Error(); len(text) < len("unknown kind") || seen[text] {
-			t.Errorf("the text %q says too little, or is used twice", text)
+			t.Errorf("the text %q is too short, or is used twice", text)
 		}
 		seen[err.Error()] = true
 	}
 }
 
-// SetToken may need what a link on Pass put into the context, credentials say.
+// SetToken gets the values that a link on Pass adds to the context, such as
+// credentials.
 func TestSetTokenContext(t *testing.T) {
 	c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}, &pool{}
-	o := c.keeping()
+	o := c.storing()
 	var got any
 	o.SetToken = func(ctx context.Context, _ *pool, _ string, _ int64) error { got = ctx.Value(spanKey{}); return nil }
 	flow.New("Pool", o, ext{Pass: on("credentials", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 		return next(context.WithValue(ctx, spanKey{}, "secret"), p)
 	})}).Reconcile(t.Context(), p)
-	mustEqual(t, "it has them", any("secret"), got)
+	mustEqual(t, "SetToken has the credentials", any("secret"), got)
 }
 
-// Tokens in memory are kept by key.
-func TestTokensOfSeveral(t *testing.T) {
+// Tokens in memory are stored by key.
+func TestTokensOfSeveralResources(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}
 	o := c.operations()
 	o.Owner, o.Get = nil, nil
@@ -984,13 +992,13 @@ func TestTokensOfSeveral(t *testing.T) {
 	for _, name := range []string{"one", "two", "three", "two", "one"} {
 		r.Reconcile(t.Context(), &pool{name: name})
 	}
-	mustEqual(t, "each is polled with its own", []string{"apply", "apply", "apply", "apply b", "apply a"}, c.take())
+	mustEqual(t, "each resource is polled with its own token", []string{"apply", "apply", "apply", "apply b", "apply a"}, c.take())
 }
 
 // A link that returns Done for an operation that failed makes nothing Ready.
 func TestDoneAfterFailed(t *testing.T) {
 	c := &cloud{answers: []answer{{err: flow.Failed(errBoom)}}}
-	out := flow.New("Pool", c.operations(), ext{Apply: around1("swallows", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+	out := flow.New("Pool", c.operations(), ext{Apply: linkOn("swallows", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 		_, _ = next(ctx, req)
 		return flow.Done(), nil
 	})}).Reconcile(t.Context(), &pool{})

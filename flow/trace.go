@@ -51,20 +51,19 @@ func (t *Trace) String() string {
 	return e.String()
 }
 
-// Step is a point or a link of a pass. Steps are in the order in which the pass
-// entered them.
+// Step is a point or a link of a pass. Steps are in the order of entry.
 type Step struct {
 	// Point is the extension point. Link is the name of the link. An empty Link
 	// means the whole point, with its operation.
 	Point string `json:"point"`
 	Link  string `json:"link,omitempty"`
-	// Verdict is the decision of the step: proceed, block, skip, ignore, finish,
-	// release, error or panic. For operations it may also be wait. For
+	// Verdict is the decision of the step: proceed, block, skip, ignore,
+	// finish, release, error or panic. For operations it may also be wait. For
 	// classifications it is how soon to retry.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
-	// Message is the text of a decision that did not proceed. Error is the text of an error
-	// or a panic. A check may return both.
+	// Message is the text of a decision that did not proceed. Error is the text
+	// of an error or a panic. A check may return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
 	// Notes are the further texts of the link, see [chain.Note].
@@ -116,7 +115,7 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	default:
 		step.Link = link.Name
 	}
-	now := rec.now() // it may call a function of the user, so it comes before the lock
+	now := rec.now() // before the lock, because the clock may be a user's function
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.open = append(rec.open, entered{link, len(rec.steps), now})
@@ -127,14 +126,14 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 // Exit implements chain.Observer.
 func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	rec := passOf(ctx).trace
-	now, left := rec.now(), stepOf(exit) // they call functions of users, so they come before the lock
+	now, left := rec.now(), stepOf(exit) // before the lock, because both call functions of users
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	i := len(rec.open) - 1
-	for i >= 0 && rec.open[i].link != link { // a link on its own goroutine may leave late
+	for i >= 0 && rec.open[i].link != link { // a link on another goroutine may end later
 		i--
 	}
-	if i < 0 { // as for the pass itself
+	if i < 0 { // the pass itself is not a step
 		return
 	}
 	in := rec.open[i]
@@ -145,7 +144,7 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	s.Notes = append(s.Notes, left.Notes...)
 }
 
-// stepOf returns what a step shows of an exit.
+// stepOf returns a step with the verdict, texts and notes of an exit.
 func stepOf(exit chain.Exit) (s Step) {
 	s.Verdict, s.Reason = exit.Verdict()
 	if s.Verdict == chain.VerdictProceed {
@@ -179,7 +178,8 @@ func stepOf(exit chain.Exit) (s Step) {
 	return s
 }
 
-// finish hands the trace of a pass to the Trace of its context and to WithExplanations.
+// finish stores the trace of a pass in the Trace of its context, and as an
+// explanation.
 func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	key := r.key(resource)
 	_, _, version := r.about(resource)
@@ -208,7 +208,7 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 		t.last, t.any = e, true
 		t.mu.Unlock()
 	}
-	if r.opt.keep > 0 {
-		r.keepLast(key, e)
+	if r.opt.explanations > 0 {
+		r.storeExplanation(key, e)
 	}
 }

@@ -28,56 +28,56 @@ func TestTrace(t *testing.T) {
 		set    func(*cloud, *ext)
 		want   []flow.Step
 	}{
-		"NoLinks": {"each point is there, also without links", func(*cloud, *ext) {},
+		"NoLinks": {"each point has a step, also without links", func(*cloud, *ext) {},
 			append(front, absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck"))},
 		"Block": {"a block has its reason and its text", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("first", checks.Proceed(), nil), says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))
+			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("first", checks.Proceed(), nil), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))
 		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "block", Reason: "NotYet", Message: "wait"},
 			{Point: "OwnerCheck", Link: "first", Verdict: "proceed"},
 			{Point: "OwnerCheck", Link: "gate", Verdict: "block", Reason: "NotYet", Message: "wait"}}},
-		"Skip": {"a skip says why", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("ours", checks.Skip("forced by the operator"), nil), says[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
+		"Skip": {"a skip has its reason", func(_ *cloud, e *ext) {
+			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("ours", checks.Skip("forced by the operator"), nil), returns[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
 		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "skip", Message: "forced by the operator"},
 			{Point: "OwnerCheck", Link: "ours", Verdict: "skip", Message: "forced by the operator"},
 			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
-		"ResultAndError": {"of a check that gives a result and an error both are there", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), errBoom))
+		"ResultAndError": {"the step of a check has its result and its error", func(_ *cloud, e *ext) {
+			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), errBoom))
 		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			{Point: "OwnerCheck", Link: "gate", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			broken("Unknown")}},
-		"ErrorBehind": {"an error of the operation is none of the links in front of it", func(c *cloud, e *ext) {
+		"ErrorOfOperation": {"the step of the point has the error of the operation", func(c *cloud, e *ext) {
 			c.answers = []answer{{err: errBoom}}
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, append(front, absent, proceed("PreCheck"),
 			flow.Step{Point: "Apply", Verdict: "error", Error: "boom"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Unknown"))},
-		"ErrorOfLink": {"an error is that of the link that gave it", func(c *cloud, e *ext) {
+		"ErrorOfLink": {"the step of a link has its error", func(c *cloud, e *ext) {
 			e.Get = chain.New(noting[*request, flow.Observation](c, "Get"), chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return errBoom })))
 		}, append(front,
 			flow.Step{Point: "Get", Verdict: "error", Error: "boom"}, flow.Step{Point: "Get", Link: "noteGet", Verdict: "proceed"},
 			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
-		"PanicOfLink": {"a panic is that of the link that had control; those in front of it did not decide", func(_ *cloud, e *ext) {
-			e.PreCheck = chain.New(says[*checks.Request[*pool]]("first", checks.Proceed(), nil), checks.Check("bad", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic("oh") }))
+		"PanicOfLink": {"only the step of the link that panicked has the panic", func(_ *cloud, e *ext) {
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("first", checks.Proceed(), nil), checks.Check("bad", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic("oh") }))
 		}, append(front, absent,
 			flow.Step{Point: "PreCheck", Verdict: "panic", Error: "oh"}, flow.Step{Point: "PreCheck", Link: "first", Verdict: "proceed"},
 			flow.Step{Point: "PreCheck", Link: "bad", Verdict: "panic", Error: "oh"}, broken("Panic"))},
-		"PanicOfOperation": {"a panic of the operation is that of no link", func(c *cloud, e *ext) {
+		"PanicOfOperation": {"no step of a link has the panic of the operation", func(c *cloud, e *ext) {
 			c.answers = []answer{{panics: "oh"}}
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, append(front, absent, proceed("PreCheck"),
 			flow.Step{Point: "Apply", Verdict: "panic", Error: "oh"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Panic"))},
-		"Notes": {"what links note is there: why an owner was let pass", func(c *cloud, e *ext) {
+		"Notes": {"the step has the notes of its link", func(c *cloud, e *ext) {
 			c.owner = byID
 			e.OwnerCheck = chain.New(checks.OwnerReady())
 		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck"),
 			{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Notes: []string{"owner /fleets/north is known by its ID only"}},
 			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
-		"NegativePoll": {"a negative delay is a mistake that nobody would notice", func(c *cloud, _ *ext) {
+		"NegativePoll": {"a note reports a negative delay of a poll", func(c *cloud, _ *ext) {
 			c.answers = []answer{{progress: flow.InProgress("a", -time.Second)}}
 		}, append(front, absent, proceed("PreCheck"), flow.Step{Point: "Apply", Verdict: "wait", Reason: "InProgress", Notes: []string{"the delay -1s is negative and counts as none"}})},
-		"NegativeRule": {"so is one of a rule", func(c *cloud, e *ext) {
+		"NegativeRule": {"a note reports a negative delay of a rule", func(c *cloud, e *ext) {
 			c.getErr = errBoom
 			e.Classify = chain.New(chain.Named("rule", func(next classify.Handler) classify.Handler {
 				return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
@@ -88,7 +88,7 @@ func TestTrace(t *testing.T) {
 		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
 			flow.Step{Point: "Classify", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}},
 			flow.Step{Point: "Classify", Link: "rule", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}})},
-		"NoteAfterNext": {"a note after next is that of the link that made it", func(c *cloud, e *ext) {
+		"NoteAfterNext": {"a note after next is in the step of its link", func(c *cloud, e *ext) {
 			e.Apply = chain.New(link("noting", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
 				p, err := next(ctx, req)
 				chain.Note(ctx, "after next")
@@ -97,20 +97,20 @@ func TestTrace(t *testing.T) {
 		}, append(front, absent, proceed("PreCheck"), proceed("Apply"),
 			flow.Step{Point: "Apply", Link: "noting", Verdict: "proceed", Notes: []string{"after next"}},
 			flow.Step{Point: "Apply", Link: "noteInner", Verdict: "proceed"}, proceed("PostCheck"))},
-		"GetSkipped": {"a link on Get that answers in its place says why", func(_ *cloud, e *ext) {
+		"GetSkipped": {"the step of a link that replaces Get has the reason", func(_ *cloud, e *ext) {
 			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 				return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
 			}))
 		}, append(front, flow.Step{Point: "Get", Verdict: "skip", Message: "read a minute ago"},
 			flow.Step{Point: "Get", Link: "cache", Verdict: "skip", Message: "read a minute ago"}, proceed("PostCheck"))},
-		"GetSkippedAndFailed": {"an error counts, and not the reason of the skip beside it", func(_ *cloud, e *ext) {
+		"GetSkippedAndFailed": {"an error wins over the reason of a skip", func(_ *cloud, e *ext) {
 			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 				return flow.Observation{Skip: "read a minute ago"}, errBoom
 			}))
 		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
 			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
-		"HostileError": {"an error that panics when it is read ends neither pass nor trace", func(c *cloud, _ *ext) { c.getErr = hostile{} },
-			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: I will not tell)"}, broken("Unknown"))},
+		"HostileError": {"an error whose text panics ends neither the pass nor the trace", func(c *cloud, _ *ext) { c.getErr = hostile{} },
+			append(front, flow.Step{Point: "Get", Verdict: "error", Error: "%!v(PANIC=Error method: unreadable)"}, broken("Unknown"))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -130,15 +130,15 @@ func TestTrace(t *testing.T) {
 // hostile is an error that cannot be read.
 type hostile struct{}
 
-func (hostile) Error() string { panic("I will not tell") }
-func (hostile) Unwrap() error { panic("nor what is inside") }
+func (hostile) Error() string { panic("unreadable") }
+func (hostile) Unwrap() error { panic("unreadable cause") }
 
 func TestTraceIsOfThePass(t *testing.T) {
 	c := &cloud{}
 	ctx, trace := flow.WithTrace(t.Context())
-	mustEqual(t, "before the first pass there is nothing to tell", "no pass was traced", trace.String())
+	mustEqual(t, "before the first pass the trace is empty", "no pass was traced", trace.String())
 	if _, ok := trace.Last(); ok {
-		t.Error("before the first pass there is no last one")
+		t.Error("there is a last pass before the first")
 	}
 
 	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now), flow.WithoutBackoff())
@@ -150,7 +150,7 @@ func TestTraceIsOfThePass(t *testing.T) {
 	r.Reconcile(ctx, &pool{name: "one"})
 	r.Reconcile(ctx, &pool{name: "two"})
 	last, _ := trace.Last()
-	mustEqual(t, "its text has no distance to the present", lines(
+	mustEqual(t, "its times have no distance from now", lines(
 		"Pool two is ready",
 		"  why          Succeeded",
 		"  since        2026-03-01 12:00:00Z",
@@ -159,14 +159,14 @@ func TestTraceIsOfThePass(t *testing.T) {
 		"  Owner    proceed",
 		"  Get      proceed  Absent",
 		"  Apply    proceed"), trace.String())
-	mustEqual(t, "the last pass is what is told of", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
+	mustEqual(t, "the explanation of the last pass", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
 		cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
 	if _, ok := r.Explain("two"); ok {
-		t.Error("what is traced is not kept without WithExplanations")
+		t.Error("there is an explanation without WithExplanations")
 	}
 }
 
-// A note outside of every step, of the owner or after the pass, ends nothing.
+// A note of the owner, or after the pass, ends no pass.
 func TestNotesOutside(t *testing.T) {
 	o := (&cloud{}).operations()
 	var of context.Context
@@ -179,29 +179,30 @@ func TestNotesOutside(t *testing.T) {
 	flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{})
 	chain.Note(of, "too late")
 	last, _ := trace.Last()
-	mustEqual(t, "the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
+	mustEqual(t, "the step of the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
 }
 
-// A context of another pass has the state of that pass, and its observers.
+// A link that passes the context of another pass to next does not disturb the
+// pass.
 func TestContextOfAnotherPass(t *testing.T) {
 	var of context.Context
 	flow.New("Other", (&cloud{}).operations(), ext{Get: chain.New(link("lend", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 		of = ctx
 		return next(ctx, req)
 	}))}, flow.WithExplanations(1)).Reconcile(t.Context(), &pool{})
-	seen := &listening{}
+	seen := &recorder{}
 	out := flow.New("Pool", (&cloud{}).operations(), ext{Get: chain.New(link("borrow", func(_ context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 		return next(of, req)
 	}), link("inner", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 		return next(ctx, req)
-	}))}, flow.WithObserver(seen), flow.WithObserver(&listening{})).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "the pass is not disturbed", ready, cameTo(out))
+	}))}, flow.WithObserver(seen), flow.WithObserver(&recorder{})).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the pass is Ready", ready, fieldsOf(out))
 	if slices.Contains(seen.calls, "> Get/inner") {
 		t.Error("a link is reported to the observers of a pass that its context does not belong to")
 	}
 }
 
-// A pass in a pass, of another reconciler, is traced by itself.
+// A pass inside a pass of another reconciler has its own trace.
 func TestNestedPasses(t *testing.T) {
 	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.WithExplanations(1))
 	c := &cloud{}
@@ -225,7 +226,7 @@ func TestNestedPasses(t *testing.T) {
 	}, names)
 }
 
-// Elapsed is measured by the reconciler's clock.
+// The reconciler's clock measures Elapsed.
 func TestElapsed(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
 	o := c.operations()
@@ -237,7 +238,7 @@ func TestElapsed(t *testing.T) {
 	for _, s := range last.Steps {
 		got[s.Point] = s.Elapsed.Seconds()
 	}
-	mustEqual(t, "with all that is behind it", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
+	mustEqual(t, "a step contains the time of its inner steps", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
 
 	o.Apply = func(context.Context, *request) (flow.Progress, error) {
 		clk.advance(-time.Hour)
@@ -252,11 +253,12 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// A link that lets the rest run on a goroutine of its own and goes on without it disturbs nobody who reads the trace.
+// A link may call next on another goroutine and return before it. The trace
+// does not change after the pass.
 func TestTraceAndGoroutines(t *testing.T) {
 	o := (&cloud{}).operations()
 	o.Owner = nil
-	left, over := make(chan struct{}), make(chan struct{})
+	release, over := make(chan struct{}), make(chan struct{})
 	e := ext{Get: chain.New(
 		link("impatient", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 			inside := make(chan struct{})
@@ -269,25 +271,25 @@ func TestTraceAndGoroutines(t *testing.T) {
 		}),
 		link("slow", func(ctx context.Context, _ *request, _ chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 			close(ctx.Value(spanKey{}).(chan struct{}))
-			<-left
+			<-release
 			return flow.Observation{}, nil
 		}),
 	)}
 	ctx, trace := flow.WithTrace(t.Context())
 	flow.New("Pool", o, e).Reconcile(ctx, &pool{})
-	close(left)
+	close(release)
 	last, _ := trace.Last()
 	want := []flow.Step{
 		{Point: "EntryCheck", Verdict: "proceed"},
 		{Point: "OwnerCheck", Verdict: "proceed"},
 		{Point: "Get", Verdict: "error", Error: "too slow"},
 		{Point: "Get", Link: "impatient", Verdict: "error", Error: "too slow"},
-		{Point: "Get", Link: "slow"}, // not left yet
+		{Point: "Get", Link: "slow"}, // still running
 		{Point: "Classify", Verdict: "slow", Reason: "Unknown"},
 	}
-	mustEqual(t, "each step is what that link did", want, last.Steps, noElapsed)
+	mustEqual(t, "each step has the verdict of its link", want, last.Steps, noElapsed)
 	<-over
-	mustEqual(t, "and stays so", want, last.Steps, noElapsed)
+	mustEqual(t, "the trace does not change", want, last.Steps, noElapsed)
 }
 
 // A link that puts its own result in place of that of an inner link decides. A link that returns the inner result does

@@ -34,7 +34,7 @@ func Example_stuck() {
 	//   why          ReferenceNotFound: network Network lan was not found: waiting until it is created
 	//   waits for    Network lan
 	//   since        2026-01-01 08:00:00Z, 3s ago
-	//   tried again  2026-01-01 08:00:06Z, in 3s
+	//   next pass    2026-01-01 08:00:06Z, in 3s
 	//   last pass    2026-01-01 08:00:02Z, 1s ago
 	//
 	//   PreCheck  SizeInRange              proceed

@@ -195,7 +195,7 @@ func TestCommandExplain(t *testing.T) {
 		want   []string
 	}{
 		"Waiting": {"an explanation at a time, with the next pass", []string{"-explain", "front", "-at", "90s"},
-			[]string{"Door front is blocked at PreCheck by Wait", "Closed: it is closed", "tried again", "00:05:00Z, in 3m30s", "> PreCheck"}},
+			[]string{"Door front is blocked at PreCheck by Wait", "Closed: it is closed", "next pass", "00:05:00Z, in 3m30s", "> PreCheck"}},
 		"End": {"an explanation at the end; the case of the name does not matter", []string{"-explain", "FRONT"},
 			[]string{"Door front is ready", "00:05:00Z, now"}},
 		"After": {"a time after the end", []string{"-explain", "front", "-at", "12m"},

@@ -220,12 +220,12 @@ var chainFaults = []fault{
 		name: "links-within-when-unguarded", in: "chain.Chain.Observe",
 		old:  `layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true}`,
 		new:  `layer[Req, Res]{decorate.(wrap[Req, Res]), inside, false}`,
-		test: "flow.TestTraceInside/When", why: "no trace shows which link within When blocks",
+		test: "flow.TestTraceOfInnerLinks/When", why: "no trace shows which link within When blocks",
 	},
 	{
 		name: "links-within-checks-unseen", in: "flow",
-		old:  `inside{all})`,
+		old:  `innerObserver{all})`,
 		new:  `nil)`,
-		test: "flow.TestTraceInside/OnOwner", why: "no trace shows which owner check blocks",
+		test: "flow.TestTraceOfInnerLinks/OnOwner", why: "no trace shows which owner check blocks",
 	},
 }

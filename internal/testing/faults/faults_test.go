@@ -29,7 +29,7 @@ import (
 // fault is a mistake in the library.
 type fault struct {
 	name  string // lower case, with hyphens
-	in    string // the package, as "flow", or the declaration, as "flow.ready" or "flow.step.apply"
+	in    string // the package, as "flow", or the declaration, as "flow.ready" or "flow.sequence.apply"
 	old   string // the replaced code: whole tokens that occur once; white space and comments are ignored
 	new   string // the mistake
 	test  string // the test that must fail, as "chain.TestHooks/AfterError": folder, test and case

@@ -44,7 +44,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "postponed-goes-on", in: "flow",
 		old:  `case res.Proceeds():`,
 		new:  `case !res.IsZero():`,
-		test: "flow.TestNothingPassesByMistake/Block/PostCheck", why: "a postponed resource becomes Ready",
+		test: "flow.TestEveryPointFailsClosed/Block/PostCheck", why: "a postponed resource becomes Ready",
 	},
 	{
 		name: "applied-though-in-sync", in: "flow",
@@ -59,7 +59,7 @@ var flowFaults = append(otherClouds(), []fault{
 	}
 `,
 		new:  ``,
-		test: "flow.TestDecided/Ignore", why: "the flow reconciles the resource of another controller",
+		test: "flow.TestDecisions/Ignore", why: "the flow reconciles the resource of another controller",
 	},
 	{
 		name: "owner-hides-the-entry-check", in: "flow",
@@ -83,7 +83,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "ignored-gets-conditions", in: "flow",
 		old:  `keepsStatus: res.KeepsStatus(),`,
 		new:  ``,
-		test: "flow.TestDecided/Ignore", why: "the resource of another controller gets conditions",
+		test: "flow.TestDecisions/Ignore", why: "the resource of another controller gets conditions",
 	},
 	{
 		name: "ignored-after-apply", in: "flow",
@@ -97,7 +97,7 @@ var flowFaults = append(otherClouds(), []fault{
 `,
 		new: `		return false
 `,
-		test: "flow.TestMisplaced/ReleaseOfALiving", why: "the flow releases a resource that no user deletes",
+		test: "flow.TestMisplaced/ReleaseNotDeleted", why: "the flow releases a resource that no user deletes",
 	},
 	{
 		name: "release-keeps-the-token", in: "flow",
@@ -105,7 +105,7 @@ var flowFaults = append(otherClouds(), []fault{
 `,
 		new: `		return false
 `,
-		test: "flow.TestDecidedEndsWhatWasKept", why: "a new resource with the same name polls the operation of the old one",
+		test: "flow.TestDecisionsDropStoredState", why: "a new resource with the same name polls the operation of the old one",
 	},
 	{
 		name: "old-operation-finishes-the-new-spec", in: "flow",
@@ -117,7 +117,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "final-times-out", in: "flow",
 		old:  ` || out.Final():`,
 		new:  `:`,
-		test: "flow.TestDecidedEndsWhatWasKept", why: "a time-out replaces the reason of a final failure",
+		test: "flow.TestDecisionsDropStoredState", why: "a time-out replaces the reason of a final failure",
 	},
 	{
 		name: "errors-await-nothing", in: "flow",
@@ -129,25 +129,25 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "final-though-under-way", in: "flow",
 		old:  `if n.op.token != "" && s.stop.Retry() == classify.Never {`,
 		new:  `if false {`,
-		test: "flow.TestDecidedLimits", why: "an operation under way is never polled again",
+		test: "flow.TestDecisionLimits", why: "an operation under way is never polled again",
 	},
 	{
 		name: "final-but-not-stored", in: "flow",
 		old:  `return d.keepsStatus && !o.Final() ||`,
 		new:  `return d.keepsStatus ||`,
-		test: "flow.TestDecidedLimits", why: "a restart retries a final failure",
+		test: "flow.TestDecisionLimits", why: "a restart retries a final failure",
 	},
 	{
 		name: "time-out-not-written", in: "flow",
 		old:  `o.err, o.keepsStatus = join(ErrNotReadyInTime, o.err), false`,
 		new:  `o.err = join(ErrNotReadyInTime, o.err)`,
-		test: "flow.TestDecidedLimits", why: "a time-out is not reported if the block keeps the status",
+		test: "flow.TestDecisionLimits", why: "a time-out is not reported if the block keeps the status",
 	},
 	{
 		name: "never-while-deleting", in: "flow",
 		old:  `if s.req.Deleting && res.Retry() == classify.Never {`,
 		new:  `if false {`,
-		test: "flow.TestDecided/NeverWhileDeleting", why: "a deletion is given up",
+		test: "flow.TestDecisions/NeverWhileDeleting", why: "a deletion is given up",
 	},
 	{
 		name: "in-sync-though-absent", in: "flow",
@@ -163,26 +163,26 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "owner-check-while-polling", in: "flow",
-		old: `	if op := s.kept; op.token != "" && !op.deletes {
+		old: `	if op := s.stored; op.token != "" && !op.deletes {
 `,
-		new: `	if op := s.kept; op.token != "" && !op.deletes {
+		new: `	if op := s.stored; op.token != "" && !op.deletes {
 		if !s.ownerCheck(ctx) {
 			return s.stop
 		}
 `,
-		test: "flow.TestLongRunning/Polled/keeps=false", why: "an operation is not polled while its owner is busy with it",
+		test: "flow.TestLongRunning/Polled/stores=false", why: "an operation is not polled while its owner is busy with it",
 	},
 	{
 		name: "new-spec-not-applied-after-the-old", in: "flow",
 		old:  `if op.generation == s.generation() {`,
 		new:  `if true {`,
-		test: "flow.TestLongRunning/OlderGeneration/keeps=false", why: "a change of the spec during an operation is not applied",
+		test: "flow.TestLongRunning/OlderGeneration/stores=false", why: "a change of the spec during an operation is not applied",
 	},
 	{
 		name: "delete-without-delete-check", in: "flow",
 		old:  `if op.token == "" && !s.deleteCheck(ctx) {`,
 		new:  `if false {`,
-		test: "flow.TestNothingPassesByMistake/Zero/DeleteCheck", why: "a resource that is in use is deleted",
+		test: "flow.TestEveryPointFailsClosed/Zero/DeleteCheck", why: "a resource that is in use is deleted",
 	},
 	{
 		name: "get-before-owner-only-delete-checks", in: "flow",
@@ -204,7 +204,7 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "error-of-a-check-taken-for-a-block", in: "flow",
-		old: `			s.stop.o.uncheckable()
+		old: `			s.stop.o.setCheckFailed()
 `,
 		new:  ``,
 		test: "flow.TestErrorsOfChecks/Plain/PreCheck", why: "a condition does not name the check that returned an error",
@@ -246,9 +246,9 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "token-not-kept", in: "flow",
-		old:  `if op == s.kept && !s.unsaved ||`,
+		old:  `if op == s.stored && !s.unsaved ||`,
 		new:  `if true ||`,
-		test: "flow.TestLongRunning/Polled/keeps=false", why: "each pass starts the operation again",
+		test: "flow.TestLongRunning/Polled/stores=false", why: "each pass starts the operation again",
 	},
 	{
 		name: "operation-though-canceled", in: "flow",
@@ -374,7 +374,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "tiny-delay-of-a-server", in: "flow",
 		old:  `return max(o.After(), b.least)`,
 		new:  `return o.After()`,
-		test: "flow.TestDelaysGiven/Tiny/Block", why: "a service that requests a millisecond causes a busy loop",
+		test: "flow.TestGivenDelays/Tiny/Block", why: "a service that requests a millisecond causes a busy loop",
 	},
 	{
 		name: "first-delay-shortened", in: "flow",
@@ -386,7 +386,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "delay-of-centuries", in: "flow",
 		old:  `o.Retry() == classify.OnChange, o.After() > b.resync:`,
 		new:  `o.Retry() == classify.OnChange:`,
-		test: "flow.TestDelaysGiven/Never/InProgress", why: "a wrong delay stops the reconciliation of a resource for ever",
+		test: "flow.TestGivenDelays/Never/InProgress", why: "a wrong delay stops the reconciliation of a resource for ever",
 	},
 	{
 		name: "clock-panics", in: "flow",
@@ -419,71 +419,71 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "never-times-out", in: "flow",
 		old:  `limit - now.Sub(since); o.due <= 0 {`,
 		new:  `limit - now.Sub(since); false {`,
-		test: "flow.TestReadyWithinADay", why: "a resource that cannot become ready is reconciled hundreds of times a day",
+		test: "flow.TestReadyTimeoutADay", why: "a resource that cannot become ready is reconciled hundreds of times a day",
 	},
 	{
 		name: "time-out-over-a-change-of-the-spec", in: "flow",
 		old:  `w.since.IsZero() || w.generation != generation ||`,
 		new:  `w.since.IsZero() ||`,
-		test: "flow.TestReadyWithin/Spec", why: "a corrected spec times out at once",
+		test: "flow.TestReadyTimeout/Spec", why: "a corrected spec times out at once",
 	},
 	{
 		name: "time-out-kept-after-ready", in: "flow",
 		old: `				r.waits.Delete(r.key(resource))
 `,
 		new:  ``,
-		test: "flow.TestReadyWithin/Ready", why: "the first block of a Ready resource times out at once",
+		test: "flow.TestReadyTimeout/Ready", why: "the first block of a Ready resource times out at once",
 	},
 	{
 		name: "time-out-of-a-deletion", in: "flow",
 		old:  `case deleting || out.State() == StateReady`,
 		new:  `case deleting && false || out.State() == StateReady`,
-		test: "flow.TestReadyWithin/Deleted", why: "a slow deletion is given up",
+		test: "flow.TestReadyTimeout/Deleted", why: "a slow deletion is given up",
 	},
 	{
 		name: "time-outs-not-forgotten", in: "flow",
 		old:  `return n > manyKeys && now.Sub(w.seen).Abs() > keep }`,
 		new:  `return n > manyKeys && now.Sub(w.seen).Abs() > 1000*keep }`,
-		test: "flow.TestReadyWithinForgets", why: "memory grows with each key that was ever used",
+		test: "flow.TestReadyTimeoutDropsKeys", why: "memory grows with each key that was ever used",
 	},
 	{
 		name: "token-dropped-when-offline", in: "flow",
-		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+		old:  `case hasFailedError(err) || req.Errors.Ended(err):`,
 		new:  `case err != nil:`,
 		test: "flow.TestErrorsWhilePolling/Network/Apply", why: "a failed poll starts a second operation",
 	},
 	{
 		name: "failed-operation-polled-for-ever", in: "flow",
-		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+		old:  `case hasFailedError(err) || req.Errors.Ended(err):`,
 		new:  `case req.Errors.Ended(err):`,
 		test: "flow.TestTokensAndLinks/HidesFailed/inner=false", why: "an operation that failed is never started again",
 	},
 	{
 		name: "ended-operation-polled-for-ever", in: "flow",
-		old:  `case saysFailed(err) || req.Errors.Ended(err):`,
-		new:  `case saysFailed(err):`,
+		old:  `case hasFailedError(err) || req.Errors.Ended(err):`,
+		new:  `case hasFailedError(err):`,
 		test: "flow.TestErrorsWhilePolling/Ended/Delete", why: "the flow polls an operation for ever although the reader reports that it ended",
 	},
 	{
 		name: "link-says-failed-and-in-progress", in: "flow",
-		old:  ` && !p.inProgress() && saysFailed(err):`,
-		new:  ` && saysFailed(err):`,
-		test: "flow.TestTokensAndLinks/FailedBesideInProgress/inner=false", why: "an error of a link drops the token of an operation under way",
+		old:  ` && !p.inProgress() && hasFailedError(err):`,
+		new:  ` && hasFailedError(err):`,
+		test: "flow.TestTokensAndLinks/FailedWithInProgress/inner=false", why: "an error of a link drops the token of an operation under way",
 	},
 	{
 		name: "link-cannot-say-failed", in: "flow",
-		old:  `n.said != saidUnderWay && !p.inProgress() && saysFailed(err):`,
+		old:  `n.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):`,
 		new:  `false:`,
-		test: "flow.TestTokensAndLinks/SaysFailed/inner=false", why: "operations that fail without flow.Failed are polled for ever",
+		test: "flow.TestTokensAndLinks/ReturnsFailed/inner=false", why: "operations that fail without flow.Failed are polled for ever",
 	},
 	{
 		name: "running-operation-said-to-have-failed", in: "flow",
-		old:  `n.said != saidUnderWay && !p.inProgress() && saysFailed(err):`,
-		new:  `saysFailed(err):`,
-		test: "flow.TestTokensAndLinks/SaysFailedUnderWay/inner=false", why: "a link drops the token of an operation under way",
+		old:  `n.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):`,
+		new:  `hasFailedError(err):`,
+		test: "flow.TestTokensAndLinks/ReturnsFailedUnderWay/inner=false", why: "a link drops the token of an operation under way",
 	},
 	{
-		name: "token-lost-when-the-goroutine-ends", in: "flow.step.operate",
+		name: "token-lost-when-the-goroutine-ends", in: "flow.sequence.operate",
 		old: `	defer s.save(ctx, key)
 `,
 		new:  ``,
@@ -519,7 +519,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "token-lost-at-shutdown", in: "flow",
 		old:  `r.ops.SetToken(context.WithoutCancel(ctx), resource`,
 		new:  `r.ops.SetToken(ctx, resource`,
-		test: "flow.TestTokenIsKeptWhenCanceled", why: "the operation is started again after a restart",
+		test: "flow.TestTokenIsStoredWhenCanceled", why: "the operation is started again after a restart",
 	},
 	{
 		name: "link-cannot-end-its-operation", in: "flow",
@@ -549,11 +549,11 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "done-although-under-way", in: "flow",
 		old:  `case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):`,
 		new:  `case false:`,
-		test: "flow.TestTokensAndLinks/SaysDone/inner=false", why: "a link reports an operation under way as done",
+		test: "flow.TestTokensAndLinks/ReturnsDone/inner=false", why: "a link reports an operation under way as done",
 	},
 	{
 		name: "done-without-the-operation", in: "flow",
-		old:  `case p.IsDone() && n.said != saidDone && !p.Skipped():`,
+		old:  `case p.IsDone() && n.report != reportedDone && !p.Skipped():`,
 		new:  `case false:`,
 		test: "flow.TestSkipAndDone/DoneWithoutNext/Apply", why: "a link that forgets next makes a resource Ready that was never applied",
 	},
@@ -567,7 +567,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "in-sync-unseen", in: "flow",
 		old:  `case o.inSync() && !n.seen:`,
 		new:  `case false:`,
-		test: "flow.TestGetLinks/InSyncUnasked", why: "a link on Get that forgets next makes a resource Ready that was never read",
+		test: "flow.TestGetLinks/InSyncWithoutGet", why: "a link on Get that forgets next makes a resource Ready that was never read",
 	},
 	{
 		name: "negative-delay-of-an-operation", in: "flow",
@@ -612,7 +612,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "observer-can-break-a-pass", in: "flow",
 		old:  `if inner = o.Enter(ctx, link); inner == nil || passOf(inner) != p {`,
 		new:  `if inner = o.Enter(ctx, link); inner == nil {`,
-		test: "flow.TestRudeObservers/ForeignContext", why: "an observer that replaces the context ends every pass",
+		test: "flow.TestBrokenObservers/ForeignContext", why: "an observer that replaces the context ends every pass",
 	},
 	{
 		name: "extended-by-itself", in: "flow",
@@ -680,15 +680,15 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "token-lost-in-a-runner", in: "flow",
-		old:  `w.OwnerRequest, w.Presence, w.Token, w.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
-		new:  `w.OwnerRequest, w.Presence, w.Resource = req.OwnerRequest, req.Presence, o`,
-		test: "flow.TestRunnerHandsOnEverything", why: "a Runner starts the operation again in each pass",
+		old:  `engine.OwnerRequest, engine.Presence, engine.Token, engine.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
+		new:  `engine.OwnerRequest, engine.Presence, engine.Resource = req.OwnerRequest, req.Presence, o`,
+		test: "flow.TestRunnerPassesEverything", why: "a Runner starts the operation again in each pass",
 	},
 	{
 		name: "owner-of-a-link-lost-in-a-runner", in: "flow",
-		old:  `w.OwnerRequest, w.Presence, w.Token, w.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
-		new:  `w.Presence, w.Token, w.Resource = req.Presence, req.Token, o`,
-		test: "flow.TestRunnerHandsOnEverything", why: "the operations of a Runner do not see changes by links",
+		old:  `engine.OwnerRequest, engine.Presence, engine.Token, engine.Resource = req.OwnerRequest, req.Presence, req.Token, o`,
+		new:  `engine.Presence, engine.Token, engine.Resource = req.Presence, req.Token, o`,
+		test: "flow.TestRunnerPassesEverything", why: "the operations of a Runner do not see changes by links",
 	},
 	{
 		name: "resource-of-get-lost-in-a-runner", in: "flow",
@@ -696,14 +696,14 @@ var flowFaults = append(otherClouds(), []fault{
 `,
 		new: `		_ = t
 `,
-		test: "flow.TestRunnerHandsOnEverything", why: "checks see the resource as it was before Get",
+		test: "flow.TestRunnerPassesEverything", why: "checks see the resource as it was before Get",
 	},
 	{
 		name: "request-lost-behind-a-runner", in: "flow",
-		old: `		req.OwnerRequest, req.Presence = w.OwnerRequest, w.Presence
+		old: `		req.OwnerRequest, req.Presence = engine.OwnerRequest, engine.Presence
 `,
 		new:  ``,
-		test: "flow.TestRunnerTakesBackTheRequest", why: "one operation of a Runner does not see the changes of another",
+		test: "flow.TestRunnerCopiesTheRequestBack", why: "one operation of a Runner does not see the changes of another",
 	},
 	{
 		name: "decorations-lost-in-silence", in: "flow",
@@ -713,16 +713,16 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "misfits-not-kept", in: "flow",
-		old: `		misfits.kept = r.kept
+		old: `		mistyped.explanations = r.explanations
 `,
 		new:  ``,
-		test: "flow.TestMisfits/Another", why: "Explain does not show why a resource of the wrong type fails",
+		test: "flow.TestWrongType/Another", why: "Explain does not show why a resource of the wrong type fails",
 	},
 	{
 		name: "misfits-not-classified", in: "flow",
 		old:  `Extensions[O]{Classify: ext.Classify}`,
 		new:  `Extensions[O]{}`,
-		test: "flow.TestMisfits/Another", why: "the rules of the kind do not classify all of its errors",
+		test: "flow.TestWrongType/Another", why: "the rules of the kind do not classify all of its errors",
 	},
 	{
 		name: "convert-drops-a-point", in: "flow",
@@ -769,13 +769,13 @@ var flowFaults = append(otherClouds(), []fault{
 		test: "flow.TestBackoffSweep/YearsBack", why: "unused keys are kept for years after the clock is set back",
 	},
 	{
-		name: "wait-from-the-future", in: "flow.Reconciler.waitsSince",
+		name: "wait-from-the-future", in: "flow.Reconciler.notReadySince",
 		old:  `|| w.since.After(now)`,
 		new:  ``,
-		test: "flow.TestReadyWithin/FarBack", why: "the time-out comes years late after the clock is set back",
+		test: "flow.TestReadyTimeout/FarBack", why: "the time-out comes years late after the clock is set back",
 	},
 	{
-		name: "state-since-after-the-pass", in: "flow.Reconciler.keepLast",
+		name: "state-since-after-the-pass", in: "flow.Reconciler.storeExplanation",
 		old:  `same && !old.Since.Round(0).After(e.At)`,
 		new:  `same`,
 		test: "flow.TestSinceIsNotAfterThePass", why: "the explanation shows a state that begins in the future",
@@ -795,7 +795,7 @@ func otherClouds() (faults []fault) {
 		for _, point := range []string{"Apply", "Delete"} {
 			faults = append(faults, fault{
 				name: strings.ToLower("second-operation-" + sdk + "-" + point), in: "flow",
-				old:  `case saysFailed(err) || req.Errors.Ended(err):`,
+				old:  `case hasFailedError(err) || req.Errors.Ended(err):`,
 				new:  `case err != nil:`,
 				test: "flow/flowtest.TestOneOperationOnAnyCloud/" + sdk + "/" + point, why: "an error of this SDK starts a second operation",
 			})

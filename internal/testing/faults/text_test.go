@@ -111,7 +111,7 @@ var textFaults = []fault{
 		test: "internal/text.TestLineReadsNoMoreThanItNeeds", why: "an error of many megabytes is read to its end in each pass",
 	},
 	{
-		name: "key-asked-for-under-a-lock", in: "flow.Reconciler.underWay",
+		name: "key-asked-for-under-a-lock", in: "flow.Reconciler.operationOf",
 		old: `if u, ok := r.tokens.Get(r.ops.Key(resource)); ok {`,
 		new: `var key string
 		r.tokens.Put("", func(*underWay) { key = r.ops.Key(resource) }, nil)

@@ -10,24 +10,23 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// ErrNotReadyInTime is in the error of a pass that did not end Ready within the
-// time of [WithReadyTimeout]. Test for it with errors.Is.
+// ErrNotReadyInTime is in the error of a pass that [WithReadyTimeout] failed.
+// Test for it with errors.Is.
 var ErrNotReadyInTime = errors.New("flow: the resource is not Ready in time")
 
-// ReasonTimeout is the reason of an outcome that [WithReadyTimeout] turned into a
-// failure.
+// ReasonTimeout is the reason of a pass that [WithReadyTimeout] failed.
 const ReasonTimeout = "Timeout"
 
-// wait is the time during which a resource is not Ready.
+// wait records since when a resource is not Ready.
 type wait struct {
 	generation  int64
 	since, seen time.Time
 }
 
-// waitsSince returns the start of the wait of a resource. The wait starts now
-// if there is none, one for another generation, or one that starts later
-// because the clock went back.
-func (r *Reconciler[T]) waitsSince(key string, generation int64, now time.Time) (since time.Time) {
+// notReadySince returns the start of the wait of a resource. A wait starts now
+// if there is none for this generation, or if the stored one starts later than
+// now because the clock went back.
+func (r *Reconciler[T]) notReadySince(key string, generation int64, now time.Time) (since time.Time) {
 	keep := 2 * cmp.Or(r.opt.backoff, stateless).resync
 	r.waits.Put(key, func(w *wait) {
 		if w.since.IsZero() || w.generation != generation || w.since.After(now) {
@@ -38,11 +37,11 @@ func (r *Reconciler[T]) waitsSince(key string, generation int64, now time.Time) 
 	return since
 }
 
-// manyKeys is the number of keys that are kept however old they are.
+// manyKeys is the number of keys that no age removes.
 const manyKeys = 1024
 
-// timely turns an outcome that is not Ready in time into a time-out.
-func (r *Reconciler[T]) timely(resource T, out Outcome) Outcome {
+// applyReadyTimeout turns an outcome that is not Ready in time into a failure.
+func (r *Reconciler[T]) applyReadyTimeout(resource T, out Outcome) Outcome {
 	generation, deleting, _ := r.about(resource)
 	switch {
 	case out.State() == StateCanceled:
@@ -54,7 +53,7 @@ func (r *Reconciler[T]) timely(resource T, out Outcome) Outcome {
 		return out
 	}
 	now, limit := r.opt.now(), r.opt.readyWithin
-	since := r.waitsSince(r.key(resource), generation, now)
+	since := r.notReadySince(r.key(resource), generation, now)
 	o := *out.get()
 	if o.due = limit - now.Sub(since); o.due <= 0 { // uses the monotonic clock, if there is one
 		o.message = fmt.Sprintf("not Ready within %s: %s", limit, text.Line(o.message, text.Quote))

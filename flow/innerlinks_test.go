@@ -11,13 +11,13 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// The trace has a step for each link within another link, with a verdict of its own. A pass that no observer sees ends
-// at the same link.
-func TestTraceInside(t *testing.T) {
+// The trace has a step with a verdict for each link within another link. A pass
+// without observers stops at the same link.
+func TestTraceOfInnerLinks(t *testing.T) {
 	type ofPool = *checks.Request[*pool]
 	type ofOwner = *checks.OwnerRequest
-	yes, no := says[ofPool]("yes", checks.Proceed(), nil), says[ofPool]("no", checks.Block("No", "wait"), nil)
-	ownerYes, ownerNo := says[ofOwner]("owner yes", checks.Proceed(), nil), says[ofOwner]("owner no", checks.Block("No", "wait"), nil)
+	yes, no := returns[ofPool]("yes", checks.Proceed(), nil), returns[ofPool]("no", checks.Block("No", "wait"), nil)
+	ownerYes, ownerNo := returns[ofOwner]("owner yes", checks.Proceed(), nil), returns[ofOwner]("owner no", checks.Block("No", "wait"), nil)
 	always := func(context.Context, ofPool) bool { return true }
 	never := func(context.Context, ofPool) bool { return false }
 	key := func(ofPool) int { return 1 }
@@ -42,7 +42,7 @@ func TestTraceInside(t *testing.T) {
 			[]flow.Step{step("When(yes, no, yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
 		"WhenAround": {"links within When pass the decision of a later link on", []checks.Middleware[*pool]{chain.When(always, yes), no},
 			[]flow.Step{step("When(yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
-		"WhenNot": {"links that are left out have no step", []checks.Middleware[*pool]{chain.When(never, no), yes},
+		"WhenNot": {"links that When leaves out have no step", []checks.Middleware[*pool]{chain.When(never, no), yes},
 			[]flow.Step{step("When(no)", "proceed"), step("yes", "proceed")}, ""},
 		"Cached": {"a check that runs has a step", []checks.Middleware[*pool]{checks.Cached(time.Hour, key, yes), no},
 			[]flow.Step{step("Cached(yes)", "proceed"), step("yes", "proceed"), step("no", "block")}, "no"},
@@ -52,8 +52,8 @@ func TestTraceInside(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := &listening{}
-			r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}, flow.WithObserver(&listening{off: true}), flow.WithObserver(o))
+			o := &recorder{}
+			r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}, flow.WithObserver(&recorder{off: true}), flow.WithObserver(o))
 			ctx, trace := flow.WithTrace(t.Context())
 			out := r.Reconcile(ctx, &pool{})
 			last, _ := trace.Last()
@@ -66,14 +66,14 @@ func TestTraceInside(t *testing.T) {
 			mustEqual(t, tc.reason, tc.want, steps, noElapsed)
 			mustEqual(t, "the link where the pass stopped", tc.link, out.Link())
 
-			unseen := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}).Reconcile(t.Context(), &pool{})
-			mustEqual(t, "without a trace", tc.link, unseen.Link())
+			unobserved := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, "without a trace", tc.link, unobserved.Link())
 		})
 	}
 }
 
-// An observer that panics within a check of checks gets no more calls, and the pass does not change.
-func TestPanicInside(t *testing.T) {
+// An observer that panics at a link within a link does not change the pass.
+func TestPanicAtInnerLink(t *testing.T) {
 	r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(checks.All(checks.Paused(func(*pool) bool { return false })))},
 		flow.WithObserver(failing{}))
 	if out := r.Reconcile(t.Context(), &pool{}); out.State() != flow.StateReady {
@@ -102,7 +102,7 @@ func TestInsideWithAnotherContext(t *testing.T) {
 	contextOf := func(observers int) (of context.Context) {
 		var opts []flow.Option
 		for range observers {
-			opts = append(opts, flow.WithObserver(&listening{}))
+			opts = append(opts, flow.WithObserver(&recorder{}))
 		}
 		lend := checks.Check("lend", func(ctx context.Context, _ ofPool) (checks.Result, error) { of = ctx; return checks.Proceed(), nil })
 		flow.New("Other", (&cloud{}).operations(), ext{PreCheck: chain.New(lend)}, opts...).Reconcile(t.Context(), &pool{})
@@ -110,14 +110,14 @@ func TestInsideWithAnotherContext(t *testing.T) {
 	}
 	for name, of := range map[string]context.Context{"None": t.Context(), "Fewer": contextOf(1), "More": contextOf(3)} {
 		t.Run(name, func(t *testing.T) {
-			seen := &listening{}
+			seen := &recorder{}
 			e := ext{PreCheck: chain.New(
 				link("borrow", func(_ context.Context, req ofPool, next checks.Handler[*pool]) (checks.Result, error) {
 					return next(of, req)
 				}),
-				checks.OnOwner[*pool](says[*checks.OwnerRequest]("inner", checks.Proceed(), nil)))}
-			out := flow.New("Pool", (&cloud{}).operations(), e, flow.WithObserver(seen), flow.WithObserver(&listening{})).Reconcile(t.Context(), &pool{})
-			mustEqual(t, "the pass is not disturbed", ready, cameTo(out))
+				checks.OnOwner[*pool](returns[*checks.OwnerRequest]("inner", checks.Proceed(), nil)))}
+			out := flow.New("Pool", (&cloud{}).operations(), e, flow.WithObserver(seen), flow.WithObserver(&recorder{})).Reconcile(t.Context(), &pool{})
+			mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
 			for _, call := range seen.calls {
 				if strings.HasSuffix(call, "/inner") {
 					t.Errorf("an observer is called for a link of another context: %s", call)

@@ -14,12 +14,12 @@ import (
 	engine "github.com/windlass-go/windlass/internal/pass"
 )
 
-// passesOfADay counts the passes of a virtual day over a resource whose check blocks, in an engine that does what
-// Outcome.Again says.
+// passesOfADay counts the passes of a blocked resource in a virtual day. The
+// engine waits for the delay of Outcome.Again.
 func passesOfADay(t *testing.T, opts ...flow.Option) (passes int, last flow.Outcome) {
 	t.Helper()
 	clk := &clock{noon}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet", checks.WithWaitingFor(fleet)), nil))}
+	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "not yet", checks.WithWaitingFor(fleet)), nil))}
 	r := flow.New("Pool", (&cloud{}).operations(), e, append(opts, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.WithBackoffClock(clk.now))))...)
 	for clk.at.Before(noon.Add(24 * time.Hour)) {
 		last = r.Reconcile(t.Context(), &pool{name: "p", generation: 3})
@@ -33,8 +33,9 @@ func passesOfADay(t *testing.T, opts ...flow.Option) (passes int, last flow.Outc
 	return passes, last
 }
 
-// A resource that does not become Ready takes hundreds of passes a day, and with a time-out few.
-func TestReadyWithinADay(t *testing.T) {
+// A time-out reduces the passes of a blocked resource from hundreds a day to
+// few.
+func TestReadyTimeoutADay(t *testing.T) {
 	if n, _ := passesOfADay(t); n != 487 {
 		t.Errorf("without a time-out there are %d passes, not 487", n)
 	}
@@ -42,18 +43,18 @@ func TestReadyWithinADay(t *testing.T) {
 	if n > 40 {
 		t.Errorf("with a time-out of 10 min there are %d passes", n)
 	}
-	mustEqual(t, "the outcome says so, and still what it waits for", came{
+	mustEqual(t, "the outcome has the reason Timeout, and the awaited objects", fields{
 		State: flow.StateFailed, Point: flow.PointPreCheck, Link: "gate", Reason: flow.ReasonTimeout, Message: "not Ready within 10m0s: not yet",
 		Severity: classify.Error, Retry: classify.OnChange, WaitingFor: []checks.Ref{fleet}, Generation: 3,
-	}, cameTo(out))
-	mustEqual(t, "and is stalled", not("Stalled", "Timeout", "not Ready within 10m0s: not yet", classify.Error), out.Conditions())
+	}, fieldsOf(out))
+	mustEqual(t, "the resource is stalled", not("Stalled", "Timeout", "not Ready within 10m0s: not yet", classify.Error), out.Conditions())
 	mustBe(t, "the error is there for errors.Is", flow.ErrNotReadyInTime, out.Err())
 }
 
-func TestReadyWithin(t *testing.T) {
+func TestReadyTimeout(t *testing.T) {
 	type at struct {
 		after time.Duration // since the pass before
-		do    string        // what is so from this pass on: "ready", "blocked", "failed", "in progress", "spec", "deleted", "canceled"
+		do    string        // the behaviour from this pass on: "ready", "blocked", "failed", "in progress", "spec", "deleted", "canceled"
 		want  string
 	}
 	cases := map[string]struct {
@@ -62,9 +63,9 @@ func TestReadyWithin(t *testing.T) {
 	}{
 		"Blocked":     {"the time begins with the first pass", []at{{0, "blocked", "blocked"}, {59 * time.Minute, "", "blocked"}, {time.Minute, "", "Timeout"}, {time.Hour, "", "Timeout"}}},
 		"Mixed":       {"the time runs in every state other than Ready", []at{{0, "blocked", "blocked"}, {30 * time.Minute, "failed", "failed"}, {15 * time.Minute, "in progress", "in progress"}, {15 * time.Minute, "", "Timeout"}}},
-		"Ready":       {"a Ready ends the wait", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "ready", "ready"}, {time.Minute, "blocked", "blocked"}, {time.Hour, "", "Timeout"}}},
+		"Ready":       {"a Ready resets the time", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "ready", "ready"}, {time.Minute, "blocked", "blocked"}, {time.Hour, "", "Timeout"}}},
 		"Comes":       {"a resource may become Ready after the time-out", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Hour, "ready", "ready"}}},
-		"Spec":        {"another spec has its own time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Minute, "spec", "blocked"}, {time.Hour, "", "Timeout"}}},
+		"Spec":        {"another spec resets the time", []at{{0, "blocked", "blocked"}, {time.Hour, "", "Timeout"}, {time.Minute, "spec", "blocked"}, {time.Hour, "", "Timeout"}}},
 		"Deleted":     {"a deletion has no time-out", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "deleted", "deleting"}, {2 * time.Hour, "", "deleting"}}},
 		"Canceled":    {"a canceled pass changes nothing", []at{{0, "blocked", "blocked"}, {2 * time.Hour, "canceled", "canceled"}}},
 		"Backwards":   {"a clock that is set back causes no early time-out", []at{{0, "blocked", "blocked"}, {-time.Hour, "", "blocked"}, {2 * time.Hour, "", "Timeout"}}},
@@ -118,9 +119,9 @@ func TestReadyWithin(t *testing.T) {
 	}
 }
 
-// The last pass before the time-out is retried when it becomes one.
-func TestReadyWithinWakes(t *testing.T) {
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(50*time.Minute)), nil))}
+// The delay of the last pass before the time-out ends at the time-out.
+func TestReadyTimeoutDelays(t *testing.T) {
+	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(50*time.Minute)), nil))}
 	cases := map[string]struct {
 		reason string
 		limit  time.Duration
@@ -148,9 +149,9 @@ func TestReadyWithinWakes(t *testing.T) {
 }
 
 // The explanation contains the time of the time-out.
-func TestReadyWithinExplained(t *testing.T) {
+func TestReadyTimeoutExplained(t *testing.T) {
 	clk := &clock{noon}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
+	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
 	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour), flow.WithExplanations(1), flow.WithBackoff(plain()))
 	text := func() string {
 		r.Reconcile(t.Context(), &pool{name: "p"})
@@ -161,7 +162,7 @@ func TestReadyWithinExplained(t *testing.T) {
 		"Pool p is blocked at PreCheck by gate",
 		"  why          No: not yet",
 		"  since        2026-03-01 12:00:00Z, now",
-		"  tried again  2026-03-01 12:00:01Z, in 1s",
+		"  next pass    2026-03-01 12:00:01Z, in 1s",
 		"  times out    2026-03-01 13:00:00Z, in 1h0m0s",
 		"  last pass    2026-03-01 12:00:00Z, now",
 		"",
@@ -173,7 +174,7 @@ func TestReadyWithinExplained(t *testing.T) {
 		"Pool p has failed at PreCheck by gate",
 		"  why          Timeout: not Ready within 1h0m0s: not yet",
 		"  since        2026-03-01 13:00:00Z, now",
-		"  tried again  2026-03-01 14:00:00Z, in 1h0m0s",
+		"  next pass    2026-03-01 14:00:00Z, in 1h0m0s",
 		"  last pass    2026-03-01 13:00:00Z, now",
 		"",
 		"  Owner           proceed",
@@ -181,11 +182,12 @@ func TestReadyWithinExplained(t *testing.T) {
 		"> PreCheck  gate  block    No: not yet"), text())
 }
 
-// Observers of the pass see the time-out. The reconciler forgets keys that no pass uses any more.
-func TestReadyWithinForgets(t *testing.T) {
+// Observers of the pass see the time-out. The reconciler drops the times of
+// keys that no pass uses.
+func TestReadyTimeoutDropsKeys(t *testing.T) {
 	clk := &clock{noon}
-	e := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
-	seen := &listening{kinds: []engine.Whole{engine.Pass}}
+	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
+	seen := &recorder{kinds: []engine.Whole{engine.Pass}}
 	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute), flow.WithObserver(seen), flow.WithoutBackoff())
 	reconcile := func(name string) flow.Outcome { return r.Reconcile(t.Context(), &pool{name: name}) }
 	reconcile("p")
@@ -194,7 +196,7 @@ func TestReadyWithinForgets(t *testing.T) {
 	reconcile("p")
 	mustEqual(t, "the observer sees a failure", []string{"> pass Pool", "< pass Pool: error Timeout"}, seen.take())
 
-	o := idle() // which keep no list of calls
+	o := idle() // operations without a list of calls
 	o.Key = func(p *pool) string { return p.name }
 	r = flow.New("Pool", o, e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute), flow.WithoutBackoff())
 	reconcile("p")
@@ -207,7 +209,7 @@ func TestReadyWithinForgets(t *testing.T) {
 		clk.advance(time.Hour)
 	}
 	if grown := int64(heap()) - int64(before); grown > 4<<20 {
-		t.Errorf("%d keys, of which at most %d were used lately, take %d bytes", each*rounds, 3*each, grown)
+		t.Errorf("%d keys take %d bytes, and only %d were used lately", each*rounds, grown, 3*each)
 	}
 	mustEqual(t, "the wait of a forgotten key begins again", flow.StateBlocked, reconcile("p").State())
 }
@@ -269,7 +271,7 @@ func TestReadyTimeoutSweep(t *testing.T) {
 		"Back":      {"a clock that goes back a little drops nothing", nil, -2 * time.Hour, 0, many + over + 1},
 		"YearsBack": {"the last pass was in the future: the clock went back", nil, -9 * 365 * 24 * time.Hour, 0, many},
 	}
-	e := ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil))}
+	e := ext{EntryCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil))}
 	o := idle()
 	o.Key = func(p *pool) string { return p.name }
 	for name, tc := range cases {
@@ -299,7 +301,7 @@ func TestReadyTimeoutOfAReplacedResource(t *testing.T) {
 			fresh.deleting = deleting
 			return next(ctx, &fresh)
 		}),
-		PreCheck: chain.New(says[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil)),
+		PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", ""), nil)),
 	}
 	r := flow.New("Pool", (&cloud{}).operations(), e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Hour))
 	r.Reconcile(t.Context(), &pool{name: "p"})

@@ -40,14 +40,14 @@ func verdictsOf(out flow.Outcome) verdicts {
 }
 
 // Each decision that ends a pass without an error or a plain block.
-func TestDecided(t *testing.T) {
+func TestDecisions(t *testing.T) {
 	on := func(point string, res checks.Result) ext {
-		c := chain.New(says[*checks.Request[*pool]]("decides", res, nil))
+		c := chain.New(returns[*checks.Request[*pool]]("decides", res, nil))
 		switch point {
 		case flow.PointEntryCheck:
 			return ext{EntryCheck: c}
 		case flow.PointOwnerCheck:
-			return ext{OwnerCheck: chain.New(says[*checks.OwnerRequest]("decides", res, nil))}
+			return ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest]("decides", res, nil))}
 		case flow.PointPreCheck:
 			return ext{PreCheck: c}
 		case flow.PointPostCheck:
@@ -70,14 +70,14 @@ func TestDecided(t *testing.T) {
 			want: verdicts{State: flow.StateIgnored, Message: "the issuer is of another group", KeepsStatus: true},
 		},
 		"IgnoreForNow": {
-			reason: "an instance that may become responsible waits for an object, and asks again",
+			reason: "an instance that may become responsible waits for an object, and is requeued",
 			point:  flow.PointOwnerCheck, res: checks.Ignore("the cluster is a replica", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute)),
 			calls: []string{"owner"},
 			want: verdicts{State: flow.StateIgnored, Message: "the cluster is a replica", Again: time.Minute, KeepsStatus: true,
 				WaitingFor: []checks.Ref{fleet}},
 		},
 		"IgnoreWithRetry": {
-			reason: "a retry counts as for a block",
+			reason: "the delays of a retry are those of a block",
 			point:  flow.PointPreCheck, res: checks.Ignore("not yet", checks.WithRetry(classify.Fast)),
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateIgnored, Message: "not yet", Again: time.Second, KeepsStatus: true},
@@ -89,7 +89,7 @@ func TestDecided(t *testing.T) {
 			want:  verdicts{State: flow.StateIgnored, Message: "another instance deletes it", KeepsStatus: true},
 		},
 		"Finished": {
-			reason: "a finished resource is Ready for good",
+			reason: "a finished resource is Ready until its spec changes",
 			point:  flow.PointPreCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get"},
 			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
 		},
@@ -98,7 +98,7 @@ func TestDecided(t *testing.T) {
 			point:  flow.PointPostCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get", "apply"},
 			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
 		},
-		"FailedForGood": {
+		"FailedFinally": {
 			reason: "a denied request is not retried",
 			point:  flow.PointEntryCheck, res: checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)),
 			want: verdicts{State: flow.StateBlocked, Reason: "Denied", Message: "the approver denied the request",
@@ -112,18 +112,18 @@ func TestDecided(t *testing.T) {
 				Again: time.Hour},
 		},
 		"Release": {
-			reason: "a retained resource is let go without DELETE",
+			reason: "a retained resource is forgotten without DELETE",
 			point:  flow.PointDeleteCheck, res: checks.Release("the reclaim policy is retain"), deleting: true,
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateGone, Message: "the reclaim policy is retain"},
 		},
 		"ReleaseAtEntry": {
-			reason: "an owner that is gone took the resource with it, and nothing else can be read",
+			reason: "the owner is gone, and the resource with it, and nothing else can be read",
 			point:  flow.PointEntryCheck, res: checks.Release("the cluster is gone"), deleting: true,
 			want: verdicts{State: flow.StateGone, Message: "the cluster is gone"},
 		},
 		"StatusKept": {
-			reason: "a block for moments leaves the conditions as they are, and comes back",
+			reason: "a short block leaves the conditions as they are, and is requeued",
 			point:  flow.PointPreCheck, res: checks.Block("Locked", "another write runs", checks.WithStatusKept(), checks.WithRetry(classify.Fast)),
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "another write runs", Again: time.Second, KeepsStatus: true},
@@ -149,7 +149,8 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// A result that a point does not take is an error that names the link and the point.
+// A result that a point does not accept is an error that names the link and the
+// point.
 func TestMisplaced(t *testing.T) {
 	raw := func(res checks.Result) checks.Chain[*pool] {
 		return chain.New(link("raw", func(context.Context, *checks.Request[*pool], checks.Handler[*pool]) (checks.Result, error) {
@@ -162,9 +163,9 @@ func TestMisplaced(t *testing.T) {
 		deleting bool
 		want     string
 	}{
-		"IgnoreAfterApply": {"the resource is applied, so it is ours", ext{PostCheck: raw(checks.Ignore("not mine"))}, false, "flow: ignore at PostCheck: "},
-		"ReleaseOfALiving": {"no user deletes it", ext{PreCheck: raw(checks.Release("retained"))}, false, "flow: release at PreCheck: "},
-		"FinishDeletion":   {"the resource would never be deleted", ext{DeleteCheck: raw(checks.Finished("Complete", ""))}, true, "flow: finish at DeleteCheck: "},
+		"IgnoreAfterApply":  {"the resource is applied, so this controller manages it", ext{PostCheck: raw(checks.Ignore("not mine"))}, false, "flow: ignore at PostCheck: "},
+		"ReleaseNotDeleted": {"no user deletes the resource", ext{PreCheck: raw(checks.Release("retained"))}, false, "flow: release at PreCheck: "},
+		"FinishDeletion":    {"the resource would never be deleted", ext{DeleteCheck: raw(checks.Finished("Complete", ""))}, true, "flow: finish at DeleteCheck: "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +179,7 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-// A user can delete a finished resource, and the checks inside Finished are asked.
+// A user can delete a finished resource: the checks inside Finished then run.
 func TestFinishedIsDeleted(t *testing.T) {
 	for name, inner := range map[string][]checks.Middleware[*pool]{
 		"OnlyChecks": nil,
@@ -189,18 +190,19 @@ func TestFinishedIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{}
 			e := ext{EntryCheck: chain.New(append(inner,
-				says[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil),
-				says[*checks.Request[*pool]]("mine", checks.Ignore("not mine"), nil))...)}
+				returns[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil),
+				returns[*checks.Request[*pool]]("mine", checks.Ignore("not mine"), nil))...)}
 			r := flow.New("Pool", c.operations(), e)
 			mustEqual(t, "it is finished", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
 			out := r.Reconcile(t.Context(), &pool{deleting: true})
 			mustEqual(t, "the inner check decides about the deletion", "ignored at EntryCheck by mine", out.String()[:len("ignored at EntryCheck by mine")])
-			mustEqual(t, "nothing is called", []string(nil), c.take())
+			mustEqual(t, "no operation is called", []string(nil), c.take())
 		})
 	}
 }
 
-// An operation that is finished guards Ready with PostCheck, and does not outlive its spec.
+// PostCheck runs after a Finished of an operation. The Finished of an operation
+// for an older spec has no effect.
 func TestFinishedOperation(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "42 objects")}, {progress: flow.Finished("Complete", "42 objects")}}}
 	wait := true
@@ -220,18 +222,18 @@ func TestFinishedOperation(t *testing.T) {
 	r = flow.New("Pool", c.operations(), ext{})
 	r.Reconcile(t.Context(), &pool{generation: 1})
 	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
-	mustEqual(t, "an operation for an older spec finishes nothing", flow.StateReady, r.Reconcile(t.Context(), &pool{generation: 2}).State())
+	mustEqual(t, "an operation for an older spec does not finish the resource", flow.StateReady, r.Reconcile(t.Context(), &pool{generation: 2}).State())
 
 	link := ext{Apply: chain.New(link("early", func(context.Context, *request, flow.Handler[*pool]) (flow.Progress, error) {
 		return flow.Finished("Complete", ""), nil
 	}))}
 	out := flow.New("Pool", (&cloud{}).operations(), link).Reconcile(t.Context(), &pool{})
 	if !errors.Is(out.Err(), flow.ErrNotDone) {
-		t.Errorf("a link cannot finish in place of the operation: %v", out)
+		t.Errorf("a link returned Finished without the operation: %v", out)
 	}
 }
 
-// Awaited objects of operations and errors are those of the outcome, each once.
+// The outcome lists the awaited objects of operations and errors, each once.
 func TestAwaited(t *testing.T) {
 	subnet := checks.Ref{Kind: "Subnet", Name: "s"}
 	cases := map[string]struct {
@@ -255,15 +257,15 @@ func TestAwaited(t *testing.T) {
 			mustEqual(t, tc.reason, tc.want, out.WaitingFor())
 		})
 	}
-	mustEqual(t, "no error waits for nothing", nil, flow.WaitFor(nil, subnet))
+	mustEqual(t, "a nil error stays nil", nil, flow.WaitFor(nil, subnet))
 	c := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, subnet)}}}
 	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
 	if !errors.Is(out.Err(), errBoom) || out.Message() != errBoom.Error() {
-		t.Errorf("the cause stays: %v", out)
+		t.Errorf("the cause is lost: %v", out)
 	}
 }
 
-// A rule can fail an operation for good, or keep the status.
+// A rule can make a failure final, or keep the status.
 func TestRulesThatDecide(t *testing.T) {
 	rules := classify.Table{
 		{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never},
@@ -275,10 +277,10 @@ func TestRulesThatDecide(t *testing.T) {
 		v.Message = ""
 		return v
 	}
-	mustEqual(t, "the operation has failed for good", verdicts{
+	mustEqual(t, "the failure is final", verdicts{
 		State: flow.StateFailed, Point: flow.PointApply, Reason: "Quota", Conditions: "Ready=False Stalled=True Finished=True ", Final: true,
 	}, fail("no quota", false))
-	mustEqual(t, "a deletion never fails for good", verdicts{
+	mustEqual(t, "the failure of a deletion is never final", verdicts{
 		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Quota", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
 	}, fail("no quota", true))
 	mustEqual(t, "the conditions stay as they are", verdicts{
@@ -287,20 +289,20 @@ func TestRulesThatDecide(t *testing.T) {
 }
 
 // Cases in which the flow overrides Never and WithStatusKept.
-func TestDecidedLimits(t *testing.T) {
+func TestDecisionLimits(t *testing.T) {
 	rules := classify.Table{{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never}}.Chain()
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: errors.New("no quota")}, {progress: flow.Done()}}}
 	r := flow.New("Pool", c.operations(), ext{Classify: rules})
 	r.Reconcile(t.Context(), &pool{})
 	out := r.Reconcile(t.Context(), &pool{})
-	mustEqual(t, "an operation under way is polled again, whatever the error of a poll", []any{classify.OnChange, false}, []any{out.Retry(), out.Final()})
+	mustEqual(t, "no error of a poll is final while the operation is under way", []any{classify.OnChange, false}, []any{out.Retry(), out.Final()})
 	mustEqual(t, "it is polled", flow.StateReady, r.Reconcile(t.Context(), &pool{}).State())
 
 	kept := func(retry classify.Retry) ext {
-		return ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(retry), checks.WithStatusKept()), nil))}
+		return ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(retry), checks.WithStatusKept()), nil))}
 	}
 	out = flow.New("Pool", (&cloud{}).operations(), kept(classify.Never)).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a final outcome is written, because the conditions store it", []any{false, 3}, []any{out.KeepsStatus(), len(out.Conditions())})
+	mustEqual(t, "a final outcome has conditions, because the engine stores it there", []any{false, 3}, []any{out.KeepsStatus(), len(out.Conditions())})
 
 	now := time.Unix(1, 0)
 	r = flow.New("Pool", (&cloud{}).operations(), kept(classify.Slow), flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
@@ -310,11 +312,12 @@ func TestDecidedLimits(t *testing.T) {
 	mustEqual(t, "a time-out is written", []any{flow.ReasonTimeout, 2}, []any{out.Reason(), len(out.Conditions())})
 }
 
-// A released or finished resource keeps no token, no count and no time-out.
-func TestDecidedEndsWhatWasKept(t *testing.T) {
+// After a release or a final outcome the flow stores no token, no count and no
+// time-out.
+func TestDecisionsDropStoredState(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
 	release := false
-	r := flow.New("Pool", c.keeping(), ext{EntryCheck: chain.New(checks.Check("gone", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+	r := flow.New("Pool", c.storing(), ext{EntryCheck: chain.New(checks.Check("gone", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
 		if release && req.Deleting {
 			return checks.Release("the fleet is gone"), nil
 		}
@@ -324,17 +327,17 @@ func TestDecidedEndsWhatWasKept(t *testing.T) {
 	r.Reconcile(t.Context(), p)
 	mustEqual(t, "an operation is under way", "a", p.token)
 	release, p.deleting = true, true
-	mustEqual(t, "it is let go", flow.StateGone, r.Reconcile(t.Context(), p).State())
-	mustEqual(t, "with its token", "", p.token)
+	mustEqual(t, "the resource is released", flow.StateGone, r.Reconcile(t.Context(), p).State())
+	mustEqual(t, "its token is removed", "", p.token)
 
 	c = &cloud{}
-	o := c.keeping()
+	o := c.storing()
 	o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
-	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(says[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
-	mustEqual(t, "a token that cannot be removed fails the pass", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
-	mustBe(t, "a token that cannot be removed fails the pass", errBoom, out.Err())
+	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(returns[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
+	mustEqual(t, "the pass fails if the token cannot be removed", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
+	mustBe(t, "the pass fails if the token cannot be removed", errBoom, out.Err())
 
-	never := ext{PreCheck: chain.New(says[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil))}
+	never := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil))}
 	now := time.Unix(1, 0)
 	r = flow.New("Pool", (&cloud{}).operations(), never, flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
 	r.Reconcile(t.Context(), &pool{})
@@ -342,10 +345,10 @@ func TestDecidedEndsWhatWasKept(t *testing.T) {
 	mustEqual(t, "a final outcome does not time out", "Denied", r.Reconcile(t.Context(), &pool{}).Reason())
 }
 
-// The owner of a resource that an entry check stops is not read.
+// A block or a decision at EntryCheck spares the read of the owner.
 func TestEntryCheckBeforeOwner(t *testing.T) {
 	c := &cloud{ownerErr: errBoom}
-	r := flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(says[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil))})
+	r := flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(returns[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil))})
 	mustEqual(t, "an unreadable owner does not hide the decision", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
 
 	defer func() {

@@ -13,13 +13,13 @@ import (
 	"github.com/windlass-go/windlass/internal/run"
 )
 
-// passState is the context of a running pass. Only a pass with an enabled observer, or with links on
-// Pass, has one.
+// passState is the context of a running pass. Only a pass with an enabled
+// observer, or with links on Pass, has one.
 type passState struct {
 	context.Context
 	onion.Note                 // for the links on Pass
 	outcome    *outcome        // the outcome of the inner pass
-	own        context.Context // the context inside the observers of the pass
+	own        context.Context // the context of the points, with the values of the observers
 	on         []bool          // which observers are enabled; nil: none
 	few        [4]bool         // holds on, if there are at most four
 	trace      *recording      // nil: the pass is not traced
@@ -42,9 +42,8 @@ func (p *passState) Value(key any) any {
 	return p.Context.Value(key)
 }
 
-// passView is the context of a pass inside an observer that returned a context
-// of its own. With it, the inner links find the state of the pass at once,
-// however many contexts are around.
+// passView wraps a context that an observer returned. Inner links find the
+// state of the pass in it without a search through all outer contexts.
 type passView struct {
 	context.Context
 	p *passState
@@ -61,7 +60,8 @@ func (v *passView) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// view returns ctx, or a passView of it unless ctx is the context of p or a passView.
+// view returns ctx, or a passView of it unless ctx is the context of p or a
+// passView.
 func (p *passState) view(ctx context.Context) context.Context {
 	switch ctx.(type) {
 	case *passState, *passView:
@@ -75,16 +75,16 @@ func passOf(ctx context.Context) *passState {
 	return p
 }
 
-// listeners returns the state of a pass, which is nil if it needs none. A pass without enabled observers
-// has no list of them. The returned context holds the values that starters added.
-func (r *Reconciler[T]) listeners(ctx context.Context, resource T) *passState {
+// newPassState returns the state of a pass, or nil if the pass needs none. The
+// state is a context with the values that starters added.
+func (r *Reconciler[T]) newPassState(ctx context.Context, resource T) *passState {
 	var p *passState
 	if r.ext.Pass.Len() > 0 {
 		p = &passState{}
 	}
 	last := len(r.opt.observers) - 1 // the flow's own tracer
 	for i, o := range r.opt.observers {
-		on := i == last && r.opt.keep > 0
+		on := i == last && r.opt.explanations > 0
 		if s := r.starters[i]; s != nil {
 			ctx, on = r.start(ctx, s, resource)
 		} else if !on {
@@ -113,7 +113,7 @@ func (r *Reconciler[T]) listeners(ctx context.Context, resource T) *passState {
 	return p
 }
 
-// start starts a pass of an observer. An observer that panics is not enabled.
+// start calls Start of an observer. An observer that panics is not enabled.
 func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (inner context.Context, on bool) {
 	defer func() {
 		if recover() != nil {
@@ -126,20 +126,22 @@ func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (
 	return inner, on
 }
 
-// enabled reports whether an observer is enabled. An observer that panics is not.
+// enabled reports whether an observer is enabled. An observer that panics is
+// not.
 func enabled(ctx context.Context, o chain.Observer) (on bool) {
 	defer func() { _ = recover() }()
 	return o.Enabled(ctx)
 }
 
-// observers are the observers of a reconciler, outermost first. One wrapper calls all of them, so that a
-// link with several observers costs little more than a link with one. An observer that panics gets no
-// more calls in the pass, because an observer must not change the pass.
+// observers are the observers of a reconciler, outermost first. One wrapper
+// calls all of them, so that several observers cost little more than one. An
+// observer that panics gets no more calls in the pass, and the pass continues.
 type observers []chain.Observer
 
-// startersOf returns the observers that start passes, bound to the pass; nil for every other observer.
-// It panics if a starter is given twice. Such a starter would start each pass twice and could not tell
-// the two apart. It also panics if two observers would write each log line twice.
+// startersOf returns a starter for each observer, bound to the pass, or nil for
+// an observer that does not start passes. It panics if a starter is given
+// twice, because it would start each pass twice. It also panics if two
+// observers write the same log lines.
 func startersOf(all observers, whole *chain.Link) []pass.Starter {
 	starters := make([]pass.Starter, len(all))
 	for i, o := range all {
@@ -161,8 +163,8 @@ func startersOf(all observers, whole *chain.Link) []pass.Starter {
 	return starters
 }
 
-// contexts holds the context that each observer returned, each derived from the one before. The first
-// few need no allocation.
+// contexts holds the context that each observer returned, each derived from the
+// previous one. The first few need no allocation.
 type contexts struct {
 	few  [4]context.Context
 	more []context.Context
@@ -175,13 +177,12 @@ func (c *contexts) at(i int) *context.Context {
 	return &c.more[i-len(c.few)]
 }
 
-// enter reports to all enabled observers that a link is entered, and returns the context for the link.
 func (a observers) enter(ctx context.Context, p *passState, link *chain.Link, given *contexts) context.Context {
 	if len(a) > len(given.few) {
 		given.more = make([]context.Context, len(a)-len(given.few))
 	}
 	for i, o := range a {
-		if p.on[i] && !begun(o, link) {
+		if p.on[i] && !startedPass(o, link) {
 			ctx = enter(ctx, p, &p.on[i], o, link)
 		}
 		*given.at(i) = ctx
@@ -190,8 +191,8 @@ func (a observers) enter(ctx context.Context, p *passState, link *chain.Link, gi
 	return ctx
 }
 
-// begun reports whether o was told of the pass by Start, which stands for Enter.
-func begun(o chain.Observer, link *chain.Link) bool {
+// startedPass reports whether Start of o has replaced its Enter for this link.
+func startedPass(o chain.Observer, link *chain.Link) bool {
 	if pass.Of(link) != pass.Pass {
 		return false
 	}
@@ -211,7 +212,6 @@ func enter(ctx context.Context, p *passState, on *bool, o chain.Observer, link *
 	return inner
 }
 
-// exit reports to all enabled observers that a link was left, innermost first.
 func (a observers) exit(p *passState, link *chain.Link, given *contexts, exit chain.Exit) {
 	for i := len(a) - 1; i >= 0; i-- {
 		if p.on[i] {
@@ -229,8 +229,9 @@ func leave(ctx context.Context, on *bool, o chain.Observer, link *chain.Link, ex
 	o.Exit(ctx, link, exit)
 }
 
-// watched puts the observers around a handler. Without observers it returns the handler.
-func watched[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+// observed puts the observers around a handler. Without observers it returns
+// the handler.
+func observed[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	if all == nil {
 		return h
 	}
@@ -250,7 +251,6 @@ func watched[Req, Res any](all observers, link *chain.Link, h chain.Handler[Req,
 	}
 }
 
-// bind returns the observers bound to a link.
 func (a observers) bind(link *chain.Link) observers {
 	bound := make(observers, len(a))
 	for i, o := range a {
@@ -259,46 +259,43 @@ func (a observers) bind(link *chain.Link) observers {
 	return bound
 }
 
-// inside reports to all observers the links inside a link, such as those of checks.OnOwner. These form a
-// chain of their own.
-type inside struct{ observers }
+// innerObserver reports to all observers the links inside a link, such as the
+// links of checks.OnOwner. These form a chain of their own.
+type innerObserver struct{ observers }
 
-// insideContext is the context of such a link. It holds the contexts that the observers returned.
-type insideContext struct {
+type innerContext struct {
 	context.Context
 	given contexts
 }
 
 // Enabled implements chain.Observer.
-func (o inside) Enabled(ctx context.Context) bool {
+func (o innerObserver) Enabled(ctx context.Context) bool {
 	p := passOf(ctx)
 	return p != nil && len(p.on) == len(o.observers)
 }
 
-// Bind prepares the data of the observers about a link.
-func (o inside) Bind(link *chain.Link) chain.Observer { return inside{o.bind(link)} }
+// Bind binds the observers to a link, see [chain.Observer].
+func (o innerObserver) Bind(link *chain.Link) chain.Observer { return innerObserver{o.bind(link)} }
 
 // Enter implements chain.Observer.
-func (o inside) Enter(ctx context.Context, link *chain.Link) context.Context {
-	in := &insideContext{}
+func (o innerObserver) Enter(ctx context.Context, link *chain.Link) context.Context {
+	in := &innerContext{}
 	in.Context = o.enter(ctx, passOf(ctx), link, &in.given)
 	return in
 }
 
 // Exit implements chain.Observer.
-func (o inside) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
-	o.exit(passOf(ctx), link, &ctx.(*insideContext).given, exit)
+func (o innerObserver) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
+	o.exit(passOf(ctx), link, &ctx.(*innerContext).given, exit)
 }
 
-// watchLinks puts the observers around each link of a chain.
-func watchLinks[Req, Res any](all observers, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
+func observeLinks[Req, Res any](all observers, c chain.Chain[Req, Res]) chain.Chain[Req, Res] {
 	if all == nil {
 		return c
 	}
-	return onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return watched(all, l, h) }, inside{all})
+	return onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] { return observed(all, l, h) }, innerObserver{all})
 }
 
-// watchPoint puts the observers around a whole point.
-func watchPoint[Req, Res any](all observers, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-	return watched(all, &chain.Link{Point: point, Name: point, Tag: pass.Point}, h)
+func observePoint[Req, Res any](all observers, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	return observed(all, &chain.Link{Point: point, Name: point, Tag: pass.Point}, h)
 }

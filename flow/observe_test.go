@@ -18,14 +18,15 @@ import (
 	engine "github.com/windlass-go/windlass/internal/pass"
 )
 
-// Observers are told of the pass, each point and each link, in order, and of each only what was decided there.
+// Observers see the pass, each point and each link in order, with its own
+// verdict.
 func TestObserver(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		set    func(*cloud, *ext, *pool)
 		want   []string
 	}{
-		"Ready": {"of a pass that goes through everything", func(*cloud, *ext, *pool) {}, []string{
+		"Ready": {"a pass through every point of an Apply", func(*cloud, *ext, *pool) {}, []string{
 			"> pass Pool", "> Pass/notePass",
 			"> point EntryCheck", "> EntryCheck/noteEntryCheck", "< EntryCheck/noteEntryCheck: proceed", "< point EntryCheck: proceed",
 			"> point Owner", "< point Owner: proceed",
@@ -36,15 +37,15 @@ func TestObserver(t *testing.T) {
 			"> point PostCheck", "> PostCheck/notePostCheck", "< PostCheck/notePostCheck: proceed", "< point PostCheck: proceed",
 			"< Pass/notePass: proceed", "< pass Pool: ready Succeeded",
 		}},
-		"Blocked": {"the block is that of the link that said so; a link in front of it let it pass", func(_ *cloud, e *ext, _ *pool) {
-			*e = ext{OwnerCheck: e.OwnerCheck.Append(says[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))}
+		"Blocked": {"only the link that blocks has the verdict block", func(_ *cloud, e *ext, _ *pool) {
+			*e = ext{OwnerCheck: e.OwnerCheck.Append(returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))}
 		}, []string{
 			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed",
 			"> point OwnerCheck", "> OwnerCheck/noteOwnerCheck", "> OwnerCheck/gate", "< OwnerCheck/gate: block NotYet",
 			"< OwnerCheck/noteOwnerCheck: proceed", "< point OwnerCheck: block NotYet",
 			"< pass Pool: block NotYet",
 		}},
-		"InProgress": {"an operation that goes on", func(c *cloud, e *ext, _ *pool) {
+		"InProgress": {"an operation under way", func(c *cloud, e *ext, _ *pool) {
 			*e, c.seen, c.answers = ext{Apply: e.Apply}, flow.Observation{Presence: checks.Present}, []answer{{progress: flow.InProgress("a", 0)}}
 		}, []string{
 			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
@@ -52,7 +53,7 @@ func TestObserver(t *testing.T) {
 			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: wait InProgress",
 			"< pass Pool: wait InProgress",
 		}},
-		"Failed": {"an error of the operation is none of the link in front of it, and is classified", func(c *cloud, e *ext, _ *pool) {
+		"Failed": {"the point has the error of the operation, and the error is classified", func(c *cloud, e *ext, _ *pool) {
 			*e, c.getErr = ext{Get: e.Get, Classify: classify.Table{{Name: "boom", Message: classify.Contains("boom"), Retry: classify.Fast}}.Chain()}, errBoom
 		}, []string{
 			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point OwnerCheck", "< point OwnerCheck: proceed",
@@ -68,7 +69,7 @@ func TestObserver(t *testing.T) {
 			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
 			"< pass Pool: gone",
 		}},
-		"Stopped": {"a pass that a link stopped", func(_ *cloud, e *ext, _ *pool) {
+		"Stopped": {"a link stops the pass", func(_ *cloud, e *ext, _ *pool) {
 			*e = ext{Pass: e.Pass.Append(link("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
 				return flow.Stop(checks.Block("Locked", "")), nil
 			}))}
@@ -81,11 +82,11 @@ func TestObserver(t *testing.T) {
 			c, p := &cloud{}, &pool{}
 			e := c.extensions()
 			tc.set(c, &e, p)
-			l, second, off := &listening{}, &listening{}, &listening{off: true}
+			l, second, off := &recorder{}, &recorder{}, &recorder{off: true}
 			flow.New("Pool", c.operations(), e, flow.WithObserver(l), flow.WithObserver(off), flow.WithObserver(second), flow.WithExplanations(1)).Reconcile(t.Context(), p)
 			mustEqual(t, tc.reason, tc.want, l.take())
-			mustEqual(t, "a second one is told the same", tc.want, second.take())
-			mustEqual(t, "one that is not enabled is told nothing", 0, len(off.take()))
+			mustEqual(t, "a second observer sees the same", tc.want, second.take())
+			mustEqual(t, "a disabled observer sees nothing", 0, len(off.take()))
 		})
 	}
 }
@@ -93,19 +94,19 @@ func TestObserver(t *testing.T) {
 // The first observer is the outermost.
 func TestObserversNest(t *testing.T) {
 	var all calls
-	tell := func(name string) *telling { return &telling{name: name, all: &all} }
+	record := func(name string) *namedRecorder { return &namedRecorder{name: name, all: &all} }
 	c := &cloud{}
 	o := c.operations()
 	o.Owner, o.Get = nil, nil
-	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(tell("first")), flow.WithObserver(tell("second"))).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "both are told, the first outside", []string{
+	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(record("first")), flow.WithObserver(record("second"))).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the first observer is around the second", []string{
 		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
 	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
 }
 
 // starter is an observer that starts passes.
 type starter struct {
-	listening
+	recorder
 	start func(ctx context.Context) (context.Context, bool)
 	last  engine.Start
 }
@@ -115,23 +116,23 @@ func (s *starter) Start(ctx context.Context, start engine.Start) (context.Contex
 	return s.start(ctx)
 }
 
-// Start stands for Enabled and for Enter of the pass.
+// Start replaces Enabled, and Enter of the pass.
 func TestStarter(t *testing.T) {
-	told := []string{"> Get/noteGet", "< Get/noteGet: proceed Absent", "< pass Pool: ready Succeeded"}
+	seen := []string{"> Get/noteGet", "< Get/noteGet: proceed Absent", "< pass Pool: ready Succeeded"}
 	cases := map[string]struct {
 		reason string
 		start  func(ctx context.Context) (context.Context, bool)
 		want   []string
 		value  any // in the context of the links
 	}{
-		"On": {"an enabled one sees the pass, and its context is that of the pass", func(ctx context.Context) (context.Context, bool) {
+		"On": {"an enabled observer sees the pass, and the pass uses its context", func(ctx context.Context) (context.Context, bool) {
 			return context.WithValue(ctx, spanKey{}, "span"), true
-		}, told, "span"},
-		"Off": {"another one sees nothing, and its context is used all the same", func(ctx context.Context) (context.Context, bool) {
+		}, seen, "span"},
+		"Off": {"a disabled observer sees nothing, and the pass uses its context", func(ctx context.Context) (context.Context, bool) {
 			return context.WithValue(ctx, spanKey{}, "span"), false
 		}, nil, "span"},
-		"Nil":    {"no context is the one that was given", func(context.Context) (context.Context, bool) { return nil, true }, told, nil},
-		"Panics": {"an observer that panics is not enabled", func(context.Context) (context.Context, bool) { panic("rude") }, nil, nil},
+		"Nil":    {"a nil context means the given one", func(context.Context) (context.Context, bool) { return nil, true }, seen, nil},
+		"Panics": {"an observer that panics is not enabled", func(context.Context) (context.Context, bool) { panic("broken observer") }, nil, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -141,10 +142,10 @@ func TestStarter(t *testing.T) {
 				value = ctx.Value(spanKey{})
 				return next(ctx, req)
 			}))}
-			s, last := &starter{start: tc.start}, &listening{}
+			s, last := &starter{start: tc.start}, &recorder{}
 			r := flow.New("Pool", c.operations(), e, flow.WithObserver(s), flow.WithObserver(last), flow.WithErrors(reader))
-			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(t.Context(), &pool{name: "p"})))
-			got := slices.DeleteFunc(s.take(), func(call string) bool { return !slices.Contains(told, call) && call != "> pass Pool" })
+			mustEqual(t, tc.reason, ready, fieldsOf(r.Reconcile(t.Context(), &pool{name: "p"})))
+			got := slices.DeleteFunc(s.take(), func(call string) bool { return !slices.Contains(seen, call) && call != "> pass Pool" })
 			mustEqual(t, tc.reason, len(tc.want), len(got))
 			mustEqual(t, tc.reason, tc.want, got, cmpopts.EquateEmpty())
 			mustEqual(t, "the other observer sees the pass", "< pass Pool: ready Succeeded", last.calls[len(last.calls)-1])
@@ -157,7 +158,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// bare is a starter that cannot be compared.
+// bare is a starter of a type without equality.
 type bare struct{ _ []int }
 
 func (b bare) Enabled(context.Context) bool                                      { return true }
@@ -165,10 +166,10 @@ func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context         
 func (b bare) Exit(context.Context, *chain.Link, chain.Exit)                     {}
 func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, bool) { return ctx, true }
 
-// A starter that is given twice would start each pass twice.
+// A starter that is given twice would start each pass twice, so New panics.
 func TestStarterTwice(t *testing.T) {
 	c := &cloud{}
-	s, l := &starter{}, &listening{}
+	s, l := &starter{}, &recorder{}
 	with := func(all ...chain.Observer) func() {
 		var opts []flow.Option
 		for _, o := range all {
@@ -176,16 +177,17 @@ func TestStarterTwice(t *testing.T) {
 		}
 		return func() { flow.New("Pool", c.operations(), ext{}, opts...) }
 	}
-	mustPanic(t, map[string]setUp{
-		"First": {"the first observer counts", with(s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
-		"Later": {"so do later ones, with others around", with(l, s, l, s), "flow: New: Pool: observers 2 and 4 are the same *flow_test.starter: give it once"},
+	mustPanic(t, map[string]panicCase{
+		"First": {"the first two observers are the same", with(s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
+		"Later": {"later observers are the same, with others between", with(l, s, l, s), "flow: New: Pool: observers 2 and 4 are the same *flow_test.starter: give it once"},
 	})
-	with(l, l)()              // which only sees all twice
-	with(s, &starter{})()     // which are two
-	with(bare{}, l, bare{})() // values that cannot be compared, so flow.New accepts both
+	with(l, l)()              // no starter, so it only sees each call twice
+	with(s, &starter{})()     // two values
+	with(bare{}, l, bare{})() // values without equality, so New accepts both
 }
 
-// Each observer gets back the context that it returned, however many there are.
+// Each observer gets the context that it returned, for every number of
+// observers.
 func TestManyObservers(t *testing.T) {
 	for n := 1; n <= 10; n++ {
 		var opts []flow.Option
@@ -195,8 +197,8 @@ func TestManyObservers(t *testing.T) {
 		}
 		begun := time.Now()
 		out := flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
-		mustEqual(t, "the pass is not disturbed", ready, cameTo(out))
-		mustEqual(t, "each is told of the pass and of all its points, with its own context", []int{8 * n, 0}, []int{left, wrong})
+		mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
+		mustEqual(t, "each observer sees the pass and its points, with its own context", []int{8 * n, 0}, []int{left, wrong})
 
 		longest := time.Duration(0)
 		opts = append(opts, flow.WithObserver(exits(func(_ *chain.Link, e chain.Exit) { longest = max(longest, e.Elapsed) })))
@@ -224,69 +226,69 @@ func (o *own) Exit(ctx context.Context, _ *chain.Link, _ chain.Exit) {
 	}
 }
 
-type telling struct {
+type namedRecorder struct {
 	name string
 	all  *calls
 }
 
-func (o *telling) Enabled(context.Context) bool { return true }
-func (o *telling) Enter(ctx context.Context, l *chain.Link) context.Context {
+func (o *namedRecorder) Enabled(context.Context) bool { return true }
+func (o *namedRecorder) Enter(ctx context.Context, l *chain.Link) context.Context {
 	o.all.add("%s > %s", o.name, l.Name)
 	return ctx
 }
-func (o *telling) Exit(_ context.Context, l *chain.Link, _ chain.Exit) {
+func (o *namedRecorder) Exit(_ context.Context, l *chain.Link, _ chain.Exit) {
 	o.all.add("%s < %s", o.name, l.Name)
 }
 
-// rude is an observer that misbehaves at one place.
-type rude struct {
-	listening
+// brokenObserver is an observer that misbehaves at the link named at.
+type brokenObserver struct {
+	recorder
 	enabled, enter, exit func(ctx context.Context) context.Context
 	at                   string
 }
 
-func (r *rude) Enabled(ctx context.Context) bool {
+func (r *brokenObserver) Enabled(ctx context.Context) bool {
 	if r.enabled != nil {
 		r.enabled(ctx)
 	}
 	return true
 }
 
-func (r *rude) Enter(ctx context.Context, l *chain.Link) context.Context {
-	r.listening.Enter(ctx, l)
+func (r *brokenObserver) Enter(ctx context.Context, l *chain.Link) context.Context {
+	r.recorder.Enter(ctx, l)
 	if r.enter != nil && l.Name == r.at {
 		return r.enter(ctx)
 	}
 	return ctx
 }
 
-func (r *rude) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
-	r.listening.Exit(ctx, l, e)
+func (r *brokenObserver) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
+	r.recorder.Exit(ctx, l, e)
 	if r.exit != nil && l.Name == r.at {
 		r.exit(ctx)
 	}
 }
 
-// Watching does not change what is watched, whatever the observer does.
-func TestRudeObservers(t *testing.T) {
-	panics := func(context.Context) context.Context { panic("rude") }
+// No observer changes the pass.
+func TestBrokenObservers(t *testing.T) {
+	panics := func(context.Context) context.Context { panic("broken observer") }
 	cases := map[string]struct {
 		reason string
-		o      *rude
-		last   string // what it was told last
+		o      *brokenObserver
+		last   string // its last call
 	}{
-		"EnabledPanics":   {"who cannot say whether it listens does not", &rude{enabled: panics}, ""},
-		"EnterPanics":     {"who panics is told no more", &rude{enter: panics, at: "noteGet"}, "> Get/noteGet"},
-		"ExitPanics":      {"who panics is told no more", &rude{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed Absent"},
-		"PassPanics":      {"also at the pass", &rude{enter: panics, at: "Pool"}, "> pass Pool"},
-		"NilContext":      {"no context is the one that was given", &rude{enter: func(context.Context) context.Context { return nil }, at: "noteGet"}, "< pass Pool: ready Succeeded"},
-		"ForeignContext":  {"nor is one in which the pass is lost", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "Pool"}, "< pass Pool: ready Succeeded"},
-		"ForeignOnALink":  {"also at a link", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "notePass"}, "< pass Pool: ready Succeeded"},
-		"ForeignOnApoint": {"also at a point", &rude{enter: func(context.Context) context.Context { return context.Background() }, at: "Apply"}, "< pass Pool: ready Succeeded"},
+		"EnabledPanics":  {"an observer whose Enabled panics is disabled", &brokenObserver{enabled: panics}, ""},
+		"EnterPanics":    {"an observer that panics gets no more calls", &brokenObserver{enter: panics, at: "noteGet"}, "> Get/noteGet"},
+		"ExitPanics":     {"an observer that panics gets no more calls", &brokenObserver{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed Absent"},
+		"PassPanics":     {"a panic at the pass ends its calls, too", &brokenObserver{enter: panics, at: "Pool"}, "> pass Pool"},
+		"NilContext":     {"a nil context means the given one", &brokenObserver{enter: func(context.Context) context.Context { return nil }, at: "noteGet"}, "< pass Pool: ready Succeeded"},
+		"ForeignContext": {"a context without the pass is replaced by the given one", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "Pool"}, "< pass Pool: ready Succeeded"},
+		"ForeignAtLink":  {"the context of a link must contain the pass", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "notePass"}, "< pass Pool: ready Succeeded"},
+		"ForeignAtPoint": {"the context of a point must contain the pass", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "Apply"}, "< pass Pool: ready Succeeded"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c, l := &cloud{}, &listening{}
+			c, l := &cloud{}, &recorder{}
 			o, seen := c.operations(), any(nil)
 			apply := o.Apply
 			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
@@ -295,11 +297,11 @@ func TestRudeObservers(t *testing.T) {
 			}
 			r := flow.New("Pool", o, c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.WithExplanations(1))
 			ctx := context.WithValue(t.Context(), spanKey{}, "of the caller")
-			mustEqual(t, tc.reason, ready, cameTo(r.Reconcile(ctx, &pool{name: "p"})))
+			mustEqual(t, tc.reason, ready, fieldsOf(r.Reconcile(ctx, &pool{name: "p"})))
 			mustEqual(t, "the operation has the values of the caller's context", any("of the caller"), seen)
-			mustEqual(t, "the others are told all the same", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
+			mustEqual(t, "the other observers see the whole pass", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
 			e, _ := r.Explain("p")
-			mustEqual(t, "and the trace is whole", 14, len(e.Steps))
+			mustEqual(t, "the trace has every step", 14, len(e.Steps))
 			last := ""
 			if n := len(tc.o.calls); n > 0 {
 				last = tc.o.calls[n-1]
@@ -311,11 +313,12 @@ func TestRudeObservers(t *testing.T) {
 
 type spanKey struct{}
 
-// What an observer puts into the context at the pass is there for all that is inside of it, the classification too.
+// Every point of the pass has the values that an observer adds to the context,
+// Classify too.
 func TestObserverContext(t *testing.T) {
 	for name, e := range map[string]ext{"NoPassLinks": {}, "PassLinks": {Pass: on("lock", through)}} {
 		c := &cloud{getErr: errBoom}
-		o := &rude{at: "Pool", enter: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
+		o := &brokenObserver{at: "Pool", enter: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
 		var at []string
 		look := func(ctx context.Context, where string) { at = append(at, fmt.Sprint(where, " ", ctx.Value(spanKey{}))) }
 		e.OwnerCheck = chain.New(checks.Check("look", func(ctx context.Context, _ *checks.OwnerRequest) (checks.Result, error) {
@@ -331,7 +334,8 @@ func TestObserverContext(t *testing.T) {
 	}
 }
 
-// An observer sees the error of an operation, and a panic by its value.
+// An observer sees a panic of an operation as an error of the links and the
+// point.
 func TestObserverSeesErrors(t *testing.T) {
 	c := &cloud{answers: []answer{{panics: errBoom}}}
 	var got []string
@@ -353,8 +357,8 @@ func (e exits) Exit(_ context.Context, l *chain.Link, exit chain.Exit) { e(l, ex
 
 // Without another observer around the contexts, too, a link that returns the decision of an inner link did not decide.
 func TestObserverAlone(t *testing.T) {
-	c, l := &cloud{}, &listening{}
-	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), says[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}
+	c, l := &cloud{}, &recorder{}
+	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}
 	flow.New("Pool", c.operations(), e, flow.WithObserver(l)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "the verdicts", []string{"< OwnerCheck/gate: block NotYet", "< OwnerCheck/noteOuter: proceed"},
 		slices.DeleteFunc(l.take(), func(call string) bool { return !strings.HasPrefix(call, "< OwnerCheck/") }))
@@ -378,13 +382,13 @@ func TestDoublers(t *testing.T) {
 		return "flow: New: Pool: observers " + numbers + " both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; " +
 			"ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"
 	}
-	mustPanic(t, map[string]setUp{
+	mustPanic(t, map[string]panicCase{
 		"First": {"the first observer counts", with(&logging{}, &logging{}), text("1 and 2")},
-		"Later": {"so do later ones", with(&listening{}, &logging{}, &starter{}, &logging{}), text("2 and 4")},
+		"Later": {"so do later ones", with(&recorder{}, &logging{}, &starter{}, &logging{}), text("2 and 4")},
 	})
 	with(&starter{}, &logging{}, &starter{})() // does not panic: one observer writes log lines
 	s := &starter{}
-	mustPanic(t, map[string]setUp{
+	mustPanic(t, map[string]panicCase{
 		"Nil": {"nil is no observer and has no number", with(nil, s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
 	})
 }
