@@ -75,10 +75,10 @@ func passOf(ctx context.Context) *passState {
 	return p
 }
 
-// newPassState returns the state of a pass, or nil if the pass needs none. The
-// state is a context with the values that starters added.
-func (r *Reconciler[T]) newPassState(ctx context.Context, resource T) *passState {
-	var p *passState
+// begin returns the context of a pass, with the values that starters added, and
+// the state of the pass, which is that context. The state is nil if the pass
+// needs none.
+func (r *Reconciler[T]) begin(ctx context.Context, resource T) (inner context.Context, p *passState) {
 	if r.ext.Pass.Len() > 0 {
 		p = &passState{}
 	}
@@ -102,7 +102,7 @@ func (r *Reconciler[T]) newPassState(ctx context.Context, resource T) *passState
 		p.on[i] = true
 	}
 	if p == nil {
-		return nil
+		return ctx, nil
 	}
 	p.Context, p.own = ctx, p
 	if p.on != nil {
@@ -110,7 +110,7 @@ func (r *Reconciler[T]) newPassState(ctx context.Context, resource T) *passState
 			p.trace = &recording{now: r.opt.now, begun: r.opt.now()}
 		}
 	}
-	return p
+	return p, p
 }
 
 // start calls Start of an observer. An observer that panics is not enabled.

@@ -789,7 +789,7 @@ func TestDecisionsAndTokens(t *testing.T) {
 }
 
 // A check that fails while another one blocks: the resource still waits for the objects that the block names, also for itself.
-func TestErrorBesideBlockForSelf(t *testing.T) {
+func TestErrorAndBlockForSelf(t *testing.T) {
 	for name, want := range map[string]bool{"ForSelf": true, "Plain": false} {
 		var opts []checks.BlockOption
 		if want {

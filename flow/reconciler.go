@@ -175,14 +175,11 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	state := r.newPassState(ctx, resource)
+	ctx, state := r.begin(ctx, resource)
 	var out Outcome
-	switch {
-	case state == nil:
+	if state == nil || state.on == nil {
 		out, _ = r.pass(ctx, r.plain, resource)
-	case state.on == nil:
-		out, _ = r.pass(state, r.plain, resource)
-	default:
+	} else {
 		out, _ = r.observed().pass(state, resource)
 	}
 	if b := r.opt.backoff; b != nil {
