@@ -140,7 +140,8 @@ type RegistryError struct {
 // Error returns the message.
 func (e *RegistryError) Error() string { return e.Message }
 
-// A reader and a table are enough for a service that this library does not know.
+// A reader and a table are enough for a service that this library does not
+// know.
 func ExampleNewErrors() {
 	read := func(f *classify.Failure) bool {
 		e, ok := errors.AsType[*RegistryError](f.Err)

@@ -46,7 +46,8 @@ type Rule struct {
 	// ([Classification.WithStatusKept]).
 	KeepStatus bool
 	// After is the delay before the retry, from 0 (none) to an hour. A longer
-	// delay of the service replaces it. It must be 0 for [OnChange] and [Never].
+	// delay of the service replaces it. It must be 0 for [OnChange] and
+	// [Never].
 	After time.Duration
 }
 

@@ -17,7 +17,8 @@ type Site struct{ Domain string }
 
 // Certificates is the part of the service's client that the check needs.
 type Certificates interface {
-	// Order returns the state of the certificate's order, and the service's text about it.
+	// Order returns the state of the certificate's order, and the service's
+	// text about it.
 	Order(ctx context.Context, domain string) (state, text string, err error)
 }
 
@@ -32,7 +33,8 @@ func Issued(certificates Certificates) checks.Middleware[*Site] {
 		case state == "issued":
 			return checks.Proceed(), nil
 		case state == "refused":
-			// Only another spec, or another DNS record and the next resync, can help.
+			// Only another spec, or another DNS record and the next resync, can
+			// help.
 			return checks.Block("CertificateRefused", "the certificate of "+domain+" was refused: "+text, checks.WithRetry(classify.OnChange)), nil
 		}
 		// No state, and an unknown one, are not issued either.
@@ -47,8 +49,9 @@ func (o *orders) Order(context.Context, string) (state, text string, err error) 
 	return o.state, o.text, nil
 }
 
-// PostCheck runs after the PUT has succeeded, and also for a resource in sync. The
-// site is not Ready before its certificate is issued, and no second PUT is sent.
+// PostCheck runs after the PUT has succeeded, and also for a resource in sync.
+// The site is not Ready before its certificate is issued, and no second PUT is
+// sent.
 func ExampleExtensions_postCheck() {
 	order := &orders{state: "pending", text: "waiting for the DNS record"}
 	inSync := false

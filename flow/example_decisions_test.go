@@ -84,7 +84,8 @@ func ExampleInProgress_awaited() {
 	// in progress waiting for [Node pool-1]
 }
 
-// A certificate is issued once. The resource stays Ready, and no resync follows.
+// A certificate is issued once. The resource stays Ready, and no resync
+// follows.
 func ExampleFinished() {
 	certificates := flow.New("CertificateRequest", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
 		return flow.Finished("Issued", "certificate 4711 was issued"), nil
@@ -102,7 +103,8 @@ func ExampleFinished() {
 	// Finished True Issued
 }
 
-// A rule makes a failure final. Only a change of the spec starts another attempt.
+// A rule makes a failure final. Only a change of the spec starts another
+// attempt.
 func ExampleOutcome_Final() {
 	ports := flow.New("Port", portOperations(func(context.Context, *flow.Request[*Port]) (flow.Progress, error) {
 		return flow.Progress{}, errors.New("the address is not in the range of the subnet")

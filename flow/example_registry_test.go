@@ -48,14 +48,15 @@ func base[T Resource]() flow.Extensions[T] {
 	}
 }
 
-// An engine learns its kinds at run time. Each registered kind is one typed line,
-// with the links that it needs besides the base.
+// An engine learns its kinds at run time. Each registered kind is one typed
+// line, with the links that it needs besides the base.
 func ExampleRegistry() {
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Kafka", base[*Kafka]())
 	flow.Register(&registry, "Topic", base[*Topic]().Extend(flow.Extensions[*Topic]{PreCheck: chain.New(checks.ResourceIs("Partitions", (*Topic).objection))}))
 
-	// The engine has one set of operations. It makes a runner for each new kind.
+	// The engine has one set of operations. It makes a runner for each new
+	// kind.
 	operations := flow.Operations[Resource]{
 		Key: Resource.Name,
 		Apply: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
@@ -100,7 +101,8 @@ func (t *Topic) objection() string {
 	return ""
 }
 
-// TopicV2 is the next version of Topic, with the number of partitions elsewhere.
+// TopicV2 is the next version of Topic, with the number of partitions
+// elsewhere.
 type TopicV2 struct {
 	Meta
 	Layout struct{ Partitions, Replicas int }

@@ -17,7 +17,8 @@ type Port struct {
 	Credentials  bool   // the secret with the credentials exists
 }
 
-// Subnet is the subnet of a port. Its ID is empty until the cloud has created it.
+// Subnet is the subnet of a port. Its ID is empty until the cloud has created
+// it.
 type Subnet struct{ ID string }
 
 // subnet is the slot for the subnet that the check found.
@@ -39,9 +40,9 @@ func subnetCreated(find func(name string) (*Subnet, error)) checks.Middleware[*P
 	})
 }
 
-// The check finds the subnet, and Apply reads it from the slot, without a second
-// lookup. A pass that polls runs no check, so Apply reads the slot only to start
-// the operation.
+// The check finds the subnet, and Apply reads it from the slot, without a
+// second lookup. A pass that polls runs no check, so Apply reads the slot only
+// to start the operation.
 func Example_slot() {
 	find := func(name string) (*Subnet, error) {
 		fmt.Println("GET subnet", name)

@@ -184,8 +184,8 @@ func ExampleInProgress() {
 	//   ready and again in 1h0m0s
 }
 
-// A token stored with the resource, here in an annotation, survives a restart. An
-// operation for an older spec ends before the flow applies the new spec.
+// A token stored with the resource, here in an annotation, survives a restart.
+// An operation for an older spec ends before the flow applies the new spec.
 func ExampleOperations_token() {
 	var annotation string
 	var annotated int64
@@ -257,7 +257,8 @@ func ExampleExtensions_deleteCheck() {
 	// gone [] false
 }
 
-// Links made by chain.Before and chain.After replace the hooks of other systems.
+// Links made by chain.Before and chain.After replace the hooks of other
+// systems.
 func ExampleExtensions_hooks() {
 	hook := func(name string) func(context.Context, *flow.Request[*Database]) error {
 		return func(_ context.Context, req *flow.Request[*Database]) error {
@@ -278,7 +279,8 @@ func ExampleExtensions_hooks() {
 				return nil
 			})),
 		),
-		// A check, because most work before a deletion decides whether it may start.
+		// A check, because most work before a deletion decides whether it may
+		// start.
 		DeleteCheck: chain.New(checks.Check("pre-delete", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 			fmt.Println("pre-delete", req.Resource.Name)
 			return checks.Proceed(), nil
@@ -405,8 +407,8 @@ func ExampleWithTrace() {
 	// PreCheck    ReferenceReady(network)  block
 }
 
-// An explanation shows why a resource is blocked, since when, and the time of the
-// next pass. The clock makes the output predictable.
+// An explanation shows why a resource is blocked, since when, and the time of
+// the next pass. The clock makes the output predictable.
 func ExampleReconciler_Explain() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }

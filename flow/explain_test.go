@@ -451,7 +451,8 @@ func TestExplanationFields(t *testing.T) {
 	}, got, cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
 }
 
-// Each text of an Explanation has a limit, to the byte, and String changes nothing.
+// Each text of an Explanation has a limit, to the byte, and String changes
+// nothing.
 func TestLimitsOfExplanations(t *testing.T) {
 	of := func(line func(text string, limit int) string) flow.Explanation {
 		name, object := line("n", text.Name), line("o", text.Object)

@@ -179,7 +179,8 @@ func TestDecoratedChains(t *testing.T) {
 	mustEqual(t, "the error names the decorated link", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
 }
 
-// A link on Pass leaves a resource to another controller, with all that Ignore was given.
+// A link on Pass leaves a resource to another controller, with all that Ignore
+// was given.
 func TestStopWithIgnore(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -95,8 +95,8 @@ func (failing) Enter(ctx context.Context, link *chain.Link) context.Context {
 
 func (failing) Exit(context.Context, *chain.Link, chain.Exit) {}
 
-// A link that passes on a context of another pass, or of none, does not end the pass. The links inside the next link are
-// then reported to no observer.
+// A link that passes on a context of another pass, or of none, does not end the
+// pass. The links inside the next link are then reported to no observer.
 func TestInsideWithAnotherContext(t *testing.T) {
 	type ofPool = *checks.Request[*pool]
 	contextOf := func(observers int) (of context.Context) {

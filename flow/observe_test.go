@@ -373,7 +373,8 @@ func (exits) Enabled(context.Context) bool                             { return 
 func (exits) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
 func (e exits) Exit(_ context.Context, l *chain.Link, exit chain.Exit) { e(l, exit) }
 
-// Without another observer around the contexts, too, a link that returns the decision of an inner link did not decide.
+// Without another observer around the contexts, too, a link that returns the
+// decision of an inner link did not decide.
 func TestObserverAlone(t *testing.T) {
 	c, l := &cloud{}, &recorder{}
 	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}

@@ -760,7 +760,8 @@ func TestRetryAfterDate(t *testing.T) {
 	mustEqual(t, "a minute from noon", time.Minute, out.After())
 }
 
-// A check that decides before an operation under way is polled leaves its token, unless it releases the resource.
+// A check that decides before an operation under way is polled leaves its
+// token, unless it releases the resource.
 func TestDecisionsAndTokens(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -788,7 +789,8 @@ func TestDecisionsAndTokens(t *testing.T) {
 	}
 }
 
-// A check that fails while another one blocks: the resource still waits for the objects that the block names, also for itself.
+// A check that fails while another one blocks: the resource still waits for the
+// objects that the block names, also for itself.
 func TestErrorAndBlockForSelf(t *testing.T) {
 	for name, want := range map[string]bool{"ForSelf": true, "Plain": false} {
 		var opts []checks.BlockOption

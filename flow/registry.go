@@ -102,7 +102,8 @@ func fits(engine, of reflect.Type) bool {
 }
 
 // agree reports whether one type can have all methods of both interfaces: no
-// method has two signatures. Unexported methods of two packages are two methods.
+// method has two signatures. Unexported methods of two packages are two
+// methods.
 func agree(a, b reflect.Type) bool {
 	for m := range a.Methods() {
 		if other, ok := b.MethodByName(m.Name); ok && m.PkgPath == other.PkgPath && m.Type != other.Type {

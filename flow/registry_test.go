@@ -680,7 +680,8 @@ func TestExtensionsOf(t *testing.T) {
 	}
 }
 
-// A runner of the engine's own type is the reconciler itself: a pass converts nothing.
+// A runner of the engine's own type is the reconciler itself: a pass converts
+// nothing.
 func TestRunnerOfTheEnginesType(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
@@ -715,7 +716,8 @@ var (
 	_ testing.TB = secretTest{}
 )
 
-// Unexported methods of two packages are not the same method, whatever their names and signatures.
+// Unexported methods of two packages are not the same method, whatever their
+// names and signatures.
 func TestRegisterUnexportedMethods(t *testing.T) {
 	var registry flow.Registry[secret]
 	flow.Register(&registry, "Test", flow.Extensions[testing.TB]{PreCheck: chain.New(checks.ResourceIs("is a test", func(tb testing.TB) string { return tb.Name() }))})

@@ -214,7 +214,8 @@ func TestReadyTimeoutDropsKeys(t *testing.T) {
 	mustEqual(t, "the wait of a forgotten key begins again", flow.StateBlocked, reconcile("p").State())
 }
 
-// An outcome that is not a wait for Ready ends the wait. The next one begins anew.
+// An outcome that is not a wait for Ready ends the wait. The next one begins
+// anew.
 func TestReadyTimeoutEnds(t *testing.T) {
 	no := checks.Block("No", "")
 	cases := map[string]struct {
@@ -250,8 +251,8 @@ func TestReadyTimeoutEnds(t *testing.T) {
 	}
 }
 
-// With more than 1,024 keys a reconciler drops the waits of resources that no pass has seen for two resyncs, the oldest
-// first.
+// With more than 1,024 keys a reconciler drops the waits of resources that no
+// pass has seen for two resyncs, the oldest first.
 func TestReadyTimeoutSweep(t *testing.T) {
 	const many, over = 1024, 100
 	ten := flow.WithBackoff(plain(flow.WithBackoffResync(10 * time.Minute)))
@@ -292,7 +293,8 @@ func TestReadyTimeoutSweep(t *testing.T) {
 	}
 }
 
-// A link on Pass may read the resource again and find that a user deletes it. A resource that is gone has no time-out.
+// A link on Pass may read the resource again and find that a user deletes it. A
+// resource that is gone has no time-out.
 func TestReadyTimeoutOfAReplacedResource(t *testing.T) {
 	clk, deleting := &clock{noon}, false
 	e := ext{

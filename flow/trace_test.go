@@ -292,8 +292,8 @@ func TestTraceAndGoroutines(t *testing.T) {
 	mustEqual(t, "the trace does not change", want, last.Steps, noElapsed)
 }
 
-// A link that puts its own result in place of that of an inner link decides. A link that returns the inner result does
-// not.
+// A link that puts its own result in place of that of an inner link decides. A
+// link that returns the inner result does not.
 func TestTraceOfReplacedResults(t *testing.T) {
 	type op = chain.Handler[*request, flow.Progress]
 	type read = chain.Handler[*request, flow.Observation]

@@ -2,8 +2,8 @@ package main
 
 import "context"
 
-// These functions call the next one by its name. They show the minimum cost of a
-// call through n functions, if the compiler knows all of them.
+// These functions call the next one by its name. They show the minimum cost of
+// a call through n functions, if the compiler knows all of them.
 
 func static(n int) func(int) {
 	return calls(map[int]handler{1: pass1, 5: pass5, 10: pass10, 50: pass50}[n])

@@ -37,7 +37,8 @@ func setUp(ctx context.Context, spans sdktrace.SpanExporter, metrics sdkmetric.E
 	_ context.Context, _ chain.Observer, stop func(context.Context) error) {
 	service := sdkresource.NewSchemaless(attribute.String("service.name", "windlass-example-aks"))
 	// The exporter receives spans in batches. Virtual time is faster than an
-	// exporter, so a span waits for it here. Remove WithBlocking in a real program.
+	// exporter, so a span waits for it here. Remove WithBlocking in a real
+	// program.
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithResource(service), sdktrace.WithBatcher(spans, sdktrace.WithBlocking()))
 	// The exporter receives metrics once a minute and at the end.
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithResource(service), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))

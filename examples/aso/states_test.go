@@ -162,8 +162,8 @@ func (c *cloud[T]) take() []string {
 	return calls
 }
 
-// callsUntil has the calls of a pass that stops at a point. The empty point does not
-// stop.
+// callsUntil has the calls of a pass that stops at a point. The empty point
+// does not stop.
 var callsUntil = map[string][]string{
 	flow.PointOwnerCheck: nil, // no call
 	flow.PointPreCheck:   {"get"},

@@ -31,7 +31,8 @@ var states = []armkusto.State{
 // Kusto simulates Azure with the rules of Azure Data Explorer.
 type Kusto struct {
 	*armsim.Server
-	// Requests counts the requests about databases by the state of their cluster.
+	// Requests counts the requests about databases by the state of their
+	// cluster.
 	Requests map[string]int
 }
 

@@ -39,7 +39,8 @@ const (
 // stories holds the stories of a run.
 var stories = []Story{
 	{
-		// A rule of the service approves all connections from this subscription.
+		// A rule of the service approves all connections from this
+		// subscription.
 		Endpoint: endpoint("web", ConnectionSpec{Name: "web", Service: "Microsoft.Storage/storageAccounts/assets", Group: "blob"}),
 		Events:   []Event{{0, "web", service, "Approved", "auto-approved"}},
 		End:      flow.ReasonSucceeded,

@@ -1,10 +1,9 @@
 // Package style checks the texts of the project against its style guide:
-// comments and strings of Go files, and Markdown pages. A text names the
-// actor and the noun, uses one term for one thing, and keeps sentences short.
+// comments and strings of Go files, and Markdown pages. A text names the actor
+// and the noun, uses one term for one thing, and keeps sentences short.
 //
-// A quotation of another system is exempt: code and quotation marks in
-// comments and Markdown, blockquotes in Markdown, and Go code under the
-// directive
+// A quotation of another system is exempt: code and quotation marks in comments
+// and Markdown, blockquotes in Markdown, and Go code under the directive
 //
 //	//style:quote
 //
@@ -91,8 +90,8 @@ func CheckName(name string) string {
 	return ""
 }
 
-// sentences splits a text at the end of sentences, at blank lines, and at
-// the lines of lists, headings and tables. Quotations and code are left out.
+// sentences splits a text at the end of sentences, at blank lines, and at the
+// lines of lists, headings and tables. Quotations and code are left out.
 func sentences(text string) []string {
 	var all []string
 	for _, paragraph := range paragraphs(text) {

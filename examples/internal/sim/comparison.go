@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
-// Comparison prints a table that compares two runs, row by row. Out is required.
+// Comparison prints a table that compares two runs, row by row. Out is
+// required.
 type Comparison struct{ Out io.Writer }
 
 // Row prints a row: its name, and the value in each run.

@@ -1,6 +1,5 @@
-// Package sdkfake has errors like the SDKs of several clouds, for
-// tests that must not import these SDKs. All mean that a service is
-// unavailable.
+// Package sdkfake has errors like the SDKs of several clouds, for tests that
+// must not import these SDKs. All mean that a service is unavailable.
 package sdkfake
 
 import (
