@@ -79,12 +79,12 @@ func (e Errors) String() string {
 }
 
 // NotFound reports whether err means that the object does not exist. For a
-// joined error, each cause has to mean it. NotFound is false for a nil error.
+// joined error, the same must hold for each cause. It is false for a nil error.
 func (e Errors) NotFound(err error) bool { return err != nil && e.failure(err).NotFound }
 
 // Ended reports whether err means that the polled operation ended without
-// success or no longer exists. For a joined error, each cause has to mean it.
-// Ended is false for a nil error, and for an error that no reader knows.
+// success or no longer exists. For a joined error, the same must hold for each
+// cause. It is false for a nil error, and for an error that no reader knows.
 func (e Errors) Ended(err error) bool { return err != nil && e.failure(err).Ended }
 
 // Transient reports whether a retry may help. For a joined error, each cause
