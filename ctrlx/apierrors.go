@@ -30,6 +30,7 @@ const (
 	CodeCacheNotStarted   = "CacheNotStarted"   // cache.ErrCacheNotStarted
 	CodeKindNotCached     = "KindNotCached"     // cache.ErrResourceNotCached
 	CodeUnexpectedObject  = "UnexpectedObject"  // apierrors.UnexpectedObjectError
+	CodeKindNotWatched    = "KindNotWatched"    // a reference to a kind that the manager does not watch: see WithWatchedKinds
 )
 
 var (
@@ -112,6 +113,7 @@ func ErrorCodes() classify.Table {
 		rule(CodeAmbiguousKind, classify.VerySlow),
 		rule(CodeAmbiguousResource, classify.VerySlow),
 		rule(CodeKindNotCached, classify.VerySlow),
+		rule(CodeKindNotWatched, classify.VerySlow),
 		rule(CodeNotRegistered, classify.VerySlow),
 	}
 }
@@ -203,6 +205,8 @@ func readKubernetesClient(f *classify.Failure) bool {
 		f.Code, f.Transient = CodeCacheNotStarted, true
 	case is[*cache.ErrResourceNotCached](err):
 		f.Code = CodeKindNotCached
+	case is[*kindNotWatchedError](err):
+		f.Code = CodeKindNotWatched
 	case is[*apierrors.UnexpectedObjectError](err):
 		f.Code = CodeUnexpectedObject
 	default:

@@ -12,137 +12,113 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// A kind that is waited for may not be installed yet. To ask the API server for it in each pass would cost a request in each
-// pass; so the definitions of kinds are watched, their metadata only, from the first kind on that is missing. Who may not
-// watch them, or waits for a kind that has no definition since another server has it, is asked again from time to time.
+// An awaited kind may be missing. From the first missing kind on, the engine
+// watches the metadata of the definitions. Waiters of a missing kind make no
+// requests: after an event of a definition, the engine reads discovery for all
+// of them. If the operator may not watch definitions, or an aggregated API
+// server has the kind, the waiters are requeued and look it up again.
 
 var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// How long it is taken for granted that a kind is not installed: where definitions are watched, and where they are not.
-const (
-	missingIfWatched = 10 * time.Minute
-	missingIfNot     = 5 * time.Second
-)
+// definitionsAskedFor is the interval between requests whether the operator may watch definitions.
+const definitionsAskedFor = time.Minute
 
-// miss notes that a kind is missing, and sees to it that whoever waits for it is woken when it is there.
-func (e *engine) miss(ctx context.Context, gk schema.GroupKind, k *kind) (*kind, error) {
+// missingKind starts the watch of definitions, which wakes the waiters of a missing kind.
+func (e *engine) missingKind(ctx context.Context) error {
 	e.mu.Lock()
-	may := e.definitions
+	ask := !e.definitions && !time.Now().Before(e.definitionsNext)
+	if ask {
+		e.definitionsNext = time.Now().Add(definitionsAskedFor)
+	}
 	e.mu.Unlock()
-	may = may || e.allowed(ctx, definitionKind, "") == nil
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if k := e.kinds[gk]; k != nil && k.informer != nil { // it came meanwhile
-		return k, nil
-	}
-	if may {
-		if err := e.watchDefinitions(ctx); err != nil {
-			return nil, err
-		}
-	}
-	e.kinds[gk] = k
-	e.install(gk.Group, missTries) // it may have come since it was asked for, when nobody knew that it is wanted
-	return k, nil
-}
-
-// watchDefinitions starts to watch which kinds are installed. It is called with the lock held.
-func (e *engine) watchDefinitions(ctx context.Context) error {
-	if e.definitions {
+	if !ask || e.allowed(ctx, definitionKind, "") != nil {
 		return nil
 	}
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(definitionKind)
 	informer, err := e.cache.GetInformer(ctx, crd, cache.BlockUntilSynced(false))
+	if err == nil {
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: e.defined, UpdateFunc: func(_, o any) { e.defined(o) },
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("watching which kinds are installed: %w", err)
 	}
-	defined := func(o any) {
-		crd, ok := o.(*metav1.PartialObjectMetadata)
-		if !ok {
-			return
-		}
-		if _, group, ok := strings.Cut(crd.Name, "."); ok {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.install(group, installTries)
-		}
-	}
-	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: defined, UpdateFunc: func(_, o any) { defined(o) },
-	}); err != nil {
-		return fmt.Errorf("watching which kinds are installed: %w", err)
-	}
+	e.mu.Lock()
 	e.definitions = true
+	e.mu.Unlock()
+	e.catalog.watch()
 	return nil
 }
 
-// What is known of a kind lags behind its definition a little.
-const (
-	missTries    = 4
-	installTries = 20
-	installPause = 250 * time.Millisecond
-)
-
-// install looks for the kinds of a group that are missing, in a goroutine of its own, one for each group. It is called with
-// the lock held.
-func (e *engine) install(group string, tries int) {
-	if len(e.missing(group)) == 0 {
+// defined handles an event of a definition.
+func (e *engine) defined(o any) {
+	crd, ok := o.(*metav1.PartialObjectMetadata)
+	if !ok {
 		return
 	}
-	left, runs := e.installs[group]
-	e.installs[group] = max(left, tries)
-	if !runs {
-		go e.installing(group)
+	_, group, ok := strings.Cut(crd.Name, ".")
+	if !ok {
+		return
 	}
-}
-
-func (e *engine) installing(group string) {
-	pause := time.NewTicker(installPause)
-	defer pause.Stop()
-	for {
-		e.mu.Lock()
-		missing := e.missing(group)
-		if e.installs[group]--; e.installs[group] < 0 || len(missing) == 0 {
-			delete(e.installs, group)
-			e.mu.Unlock()
-			return
-		}
-		e.mu.Unlock()
-		for _, gk := range missing {
-			if k, err := e.discover(gk); err == nil && k.gvk.Version != "" {
-				e.installed(gk)
-			}
-		}
-		select {
-		case <-e.stopped:
-			return
-		case <-pause.C:
-		}
-	}
-}
-
-// missing are the kinds of a group that were asked for and are not installed. It is called with the lock held.
-func (e *engine) missing(group string) (missing []schema.GroupKind) {
-	for gk, k := range e.kinds {
-		if gk.Group == group && k.informer == nil {
-			missing = append(missing, gk)
-		}
-	}
-	return missing
-}
-
-// installed forgets that a kind was missing, and lets whoever waits for one look again: that begins to watch it. Where a
-// kind has no namespaces, it was registered under a wrong one. A pass under way that has not begun to wait finds that the kind
-// is not watched, and comes back.
-func (e *engine) installed(gk schema.GroupKind) {
+	e.catalog.define(group)
 	e.mu.Lock()
-	if k := e.kinds[gk]; k != nil && k.informer == nil {
-		delete(e.kinds, gk)
+	defer e.mu.Unlock()
+	e.settleUntil = time.Now().Add(settleTime)
+	if !e.settling {
+		e.settling = true
+		go e.settle()
 	}
-	e.mu.Unlock()
+}
+
+// settle reads discovery after events of definitions, as long as an object
+// waits for a missing kind of their groups. The pauses double.
+func (e *engine) settle() {
+	for pause, until := discoveryGap, (time.Time{}); sleep(e.stopped, pause); pause *= 2 {
+		e.mu.Lock()
+		end := e.settleUntil
+		over := !time.Now().Before(end)
+		e.mu.Unlock()
+		if !end.Equal(until) { // another event
+			pause, until = discoveryGap, end
+		}
+		if e.awaitsMissing() { // read after over: whoever waits since then does not trust the list
+			e.catalog.refreshNow(e.stopped)
+		}
+		if !over {
+			continue
+		}
+		e.mu.Lock()
+		done := e.settleUntil.Equal(end)
+		e.settling = !done
+		e.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// awaitsMissing reports whether an object waits for a missing kind whose
+// group had an event of a definition after the last list, or a moment ago.
+func (e *engine) awaitsMissing() bool {
 	for id := range e.index.Refs() {
-		if id.Group == gk.Group && id.Kind == gk.Kind {
-			e.index.Changed(id, 0) // which nobody has seen, nor is it NotFound
+		gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
+		if e.kind(gk) == nil && e.catalog.unsettled(gk) {
+			return true
+		}
+	}
+	return false
+}
+
+// installed wakes the waiters of kinds that are new in discovery. Their pass
+// watches the kind. If the kind has no namespaces, a waiter was registered
+// under a wrong namespace. A pass under way that does not wait yet finds that
+// the kind is not watched, and is requeued.
+func (e *engine) installed(added map[schema.GroupKind]bool) {
+	for id := range e.index.Refs() {
+		if added[schema.GroupKind{Group: id.Group, Kind: id.Kind}] {
+			e.index.Changed(id, 0) // no pass has seen the digest 0
 		}
 	}
 }

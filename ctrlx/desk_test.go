@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func (d *desk) restart() {
 	for _, kind := range []string{"App", "Cluster", "Database"} {
 		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
-	d.manager = &idleManager{client: d.api, mapper: mapper, events: events.NewFakeRecorder(1000)}
+	d.manager = &idleManager{client: d.api, mapper: mapper, events: events.NewFakeRecorder(1000), config: &rest.Config{}}
 	d.manager.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: d.api}
 }
 
@@ -238,6 +239,7 @@ func (m *idleManager) GetScheme() *runtime.Scheme                     { return s
 func (m *idleManager) GetEventRecorder(string) recorder.EventRecorder { return m.events }
 func (m *idleManager) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *idleManager) GetConfig() *rest.Config                        { return m.config }
+func (m *idleManager) GetHTTPClient() *http.Client                    { return discoveryOnly }
 func (m *idleManager) Add(manager.Runnable) error                     { return nil }
 func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
 	skip := true

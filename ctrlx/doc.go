@@ -165,10 +165,28 @@
 //	awaited kinds                                          get, list, watch
 //	events of events.k8s.io                                create, patch
 //	users, groups, serviceaccounts, for WithImpersonation  impersonate
-//	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them it is asked from time to time for kinds
-//	                                                       that are not installed
+//	customresourcedefinitions of apiextensions.k8s.io      list, watch; without them, waiters of missing kinds are requeued
 //
-// A kind that must not be watched fails the pass with what the server said, and is asked for again from time to time.
+// A kind that the operator may not watch fails the pass with the answer of the server. It is tried again from time to
+// time.
+//
+// # Which kinds are watched
+//
+// Users write owner references, and often other references, so they choose the names of kinds. A watched kind costs an
+// informer with all of its objects, for as long as the manager runs. So a manager watches only these kinds:
+//
+//   - the kinds of its reconcilers;
+//   - the kinds that an option names: [WithWatchedKinds] and [WithReadiness];
+//   - the kinds of its scheme, except the kinds that client-go's scheme has (Secret, Pod, Deployment). Almost every
+//     operator registers all of those, so their registration does not show that the operator uses them.
+//
+// A reference to any other kind fails the pass with the reason KindNotWatched, without a request. To watch fewer kinds,
+// give the manager a scheme that knows fewer types.
+//
+// Names of kinds are compared exactly with the kinds that the API server lists in discovery. A kind that it does not list
+// is missing: an owner of that kind is not found. All missing kinds share the requests: discovery is read at most every two
+// seconds, after events of definitions and for new names. [Guards] and a [Resolver] read by the client that they are
+// given; these rules do not hold there.
 //
 // # What asks for a pass
 //

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,22 +27,25 @@ import (
 type engine struct {
 	cache   cache.Cache
 	live    client.Reader
-	mapper  meta.RESTMapper
 	scheme  *runtime.Scheme
 	index   *index.Index
 	behind  behind
 	blocked blocked
+	catalog *catalog
 
-	mu          sync.Mutex
-	kinds       map[schema.GroupKind]*kind // those that were asked for
-	refused     map[schema.GroupKind]refusal
-	definitions bool           // it is watched which kinds are installed
-	installs    map[string]int // how often it is still looked for the missing kinds of a group
-	names       map[kindOf]string
-	every       time.Duration // how often what is waited for is read live
+	mu              sync.Mutex
+	kinds           map[schema.GroupKind]*kind // the watched kinds
+	refused         map[schema.GroupKind]refusal
+	watchable       map[schema.GroupKind]bool // the kinds that options name
+	definitions     bool                      // definitions are watched
+	definitionsNext time.Time                 // when to ask again whether they may be watched
+	settling        bool                      // settle runs
+	settleUntil     time.Time
+	names           map[kindOf]string
+	every           time.Duration // how often what is waited for is read live
 
-	wakers  sync.Map      // of *waker, by kindOf
-	stopped chan struct{} // closed when the manager stops
+	wakers  sync.Map        // of *waker, by kindOf
+	stopped context.Context // done when the manager has stopped
 }
 
 // kindOf is a kind whose objects wait.
@@ -52,12 +55,11 @@ func (k kindOf) id(name types.NamespacedName) index.ID {
 	return index.ID{Group: k.group, Kind: k.kind, Namespace: name.Namespace, Name: name.Name}
 }
 
-// kind is one that is waited for.
+// kind is a watched kind.
 type kind struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
-	informer   cache.Informer // nil: the kind is not installed
-	asked      time.Time      // when that was found out
+	informer   cache.Informer // nil until inform
 }
 
 // refusal is why a kind cannot be watched. It is not found out anew in each pass, so that those who wait for such a kind do
@@ -81,16 +83,20 @@ func engineOf(mgr manager.Manager) (*engine, error) {
 	if e := engines.of[mgr]; e != nil {
 		return e, nil
 	}
+	stopped, stop := context.WithCancel(context.Background())
 	e := &engine{
-		cache: mgr.GetCache(), live: mgr.GetAPIReader(), mapper: mgr.GetRESTMapper(), scheme: mgr.GetScheme(),
-		kinds: map[schema.GroupKind]*kind{}, refused: map[schema.GroupKind]refusal{}, installs: map[string]int{},
-		names: map[kindOf]string{}, stopped: make(chan struct{}),
+		cache: mgr.GetCache(), live: mgr.GetAPIReader(), scheme: mgr.GetScheme(),
+		kinds: map[schema.GroupKind]*kind{}, refused: map[schema.GroupKind]refusal{}, watchable: map[schema.GroupKind]bool{},
+		names: map[kindOf]string{}, stopped: stopped,
 	}
 	e.index = index.New(e.wake)
+	e.catalog = &catalog{
+		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
+	}
 	// A manager that has stopped is not started again.
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		e.poll(ctx)
-		close(e.stopped)
+		stop()
 		e.blocked.stop()
 		engines.Lock()
 		defer engines.Unlock()
@@ -98,14 +104,16 @@ func engineOf(mgr manager.Manager) (*engine, error) {
 		return nil
 	}))
 	if err != nil {
+		stop()
 		return nil, err
 	}
 	engines.of[mgr] = e
 	return e, nil
 }
 
-// add registers a kind whose objects wait, and are looked after so often.
-func (e *engine) add(k kindOf, name string, every time.Duration) error {
+// add registers a kind whose objects wait. every is the interval between live
+// reads of awaited objects, watchable are the kinds that its options name.
+func (e *engine) add(k kindOf, name string, every time.Duration, watchable []schema.GroupKind) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if other, ok := e.names[k]; ok {
@@ -114,6 +122,9 @@ func (e *engine) add(k kindOf, name string, every time.Duration) error {
 	e.names[k] = name
 	if e.every == 0 || every < e.every {
 		e.every = every
+	}
+	for _, gk := range watchable {
+		e.watchable[gk] = true
 	}
 	return nil
 }
@@ -137,7 +148,7 @@ func (e *engine) look(ctx context.Context, p *index.Pass, id index.ID, uid types
 	if err != nil {
 		return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
-	if k.informer == nil {
+	if k == nil {
 		seen.Saw(digest.NotFound)
 		return checks.Object{Ref: ref}, nil
 	}
@@ -168,39 +179,44 @@ func (e *engine) read(ctx context.Context, id index.ID, obj client.Object, wait 
 	return err
 }
 
-// watched is a kind whose first list has come, or one that is not installed.
+// watched returns a kind whose first list has come. It returns nil if the kind
+// is missing.
 func (e *engine) watched(ctx context.Context, gk schema.GroupKind, namespace string, wait time.Duration) (*kind, error) {
-	if k := e.kind(gk); k != nil && k.informer != nil && k.informer.HasSynced() { // almost always, without a timer
+	if k := e.kind(gk); k != nil && k.informer.HasSynced() { // almost always, without a timer
 		return k, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	k, err := e.watch(ctx, gk, namespace)
-	if err == nil && k.informer != nil {
+	if err == nil && k != nil {
 		err = e.synced(ctx, gk, k, wait)
 	}
 	return k, err
 }
 
-// watch sees to it that a kind is watched, if it is installed.
+// watch starts the watch of a kind, unless it runs already. It returns nil if
+// the kind is missing.
 func (e *engine) watch(ctx context.Context, gk schema.GroupKind, namespace string) (*kind, error) {
 	if k, err := e.known(gk); k != nil || err != nil {
 		return k, err
 	}
-	k, err := e.discover(gk)
+	k, err := e.discover(ctx, gk)
 	switch {
 	case err != nil:
 		return nil, err
-	case k.gvk.Version == "":
-		return e.miss(ctx, gk, k)
+	case k == nil:
+		return nil, e.missingKind(ctx)
 	}
 	// An informer that the API server refuses would stay for good, and hold up every controller that starts after it.
 	if err := e.allowed(ctx, k.gvk, namespace); err != nil {
+		if apierrors.IsNotFound(err) {
+			e.catalog.drop(gk)
+		}
 		return nil, e.refuse(gk, fmt.Errorf("the kind cannot be watched: %w", err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if k := e.kinds[gk]; k != nil && k.informer != nil { // somebody was faster
+	if k := e.kinds[gk]; k != nil { // another pass was faster
 		return k, nil
 	}
 	if err := e.inform(ctx, k); err != nil {
@@ -210,25 +226,20 @@ func (e *engine) watch(ctx context.Context, gk schema.GroupKind, namespace strin
 	return k, nil
 }
 
-// known is what is known of a kind, or why it cannot be watched; neither, if it has to be found out.
+// known returns a watched kind, or the reason why the kind cannot be watched.
+// It returns neither if that has to be found out.
 func (e *engine) known(gk schema.GroupKind) (*kind, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	k := e.kinds[gk]
-	switch {
-	case k != nil && k.informer != nil && k.informer.HasSynced():
-		return k, nil
-	case time.Now().Before(e.refused[gk].until):
-		return nil, e.refused[gk].err
-	case k == nil || k.informer != nil:
+	if k != nil && k.informer.HasSynced() {
 		return k, nil
 	}
-	granted := missingIfNot
-	if e.definitions {
-		granted = missingIfWatched
-	}
-	if time.Since(k.asked) > granted {
-		return nil, nil
+	if r, ok := e.refused[gk]; ok {
+		if time.Now().Before(r.until) {
+			return nil, r.err
+		}
+		delete(e.refused, gk)
 	}
 	return k, nil
 }
@@ -259,16 +270,31 @@ func (e *engine) kind(gk schema.GroupKind) *kind {
 	return e.kinds[gk]
 }
 
-// discover asks the API server for a kind. One that is not installed has no version.
-func (e *engine) discover(gk schema.GroupKind) (*kind, error) {
-	mapping, err := e.mapper.RESTMapping(gk, versionsOf(e.scheme, gk)...)
+// discover looks a kind up in discovery: the version that the scheme prefers,
+// or else the API server. It returns nil if the kind is missing, and an error
+// for a kind that is not watched.
+func (e *engine) discover(ctx context.Context, gk schema.GroupKind) (*kind, error) {
+	if !e.mayWatch(gk) {
+		return nil, &kindNotWatchedError{gk}
+	}
+	served, found, err := e.catalog.find(ctx, gk)
 	switch {
-	case meta.IsNoMatchError(err):
-		return &kind{gvk: gk.WithVersion(""), namespaced: true, asked: time.Now()}, nil
 	case err != nil:
 		return nil, fmt.Errorf("what the API server knows of the kind: %w", err)
+	case !found:
+		return nil, nil
+	case len(served.versions) == 0:
+		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Group: gk.Group, Resource: gk.Kind}, "watch")
 	}
-	return &kind{gvk: mapping.GroupVersionKind, namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}, nil
+	k := &kind{gvk: gk.WithVersion(served.versions[0]), namespaced: served.namespaced}
+	if typed := versionsOf(e.scheme, gk); len(typed) > 0 {
+		i := slices.IndexFunc(typed, func(v string) bool { return slices.Contains(served.versions, v) })
+		if i < 0 {
+			return nil, nil
+		}
+		k.gvk.Version = typed[i]
+	}
+	return k, nil
 }
 
 // inform starts the informer of a kind, without waiting for it.
@@ -310,24 +336,25 @@ func (e *engine) handler(k *kind) toolscache.ResourceEventHandler {
 	}
 }
 
-// namespaced tells whether a kind has namespaces, if that is known.
-func (e *engine) namespaced(gk schema.GroupKind) (namespaced, known bool) {
+// namespaced reports whether a kind has namespaces. known is false if the
+// kind is missing, or is not watched.
+func (e *engine) namespaced(ctx context.Context, gk schema.GroupKind, wait time.Duration) (namespaced, known bool) {
 	k := e.kind(gk)
 	if k == nil {
-		var err error
-		if k, err = e.discover(gk); err != nil {
-			return false, false
-		}
+		ctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		k, _ = e.discover(ctx, gk)
 	}
-	return k.namespaced, k.gvk.Version != ""
+	return k != nil && k.namespaced, k != nil
 }
 
-// watches tells whether whoever waits for an object is woken.
+// watches reports whether a change of an object wakes its waiters.
 func (e *engine) watches(id index.ID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	k := e.kinds[schema.GroupKind{Group: id.Group, Kind: id.Kind}]
-	return k != nil && (k.informer == nil && e.definitions || k.informer != nil && k.informer.HasSynced())
+	gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
+	if k := e.kind(gk); k != nil {
+		return k.informer.HasSynced()
+	}
+	return e.mayWatch(gk) && e.catalog.wakes(gk)
 }
 
 // synced waits for the first list of a kind.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -39,7 +40,8 @@ func TestInstalledLater(t *testing.T) {
 			o.database("two", "thing")
 			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: tc.kind, Name: d.Spec.Cluster}
-			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})))
+			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2}),
+				ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: tc.kind})))
 			o.until("one", "False OwnerNotFound")
 			o.until("two", "False OwnerNotFound")
 			o.traffic.take(t)

@@ -2,14 +2,15 @@ package ctrlx_test
 
 import (
 	"context"
+	"net/http"
 	"reflect"
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -18,8 +19,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
-
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // inMemory is a manager without an API server, for measuring what a pass costs besides its reads: those do what the reader of
@@ -45,7 +44,8 @@ func (m *inMemory) GetCache() cache.Cache                          { return memo
 func (m *inMemory) GetClient() client.Client                       { return m.client }
 func (m *inMemory) GetAPIReader() client.Reader                    { return m.reader }
 func (m *inMemory) GetScheme() *runtime.Scheme                     { return scheme }
-func (m *inMemory) GetRESTMapper() meta.RESTMapper                 { return mapper }
+func (m *inMemory) GetConfig() *rest.Config                        { return &rest.Config{} }
+func (m *inMemory) GetHTTPClient() *http.Client                    { return discoveryOnly }
 func (m *inMemory) GetEventRecorder(string) recorder.EventRecorder { return noEvents{} }
 func (m *inMemory) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *inMemory) Add(manager.Runnable) error                     { return nil }
@@ -53,14 +53,6 @@ func (m *inMemory) GetControllerOptions() (c ctrlconfig.Controller) {
 	c.SkipNameValidation = new(true)
 	return c
 }
-
-var mapper = func() meta.RESTMapper {
-	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
-	for _, kind := range []string{"Cluster", "Database"} {
-		m.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
-	}
-	return m
-}()
 
 type noEvents struct{ recorder.EventRecorder }
 

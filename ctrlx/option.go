@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
@@ -25,6 +26,7 @@ type options struct {
 	controller controller.Options
 	sync       time.Duration
 	readiness  readinesses
+	kinds      []schema.GroupKind // of WithWatchedKinds
 	now        func() time.Time
 	rand       func() float64
 	target     any // what WithTargetClient or WithImpersonation gave
@@ -51,7 +53,7 @@ func (o *options) apply(maker string, opts []Option) {
 // needsNew reports whether an option was given that only [New] can follow.
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
-		o.poll != 0 || o.wakes != (wakes{})
+		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{})
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

@@ -141,7 +141,7 @@ func (e *engine) due(now, every time.Duration) func(yield func(index.ID) bool) {
 // readLive reads an object past the cache, and wakes whoever has not seen what it reads.
 func (e *engine) readLive(ctx context.Context, id index.ID) error {
 	k := e.kind(schema.GroupKind{Group: id.Group, Kind: id.Kind})
-	if k == nil || k.informer == nil || !k.informer.HasSynced() {
+	if k == nil || !k.informer.HasSynced() {
 		return nil // it is watched otherwise whether the kind is installed; who waits for a first list comes back by itself
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)

@@ -37,7 +37,8 @@ func TestReadiness(t *testing.T) {
 			settings := flow.Extensions[*testv1.Database]{PreCheck: chain.New(checks.ReferenceReady("settings", func(d *testv1.Database) []checks.Ref {
 				return []checks.Ref{{Kind: "ConfigMap", Name: d.Spec.Cluster}}
 			}))}
-			o.start(ctrlx.New("Database", o.operations(), settings, append(tc.opts, ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return checks.Ref{} }))...))
+			o.start(ctrlx.New("Database", o.operations(), settings, append(tc.opts, ctrlx.WithWatchedKinds(schema.GroupKind{Kind: "ConfigMap"}),
+				ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return checks.Ref{} }))...))
 			o.database("db", "settings")
 			o.until("db", "False ReferenceNotFound")
 			if err := api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "settings"}}); err != nil {

@@ -53,7 +53,7 @@ func (p *pass) wait(out flow.Outcome) (circle []checks.Ref) {
 // id is a ref as the index knows it. One without a namespace is in that of the object, if its kind has namespaces.
 func (p *pass) id(ref checks.Ref) index.ID {
 	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
-	switch namespaced, known := p.e.namespaced(schema.GroupKind{Group: ref.Group, Kind: ref.Kind}); {
+	switch namespaced, known := p.e.namespaced(p, schema.GroupKind{Group: ref.Group, Kind: ref.Kind}, p.sync); {
 	case known && !namespaced:
 		id.Namespace = ""
 	case id.Namespace == "":

@@ -40,7 +40,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	if err := e.add(r.self, r.name, r.opt.poll); err != nil {
+	if err := e.add(r.self, r.name, r.opt.poll, r.opt.watchable()); err != nil {
 		return err
 	}
 	r.engine, r.waker = e, newWaker(r.opt.wakes)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -63,6 +64,9 @@ func TestSetUpPanics(t *testing.T) {
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
 		"PollEvery":       {"it would do nothing else", func() { ctrlx.WithPollInterval(0) }, "ctrlx: WithPollInterval(0s): give a positive duration"},
+		"WatchNone":       {"it would say nothing", func() { ctrlx.WithWatchedKinds() }, "ctrlx: WithWatchedKinds: give at least one kind"},
+		"WatchNoKind":     {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, "give the name of a kind, or *"},
+		"WatchAnyGroup":   {"a kind has one group", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "Secret"}) }, "give the name of a kind, or *"},
 		"WakeNone":        {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":       {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
 		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},

@@ -270,4 +270,28 @@ var ctrlxFaults = []fault{
 		new:  `if err != nil {`,
 		test: "ctrlx.TestOperationStoredDespiteConflict", why: "a conflict keeps the token in memory, and a restart starts the operation again",
 	},
+	{
+		name: "kind-in-lower-case", in: "ctrlx.kindsOf",
+		old:  `kinds[gk] = k`,
+		new:  `kinds[schema.GroupKind{Group: gk.Group, Kind: strings.ToLower(gk.Kind)}], kinds[gk] = k, k`,
+		test: "ctrlx.TestInexactKind/LowerCase", why: "an owner reference in lower case starts an informer that never syncs, and a controller that is added later ends the manager",
+	},
+	{
+		name: "discovery-for-each-missing-kind", in: "ctrlx",
+		old:  `if time.Since(c.ended) < discoveryGap {`,
+		new:  `if true { return true`,
+		test: "ctrlx.TestMissingKinds", why: "each reference to a missing kind costs requests",
+	},
+	{
+		name: "any-kind-watched", in: "ctrlx",
+		old:  `if !e.mayWatch(gk) {`,
+		new:  `if false {`,
+		test: "ctrlx.TestWatchedKinds/BuiltIn", why: "a user who names a Secret as the owner makes the operator hold all Secrets in memory",
+	},
+	{
+		name: "installed-kind-wakes-none", in: "ctrlx",
+		old:  `c.listed(added)`,
+		new:  `_ = added`,
+		test: "ctrlx.TestInstalledLater/Namespaced", why: "an object that waits for a missing kind is not woken once the kind is installed",
+	},
 }

@@ -1,0 +1,58 @@
+package ctrlx_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// A user names any kind in an owner reference. The manager watches only the kinds of the developer.
+func TestWatchedKinds(t *testing.T) {
+	secrets := schema.GroupKind{Kind: "Secret"}
+	cases := map[string]struct {
+		reason           string
+		opts             []ctrlx.Option
+		apiVersion, kind string
+		want             string
+		watch            string // the watch that the reference causes; empty: none
+	}{
+		"BuiltIn":   {"a scheme with the kinds of Kubernetes says nothing of what the operator uses", nil, "v1", "Secret", "False KindNotWatched", ""},
+		"Named":     {"the developer allows it", []ctrlx.Option{ctrlx.WithWatchedKinds(secrets)}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
+		"Readiness": {"the developer knows how ready it is", []ctrlx.Option{ctrlx.WithReadiness(secrets, ctrlx.Exists)}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
+		"Group": {"the developer allows all kinds of a group", []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Group: "batch", Kind: "*"})},
+			"batch/v1", "Job", "False OwnerNotFound", "WATCH jobs"},
+		"OtherGroup": {"a group is not another group", []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Group: "batch", Kind: "*"})},
+			"v1", "Secret", "False KindNotWatched", ""},
+		"All":     {"the developer allows all kinds", []ctrlx.Option{anyKind}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
+		"Scheme":  {"the developer registered the type", nil, testv1.GroupVersion.String(), "Cluster", "False OwnerNotFound", "WATCH clusters"},
+		"Unknown": {"the scheme does not know it", nil, "example.com/v1", "Thing", "False KindNotWatched", ""},
+		"Inexact": {"kinds are case-sensitive", nil, testv1.GroupVersion.String(), "cluster", "False KindNotWatched", ""},
+		"NoWatch": {"the API server has no list of it", []ctrlx.Option{anyKind}, "authorization.k8s.io/v1", "SubjectAccessReview", "False MethodNotAllowed", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := newOperator(t)
+			o.ownedBy("db", tc.apiVersion, tc.kind, "prod")
+			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, tc.opts...))
+			d := o.until("db", tc.want)
+			if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); c.Reason == "KindNotWatched" && !strings.Contains(c.Message, "ctrlx.WithWatchedKinds") {
+				t.Errorf("the message names no fix: %s", c.Message)
+			}
+			o.traffic.mu.Lock()
+			defer o.traffic.mu.Unlock()
+			for what := range o.traffic.counts {
+				if strings.HasPrefix(what, "WATCH ") && what != "WATCH databases" && what != tc.watch {
+					t.Errorf("%s: %s", tc.reason, what)
+				}
+			}
+			if tc.watch != "" && o.traffic.counts[tc.watch] == 0 {
+				t.Errorf("%s: there is no %s", tc.reason, tc.watch)
+			}
+		})
+	}
+}
