@@ -41,6 +41,21 @@
 // (OperationUnverified). It is neither polled nor started again, because it may be under way in the cloud. A person who
 // finds no operation there removes the record from the status, and the object continues.
 //
+// # Objects that vanish
+//
+// The API server may delete an object although a finalizer was added a moment ago (https://issue.k8s.io/77988). A pass
+// that has called Apply notices this when it writes the object. The Reconciler then takes the object, as it has it in
+// memory, through the flow as a deleted one: DeleteCheck, the hooks and Delete run, and a deletion under way is polled.
+// ctrlx writes nothing to the object meanwhile. It deletes nothing while another object has the name of the first one:
+// that object usually has the same name in the cloud. It adopts the resource when it gets its finalizer.
+//
+// The event Orphaned about the namespace, a log line and [MetricOrphaned] report a resource that was not deleted: no
+// Delete is given, the deletion did not end within two hours, its next retry would be later than that, or the manager
+// stopped. A process that is killed reports nothing. Delete must accept a resource that does not exist, as always.
+//
+// A person who removes the finalizer of an object during an Apply causes the same Delete. Use [checks.Release] to let
+// an object go without one.
+//
 // # Objects of other controllers
 //
 // Give flow.Extensions.EntryCheck the check that ignores an object, because a pass over an object in sync leaves

@@ -19,8 +19,18 @@ const Finalizer = "windlass-go.github.io/finalizer"
 // reports that the cloud matches the spec. They are the outermost links, so that no link makes anything before them.
 func (r *Reconciler[T]) finalizing(ext flow.Extensions[T], gets bool) flow.Extensions[T] {
 	const name = "Finalizer"
-	ext.Apply = ext.Apply.Prepend(chain.Named(name, chain.Before[*flow.Request[T], flow.Progress](
-		func(ctx context.Context, req *flow.Request[T]) error { return r.finalized(ctx, req.Resource) })))
+	ext.Apply = ext.Apply.Prepend(chain.Named(name, func(next flow.Handler[T]) flow.Handler[T] {
+		return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+			if err := r.finalized(ctx, req.Resource); err != nil {
+				return flow.Progress{}, err
+			}
+			progress, err := next(ctx, req)
+			if err == nil || progress.Token() != "" { // also of a link that replaces the operation
+				passOf(ctx).called()
+			}
+			return progress, err
+		}
+	}))
 	if gets {
 		ext.Get = ext.Get.Prepend(chain.Named(name, inSync(r.finalized)))
 	}
@@ -53,6 +63,9 @@ func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
 	controllerutil.AddFinalizer(at, r.opt.finalizer)
 	if err := r.patchMetadata(ctx, obj, at, client.MergeFromWithOptions(obj, client.MergeFromWithOptimisticLock{})); err != nil {
 		return &finalizerError{fmt.Errorf("ctrlx: %s: the finalizer: %w", r.name, err)}
+	}
+	if p := passOf(ctx); p != nil {
+		p.finalizing = true
 	}
 	return nil
 }

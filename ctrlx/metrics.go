@@ -19,7 +19,16 @@ var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Help: "Resources that are blocked now, by reconciler and reason.",
 }, []string{"reconciler", "reason"})
 
-func init() { metrics.Registry.MustRegister(blockedGauge) }
+// MetricOrphaned counts the cloud resources that no object owns any more and that could not be deleted, by reconciler, in
+// controller-runtime's registry. [ReasonOrphaned] is the reason of their events.
+const MetricOrphaned = "windlass_orphaned_total"
+
+var orphanedCounter = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: MetricOrphaned,
+	Help: "Cloud resources without an object that could not be deleted, by reconciler.",
+}, []string{"reconciler"})
+
+func init() { metrics.Registry.MustRegister(blockedGauge, orphanedCounter) }
 
 // blocked holds the block of each resource that is blocked now.
 type blocked struct {

@@ -205,7 +205,12 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		c = &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: string(message),
 			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}
 	}
-	base := r.baseOf(passOf(ctx), obj)
+	p := passOf(ctx)
+	if p != nil && p.orphan {
+		r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
+		return nil
+	}
+	base := r.baseOf(p, obj)
 	at := base
 	for {
 		at = base.DeepCopyObject().(T)
@@ -218,7 +223,9 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 			break
 		}
 		if r.writer().isGone(ctx, obj, err) {
-			log.FromContext(ctx).Info("the object is gone, and so is the token of its operation, which may go on in the cloud")
+			if p != nil {
+				p.vanished = true
+			}
 			return nil
 		}
 		if !apierrors.IsConflict(err) {
@@ -261,7 +268,13 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 		return err
 	}
 	err = r.patchMetadata(ctx, obj, obj.DeepCopyObject().(T), client.RawPatch(types.MergePatchType, patch))
-	if err == nil || r.writer().isGone(ctx, obj, err) {
+	switch p := passOf(ctx); {
+	case err == nil:
+		return nil
+	case r.writer().isGone(ctx, obj, err):
+		if p != nil {
+			p.vanished = true
+		}
 		return nil
 	}
 	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)

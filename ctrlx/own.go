@@ -45,6 +45,7 @@ func (r *Reconciler[T]) wrote(ctx context.Context, obj T, err error) error {
 	if err != nil {
 		return err
 	}
+	r.exists(ctx, obj)
 	name := client.ObjectKeyFromObject(obj)
 	id, version := r.self.id(name), obj.GetResourceVersion()
 	if !obj.GetDeletionTimestamp().IsZero() && len(obj.GetFinalizers()) == 0 {

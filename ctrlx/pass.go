@@ -28,6 +28,12 @@ type pass struct {
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
 
+	applied    bool // Apply was called
+	finalizing bool // the pass added the finalizer
+	exists     bool // a write has shown that the object exists, after the last call of Apply
+	vanished   bool // a live read found that the object is gone or was made anew
+	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
+
 	intervals // what the object says
 	backoff   *flow.Backoff
 	resync    time.Duration // what the back-off has said; 0: it was not asked

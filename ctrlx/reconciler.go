@@ -51,6 +51,7 @@ type Reconciler[T client.Object] struct {
 	gvk      schema.GroupVersionKind
 	own      behind // what was written here and the cache may not have yet
 	selves   selves
+	orphans  orphans[T]
 	clients  *identities
 }
 
@@ -182,6 +183,9 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 	read, err := r.read(ctx, req)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
+			if r.orphans.has(req.NamespacedName, "") {
+				return r.deleteOrphan(ctx, req)
+			}
 			r.forget(req)
 			return reconcile.Result{}, nil
 		}
@@ -193,24 +197,28 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 		r.forget(req) // a deleted object without our finalizer has nothing in the cloud
 		return reconcile.Result{}, nil
 	}
-	return r.pass(ctx, req, read, obj)
+	p := r.begin(ctx, req, read)
+	result, err := r.pass(ctx, req, p, read, obj)
+	return r.afterPass(ctx, req, p, obj, result, err)
 }
 
 // pass takes an object through the flow and does what the outcome says. read is the object as it was read.
-func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, obj T) (reconcile.Result, error) {
-	p := r.begin(ctx, req, read)
+func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass, read, obj T) (reconcile.Result, error) {
 	s := &status[T]{r: r, obj: obj, p: p}
 	out := r.flow.Reconcile(p, obj)
+	if p.vanished {
+		return reconcile.Result{}, nil
+	}
 	// A pass that was cut short ends no wait: the awaited objects of the last pass still wake the object.
 	if out.State() == flow.StateCanceled {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	if e, ok := errors.AsType[*finalizerError](out.Err()); ok {
-		return reconcile.Result{}, ignoreGone(e.err)
+		return reconcile.Result{}, e.err
 	}
 	circle := p.wait(out)
 	if out.State() == flow.StateGone {
-		return reconcile.Result{}, ignoreGone(r.gone(ctx, req, obj, out))
+		return reconcile.Result{}, r.gone(ctx, req, obj, out)
 	}
 	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 	end, delay := obj, r.delay(p, out)
@@ -219,7 +227,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, read, o
 	} else {
 		c := r.clockOf(p, read, out)
 		if err := s.write(ctx, out, circle, c); err != nil {
-			return reconcile.Result{}, ignoreGone(err)
+			return reconcile.Result{}, err
 		}
 		delay = c.in(delay)
 	}

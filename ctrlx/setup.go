@@ -43,6 +43,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := e.add(r.self, r.name, r.opt.poll, r.opt.watchable()); err != nil {
 		return err
 	}
+	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
+		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+	}
 	r.engine, r.waker = e, newWaker(r.opt.wakes)
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).

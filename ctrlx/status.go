@@ -94,7 +94,7 @@ func (w *writer[T]) isGone(ctx context.Context, obj T, err error) bool {
 	}
 	now := newOf[T]()
 	err = w.live.Get(ctx, client.ObjectKeyFromObject(obj), now)
-	return apierrors.IsNotFound(err) || err == nil && now.GetUID() != obj.GetUID()
+	return kubernetes.NotFound(err) || err == nil && now.GetUID() != obj.GetUID()
 }
 
 // patchMetadata patches the metadata of an object in the middle of a pass. at is
@@ -154,6 +154,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	s.r.conditions.set(s.obj, all)
 	if digest.Status(s.p.read) == digest.Status(s.obj) {
+		s.p.exists = true // an earlier pass wrote this status
 		return nil
 	}
 	if err := s.r.writer().patch(ctx, s.base(), s.obj); apierrors.IsInvalid(err) {
@@ -269,11 +270,16 @@ func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.S
 	case link != "" && !strings.Contains(note, link):
 		note = link + ": " + note
 	}
-	if len(note) > maxNote {
-		note = strings.ToValidUTF8(note[:maxNote-3], "") + "..."
-	}
 	reason := ready.Reason[:min(len(ready.Reason), maxReason)]
-	r.recorder.Eventf(obj, nil, kind, reason, "Reconcile", "%s", note)
+	r.recorder.Eventf(obj, nil, kind, reason, "Reconcile", "%s", shortNote(note))
+}
+
+// shortNote cuts the note of an event to the length that the API server takes.
+func shortNote(note string) string {
+	if len(note) > maxNote {
+		return strings.ToValidUTF8(note[:maxNote-3], "") + "..."
+	}
+	return note
 }
 
 // How long the note and the reason of an event may be, which is less than those of a condition.

@@ -1,0 +1,273 @@
+package ctrlx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/flow"
+)
+
+// orphanTimeout is the time to delete the cloud resource of an object that
+// vanished. After it, the resource is reported.
+const orphanTimeout = 2 * time.Hour
+
+// orphan is an object that vanished after Apply was called for it. The API
+// server may delete an object although a finalizer was added a moment ago
+// (https://issue.k8s.io/77988).
+type orphan[T client.Object] struct {
+	obj   T
+	until time.Time // the end of orphanTimeout; zero: no live read has found yet that obj is gone
+	busy  bool      // a pass deletes its cloud resource now
+}
+
+// orphans holds at most one orphan for each name. It is in memory only, because
+// the objects are no longer in the API server.
+type orphans[T client.Object] struct {
+	n       atomic.Int32 // of, without the lock
+	mu      sync.Mutex
+	of      map[types.NamespacedName]*orphan[T]
+	stopped bool
+}
+
+// put adds obj, or replaces the orphan of its name.
+func (o *orphans[T]) put(name types.NamespacedName, obj T) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of == nil {
+		o.of = map[types.NamespacedName]*orphan[T]{}
+	}
+	o.of[name] = &orphan[T]{obj: obj}
+	o.n.Store(int32(len(o.of)))
+}
+
+// has reports whether there is an orphan of a name. An empty uid matches each.
+func (o *orphans[T]) has(name types.NamespacedName, uid types.UID) bool {
+	if o.n.Load() == 0 {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at := o.of[name]
+	return at != nil && (uid == "" || at.obj.GetUID() == uid)
+}
+
+// dropIf drops the orphan of a name if drop returns true for it.
+func (o *orphans[T]) dropIf(name types.NamespacedName, drop func(*orphan[T]) bool) {
+	if o.n.Load() == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if at := o.of[name]; at != nil && drop(at) {
+		delete(o.of, name)
+		o.n.Store(int32(len(o.of)))
+	}
+}
+
+// begin begins a pass over the orphan of a name; nil: there is none.
+func (o *orphans[T]) begin(name types.NamespacedName, now time.Time) *orphan[T] {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at := o.of[name]
+	if at == nil {
+		return nil
+	}
+	if at.until.IsZero() {
+		at.until = now.Add(orphanTimeout)
+	}
+	at.busy = true
+	return at
+}
+
+// end ends a pass. It reports whether a later pass continues.
+func (o *orphans[T]) end(name types.NamespacedName, keep bool) (continues bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if at := o.of[name]; at != nil && keep && !o.stopped {
+		at.busy = false
+		return true
+	}
+	delete(o.of, name)
+	o.n.Store(int32(len(o.of)))
+	return false
+}
+
+// stop returns the orphans that no pass deletes any more.
+func (o *orphans[T]) stop() (left []T) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stopped = true
+	for _, at := range o.of {
+		if !at.busy && !at.until.IsZero() {
+			left = append(left, at.obj)
+		}
+	}
+	return left
+}
+
+// called notes in the pass that Apply was called.
+func (p *pass) called() {
+	if p != nil {
+		p.applied, p.exists = true, false
+	}
+}
+
+// noted makes an Apply that notes in the pass that it was called.
+func noted[T client.Object](apply func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
+	if apply == nil {
+		return nil
+	}
+	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+		passOf(ctx).called()
+		return apply(ctx, req)
+	}
+}
+
+// exists notes a successful write of obj: it exists, so nothing of it is
+// orphaned. With a finalizer, it also owns the cloud resource of an earlier
+// object of its name.
+func (r *Reconciler[T]) exists(ctx context.Context, obj T) {
+	if p := passOf(ctx); p != nil {
+		p.exists = true
+	}
+	r.orphans.dropIf(client.ObjectKeyFromObject(obj), func(o *orphan[T]) bool {
+		return o.obj.GetUID() == obj.GetUID() || controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
+	})
+}
+
+// afterPass keeps obj in memory if Apply was called and nothing shows that obj
+// exists. It deletes the cloud resource if obj vanished. err is the error of
+// the pass.
+func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p *pass, obj T, result reconcile.Result, err error) (reconcile.Result, error) {
+	held := r.orphans.has(req.NamespacedName, obj.GetUID())
+	switch {
+	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
+		r.orphans.put(req.NamespacedName, obj)
+		return r.deleteOrphan(ctx, req)
+	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):
+		r.orphans.put(req.NamespacedName, obj)
+	}
+	if err == nil { // the common case, without an allocation
+		return result, nil
+	}
+	return result, ignoreGone(err)
+}
+
+// deleteOrphan deletes the cloud resource of an object that vanished. If an
+// object of its name exists, it deletes nothing: both usually have the same
+// name in the cloud, and the reconciler of the new object adopts or updates the
+// resource.
+func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	now := r.newObject()
+	err := r.engine.live.Get(ctx, req.NamespacedName, now)
+	id := r.self.id(req.NamespacedName)
+	switch {
+	case err == nil && r.orphans.has(req.NamespacedName, now.GetUID()):
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
+	case err == nil:
+		if !r.finalizes { // the new object has the same resource, and nothing deletes it
+			r.orphans.end(req.NamespacedName, false)
+		}
+		r.own.mark(id, now.GetResourceVersion())
+		return reconcile.Result{RequeueAfter: again}, nil
+	case !kubernetes.NotFound(err): // the kind may not be served now
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
+	}
+	r.own.mark(id, "")
+	o := r.orphans.begin(req.NamespacedName, r.opt.now())
+	if o == nil {
+		return reconcile.Result{}, nil
+	}
+	return r.passOfOrphan(ctx, req, o)
+}
+
+// passOfOrphan takes an object that vanished through the flow as a deleted one.
+func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *orphan[T]) (reconcile.Result, error) {
+	if o.obj.GetDeletionTimestamp().IsZero() {
+		at := metav1.NewTime(r.opt.now())
+		o.obj.SetDeletionTimestamp(&at)
+	}
+	if !r.finalizes || !r.ops.Deleting(o.obj) { // the flow would call Apply
+		r.orphans.end(req.NamespacedName, false)
+		r.forget(req)
+		r.reportOrphan(ctx, o.obj, errNoDelete)
+		return reconcile.Result{}, nil
+	}
+	p := r.begin(ctx, req, o.obj)
+	p.orphan = true
+	out := r.flow.Reconcile(p, o.obj)
+	left := o.until.Sub(r.opt.now())
+	delay, why := again, error(nil)
+	switch out.State() {
+	case flow.StateGone, flow.StateIgnored:
+		r.orphans.end(req.NamespacedName, false)
+		r.forget(req)
+		log.FromContext(ctx).Info("the object vanished after Apply was called; its deletion in the cloud ended", "state", out.State().String(),
+			"uid", o.obj.GetUID(), "why", out.Message())
+		return reconcile.Result{}, nil
+	case flow.StateCanceled:
+		why = errStopped
+	default:
+		p.wait(out)
+		r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
+		if delay = r.delay(p, out); delay <= 0 {
+			delay = left
+		}
+		if why = out.Err(); why == nil {
+			why = fmt.Errorf("%s: %s", out.Reason(), out.Message())
+		}
+	}
+	// An error that is retried after the end is final. An operation or a block may end earlier than its delay.
+	inTime := left > 0 && (delay <= left || out.State() != flow.StateFailed)
+	if r.orphans.end(req.NamespacedName, inTime) {
+		return reconcile.Result{RequeueAfter: min(delay, left)}, nil
+	}
+	r.forget(req)
+	r.reportOrphan(ctx, o.obj, why)
+	return reconcile.Result{}, nil
+}
+
+// Why the cloud resource of an object that vanished is not deleted.
+var (
+	errNoDelete = errors.New("the reconciler has no Delete for it")
+	errStopped  = errors.New("the manager stopped before the deletion ended")
+)
+
+// reportOrphan reports a resource that no object owns any more and that may
+// still be in the cloud.
+func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
+	orphanedCounter.WithLabelValues(r.name).Inc()
+	log.FromContext(ctx).Error(why, "a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud",
+		"reconciler", r.name, "object", client.ObjectKeyFromObject(obj).String(), "uid", obj.GetUID())
+	var about runtime.Object = obj
+	if ns := obj.GetNamespace(); ns != "" {
+		about = &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: ns}}
+	}
+	note := fmt.Sprintf("%s %s (%s) vanished after Apply was called, and its cloud resource may be orphaned; delete the resource in the cloud: %s",
+		r.gvk.Kind, client.ObjectKeyFromObject(obj), obj.GetUID(), why)
+	r.recorder.Eventf(about, obj, corev1.EventTypeWarning, ReasonOrphaned, "Delete", "%s", shortNote(note))
+}
+
+// reportWhenStopped waits until the manager stops, and reports the orphans that
+// are left.
+func (r *Reconciler[T]) reportWhenStopped(ctx context.Context) error {
+	<-ctx.Done()
+	for _, obj := range r.orphans.stop() {
+		r.reportOrphan(ctx, obj, errStopped)
+	}
+	return nil
+}
