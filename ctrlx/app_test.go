@@ -35,7 +35,8 @@ func (s *AppSpec) GetTimeout() time.Duration         { return s.Timeout.Duration
 
 // AppStatus is that of an App.
 type AppStatus struct {
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions         []metav1.Condition `json:"conditions,omitempty"`
+	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 }
 
 // AppList is a list of them.

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -18,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -31,7 +29,7 @@ var appsInstalled sync.Once
 func newApps(t *testing.T) *operator {
 	t.Helper()
 	appsInstalled.Do(func() {
-		install(t, testv1.Definition("App", "apps", apiextensions.NamespaceScoped))
+		install(t, definitionOfApps())
 		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
 			return api.List(ctx, &AppList{}) == nil, nil
 		}); err != nil {

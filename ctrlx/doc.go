@@ -164,7 +164,15 @@
 // front of Apply keeps its own reason. The clock is kept in the condition [ConditionProcessing], so that it outlives
 // a restart.
 //
-// A suspended object is blocked on Pass: only links of the user on Pass run. Its deletion continues.
+// A suspended object is blocked on Pass: only links of the user on Pass run. Its deletion continues. Stalled is False
+// for an object that is suspended or paused, because it has not failed.
+//
+// # kstatus
+//
+// Each write of the conditions also sets status.observedGeneration, if the status of the type has this field. kstatus
+// then reports an edited object as InProgress until a pass has seen the edit. Set the default of the field to -1 in the
+// definition (+kubebuilder:default={"observedGeneration":-1} on Status). Without this default, kstatus reports a new
+// object as Current before its first pass.
 //
 // # Another cluster, another identity
 //

@@ -25,3 +25,6 @@ const MaxIdentities = maxIdentities
 func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Client, error) {
 	return identitiesOf(mgr).client
 }
+
+// Observe sets status.observedGeneration of obj, if it has the field.
+func Observe[T client.Object](obj T, generation int64) { observerOf[T]()(obj, generation) }

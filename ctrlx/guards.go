@@ -136,12 +136,12 @@ func (g *Guards[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile
 	case s == flow.StateGone && out.Point() != "":
 		return false, result, fmt.Errorf("ctrlx: Guards: %s: %w", out, errRelease)
 	case s == flow.StateReady, s == flow.StateGone:
-		err = g.write(ctx, obj, takenBack(g.conditions.get(obj), obj.GetGeneration()))
+		err = g.write(ctx, obj, takenBack(g.conditions.get(obj), obj.GetGeneration()), false)
 		ok = err == nil // an object that is gone, or was changed meanwhile, is not worked on
 		result, err = g.settle(ctx, obj, result, err)
 		return ok, result, err
 	}
-	verdict := out.Conditions()
+	verdict := conditionsFor(out)
 	for i := range verdict {
 		if verdict[i].Type != "Ready" {
 			verdict[i].Reason = ReasonChecks
@@ -160,7 +160,7 @@ func (g *Guards[T]) Done(ctx context.Context, obj T, failure error) (reconcile.R
 		return reconcile.Result{}, errNoObject
 	}
 	out := g.work.Reconcile(context.WithValue(ctx, workKey{}, failure), obj)
-	return g.report(ctx, obj, out, out.Conditions())
+	return g.report(ctx, obj, out, conditionsFor(out))
 }
 
 // report writes the conditions of an outcome, and returns when to come back.
@@ -182,7 +182,7 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict
 		return g.settle(ctx, obj, result, nil)
 	}
 	all := merged(g.conditions.get(obj), verdict, obj.GetGeneration(), nil)
-	return g.settle(ctx, obj, result, g.write(ctx, obj, all))
+	return g.settle(ctx, obj, result, g.write(ctx, obj, all, true))
 }
 
 // settle drops the error of an object that was deleted meanwhile, and makes a requeue of a conflict.
@@ -190,10 +190,15 @@ func (g *Guards[T]) settle(ctx context.Context, obj T, result reconcile.Result, 
 	return g.conflicts.settle(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)}, result, ignoreGone(err))
 }
 
-// write writes conditions, if they changed. Other changes that the caller has made to obj stay, and are not written.
-func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition) error {
+// write writes conditions, if they changed, and status.observedGeneration if
+// observed is true. It keeps other changes that the caller made to obj, and does
+// not write them.
+func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition, observed bool) error {
 	base, next := obj.DeepCopyObject().(T), obj.DeepCopyObject().(T)
 	g.conditions.set(next, all)
+	if observed {
+		g.conditions.observe(next, next.GetGeneration())
+	}
 	if digest.Status(base) == digest.Status(next) {
 		return nil
 	}
@@ -202,6 +207,9 @@ func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition) er
 	}
 	obj.SetResourceVersion(next.GetResourceVersion())
 	g.conditions.set(obj, g.conditions.get(next))
+	if observed {
+		g.conditions.observe(obj, base.GetGeneration())
+	}
 	return nil
 }
 

@@ -229,8 +229,8 @@ func TestGuardsFailClosed(t *testing.T) {
 		"Forgetful": {"a link forgets next", chain.New(func(checks.Handler[*testv1.Database]) checks.Handler[*testv1.Database] {
 			return func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return checks.Proceed(), nil }
 		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
-		"OnChange": {"only a change helps", chain.New(checks.Paused(func(*testv1.Database) bool { return true })), aCluster(), nil, nil,
-			"Ready=False Paused; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"Paused": {"a user paused it, so it is not stalled", chain.New(checks.Paused(func(*testv1.Database) bool { return true })), aCluster(), nil, nil,
+			"Ready=False Paused; Stalled=False ChecksNotPassed; 1h0m0s"},
 		"Terminal": {"only a change helps", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 			return checks.Result{}, reconcile.TerminalError(errBroken)
 		}), aCluster(), nil, nil, "Ready=False Terminal; Stalled=True ChecksNotPassed; 1h0m0s"},

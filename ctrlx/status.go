@@ -24,8 +24,9 @@ import (
 
 // conditions is how the conditions of objects are got at.
 type conditions[T client.Object] struct {
-	get func(T) []metav1.Condition
-	set func(T, []metav1.Condition)
+	get     func(T) []metav1.Condition
+	set     func(T, []metav1.Condition)
+	observe func(obj T, generation int64) // sets status.observedGeneration, if the object has it
 }
 
 // conditionsOf finds the conditions of objects of type T: by the option or, without it, by methods. It panics if there is
@@ -35,6 +36,7 @@ func conditionsOf[T client.Object](maker string, option any) conditions[T] {
 		return conditions[T]{
 			func(obj T) []metav1.Condition { return *at(obj) },
 			func(obj T, all []metav1.Condition) { *at(obj) = all },
+			observerOf[T](),
 		}
 	}
 	var zero T
@@ -44,6 +46,7 @@ func conditionsOf[T client.Object](maker string, option any) conditions[T] {
 	return conditions[T]{
 		func(obj T) []metav1.Condition { return any(obj).(Conditioned).GetConditions() },
 		func(obj T, all []metav1.Condition) { any(obj).(Conditioned).SetConditions(all) },
+		observerOf[T](),
 	}
 }
 
@@ -153,6 +156,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		all = timer.keep(all, s.obj.GetGeneration())
 	}
 	s.r.conditions.set(s.obj, all)
+	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(s.obj) {
 		s.p.exists = true // an earlier pass wrote this status
 		return nil
@@ -192,6 +196,7 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	obj := base.DeepCopyObject().(T)
 	refused := blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange)
 	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
+	s.r.conditions.observe(obj, obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(obj) {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (c *clock) runs() bool { return !c.since.IsZero() }
 // judge makes a time-out of what a pass came to, if it is one.
 func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	if !c.over {
-		return out.Conditions(), out.Severity()
+		return conditionsFor(out), out.Severity()
 	}
 	retry, severity := classify.OnChange, classify.Error
 	if retried(out) {

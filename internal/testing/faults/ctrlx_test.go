@@ -301,6 +301,24 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestTelemetryOfGuards", why: "each requeue of a blocked object logs a line",
 	},
 	{
+		name: "observed-generation-not-written", in: "ctrlx",
+		old:  `		v.SetInt(generation)`,
+		new:  `		_ = v`,
+		test: "ctrlx.TestKstatusOnTheServer", why: "kstatus reports a ready object as InProgress for ever",
+	},
+	{
+		name: "suspended-object-stalled", in: "ctrlx",
+		old:  `			all[i].Status = "False"`,
+		new:  `			_ = i`,
+		test: "ctrlx.TestKstatus", why: "kstatus reports a suspended object as Failed",
+	},
+	{
+		name: "guards-keep-observed-generation", in: "ctrlx",
+		old:  `g.write(ctx, obj, all, true)`,
+		new:  `g.write(ctx, obj, all, false)`,
+		test: "ctrlx.TestObservedGenerationOfGuards", why: "kstatus reports an object with guards as InProgress for ever",
+	},
+	{
 		name: "copied-operation-polled", in: "ctrlx",
 		old:  `op.UID != obj.GetUID() || op.Kind != kind.String()`,
 		new:  `op.Kind != kind.String()`,

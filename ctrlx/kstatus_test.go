@@ -1,0 +1,248 @@
+package ctrlx_test
+
+import (
+	"testing"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// definitionOfApps is the definition of App. It sets status.observedGeneration
+// of a new object to -1, so that kstatus reports the object as InProgress.
+func definitionOfApps() *apiextensions.CustomResourceDefinition {
+	crd := testv1.Definition("App", "apps", apiextensions.NamespaceScoped)
+	anything := true
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties = map[string]apiextensions.JSONSchemaProps{"status": {
+		Type: "object", XPreserveUnknownFields: &anything,
+		Default:    &apiextensions.JSON{Raw: []byte(`{"observedGeneration":-1}`)},
+		Properties: map[string]apiextensions.JSONSchemaProps{"observedGeneration": {Type: "integer", Format: "int64"}},
+	}}
+	return crd
+}
+
+// kstatus returns what kstatus reports for an App.
+func kstatus(t *testing.T, a *App) string {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(testv1.GroupVersion.WithKind("App"))
+	res, err := status.Compute(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Status.String()
+}
+
+// kstatus reports each moment in the life of an object correctly.
+func TestKstatus(t *testing.T) {
+	const inProgress, current, failed = "InProgress", "Current", "Failed"
+	var paused bool
+	paths := flow.Extensions[*App]{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PreCheck:   chain.New(checks.Paused(func(*App) bool { return paused })),
+	}
+	edit := func(d *desk) { d.change(func(a *App) { a.Spec.User += "x" }) }
+	retried := func(err error) func(*desk) { return func(d *desk) { fails(err)(d); d.pass() } }
+	cases := []struct {
+		name, reason string
+		do           func(*desk)
+		want         string
+		says         string
+		observed     int64
+	}{
+		{"New", "the definition sets observedGeneration to -1", func(*desk) {}, inProgress, "nothing", -1},
+		{"Waiting", "the owner does not exist yet", (*desk).once, inProgress, "False OwnerNotFound Reconciling", 1},
+		{"InProgress", "an operation is under way", func(d *desk) { d.create(aCluster()); goesOn(d); d.pass() }, inProgress, "False InProgress Reconciling Processing", 1},
+		{"Ready", "the cloud matches the spec", func(d *desk) { d.apply = nil; d.pass() }, current, "True Succeeded", 1},
+		{"Edited", "the conditions are those of the older generation", edit, inProgress, "True Succeeded", 1},
+		{"Retried", "a transient error is retried", retried(errBroken), inProgress, "False Unknown Reconciling", 2},
+		{"Stalled", "a terminal error needs a change", retried(reconcile.TerminalError(errBroken)), failed, "False Terminal Stalled", 2},
+		{"FailedAndEdited", "the failure is that of the older generation", edit, inProgress, "False Terminal Stalled", 2},
+		{"Suspended", "a user suspended it, so it has not failed", func(d *desk) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended", 4},
+		{"Resumed", "the new generation is not reconciled yet", suspend(false), inProgress, "False Suspended", 4},
+		{"ReadyAgain", "the pass after the resumption succeeded", (*desk).once, current, "True Succeeded", 5},
+		{"Paused", "a check for a paused object is no failure either", func(d *desk) { paused = true; d.pass() }, inProgress, "False Paused", 5},
+		{"Deleting", "a deletion is under way", func(d *desk) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused", 5},
+	}
+	a := anApp(AppSpec{Cluster: "c"})
+	a.Status.ObservedGeneration = -1
+	d := newDesk(t, a)
+	d.use(d.reconciler(paths))
+	for _, tc := range cases {
+		tc.do(d)
+		got := d.read()
+		if s := kstatus(t, got); s != tc.want || d.says() != tc.says || got.Status.ObservedGeneration != tc.observed {
+			t.Errorf("%s: %s: kstatus reports %s, want %s; observedGeneration is %d, want %d; the conditions are %q, want %q",
+				tc.name, tc.reason, s, tc.want, got.Status.ObservedGeneration, tc.observed, d.says(), tc.says)
+		}
+	}
+}
+
+// A pass that keeps the conditions keeps observedGeneration, too.
+func TestObservedGenerationKept(t *testing.T) {
+	for name, res := range map[string]checks.Result{
+		"StatusKept": checks.Block("Locked", "locked", checks.WithStatusKept()),
+		"Ignored":    checks.Ignore("it belongs to another controller"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			verdict := checks.Proceed()
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("lock", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+				return verdict, nil
+			}))}))
+			d.pass()
+			verdict = res
+			d.change(func(a *App) { a.Spec.User = "x" })
+			d.pass()
+			if got := d.read(); got.Status.ObservedGeneration != 1 || kstatus(t, got) != "InProgress" {
+				t.Errorf("observedGeneration is %d, and kstatus reports %s", got.Status.ObservedGeneration, kstatus(t, got))
+			}
+		})
+	}
+}
+
+// The API server sets -1 for a new object. The reconciler writes observedGeneration together with the conditions.
+func TestKstatusOnTheServer(t *testing.T) {
+	o := newApps(t)
+	a := o.create(AppSpec{})
+	read := func() *App {
+		a := &App{}
+		if err := api.Get(t.Context(), keyOf(o.namespace, "a"), a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if got := kstatus(t, read()); got != "InProgress" {
+		t.Errorf("new: kstatus reports %s: %+v", got, a.Status)
+	}
+	o.start(o.apps(nil))
+	o.becomes("True Succeeded")
+	if got := kstatus(t, read()); got != "Current" {
+		t.Errorf("ready: kstatus reports %s", got)
+	}
+	if got := o.traffic.take(t)["PATCH apps/status"]; got != 1 {
+		t.Errorf("the status was written %d times, want once", got)
+	}
+	o.stop()
+	o.edit(func(a *App) { a.Spec.User = "x" })
+	if got := kstatus(t, read()); got != "InProgress" {
+		t.Errorf("edited: kstatus reports %s", got)
+	}
+}
+
+// Guards write observedGeneration with the conditions of a check and of Done.
+func TestObservedGenerationOfGuards(t *testing.T) {
+	a := anApp(AppSpec{})
+	a.Status.ObservedGeneration = -1
+	d := newDesk(t, a)
+	paused := true
+	g := ctrlx.NewGuards("App", d.api, chain.New(checks.Paused(func(*App) bool { return paused })))
+	for _, step := range []struct {
+		name, says, kstatus string
+		observed            int64
+		do                  func()
+	}{
+		{"Paused", "False Paused", "InProgress", 1, func() { _, _, _ = g.Check(t.Context(), a) }},
+		{"Resumed", "Unknown ChecksPassed", "InProgress", 1, func() { paused = false; _, _, _ = g.Check(t.Context(), a) }},
+		{"Done", "True Succeeded", "Current", 1, func() { _, _ = g.Done(t.Context(), a, nil) }},
+		{"Edited", "True Succeeded", "InProgress", 1, func() { d.change(func(a *App) { a.Spec.User = "x" }) }},
+		{"DoneAgain", "True Succeeded", "Current", 2, func() { a = d.read(); _, _ = g.Done(t.Context(), a, nil) }},
+	} {
+		a = d.read()
+		step.do()
+		if got := d.read(); d.says() != step.says || kstatus(t, got) != step.kstatus || got.Status.ObservedGeneration != step.observed {
+			t.Errorf("%s: %q, kstatus reports %s, observedGeneration is %d", step.name, d.says(), kstatus(t, got), got.Status.ObservedGeneration)
+		}
+		if meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") {
+			t.Errorf("%s: it is stalled", step.name)
+		}
+	}
+}
+
+// The field may be a pointer, in an embedded struct, or in a status that is a
+// pointer. A type without the field stays as it is.
+func TestObservedGenerationFields(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		test   func(t *testing.T) (got any)
+		want   any
+	}{
+		"Pointer":      {"an unset pointer is set", observes(func(o *Thing[pointerStatus]) any { return *o.Status.Observed }), int64(3)},
+		"Embedded":     {"JSON has the fields of an embedded struct", observes(func(o *Thing[embeddedStatus]) any { return o.Status.Observed }), int32(3)},
+		"Status":       {"the status may be a pointer", observes(func(o *Thing[*pointerStatus]) any { return *o.Status.Observed }), int64(3)},
+		"Text":         {"a field that is no integer is not the one", observes(func(o *Thing[textStatus]) any { return o.Status.Observed }), ""},
+		"None":         {"nothing happens", observes(func(o *Thing[metav1.Condition]) any { return o.Status.Reason }), ""},
+		"Loose":        {"an unstructured status with the field", looseObserved(map[string]any{"observedGeneration": int64(-1)}), int64(3)},
+		"LooseWithout": {"an unstructured status without the field", looseObserved(map[string]any{}), nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.test(t); got != tc.want {
+				t.Errorf("%s: it is %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// Thing is a kind with a status of type S.
+type Thing[S any] struct {
+	App
+	Status S `json:"status"`
+}
+
+type (
+	pointerStatus struct {
+		Observed *int64 `json:"observedGeneration,omitempty"`
+	}
+	textStatus struct {
+		Observed string `json:"observedGeneration"`
+	}
+	embeddedStatus struct {
+		Common `json:",inline"`
+	}
+	// Common is embedded in a status.
+	Common struct {
+		Observed int32 `json:"observedGeneration"`
+	}
+)
+
+func observes[S any](read func(*Thing[S]) any) func(*testing.T) any {
+	return func(*testing.T) any {
+		o := new(Thing[S])
+		ctrlx.Observe(o, 3)
+		return read(o)
+	}
+}
+
+func looseObserved(status map[string]any) func(*testing.T) any {
+	return func(*testing.T) any {
+		o := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+		ctrlx.Observe(o, 3)
+		return status["observedGeneration"]
+	}
+}
+
+func (d *desk) once() { d.pass() }
+
+// create creates an object.
+func (d *desk) create(obj client.Object) {
+	d.t.Helper()
+	if err := d.api.Create(d.t.(*testing.T).Context(), obj); err != nil {
+		d.t.Fatal(err)
+	}
+}
