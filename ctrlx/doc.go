@@ -25,7 +25,9 @@
 //     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
 //     deleted at once;
 //   - the condition [ConditionOperation] while an operation is under way, before the pass ends;
-//   - an event when the verdict changes, not for each attempt.
+//   - an event when the verdict changes, not for each attempt. It is a Warning for a failure, and for a block that only a
+//     change ends. An ordinary wait is Normal, and names the first awaited object as related ([WithEventReporter],
+//     [WithoutEvents]).
 //
 // The status of an object is never written to another object that was made under its name. A pass sees the writes of
 // the last pass: until the cache has them, the object is read live. If the definition does not allow a status, the

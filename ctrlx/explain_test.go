@@ -60,7 +60,7 @@ func TestEventNamesTheCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []string{"Warning Busy " + e.Link + ": " + d.message()}
+			want := []string{"Normal Busy " + e.Link + ": " + d.message()}
 			if diff := cmp.Diff(want, d.told()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
 				t.Errorf("%s: the check is %q; -want, +got:\n%s", tc.reason, e.Link, diff)
 			}

@@ -35,6 +35,7 @@ type options struct {
 	wakes      wakes
 	telemetry  telemetry
 	operations operationStore
+	events     eventOptions
 }
 
 // apply applies options. maker is the function that was given them, with the name of the kind.
@@ -48,12 +49,15 @@ func (o *options) apply(maker string, opts []Option) {
 	if o.telemetry.off && o.telemetry.set {
 		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
 	}
+	if o.events.off && o.events.reporter != "" {
+		panic(fmt.Sprintf("ctrlx: %s: WithEventReporter and WithoutEvents are both given: leave one of them out", maker))
+	}
 }
 
 // needsNew reports whether an option was given that only [New] can follow.
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
-		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{})
+		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{}) || o.events != (eventOptions{})
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

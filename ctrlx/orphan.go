@@ -253,6 +253,9 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 	orphanedCounter.WithLabelValues(r.name).Inc()
 	log.FromContext(ctx).Error(why, "a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud",
 		"reconciler", r.name, "object", client.ObjectKeyFromObject(obj).String(), "uid", obj.GetUID())
+	if r.recorder == nil {
+		return
+	}
 	var about runtime.Object = obj
 	if ns := obj.GetNamespace(); ns != "" {
 		about = &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: ns}}

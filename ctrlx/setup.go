@@ -35,7 +35,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if r.target != nil {
 		r.clients = identitiesOf(mgr)
 	}
-	r.recorder = mgr.GetEventRecorder("windlass")
+	r.recorder = r.opt.events.recorder(mgr, r.name)
 	e, err := engineOf(mgr)
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)

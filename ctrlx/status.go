@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -167,7 +166,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		return err
 	}
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tell(s.obj, now, severity, out.Link())
+		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over), out.Link())
 	}
 	return nil
 }
@@ -261,31 +260,3 @@ func around(circle []checks.Ref) string {
 
 // longestPath is how many objects of a circle are named, so that the message stays within what conditions may have.
 const longestPath = 20
-
-// tell makes an event of a changed verdict. Its note names the link that stopped the pass, which the reason need not do.
-func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity, link string) {
-	kind := corev1.EventTypeNormal
-	if severity == classify.Warning || severity == classify.Error {
-		kind = corev1.EventTypeWarning
-	}
-	note := ready.Message
-	switch {
-	case note == "":
-		note = "ready"
-	case link != "" && !strings.Contains(note, link):
-		note = link + ": " + note
-	}
-	reason := ready.Reason[:min(len(ready.Reason), maxReason)]
-	r.recorder.Eventf(obj, nil, kind, reason, "Reconcile", "%s", shortNote(note))
-}
-
-// shortNote cuts the note of an event to the length that the API server takes.
-func shortNote(note string) string {
-	if len(note) > maxNote {
-		return strings.ToValidUTF8(note[:maxNote-3], "") + "..."
-	}
-	return note
-}
-
-// How long the note and the reason of an event may be, which is less than those of a condition.
-const maxNote, maxReason = 1024, 128

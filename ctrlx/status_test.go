@@ -175,7 +175,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("the note of %s has %d bytes", e.Reason, len(e.Note))
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", long[:128]: "Warning of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", long[:128]: "Normal of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
 		t.Errorf("the events: -want, +got:\n%s", diff)
 	}
 	if got := len(o.asked()); got != 5 || len(list.Items) != 3 {

@@ -319,6 +319,36 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestObservedGenerationOfGuards", why: "kstatus reports an object with guards as InProgress for ever",
 	},
 	{
+		name: "ordinary-wait-is-a-warning", in: "ctrlx",
+		old:  `wait && !timeout {`,
+		new:  `wait && timeout {`,
+		test: "ctrlx.TestEventTypes/Owner", why: "each wait for an owner is an alert",
+	},
+	{
+		name: "timeout-is-an-ordinary-wait", in: "ctrlx",
+		old:  `wait && !timeout {`,
+		new:  `wait {`,
+		test: "ctrlx.TestEventOfTimeout", why: "the time-out of a paused object is not an alert",
+	},
+	{
+		name: "related-object-lost", in: "ctrlx",
+		old:  `r.recorder.Eventf(obj, related, kind,`,
+		new:  `r.recorder.Eventf(obj, nil, kind,`,
+		test: "ctrlx.TestEventTypes/Owner", why: "an event does not name the awaited object",
+	},
+	{
+		name: "refused-reporter-used", in: "ctrlx",
+		old:  `		name = "windlass"`,
+		new:  `		_ = name`,
+		test: "ctrlx.TestEventReporter/Refused", why: "the API server refuses each event of a reconciler whose name has a space",
+	},
+	{
+		name: "events-not-switched-off", in: "ctrlx",
+		old:  `	case o.off:`,
+		new:  `	case false:`,
+		test: "ctrlx.TestWithoutEvents", why: "an operator without rights for events logs an error for each event",
+	},
+	{
 		name: "copied-operation-polled", in: "ctrlx",
 		old:  `op.UID != obj.GetUID() || op.Kind != kind.String()`,
 		new:  `op.Kind != kind.String()`,

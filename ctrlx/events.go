@@ -1,0 +1,134 @@
+package ctrlx
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// eventOptions holds the options of events.
+type eventOptions struct {
+	off      bool
+	reporter string // empty: the name of the reconciler
+}
+
+// WithoutEvents makes the reconciler write no events. It then needs no rights
+// for events. Together with [WithEventReporter] it makes [New] panic.
+func WithoutEvents() Option { return func(o *options) { o.events.off = true } }
+
+// WithEventReporter sets the reporting controller of events. The default is the
+// name of the reconciler, or "windlass" if Kubernetes refuses that name there.
+// A name that is not a qualified name of at most 64 bytes, such as
+// "databases.example.com", panics.
+func WithEventReporter(name string) Option {
+	if why := refusedReporter(name); why != "" {
+		panic(fmt.Sprintf("ctrlx: WithEventReporter(%q): %s", name, why))
+	}
+	return func(o *options) { o.events.reporter = name }
+}
+
+// maxReporter is the maximum length of the reporting controller. The reporting
+// instance adds the name of the host, and may have 128 bytes.
+const maxReporter = 64
+
+// refusedReporter returns why the API server refuses events of a reporter; empty
+// if it accepts them.
+func refusedReporter(name string) string {
+	if len(name) > maxReporter {
+		return fmt.Sprintf("the name has more than %d bytes", maxReporter)
+	}
+	return strings.Join(validation.IsQualifiedName(name), "; ")
+}
+
+// recorder returns the recorder of the reconciler name; nil: it writes no events.
+func (o *eventOptions) recorder(mgr manager.Manager, name string) events.EventRecorder {
+	switch {
+	case o.off:
+		return nil
+	case o.reporter != "":
+		name = o.reporter
+	case refusedReporter(name) != "":
+		name = "windlass"
+	}
+	return mgr.GetEventRecorder(name)
+}
+
+// eventSeverity returns the severity of the event about an outcome. A block that
+// ends without a change of the object is an ordinary wait, and so is one that a
+// user asked for. A time-out is no ordinary wait.
+func eventSeverity(out flow.Outcome, severity classify.Severity, timeout bool) classify.Severity {
+	if wait := out.State() == flow.StateBlocked && (severity == classify.Warning || onHold(out)); wait && !timeout {
+		return classify.Info
+	}
+	return severity
+}
+
+// related returns the first awaited object of an outcome for an event. It
+// returns nil if there is none, or if the kind of that object is not known.
+func (r *Reconciler[T]) related(obj T, out flow.Outcome) runtime.Object {
+	refs := out.WaitingFor()
+	if len(refs) == 0 || refs[0].Kind == "" || refs[0].Name == "" {
+		return nil
+	}
+	ref := refs[0]
+	k := r.engine.kind(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	if k == nil || k.gvk.Version == "" {
+		return nil
+	}
+	o := &corev1.ObjectReference{APIVersion: k.gvk.GroupVersion().String(), Kind: ref.Kind, Name: ref.Name}
+	if k.namespaced {
+		o.Namespace = ref.Namespace
+		if o.Namespace == "" {
+			o.Namespace = obj.GetNamespace()
+		}
+	}
+	return o
+}
+
+// tell writes the event of a verdict. The note names the link that stopped the
+// pass.
+func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity, link string) {
+	r.tellRelated(obj, nil, ready, severity, link)
+}
+
+// tellRelated is tell with the object that obj waits for; nil: none is known.
+func (r *Reconciler[T]) tellRelated(obj T, related runtime.Object, ready *metav1.Condition, severity classify.Severity, link string) {
+	if r.recorder == nil {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if severity == classify.Warning || severity == classify.Error {
+		kind = corev1.EventTypeWarning
+	}
+	note := ready.Message
+	switch {
+	case note == "":
+		note = "ready"
+	case link != "" && !strings.Contains(note, link):
+		note = link + ": " + note
+	}
+	reason := ready.Reason[:min(len(ready.Reason), maxReason)]
+	r.recorder.Eventf(obj, related, kind, reason, "Reconcile", "%s", shortNote(note))
+}
+
+// shortNote cuts the note of an event to the length that the API server takes.
+func shortNote(note string) string {
+	if len(note) > maxNote {
+		return strings.ToValidUTF8(note[:maxNote-3], "") + "..."
+	}
+	return note
+}
+
+// The maximum lengths of the note and the reason of an event. They are shorter
+// than those of a condition.
+const maxNote, maxReason = 1024, 128

@@ -1,0 +1,178 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// eventManager records the events of a reconciler with their related objects.
+type eventManager struct {
+	*idleManager
+	reporters, all []string
+}
+
+func (m *eventManager) GetEventRecorder(name string) recorder.EventRecorder {
+	m.reporters = append(m.reporters, name)
+	return &eventRecorder{m: m}
+}
+
+type eventRecorder struct {
+	recorder.EventRecorder
+	m *eventManager
+}
+
+func (r *eventRecorder) Eventf(_, related runtime.Object, kind, reason, _, _ string, _ ...any) {
+	line := kind + " " + reason
+	if ref, ok := related.(*corev1.ObjectReference); ok {
+		line += fmt.Sprintf(" %s %s %s/%s", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	}
+	r.m.all = append(r.m.all, line)
+}
+
+var _ manager.Manager = &eventManager{}
+
+// Events of ordinary waits are Normal and name the awaited object. Events of
+// failures are Warnings.
+func TestEventTypes(t *testing.T) {
+	block := func(opts ...checks.BlockOption) flow.Extensions[*App] {
+		return flow.Extensions[*App]{PreCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+			return checks.Block("Busy", "busy", opts...), nil
+		}))}
+	}
+	other := checks.WithWaitingFor(checks.Ref{Group: "other.example.com", Kind: "Other", Name: "o"})
+	api := testv1.GroupVersion.String()
+	owner := flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		ext    flow.Extensions[*App]
+		err    error
+		want   string
+	}{
+		"Owner":       {"it waits for the owner", AppSpec{Cluster: "c"}, owner, nil, "Normal OwnerNotFound " + api + " Cluster default/c"},
+		"Wait":        {"it waits, and the check names no object", AppSpec{}, block(), nil, "Normal Busy"},
+		"UnknownKind": {"the awaited kind is not installed", AppSpec{}, block(other), nil, "Normal Busy"},
+		"OnChange":    {"only a change helps", AppSpec{}, block(checks.WithRetry(classify.OnChange)), nil, "Warning Busy"},
+		"Final":       {"no pass follows", AppSpec{}, block(checks.WithRetry(classify.Never)), nil, "Warning Busy"},
+		"Suspended":   {"a user asked for it", AppSpec{Suspended: true}, flow.Extensions[*App]{}, nil, "Normal Suspended"},
+		"Failed":      {"a transient error is a failure, too", AppSpec{}, flow.Extensions[*App]{}, errBroken, "Warning Unknown"},
+		"Terminal":    {"a terminal error is a failure", AppSpec{}, flow.Extensions[*App]{}, reconcile.TerminalError(errBroken), "Warning Terminal"},
+		"Ready":       {"it is a success", AppSpec{}, flow.Extensions[*App]{}, nil, "Normal Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec))
+			m := &eventManager{idleManager: d.manager}
+			if tc.err != nil {
+				fails(tc.err)(d)
+			}
+			d.app = d.reconciler(tc.ext)
+			if err := d.app.SetupWithManager(m); err != nil {
+				t.Fatal(err)
+			}
+			d.pass()
+			if diff := cmp.Diff([]string{tc.want}, m.all); diff != "" {
+				t.Errorf("%s: the events: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// A time-out is no ordinary wait, even if a user paused the object.
+func TestEventOfTimeout(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d.use(d.reconciler(flow.Extensions[*App]{PostCheck: chain.New(checks.Paused(func(*App) bool { return true }))}))
+	d.pass()
+	d.told()
+	d.now = d.now.Add(10 * time.Minute)
+	d.pass()
+	if got := d.told(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing" {
+		t.Errorf("the events are %q, the conditions %q", got, d.says())
+	}
+}
+
+// The reporter of events is the reconciler, unless an option sets it.
+func TestEventReporter(t *testing.T) {
+	databases := func(name string, opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New(name, flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{}, opts...)
+	}
+	cases := map[string]struct {
+		reason string
+		r      *ctrlx.Reconciler[*testv1.Database]
+		want   []string
+	}{
+		"Name":    {"the default", databases("Database"), []string{"Database"}},
+		"Option":  {"the option sets it", databases("Database", ctrlx.WithEventReporter("databases.example.com")), []string{"databases.example.com"}},
+		"Refused": {"the API server refuses events of this name", databases("Database of ours"), []string{"windlass"}},
+		"Without": {"there are no events", databases("Database", ctrlx.WithoutEvents()), nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := &eventManager{idleManager: newDesk(t).manager}
+			if err := tc.r.SetupWithManager(m); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, m.reporters); diff != "" {
+				t.Errorf("%s: the reporters: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// Without events, the conditions are written as usual, and a release is silent.
+func TestWithoutEvents(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	release := checks.Check("release", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return checks.Release("retained"), nil })
+	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: chain.New(release)}, ctrlx.WithoutEvents()))
+	if d.pass(); d.says() != "True Succeeded" {
+		t.Errorf("the conditions are %q", d.says())
+	}
+	d.delete(d.read())
+	d.pass()
+	if got := d.told(); len(got) > 0 {
+		t.Errorf("the events are %q", got)
+	}
+}
+
+func TestEventOptionsPanic(t *testing.T) {
+	cases := map[string]struct {
+		reason, want string
+		do           func()
+	}{
+		"Space": {"the API server refuses it", `ctrlx: WithEventReporter("my operator"): `, func() { ctrlx.WithEventReporter("my operator") }},
+		"Empty": {"the API server refuses it", `ctrlx: WithEventReporter(""): `, func() { ctrlx.WithEventReporter("") }},
+		"Long":  {"the host name has to fit", "the name has more than 64 bytes", func() { ctrlx.WithEventReporter("a.example.com/" + strings.Repeat("x", 60)) }},
+		"Both": {"one of them would be ignored", "WithEventReporter and WithoutEvents are both given", func() {
+			ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{}, ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a"))
+		}},
+		"Guards": {"guards write no events", "leave out the other options", func() {
+			ctrlx.NewGuards("App", newDesk(t).api, checks.Chain[*App]{}, ctrlx.WithoutEvents())
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if v := fmt.Sprint(recover()); !strings.Contains(v, tc.want) {
+					t.Errorf("%s: it panics with %q, want %q", tc.reason, v, tc.want)
+				}
+			}()
+			tc.do()
+		})
+	}
+}
