@@ -108,9 +108,18 @@ func (c *catalog) due(group string) bool {
 	return c.err != nil || c.failed[group] != nil || time.Since(c.began) > granted || c.stale(group)
 }
 
-// stale reports whether a definition of group may have changed since the last
-// list. It is called with the lock held.
-func (c *catalog) stale(group string) bool { return !c.began.After(c.defined[group]) }
+// stale reports whether a list may find a kind of group because of an event
+// of a definition: after the event, and once more after the time in which
+// discovery lags. It is called with the lock held.
+func (c *catalog) stale(group string) bool {
+	return !c.began.After(c.defined[group]) || !c.settling(group) && c.provisional(group)
+}
+
+// provisional reports whether discovery may have lagged behind a definition of
+// group during the last list. It is called with the lock held.
+func (c *catalog) provisional(group string) bool {
+	return !c.began.After(c.defined[group].Add(settleTime))
+}
 
 // refresh begins a list, unless one is under way, and returns the channel that
 // is closed at its end. It is called with the lock held.
@@ -192,7 +201,7 @@ func (c *catalog) unsettled(gk schema.GroupKind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, found := c.kinds[gk]
-	return !found && (c.settling(gk.Group) || c.stale(gk.Group))
+	return !found && c.provisional(gk.Group)
 }
 
 // refreshNow reads discovery, and returns when the answer is taken over.
@@ -212,7 +221,7 @@ func (c *catalog) wakes(gk schema.GroupKind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, found := c.kinds[gk]
-	return !found && c.watched && c.err == nil && c.failed[gk.Group] == nil && (c.settling(gk.Group) || !c.stale(gk.Group))
+	return !found && c.watched && c.err == nil && c.failed[gk.Group] == nil && (c.settling(gk.Group) || !c.provisional(gk.Group))
 }
 
 // discover returns a function that reads discovery: two requests, for /api and

@@ -396,4 +396,10 @@ var ctrlxFaults = []fault{
 		new:  `_ = added`,
 		test: "ctrlx.TestInstalledLater/Namespaced", why: "an object that waits for a missing kind is not woken once the kind is installed",
 	},
+	{
+		name: "list-during-lag-believed", in: "ctrlx",
+		old:  `!c.began.After(c.defined[group].Add(settleTime))`,
+		new:  `!c.began.After(c.defined[group])`,
+		test: "ctrlx.TestSettle/Latest", why: "discovery lists a kind some seconds after its definition, and its waiters are never woken",
+	},
 }

@@ -1,0 +1,177 @@
+package ctrlx
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+var thing, other = schema.GroupKind{Group: "a.example", Kind: "Thing"}, schema.GroupKind{Group: "b.example", Kind: "Other"}
+
+// server is an API server whose discovery lists some kinds.
+type server struct {
+	kinds  []schema.GroupKind
+	failed map[string]error
+	err    error
+	hangs  time.Duration
+	mu     sync.Mutex
+	lists  int
+}
+
+func (s *server) list(ctx context.Context) (listing, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists++
+	if s.hangs > 0 {
+		s.mu.Unlock()
+		sleep(ctx, s.hangs)
+		s.mu.Lock()
+		return listing{}, ctx.Err()
+	}
+	kinds := map[schema.GroupKind]servedKind{}
+	for _, gk := range s.kinds {
+		kinds[gk] = servedKind{versions: []string{"v1"}}
+	}
+	return listing{kinds, s.failed}, s.err
+}
+
+func (s *server) catalog(ctx context.Context) *catalog {
+	return &catalog{list: s.list, stopped: ctx, defined: map[string]time.Time{}, listed: func(map[schema.GroupKind]bool) {}}
+}
+
+var errDown = errors.New("it is down")
+
+// All lookups of missing kinds share a list, and a list has a successor only if that may find the kind.
+func TestCatalog(t *testing.T) {
+	down := map[string]error{thing.Group: errDown}
+	cases := map[string]struct {
+		reason string
+		do     func(c *catalog, s *server)
+		found  bool
+		err    error
+		lists  int // the first one included
+		wakes  bool
+	}{
+		"AtOnce":        {"the last list is new", func(*catalog, *server) {}, false, nil, 1, false},
+		"Later":         {"no event reports that the kind is installed", func(*catalog, *server) { time.Sleep(missingIfNot + 1) }, false, nil, 2, false},
+		"Watched":       {"an event would have come", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfNot + 1) }, false, nil, 1, true},
+		"MuchLater":     {"another server may have the kind, without a definition", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfWatched + 1) }, false, nil, 2, true},
+		"Defined":       {"the definition may be that of the kind", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(thing.Group) }, false, nil, 2, true},
+		"DefinedAtOnce": {"lists have a gap, and the engine reads discovery after it", func(c *catalog, _ *server) { c.watch(); c.define(thing.Group) }, false, nil, 1, true},
+		"DefinedOther":  {"the definition is of another group", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(other.Group) }, false, nil, 1, true},
+		"Installed":     {"discovery lists it", func(_ *catalog, s *server) { s.kinds = append(s.kinds, thing); time.Sleep(missingIfNot + 1) }, true, nil, 2, false},
+		"Fails":         {"a list that failed says nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"GroupFails":    {"the list says nothing of the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"OtherGroup": {"the list lacks another group", func(_ *catalog, s *server) {
+			s.failed = map[string]error{other.Group: errDown}
+			time.Sleep(missingIfNot + 1)
+		}, false, nil, 2, false},
+		"GroupFailsHeld": {"a kind that was listed is not missing because its server is down", func(c *catalog, s *server) {
+			s.kinds = append(s.kinds, thing)
+			c.refreshNow(c.stopped)
+			s.kinds, s.failed = nil, down
+			c.refreshNow(c.stopped)
+		}, true, nil, 3, false},
+		"Hangs": {"a pass does not wait for long", func(_ *catalog, s *server) { s.hangs = time.Hour; time.Sleep(missingIfNot + 1) }, false, errNotDiscovered, 2, false},
+		"Dropped": {"the API server does not know what discovery listed", func(c *catalog, s *server) {
+			s.kinds = append(s.kinds, thing)
+			c.refreshNow(c.stopped)
+			s.kinds = nil
+			c.drop(thing)
+			time.Sleep(refusedFor)
+		}, false, nil, 3, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &server{kinds: []schema.GroupKind{other}}
+				c := s.catalog(t.Context())
+				for range 300 {
+					if _, found, err := c.find(t.Context(), thing); found || err != nil {
+						t.Fatalf("it is missing: %v, %v", found, err)
+					}
+				}
+				tc.do(c, s)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				_, found, err := c.find(ctx, thing)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if found != tc.found || !errors.Is(err, tc.err) || s.lists != tc.lists {
+					t.Errorf("%s: it is found: %v, %v, after %d lists", tc.reason, found, err, s.lists)
+				}
+				if got := c.wakes(thing); got != tc.wakes {
+					t.Errorf("%s: its waiters are woken: %v", tc.reason, got)
+				}
+			})
+		})
+	}
+}
+
+// A waiter of a missing kind is woken, whenever discovery lists the kind after its definition.
+func TestSettle(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		group  string        // of the definition
+		lag    time.Duration // from the event to discovery
+		woken  bool
+		lists  int // the first one included
+	}{
+		"AtOnce": {"discovery has it", thing.Group, 0, true, 2},
+		"Late":   {"discovery lags", thing.Group, 5 * time.Second, true, 3},
+		"Latest": {"discovery lags for as long as the lists go", thing.Group, 9 * time.Second, true, 4},
+		"Other":  {"a definition of another group costs nothing", other.Group, 0, false, 1},
+		"Never":  {"the lists end", thing.Group, time.Hour, false, 4},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				var woken []index.ID
+				s := &server{}
+				e := &engine{catalog: s.catalog(ctx), index: index.New(func(id index.ID) { woken = append(woken, id) }), stopped: ctx}
+				e.catalog.listed = e.installed
+				e.catalog.watch()
+				waiter, ref := index.ID{Kind: "Waiter", Name: "w"}, index.ID{Group: thing.Group, Kind: thing.Kind, Name: "t"}
+				pass := e.index.Begin(waiter)
+				seen := pass.Register(ref)
+				if _, found, err := e.catalog.find(ctx, thing); found || err != nil {
+					t.Fatalf("it is missing: %v, %v", found, err)
+				}
+				seen.Saw(digest.NotFound)
+				pass.Wait(ref)
+				crd := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "things." + tc.group}}
+				e.defined(crd)
+				e.defined(crd)
+				time.Sleep(tc.lag)
+				s.mu.Lock()
+				if tc.lag < time.Hour {
+					s.kinds = []schema.GroupKind{thing}
+				}
+				s.mu.Unlock()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				var want []index.ID
+				if tc.woken {
+					want = []index.ID{waiter}
+				}
+				if diff := cmp.Diff(want, woken); diff != "" || s.lists != tc.lists || e.settling {
+					t.Errorf("%s: after %d lists, still running: %v: woken: -want, +got:\n%s", tc.reason, s.lists, e.settling, diff)
+				}
+			})
+		})
+	}
+}
