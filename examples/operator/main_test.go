@@ -31,7 +31,7 @@ var wantStory = []string{
 	"Cluster demo      a person creates it",
 	"Cluster demo      not ready: InProgress: the operation is under way in the cloud [Creating]",
 	"Database orders   not ready: OwnerNotReady: owner Cluster NAMESPACE/demo is not ready: InProgress",
-	`operator          stops; in the annotation of the cluster: {"generation":1,"token":"/resourceGroups/NAMESPACE/clusters/demo/operations/1"}`,
+	"operator          stops; the status of the cluster stores the operation /resourceGroups/NAMESPACE/clusters/demo/operations/1",
 	"operator          starts",
 	"Cluster demo      not ready: NotSettled: the cluster is Creating; it must be Running [Creating]",
 	"Cluster demo      ready [Running]",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -123,7 +124,11 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 	}
 	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionOperation)
 	if s.figures.TokenStored = stored != nil; stored != nil {
-		s.line.Say("operator", "stops; in the status of the cluster: %s", stored.Message)
+		var operation struct{ Token string }
+		if err := json.Unmarshal([]byte(stored.Message), &operation); err != nil {
+			return err
+		}
+		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", operation.Token)
 	}
 	if err := pause(ctx, clusterTakes/6); err != nil {
 		return err
