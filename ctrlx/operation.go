@@ -177,6 +177,9 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 		case errors.Is(err, errCopied):
 			why := fmt.Sprintf("the status was copied from the object with the UID %q: its operation is ignored", op.UID)
 			r.conditions.set(req.Resource, withOperation(r.conditions.get(req.Resource), nil))
+			if p := passOf(ctx); p != nil {
+				p.operation = nil
+			}
 			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", op.UID, "kind", op.Kind)
 			r.tell(req.Resource, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
 			return checks.Proceed(), nil
@@ -250,7 +253,7 @@ func (r *Reconciler[T]) operationWritten(ctx context.Context, obj, at T) {
 	if p := passOf(ctx); p != nil {
 		read := p.read.DeepCopyObject().(T)
 		r.conditions.set(read, withOperation(r.conditions.get(read), c))
-		p.read = read
+		p.read, p.operation = read, c
 	}
 	r.metadataWritten(ctx, obj, at)
 }

@@ -199,6 +199,34 @@ func TestOperationStoredDespiteConflict(t *testing.T) {
 	c.check(t)
 }
 
+// An Apply that replaces the whole status in memory does not remove the stored
+// operation. The next process polls it.
+func TestOperationOutlivesTheStatus(t *testing.T) {
+	o, c := newOperator(t), newCloud()
+	apply := func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		p, err := c.apply(ctx, req)
+		c.mu.Lock()
+		req.Resource.Status = testv1.DatabaseStatus{Size: len(c.polled[req.Resource.UID])} // each poll changes it
+		c.mu.Unlock()
+		return p, err
+	}
+	databases := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: apply}, flow.Extensions[*testv1.Database]{})
+	}
+	o.database("db", "")
+	o.start(databases())
+	o.when("db", func(d *testv1.Database) bool { return d.Status.Size >= 2 })
+	o.stop()
+	o.start(databases())
+	c.next(t, "poll")
+	c.finish()
+	d := o.until("db", "True Succeeded")
+	if operationOf(d) != "" {
+		t.Errorf("the operation is done and still stored: %+v", d.Status)
+	}
+	c.check(t)
+}
+
 // A record that cannot be written stays in memory, and a later pass writes it.
 func TestOperationStoredLater(t *testing.T) {
 	o, c := newOperator(t), newCloud()

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,6 +29,11 @@ type pass struct {
 	readiness readinesses
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
+
+	// operation is the stored operation of the object, which the status must
+	// have at the end of the pass; nil: none. An operation of the user may
+	// replace the whole status in memory.
+	operation *metav1.Condition
 
 	applied    bool // Apply was called
 	finalizing bool // the pass added the finalizer
@@ -59,6 +66,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 		sync: r.opt.sync, readiness: r.opt.readiness,
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
 	}
+	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
 	if r.config.timeout != nil {
 		p.seen = map[checks.Ref]any{}
 	}

@@ -147,7 +147,7 @@ type status[T client.Object] struct {
 
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
-	was := s.r.conditions.get(s.obj)
+	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := meta.FindStatusCondition(was, "Ready")
 	verdict, severity := timer.judge(out)
 	all := merged(was, verdict, s.obj.GetGeneration(), circle)

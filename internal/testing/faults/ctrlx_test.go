@@ -402,4 +402,10 @@ var ctrlxFaults = []fault{
 		new:  `!c.began.After(c.defined[group])`,
 		test: "ctrlx.TestSettle/Latest", why: "discovery lists a kind some seconds after its definition, and its waiters are never woken",
 	},
+	{
+		name: "operation-lost-with-the-status", in: "ctrlx",
+		old:  `was := withOperation(s.r.conditions.get(s.obj), s.p.operation)`,
+		new:  `was := s.r.conditions.get(s.obj)`,
+		test: "ctrlx.TestOperationOutlivesTheStatus", why: "an Apply that replaces the status removes the stored operation, and each pass starts another one",
+	},
 }
