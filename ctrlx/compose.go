@@ -33,7 +33,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ext = r.hooks.extended(ext, gets)
 	ext.Classify = ext.Classify.Append(classified)
 
-	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), noted(inPlace(ops.Apply)), inPlace(ops.Delete)
+	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), r.noted(inPlace(ops.Apply)), inPlace(ops.Delete)
 
 	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff),
 		flow.WithObserver(r.observer))

@@ -241,6 +241,9 @@ func (m *idleManager) GetLogger() logr.Logger                         { return l
 func (m *idleManager) GetConfig() *rest.Config                        { return m.config }
 func (m *idleManager) GetHTTPClient() *http.Client                    { return discoveryOnly }
 func (m *idleManager) Add(manager.Runnable) error                     { return nil }
+func (m *idleManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
+	return allServed, nil
+}
 func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
 	skip := true
 	return ctrlconfig.Controller{SkipNameValidation: &skip}

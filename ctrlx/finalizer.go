@@ -56,6 +56,9 @@ func (e *finalizerError) Unwrap() error { return e.err }
 // finalized makes sure that obj has the finalizer. The write is refused if the object was changed since it was read, for
 // example if a user deletes it.
 func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
+	if err := r.hasStatus(ctx); err != nil {
+		return err
+	}
 	if !r.finalizes || controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		return nil
 	}

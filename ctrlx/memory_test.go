@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -49,10 +50,16 @@ func (m *inMemory) GetHTTPClient() *http.Client                    { return disc
 func (m *inMemory) GetEventRecorder(string) recorder.EventRecorder { return noEvents{} }
 func (m *inMemory) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *inMemory) Add(manager.Runnable) error                     { return nil }
+func (m *inMemory) APIResources(context.Context) (*metav1.APIResourceList, error) {
+	return allServed, nil
+}
 func (m *inMemory) GetControllerOptions() (c ctrlconfig.Controller) {
 	c.SkipNameValidation = new(true)
 	return c
 }
+
+// allServed are the resources of the kinds of the tests.
+var allServed = &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "apps/status", Kind: "App"}, {Name: "clusters/status", Kind: "Cluster"}, {Name: "databases/status", Kind: "Database"}}}
 
 type noEvents struct{ recorder.EventRecorder }
 

@@ -126,12 +126,16 @@ func (p *pass) called() {
 	}
 }
 
-// noted makes an Apply that notes in the pass that it was called.
-func noted[T client.Object](apply func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
+// noted makes an Apply that notes in the pass that it was called. Before that,
+// the kind must have a status.
+func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 	if apply == nil {
 		return nil
 	}
 	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+		if err := r.hasStatus(ctx); err != nil {
+			return flow.Progress{}, err
+		}
 		passOf(ctx).called()
 		return apply(ctx, req)
 	}

@@ -244,6 +244,14 @@ func TestVanishedMadeAnew(t *testing.T) {
 			})
 			ops := o.operations()
 			ops.Delete = o.deletions(answer(flow.Done(), nil))
+			apply := ops.Apply
+			ops.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				p, err := apply(ctx, req)
+				if req.Resource.UID == first.UID {
+					p = flow.InProgress("the operation", time.Hour)
+				}
+				return p, err
+			}
 			o.start(ctrlx.New("VanishedAnew"+name, ops, flow.Extensions[*testv1.Database]{}))
 			want := []string{"put db 1", "put db 1"}
 			if tc.again {
@@ -313,5 +321,29 @@ func TestVanishedInLink(t *testing.T) {
 				t.Errorf("%s: asked of the cloud: %q", tc.reason, got)
 			}
 		})
+	}
+}
+
+// A person who removes the finalizer of an object between two passes lets it go.
+func TestFinalizerRemoved(t *testing.T) {
+	o := newOperator(t)
+	o.database("db", "")
+	o.start(ctrlx.New("FinalizerRemoved", o.operations(), flow.Extensions[*testv1.Database]{}))
+	d := o.until("db", "True Succeeded")
+	o.traffic.quiet(t, 200*time.Millisecond) // the pass has ended
+	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	o.traffic.answers(func(what string, req *http.Request) *http.Response {
+		if what == "PATCH databases" { // the finalizer is not put back
+			return refusal(req, 500, "InternalError")
+		}
+		return nil
+	})
+	if err := errors.Join(api.Patch(t.Context(), d, none), api.Delete(t.Context(), d)); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "gone")
+	o.traffic.quiet(t, 200*time.Millisecond)
+	if diff := cmp.Diff([]string{"put db 1"}, o.asked()); diff != "" {
+		t.Errorf("asked of the cloud (-want +got):\n%s", diff)
 	}
 }

@@ -52,6 +52,7 @@ type Reconciler[T client.Object] struct {
 	own      behind // what was written here and the cache may not have yet
 	selves   selves
 	orphans  orphans[T]
+	served   statusServed
 	clients  *identities
 }
 
@@ -226,7 +227,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		end = s.base()
 	} else {
 		c := r.clockOf(p, read, out)
-		if err := s.write(ctx, out, circle, c); err != nil {
+		if err := s.write(p, out, circle, c); err != nil {
 			return reconcile.Result{}, err
 		}
 		delay = c.in(delay)

@@ -43,6 +43,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := e.add(r.self, r.name, r.opt.poll, r.opt.watchable()); err != nil {
 		return err
 	}
+	if r.served.read, err = r.resourcesOf(mgr); err != nil {
+		return fmt.Errorf("ctrlx: %s: the discovery client: %w", r.name, err)
+	}
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}

@@ -70,7 +70,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
 	}
-	if diff := cmp.Diff(map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"GET discovery": 1, "PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t)); diff != "" {
 		t.Errorf("what is asked of the API server to go on: -want, +got:\n%s", diff)
 	}
 	if got := o.asked(); len(got) != n {

@@ -92,6 +92,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestVanished/LongDeletion", why: "the token of the deletion is lost, and each pass starts another deletion",
 	},
 	{
+		name: "vanished-although-written", in: "ctrlx",
+		old:  `s.write(p, out, circle, c)`,
+		new:  `s.write(ctx, out, circle, c)`,
+		test: "ctrlx.TestFinalizerRemoved", why: "a person removes a finalizer to keep the resource, and Delete is called",
+	},
+	{
 		name: "vanished-object-retried-for-ever", in: "ctrlx",
 		old:  `	inTime := left > 0 &&`,
 		new:  `	inTime := true ||`,
@@ -126,6 +132,18 @@ var ctrlxFaults = []fault{
 		old:  `if err == nil || progress.Token() != "" {`,
 		new:  `if true {`,
 		test: "ctrlx.TestVanishedInLink/Refuses", why: "a link refuses the resource of another person, and Delete is called for it",
+	},
+	{
+		name: "applied-without-a-status", in: "ctrlx",
+		old:  `	case !slices.ContainsFunc(list.APIResources,`,
+		new:  `	case list == nil && !slices.ContainsFunc(list.APIResources,`,
+		test: "ctrlx.TestStatusServed/Missing", why: "a kind has no status subresource, and each pass calls Apply again",
+	},
+	{
+		name: "applied-with-an-unknown-status", in: "ctrlx",
+		old:  `	s.yes.Store(err == nil)`,
+		new:  `	s.yes.Store(true)`,
+		test: "ctrlx.TestStatusServed/Unknown", why: "discovery fails once, and each later pass calls Apply of a kind without a status",
 	},
 	{
 		name: "guards-work-on-what-is-gone", in: "ctrlx",

@@ -1,0 +1,87 @@
+package ctrlx
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// resources reads the resources of a group and version from the API server.
+type resources func(ctx context.Context) (*metav1.APIResourceList, error)
+
+// discoverer is a manager that reads the resources itself. Tests implement it,
+// because their managers have no API server.
+type discoverer interface {
+	APIResources(ctx context.Context) (*metav1.APIResourceList, error)
+}
+
+// resourcesOf returns the function that reads the resources of the kind of r.
+func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
+	if d, ok := mgr.(discoverer); ok {
+		return d.APIResources, nil
+	}
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	path := "/apis/" + r.gvk.GroupVersion().String()
+	if r.gvk.Group == "" {
+		path = "/api/" + r.gvk.Version
+	}
+	return func(ctx context.Context) (*metav1.APIResourceList, error) {
+		list := &metav1.APIResourceList{}
+		return list, d.RESTClient().Get().AbsPath(path).Do(ctx).Into(list)
+	}, nil
+}
+
+// statusServed remembers whether a kind has the subresource status: a positive
+// answer for ever, an error for refusedFor.
+type statusServed struct {
+	read  resources
+	yes   atomic.Bool
+	mu    sync.Mutex
+	err   error
+	until time.Time
+}
+
+// hasStatus returns an error unless the kind of r has the subresource status.
+// Without it, a pass could store neither conditions nor an operation, and each
+// pass would call Apply again.
+func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
+	s := &r.served
+	if s.yes.Load() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.yes.Load() || r.opt.now().Before(s.until) {
+		return s.err
+	}
+	err := r.discoverStatus(ctx)
+	s.yes.Store(err == nil)
+	if s.err = err; err != nil {
+		s.err, s.until = &finalizerError{err}, r.opt.now().Add(refusedFor)
+	}
+	return s.err
+}
+
+func (r *Reconciler[T]) discoverStatus(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
+	defer cancel()
+	list, err := r.served.read(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ctrlx: %s: whether the kind has a status subresource: %w", r.name, err)
+	case !slices.ContainsFunc(list.APIResources, func(a metav1.APIResource) bool { return a.Kind == r.gvk.Kind && strings.HasSuffix(a.Name, "/status") }):
+		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status)", r.name)
+	}
+	return nil
+}

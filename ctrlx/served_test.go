@@ -1,0 +1,61 @@
+package ctrlx_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Apply is called only for a kind that has the subresource status.
+func TestStatusServed(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		answer func(*http.Request) *http.Response
+	}{
+		"Missing": {reason: "the definition has no status", answer: func(req *http.Request) *http.Response {
+			body, _ := json.Marshal(metav1.APIResourceList{
+				TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+				GroupVersion: testv1.GroupVersion.String(),
+				APIResources: []metav1.APIResource{{Name: "databases", Kind: "Database"}, {Name: "databases/scale", Kind: "Scale"}, {Name: "clusters/status", Kind: "Cluster"}},
+			})
+			return &http.Response{StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
+		}},
+		"Unknown": {reason: "discovery fails", answer: func(req *http.Request) *http.Response { return refusal(req, 500, "InternalError") }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := newOperator(t)
+			var asked atomic.Int32
+			var mended atomic.Bool
+			o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))
+			o.traffic.answers(func(_ string, req *http.Request) *http.Response {
+				if !strings.HasSuffix(req.URL.Path, "/apis/"+testv1.GroupVersion.String()) || mended.Load() {
+					return nil
+				}
+				asked.Add(1)
+				return tc.answer(req)
+			})
+			o.database("db", "")
+			o.database("other", "")
+			eventually(t, "a second time after the first answer", func() bool { return asked.Load() >= 2 })
+			if calls := o.asked(); len(calls) > 0 {
+				t.Errorf("%s: asked of the cloud: %q", tc.reason, calls)
+			}
+			mended.Store(true)
+			if n := asked.Load(); n > 3 {
+				t.Errorf("%s: %d requests in about 5 seconds", tc.reason, n)
+			}
+			o.until("db", "True Succeeded")
+		})
+	}
+}
