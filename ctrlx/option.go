@@ -57,7 +57,8 @@ func (o *options) apply(maker string, opts []Option) {
 // needsNew reports whether an option was given that only [New] can follow.
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
-		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{}) || o.events != (eventOptions{})
+		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{}) || o.events != (eventOptions{}) ||
+		len(o.operations.keys) > 0 || o.operations.annotation
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its
