@@ -214,7 +214,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		return nil
 	}
 	base := r.baseOf(p, obj)
-	at := base
+	at, written := base, false
 	for {
 		at = base.DeepCopyObject().(T)
 		r.conditions.set(at, withOperation(r.conditions.get(base), c))
@@ -223,31 +223,35 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		}
 		err := r.writer().patch(ctx, base, at)
 		if err == nil {
+			written = true
 			break
 		}
-		if r.writer().isGone(ctx, obj, err) {
-			if p != nil {
-				p.vanished = true
-			}
-			return nil
-		}
 		if !apierrors.IsConflict(err) {
+			if r.writer().isGone(ctx, obj, err) {
+				return p.vanish()
+			}
 			return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
 		}
 		base = r.newObject()
-		if err := r.engine.live.Get(ctx, client.ObjectKeyFromObject(obj), base); err != nil {
+		switch err := r.engine.live.Get(ctx, client.ObjectKeyFromObject(obj), base); {
+		case kubernetes.NotFound(err), err == nil && base.GetUID() != obj.GetUID():
+			return p.vanish()
+		case err != nil:
 			return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
 		}
 		base.GetObjectKind().SetGroupVersionKind(r.gvk)
 	}
-	r.operationWritten(ctx, obj, at)
+	r.operationStored(ctx, obj, at)
+	if written { // else the write at the end of the pass must meet the conflict, too
+		r.metadataWritten(ctx, obj, at)
+	}
 	return r.removeAnnotation(ctx, obj)
 }
 
-// operationWritten takes over the stored operation of at into obj and into the
+// operationStored takes over the stored operation of at into obj and into the
 // object that the pass read, so that the status write at the end of the pass
 // does not undo it.
-func (r *Reconciler[T]) operationWritten(ctx context.Context, obj, at T) {
+func (r *Reconciler[T]) operationStored(ctx context.Context, obj, at T) {
 	c := meta.FindStatusCondition(r.conditions.get(at), ConditionOperation)
 	r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
 	if p := passOf(ctx); p != nil {
@@ -255,7 +259,6 @@ func (r *Reconciler[T]) operationWritten(ctx context.Context, obj, at T) {
 		r.conditions.set(read, withOperation(r.conditions.get(read), c))
 		p.read, p.operation = read, c
 	}
-	r.metadataWritten(ctx, obj, at)
 }
 
 // removeAnnotation removes the operation that an earlier version stored.
@@ -271,14 +274,11 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 		return err
 	}
 	err = r.patchMetadata(ctx, obj, obj.DeepCopyObject().(T), client.RawPatch(types.MergePatchType, patch))
-	switch p := passOf(ctx); {
+	switch {
 	case err == nil:
 		return nil
 	case r.writer().isGone(ctx, obj, err):
-		if p != nil {
-			p.vanished = true
-		}
-		return nil
+		return passOf(ctx).vanish()
 	}
 	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
 }

@@ -27,6 +27,7 @@ import (
 // vanish deletes an object as the API server does if a finalizer is added while the deletion is under way.
 func vanish(t *testing.T, d *testv1.Database) {
 	t.Helper()
+	d = d.DeepCopyObject().(*testv1.Database) // the answers are read into it, while the test reads d
 	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	ctx := context.Background()
 	if err := errors.Join(api.Patch(ctx, d, none), api.Delete(ctx, d)); err != nil {

@@ -73,6 +73,15 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 	return p
 }
 
+// vanish notes that the object is gone, or was made anew under its name. Nothing
+// is written then, and that is no error of the write.
+func (p *pass) vanish() error {
+	if p != nil {
+		p.vanished = true
+	}
+	return nil
+}
+
 // Value implements context.Context.
 func (p *pass) Value(key any) any {
 	if key == (passKey{}) {
