@@ -283,10 +283,13 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
 }
 
-// withOperation returns a copy of all with the condition c of an operation, or
-// without one if c is nil.
+// withOperation returns the conditions all with the condition c of an operation,
+// or without one if c is nil. It does not change all.
 func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Condition {
 	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == ConditionOperation })
+	if c == nil && i < 0 {
+		return all // without an allocation, since almost no pass has an operation
+	}
 	all = slices.Clone(all)
 	switch {
 	case c != nil && i >= 0:
