@@ -1,5 +1,5 @@
-// Package falsify shows that a property can fail: rapid searches for a case that falsifies it, in a test that does not
-// fail with it.
+// Package falsify tests that a property can fail: rapid searches for a case
+// that falsifies the property, and the test does not fail.
 package falsify
 
 import (
@@ -11,9 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Found reports whether rapid finds a case that falsifies the property within a number of checks, always the same ones.
-// 0 checks means as many as rapid makes by default. Parallel tests must not call Found, as rapid's flags are those of the
-// process. With -short rapid tries too few cases, and the test is skipped.
+// Found reports whether rapid finds a case that falsifies the property within a
+// number of checks. 0 means the default of rapid. The checks are the same in
+// each run. Found sets flags of the process, so parallel tests must not call
+// it. With -short rapid tries too few cases, so Found skips the test.
 func Found(t *testing.T, checks int, property func(*rapid.T)) bool {
 	t.Helper()
 	if testing.Short() {
@@ -27,7 +28,7 @@ func Found(t *testing.T, checks int, property func(*rapid.T)) bool {
 	}
 	r := &recorder{}
 	done := make(chan struct{})
-	go func() { // FailNow ends it
+	go func() { // FailNow ends this goroutine
 		defer close(done)
 		rapid.Check(r, property)
 	}()
@@ -45,7 +46,7 @@ func set(t *testing.T, name, value string) {
 	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
-// recorder is a test that records its failure, and fails no other test.
+// recorder is a rapid.TB that records its failure and does not fail the test.
 type recorder struct{ failed bool }
 
 var _ rapid.TB = &recorder{}

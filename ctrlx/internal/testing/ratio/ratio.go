@@ -1,29 +1,26 @@
 // Package ratio compares the running times of two functions in one process,
 // even on a busy machine.
 //
-// A time means little on a shared machine. A ratio means more, if both
-// functions are measured under the same conditions. [Of] takes many short
-// samples of the two functions in turn. It divides the fastest sample of one by
-// the fastest of the other. Other work on the machine makes samples slower,
-// never faster.
+// [Of] takes many short samples of both functions in turn, so that both run
+// under the same conditions. It compares the fastest samples, because other
+// work on the machine makes samples slower, never faster.
 package ratio
 
 import "time"
 
-// Options sets how much to measure. The zero value suits work that takes up to
-// some microseconds.
+// Options sets how much is measured. The zero value is for functions that take
+// up to some microseconds.
 type Options struct {
 	Samples int              // samples of each function; 0 means 40
 	Sample  time.Duration    // the minimum duration of a sample; 0 means 500 µs
 	Now     func() time.Time // the clock; nil means time.Now
 }
 
-// Of returns the time that a takes divided by the time that b takes: 2 means
-// that a is half as fast.
+// Of returns the time of a divided by the time of b: 2 means that a takes twice
+// as long.
 //
-// Calling a function value costs a nanosecond or two in both, which pulls the
-// ratio towards 1. If that matters, let a and b repeat their work a hundred
-// times.
+// The call of a function value adds a nanosecond or two to both times, and so
+// moves the ratio towards 1. For shorter work, let a and b repeat it.
 func Of(a, b func(), o Options) float64 {
 	if o.Samples <= 0 {
 		o.Samples = 40
@@ -36,8 +33,8 @@ func Of(a, b func(), o Options) float64 {
 	}
 	fa, fb := o.prepare(a), o.prepare(b)
 	for i := range o.Samples {
-		// The order alternates, so that neither function always runs on the
-		// caches that the other filled.
+		// The order alternates, because each function changes the caches for
+		// the next one.
 		if i%2 == 0 {
 			fa.sample(o.Now)
 			fb.sample(o.Now)
@@ -49,15 +46,15 @@ func Of(a, b func(), o Options) float64 {
 	return fa.fastest / fb.fastest
 }
 
-// function is a measured function, with its fastest sample so far, in
-// nanoseconds a call.
+// function is a measured function. fastest is its fastest sample, in
+// nanoseconds for each call.
 type function struct {
 	call    func()
 	calls   int // in a sample
 	fastest float64
 }
 
-// prepare finds the number of calls that make a sample.
+// prepare finds the number of calls of a sample.
 func (o Options) prepare(call func()) *function {
 	f := &function{call: call, calls: 1}
 	for f.sample(o.Now) < o.Sample {
