@@ -385,12 +385,6 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestStoredOperation/Annotation", why: "each user who may edit an object decides where the operator sends its credentials",
 	},
 	{
-		name: "operation-lost-by-a-conflict", in: "ctrlx.Reconciler.setToken",
-		old:  `if !apierrors.IsConflict(err) {`,
-		new:  `if err != nil {`,
-		test: "ctrlx.TestOperationStoredDespiteConflict", why: "a conflict keeps the token in memory, and a restart starts the operation again",
-	},
-	{
 		name: "kind-in-lower-case", in: "ctrlx.kindsOf",
 		old:  `kinds[gk] = k`,
 		new:  `kinds[schema.GroupKind{Group: gk.Group, Kind: strings.ToLower(gk.Kind)}], kinds[gk] = k, k`,
