@@ -83,7 +83,7 @@ func (e *engine) settle() {
 		if !end.Equal(until) { // another event
 			pause, until = discoveryGap, end
 		}
-		if e.awaitsMissing() { // read after over: whoever waits since then does not trust the list
+		if e.awaitsMissing() { // asked after over was read: a pass that waits since then does not trust the list
 			e.catalog.refreshNow(e.stopped)
 		}
 		if !over {
