@@ -22,11 +22,11 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// ConditionOperation is the condition that stores the operation under way of
-// an object. Its message is JSON with the token of the operation, the UID and
-// the kind of the object, and the generation that the operation is for. It is
-// part of the status because users of an object usually cannot write there.
-// It is absent while no operation is under way.
+// ConditionOperation is the condition that stores the operation under way of an
+// object. Its message is JSON with the token of the operation, the UID and the
+// kind of the object, and the generation that the operation is for. It is part
+// of the status because users of an object usually cannot write there. It is
+// absent while no operation is under way.
 const ConditionOperation = "OperationUnderWay"
 
 // OperationAnnotation is the annotation in which earlier commits stored the
@@ -42,15 +42,14 @@ type operationStore struct {
 
 // WithTokenKey signs the stored operation of each object ([ConditionOperation])
 // with HMAC-SHA256, and refuses operations without a valid signature. It
-// protects the cloud from people who may write the status of an object: a
-// token may hold the address to which a poll sends the credentials of the
-// operator.
+// protects the cloud from people who may write the status of an object: a token
+// may hold the address to which a poll sends the credentials of the operator.
 //
 // Each key has at least 32 bytes. All replicas of the operator share it, for
-// example from a Secret. key signs. previous keys are still accepted, so that
-// a key can be replaced. A nil previous key accepts records without a
-// signature: pass it in the first release with a key, and remove it in the
-// next one. A shorter key panics.
+// example from a Secret. key signs new records. Records signed with a previous
+// key are still accepted, so that a key can be replaced. A nil previous key
+// accepts records without a signature: pass it in the first release with a key,
+// and remove it in the next one. A shorter key panics.
 func WithTokenKey(key []byte, previous ...[]byte) Option {
 	s := operationStore{}
 	for i, k := range append([][]byte{key}, previous...) {
@@ -69,8 +68,8 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 // WithOperationAnnotation accepts operations that an earlier version stored in
 // [OperationAnnotation], and moves them to [ConditionOperation]. Everyone who
 // may edit an object can write its annotations, and a copied object has them.
-// So give this option only until no object has the annotation any more. Without it,
-// an object with this annotation is blocked (OperationUnverified).
+// So give this option only until no object has the annotation any more. Without
+// it, an object with this annotation is blocked (OperationUnverified).
 func WithOperationAnnotation() Option {
 	return func(o *options) { o.operations.annotation = true }
 }
@@ -165,8 +164,8 @@ func (r *Reconciler[T]) operationOf(obj T) (operation, error) {
 	return r.opt.operations.stored(obj, r.conditions.get(obj), r.gvk.GroupKind())
 }
 
-// operationVerified is the last link on EntryCheck. It blocks objects whose stored
-// operation is refused: with another answer Apply could start a second one. It
+// operationVerified is the last link on EntryCheck. It blocks an object whose
+// stored operation is refused, because Apply could start a second operation. It
 // drops an operation that was copied from another object.
 func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 	return checks.Gate("OperationVerified", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
@@ -188,13 +187,13 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 	})
 }
 
-// tokenTimeout is the time to store a token, also while the manager stops. Until
-// it is stored, only this process knows the operation.
+// tokenTimeout is the time to store a token, also while the manager stops.
+// Until it is stored, only this process knows the operation.
 const tokenTimeout = 10 * time.Second
 
 // setToken stores the operation under way of an object, or removes it. If
 // another writer changed the status meanwhile, it reads the object again: the
-// operation must be stored even if the rest of the pass is written later.
+// operation must be stored even if the write at the end of the pass fails.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
@@ -283,8 +282,8 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
 }
 
-// withOperation returns the conditions all with the condition c of an operation,
-// or without one if c is nil. It does not change all.
+// withOperation returns the conditions all with the condition c of an
+// operation, or without one if c is nil. It does not change all.
 func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Condition {
 	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == ConditionOperation })
 	if c == nil && i < 0 {
