@@ -114,7 +114,7 @@ var textFaults = []fault{
 		name: "key-asked-for-under-a-lock", in: "flow.Reconciler.operationOf",
 		old: `if u, ok := r.tokens.Get(r.ops.Key(resource)); ok {`,
 		new: `var key string
-		r.tokens.Put("", func(*underWay) { key = r.ops.Key(resource) }, nil)
+		r.tokens.Put("", func(*operation) { key = r.ops.Key(resource) }, nil)
 		if u, ok := r.tokens.Get(key); ok {`,
 		test: "flow.TestHangingFunctionStopsOneResource/Key/1", hangs: true, why: "a Key function that hangs blocks all resources",
 	},
