@@ -77,7 +77,7 @@ func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Chain[R, R
 type gathered struct {
 	name  string    // the check that returned first
 	first *decision // the first decision with the greatest verdict
-	all   *union    // the combination of all blocks; nil if there is at most one
+	all   *union    // the combination of the blocks; nil unless first is one of several
 	errs  []error
 }
 
@@ -90,10 +90,10 @@ func (g *gathered) add(name string, res Result, err error) {
 	case err != nil:
 		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
 	case g.first == nil || res.d.verdict > g.first.verdict:
-		g.name, g.first = name, res.d
+		g.name, g.first, g.all = name, res.d, nil
 	case res.Blocked() && g.first.verdict == blocks:
 		if g.all == nil {
-			g.all = &union{}
+			g.all = &union{sum: decision{verdict: blocks, keepsStatus: true}}
 			g.all.add(g.name, g.first)
 		}
 		g.all.add(name, res.d)
@@ -106,8 +106,8 @@ func (g *gathered) result() (Result, error) {
 	if g.first != nil {
 		res.d = g.first
 	}
-	if u := g.all; u != nil && res.Blocked() {
-		u.sum.verdict, u.sum.refs, u.sum.message = blocks, u.refs.refs, u.texts.String()
+	if u := g.all; u != nil {
+		u.sum.refs, u.sum.message = u.refs.refs, u.texts.String()
 		res.d = &u.sum
 	}
 	switch {
@@ -132,8 +132,7 @@ func (u *union) add(name string, d *decision) {
 	}
 	u.sum.after = max(u.sum.after, d.after)
 	u.sum.self = u.sum.self || d.self
-	u.sum.keepsStatus = d.keepsStatus && (u.sum.keepsStatus || u.texts.n == 0)
-	u.sum.negative = min(u.sum.negative, d.negative)
+	u.sum.keepsStatus = u.sum.keepsStatus && d.keepsStatus
 	for _, ref := range d.refs {
 		u.refs.add(ref)
 	}

@@ -53,11 +53,11 @@ func TestAll(t *testing.T) {
 		"SkipBlocked": {"a block wins over a skip", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
 
 		"IgnoreWins":    {"Ignore wins, so that nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
-		"FinishedWins":  {"Finished wins over a block", []link{slower, done, skip}, checks.Finished("Denied", "by a person"), "", nil},
+		"FinishedWins":  {"Finished wins over blocks before and after it", []link{slower, fast, done, slower, skip}, checks.Finished("Denied", "by a person"), "", nil},
 		"FinishedError": {"an error wins over Finished", []link{done, fail}, checks.Result{}, "fail: a test error", []error{errTest}},
 		"BlockRelease":  {"a block wins over a release", []link{release, slower}, checks.Block("Slower", "three"), "", nil},
 		"Release":       {"a release wins over a skip", []link{skip, release}, checks.Release("retained"), "", nil},
-		"KeepsStatus":   {"one block that writes the status makes All write it", []link{kept, slower}, checks.Block("Kept", "kept: four; slower: three"), "", nil},
+		"KeepsStatus":   {"one block that writes the status makes All write it", []link{kept, slower, kept}, checks.Block("Kept", "kept: four; slower: three; kept: four"), "", nil},
 		"KeepsBoth":     {"All keeps the status if each block does", []link{kept, kept}, checks.Block("Kept", "kept: four; kept: four", checks.WithStatusKept()), "", nil},
 		"Self":          {"All waits for the resource itself if one block does", []link{slower, self}, checks.Block("Slower", "slower: three; self: five", checks.WithWaitingForSelf()), "", nil},
 		"SelfFirst":     {"All waits for the resource itself if the first block does", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},

@@ -42,7 +42,8 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 				}
 			}
 			res, err := decide(ctx, req)
-			if err == nil && res.d == proceed && k != zero && same(k, k) { // a key with NaN is not equal to itself
+			// No error comes with proceed. A key with NaN is not equal to itself.
+			if res.d == proceed && k != zero && same(k, k) {
 				now := s.now()
 				passes.Put(k, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > s.number })
 			}

@@ -638,6 +638,12 @@ func TestFinishedDeleting(t *testing.T) {
 	finished := returns[ownerRequest]("f", checks.Finished("Complete", ""), nil)
 	mustAnswer(t, "the inner links run", proceeding("Finished proceeds, because the resource is being deleted"), finished, &checks.OwnerRequest{Deleting: true})
 	mustAnswer(t, "an error is an error", fails("a test error"), returns[ownerRequest]("f", checks.Finished("Complete", ""), errTest), &checks.OwnerRequest{Deleting: true})
+
+	inner := returns[ownerRequest]("inner", checks.Block("A", "a"), nil)
+	res, err := checks.Compose(chain.New(open[ownerRequest]("raw"), finished, inner))(t.Context(), &checks.OwnerRequest{Deleting: true})
+	if err != nil || res.Reason() != "A" {
+		t.Errorf("in a chain with a raw link the inner links run, too: got %v, %v", res, err)
+	}
 }
 
 // recorder is an observer that records the calls of its methods.

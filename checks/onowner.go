@@ -34,10 +34,9 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 		return func(ctx context.Context, req *Request[T]) (Result, error) {
 			res, err := ask(ctx, &req.OwnerRequest)
 			switch by := req.DecidedBy(); {
-			case by == nil:
 			case err != nil:
 				err = fmt.Errorf("%s: %w", by.Name, err)
-			case res.d != nil && !res.Proceeds():
+			case !res.Proceeds():
 				d := *res.d
 				d.inner = by
 				res.d = &d

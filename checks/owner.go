@@ -36,11 +36,13 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 	o := &req.Owner
 	switch {
 	case req.Deleting && req.ownerGone(ctx):
-		return owner, Proceed()
+		res = Proceed()
 	case !o.named():
-		return owner, s.noOwner(o)
+		res = s.noOwner(o)
+	default:
+		owner, res = typed[W](ctx, s, &ofOwner, "owner ", &o.Ref, o)
 	}
-	return typed[W](ctx, s, &ofOwner, "owner ", &o.Ref, o)
+	return owner, res
 }
 
 // OwnerIs blocks while objection returns a text: why the owner is unsuitable

@@ -331,10 +331,6 @@ func (r Result) Describe() (verdict, reason string) {
 	return r.d.verdict.String(), r.d.reason
 }
 
-// fewRefs is the largest number of refs for which a search in the list is
-// cheaper than a map.
-const fewRefs = 16
-
 // refSet is a list of refs without duplicates. The zero refSet is empty.
 type refSet struct {
 	refs []Ref
@@ -342,21 +338,13 @@ type refSet struct {
 }
 
 func (s *refSet) add(ref Ref) {
-	switch {
-	case s.has != nil:
-		if s.has[ref] {
-			return
-		}
-		s.has[ref] = true
-	case slices.Contains(s.refs, ref):
+	if s.has[ref] {
 		return
-	case len(s.refs) == fewRefs:
-		s.has = make(map[Ref]bool, 2*fewRefs)
-		for _, r := range s.refs {
-			s.has[r] = true
-		}
-		s.has[ref] = true
 	}
+	if s.has == nil {
+		s.has = map[Ref]bool{}
+	}
+	s.has[ref] = true
 	s.refs = append(s.refs, ref)
 }
 

@@ -44,7 +44,7 @@ func TestResult(t *testing.T) {
 		},
 		"IgnoreForNow": {
 			"block options apply to Ignore",
-			checks.Ignore("a replica", checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a), checks.WithWaitingForSelf()),
+			checks.Ignore("a replica", checks.WithWaitingForSelf(), checks.WithRetry(classify.Fast), checks.WithAfter(time.Second), checks.WithWaitingFor(a)),
 			methods{Ignored: true, KeepsStatus: true, WaitsForSelf: true, Message: "a replica", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a},
 				String: "ignore: a replica [fast, in 1s, waiting for A a and its own status]"},
 		},

@@ -169,6 +169,8 @@ func TestSlotSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"NilSlot": {"no slot can be set", func() { checks.OwnerIs("fits", fits, checks.WithSlot[*Cluster](nil)) },
 			"checks: fits: WithSlot: the slot was not declared: make it with checks.NewSlot"},
+		"ZeroSlot": {"the zero Slot holds nothing", func() { checks.OwnerIs("fits", fits, checks.WithSlot(&checks.Slot[*Cluster]{})) },
+			"checks: fits: WithSlot: the slot was not declared: make it with checks.NewSlot"},
 		"Type": {"the check cannot set a slot of another type", func() { checks.OwnerIs("fits", fits, checks.WithSlot(region)) },
 			"checks: fits: WithSlot: the slot is a *checks.Slot[string], and the check is for a *checks_test.Cluster: declare a slot of that type"},
 		"FitsType": {"the check cannot set a slot of another type", func() {

@@ -49,9 +49,10 @@ func (s *settings) stateBlock(reason string, ref *Ref, states []string, end, bef
 // listed reports whether a word is in a list. Case and white space around the
 // words make no difference unless exact.
 func listed(words []string, word string, exact bool) bool {
-	if found := slices.Contains(words, word); found || exact {
-		return found
-	}
+	return slices.Contains(words, word) || !exact && folded(words, word)
+}
+
+func folded(words []string, word string) bool {
 	word = strings.TrimSpace(word)
 	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
 }

@@ -36,12 +36,11 @@ const notFound = " was not found: waiting until it is created"
 // before precedes the name of the object.
 func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result) {
 	value, ok := o.Value.(W)
-	res = Proceed()
 	switch found := o.Found(); {
 	case found && ok:
-		return value, Result{}
 	case found && s.wrongKindProceeds:
 		chain.Note(ctx, sentence(before, ref, " has another type than the check expects"))
+		res = Proceed()
 	case found:
 		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " is a ", reflect.TypeOf(o.Value).String(),
 			", and ", s.check, " is for a ", reflect.TypeFor[W]().String(), ": name ", of.article, " of that kind")
@@ -49,6 +48,7 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 		res = s.unusable(of.notFound, classify.Fast, ref, before, notFound)
 	case s.unknownProceeds:
 		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
+		res = Proceed()
 	default:
 		res = s.unusable(of.byID, classify.Slow, ref, before, " is known by its ID only, so ", s.check, " cannot read it: refer to it by name")
 	}

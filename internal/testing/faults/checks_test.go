@@ -118,7 +118,7 @@ var checksFaults = []fault{
 	{
 		name: "unset-owner-looked-into", in: "checks.ownerAs",
 		old: `	case !o.named():
-		return owner, s.noOwner(o)
+		res = s.noOwner(o)
 `,
 		new:  ``,
 		test: "checks.TestUnusableOwner/Unset", why: "an owner without a reference is reported as not found and resolved again and again",
@@ -219,8 +219,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "folded-though-exact", in: "checks",
-		old:  `found || exact {`,
-		new:  `found {`,
+		old:  `!exact && folded(words, word)`,
+		new:  `folded(words, word)`,
 		test: "checks.FuzzState/odd-case-exact", why: "the option Exact has no effect",
 	},
 	{
@@ -300,7 +300,7 @@ var checksFaults = []fault{
 	},
 	{
 		name: "cached-remembers-blocks", in: "checks",
-		old:  `if err == nil && res.d == proceed && k != zero && same(k, k) {`,
+		old:  `if res.d == proceed && k != zero && same(k, k) {`,
 		new:  `if err == nil && k != zero && same(k, k) {`,
 		test: "checks.TestCached/Block", why: "Cached remembers a block as a proceed",
 	},
@@ -554,8 +554,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "refs-listed-twice", in: "checks",
-		old:  `case slices.Contains(s.refs, ref):`,
-		new:  `case false:`,
+		old:  `if s.has[ref] {`,
+		new:  `if false {`,
 		test: "checks.TestAll/Union", why: "the awaited objects contain an object twice",
 	},
 	{
