@@ -12,7 +12,7 @@ import (
 // whether the tree has a *chain.PanicError. ok is false for an error that
 // cannot be read: its tree is too large, or one of its methods panics.
 func causesOf(err error) (causes []error, panicked, ok bool) {
-	depth := 0 // of the last cause
+	var depth int // of the last cause
 	_, ok = errtree.Walk(err, func(e error, branch int) bool {
 		if branch > 0 {
 			if branch > depth && depth > 0 {

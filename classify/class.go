@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -42,27 +41,14 @@ func (e Errors) Class(err error) string {
 	}, class[:min(len(class), maxClass)])
 }
 
-// wrappers are the types of the standard library that only wrap other errors.
-var wrappers = []reflect.Type{
-	reflect.TypeOf(fmt.Errorf("%w", errNoFailure)),
-	reflect.TypeOf(fmt.Errorf("%w %w", errNoFailure, errNoFailure)),
-	reflect.TypeOf(errors.Join(errNoFailure)),
-}
+// wrapError is the type of an error of fmt.Errorf that wraps one error.
+var wrapError = reflect.TypeOf(fmt.Errorf("%w", errNoFailure))
 
-// typeName returns the Go type of the outermost error that is not one of the
-// wrappers; for a panic, the type of its value.
+// typeName returns the Go type of the outermost error that is not a wrapError;
+// for a panic, the type of its value.
 func typeName(err error) string {
-	for slices.Contains(wrappers, reflect.TypeOf(err)) {
-		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			if all := joined.Unwrap(); len(all) > 0 { // fmt.Errorf joins no error if its operands are nil
-				inner = all[0]
-			}
-		}
-		if inner == nil {
-			break
-		}
-		err = inner
+	for reflect.TypeOf(err) == wrapError && errors.Unwrap(err) != nil { // the operand of fmt.Errorf may be nil
+		err = errors.Unwrap(err)
 	}
 	switch e := err.(type) {
 	case *chain.PanicError:

@@ -52,11 +52,11 @@ func Compose(c Chain) Handler {
 		Vet:   vet,
 	})
 	one := func(ctx context.Context, f *Failure) Classification {
-		if c.Decorated() || run.Observed(ctx) { // only observers need to know which link decided
+		if c.Decorated() { // only observers need to know which link decided
 			noted := *f
 			noted.note = &onion.Note{}
 			f = &noted
-			defer run.SetPassed(ctx, false)
+			defer run.SetPassed(ctx, false) // no outer link has passed this decision on yet
 		}
 		c, _ := handle(ctx, f) // vet turns every error into a decision
 		return c

@@ -219,7 +219,10 @@ func TestComposeOfNoFailure(t *testing.T) {
 	toNil := func(next Handler) Handler {
 		return func(ctx context.Context, f *Failure) (Classification, error) { return next(ctx, nil) }
 	}
-	if got := classifyBy(t, new(Failure), toNil, Table{{Status: 400, Retry: OnChange}}.Link()); got.Rule() != "NoFailure" {
+	reads := func(next Handler) Handler {
+		return func(_ context.Context, f *Failure) (Classification, error) { return f.As(f.Code, OnChange), nil }
+	}
+	if got := classifyBy(t, new(Failure), toNil, reads); got.Rule() != "NoFailure" {
 		t.Errorf("a link that calls next with nil: got %v", got)
 	}
 	if got := classifyBy(t, &Failure{}); got.Rule() != "Unknown" {
@@ -300,6 +303,23 @@ func TestJoined(t *testing.T) {
 	}
 	want := map[string]error{"one": joined, "other": joined, "alone": nil, "lonely": nil}
 	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// Only the link that decided has a verdict of its own. A link that classifies
+// decides, too.
+func TestComposeObserved(t *testing.T) {
+	verdicts := map[string]string{}
+	watch := observer(func(l *chain.Link, e chain.Exit) { verdicts[l.Name], _ = e.Verdict() })
+	through := chain.Named("through", func(next Handler) Handler {
+		return func(ctx context.Context, f *Failure) (Classification, error) { return next(ctx, f) }
+	})
+	inside := Compose(chain.New(through, Table{{Status: 409, Retry: Fast}}.Link()).Observe(watch))
+	outer := chain.New(chain.Named("outer", func(Handler) Handler { return inside })).Observe(watch)
+	_, _ = outer.Then(decide)(t.Context(), &Failure{Status: 409})
+	want := map[string]string{"outer": "fast", "through": "proceed", "Table(1 rule)": "fast"}
+	if diff := cmp.Diff(want, verdicts); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

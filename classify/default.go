@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/errtree"
 )
 
 const ruleCanceled, verdictCanceled = "Canceled", "canceled"
@@ -56,11 +57,11 @@ func decide(ctx context.Context, f *Failure) (Classification, error) {
 }
 
 func panicked(_ context.Context, f *Failure) bool {
-	if f.read {
-		return f.panicked
-	}
-	_, ok := errors.AsType[*chain.PanicError](f.Err)
-	return ok
+	found, _ := errtree.Walk(f.Err, func(err error, _ int) bool {
+		_, is := err.(*chain.PanicError)
+		return is
+	})
+	return found
 }
 
 func canceled(_ context.Context, f *Failure) bool { return errors.Is(f.Err, context.Canceled) }

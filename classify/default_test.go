@@ -135,6 +135,7 @@ func TestDefaultErrors(t *testing.T) {
 		"deadline":           {"the deadline of a request expired", on, fmt.Errorf("get: %w", context.DeadlineExceeded), "Timeout"},
 		"pass's deadline":    {"the deadline of the pass expired", late, context.DeadlineExceeded, "Timeout"},
 		"link's deadline":    {"the deadline of a link expired", on, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, "Timeout"},
+		"inner deadline":     {"a deadline expired, whatever the outer error reports", on, noTimeout{context.DeadlineExceeded}, "Timeout"},
 		"file's deadline":    {"the deadline of a file expired", on, os.ErrDeadlineExceeded, "Timeout"},
 		"net timeout":        {"a network request timed out", on, &url.Error{Op: "Get", URL: "/", Err: slowly{}}, "Timeout"},
 		"dial":               {"a connection was refused", on, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "Network"},

@@ -79,9 +79,12 @@ func TestRowsMatchErrors(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := classifyBy(t, NewFailure(tc.err, "", noon), table.Link())
-			unreadable := strings.HasPrefix(tc.want, "Unreadable")
-			if c.Rule() != tc.want || (c.Fault() != nil) != unreadable || unreadable && c.Retry() != Slow {
-				t.Errorf("%s: got %v, fault %v", tc.reason, c, c.Fault())
+			fault := "<nil>"
+			if name, unreadable := strings.CutPrefix(tc.want, "Unreadable("); unreadable {
+				fault = "classify: rule " + strings.TrimSuffix(name, ")") + " cannot decide: " + newUnreadable(tc.err).Error()
+			}
+			if c.Rule() != tc.want || fmt.Sprint(c.Fault()) != fault || c.Fault() != nil && c.Retry() != Slow {
+				t.Errorf("%s: got %v, fault %v, want rule %s, fault %s", tc.reason, c, c.Fault(), tc.want, fault)
 			}
 		})
 	}

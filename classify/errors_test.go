@@ -62,6 +62,11 @@ type loop struct{}
 func (l *loop) Error() string { return "loop" }
 func (l *loop) Unwrap() error { return l }
 
+// lateJoin is a joined error that timed out.
+type lateJoin struct{ joinOf }
+
+func (lateJoin) Timeout() bool { return true }
+
 // joinLoop joins itself with a 404.
 type joinLoop struct{}
 
@@ -181,6 +186,10 @@ func TestErrorsAnswer(t *testing.T) {
 		"panic":               {"the value of a panic is not read", &chain.PanicError{Value: missing}, answers{Class: "*classify.reply"}},
 		"panic of ended":      {"a panic ends no operation", fmt.Errorf("poll: %w", &chain.PanicError{Value: ended}), answers{Class: "*classify.reply"}},
 		"panic of down":       {"a panic is not transient", &chain.PanicError{Value: down}, answers{Class: "*classify.reply"}},
+		"down in two ways":    {"all causes are transient, but the first status and the first Timeout of the whole error are not", errors.Join(noTimeout{status(503)}, &methods{status: 400, timeout: true}), answers{Transient: true, Class: "503"}},
+		"join of one, late":   {"a join of one is a wrap, and its class is that of its cause", lateJoin{joinOf{errors.New("x")}}, answers{Transient: true, Class: "*errors.errorString"}},
+		"typed nil panic":     {"a nil *PanicError has no value", (*chain.PanicError)(nil), answers{Class: "*chain.PanicError"}},
+		"wrap of nothing":     {"fmt.Errorf wraps no error if its operand is nil", fmt.Errorf("%w", error(nil)), answers{Class: "*fmt.wrapError"}},
 		"deadline":            {"a deadline error is transient", &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, answers{Transient: true, Class: "*chain.DeadlineError"}},
 		"join of none":        {"an empty join sets no field", joinOf{}, answers{Class: "classify.joinOf"}},
 		"join of nil":         {"nil causes are ignored", joinOf{nil, missing, nil}, answers{NotFound: true, Class: "NotFound"}},
@@ -303,7 +312,8 @@ func TestErrorsOfJoins(t *testing.T) {
 func TestReaders(t *testing.T) {
 	reader := func(code string, known bool) func(*Failure) bool {
 		return func(f *Failure) bool {
-			f.Code, f.NotFound, f.Ended, f.Transient, f.Inner = code, true, true, true, []InnerError{{code, ""}}
+			// The methods of Errors know no API version.
+			f.Code, f.NotFound, f.Ended, f.Transient, f.Inner = code+f.APIVersion, true, true, true, []InnerError{{code, ""}}
 			return known
 		}
 	}

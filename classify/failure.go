@@ -26,12 +26,10 @@ type Failure struct {
 	Ended      bool          // the polled operation ended without success, or no longer exists
 	Class      string        // the kind of error for telemetry; empty: see [Errors.Class]
 
-	now      time.Time   // the time from which Retry-After dates are measured
-	errors   Errors      // for the causes of a joined error
-	service  *service    // the service whose reader knew the error; nil: none
-	read     bool        // NewFailure made the Failure
-	panicked bool        // Err has a *chain.PanicError; only set if read is
-	note     *onion.Note // of an observed call; nil: not observed
+	now     time.Time   // the time from which Retry-After dates are measured
+	errors  Errors      // for the causes of a joined error
+	service *service    // the service whose reader knew the error; nil: none
+	note    *onion.Note // of an observed call; nil: not observed
 }
 
 // InnerError is an error that a service reports inside another one: the cause
@@ -62,7 +60,6 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 		f.errors = f.errors.And(errs...)
 	}
 	causes, panicked, ok := causesOf(err)
-	f.read, f.panicked = true, panicked
 	switch {
 	case !ok:
 		f.Err = newUnreadable(err)

@@ -59,7 +59,7 @@ func TestNewFailure(t *testing.T) {
 		"timed out":   {"a deadline is transient", fmt.Errorf("a: %w", context.DeadlineExceeded), Failure{Message: "a: context deadline exceeded", Transient: true}},
 		"nil wrapped": {"a typed nil sets no field", &wrapper{(*reply)(nil)}, Failure{Message: "wrapper"}},
 		"panic":       {"the message of a panic is its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
-		"panics":      {"the message names the first cause of a joined error that panics", errors.Join(panics("Error")), Failure{Message: "an error of type classify.panics panics when it is read"}},
+		"panics":      {"the message names the type of a joined error that panics", errors.Join(panics("Error")), Failure{Message: "an error of type *errors.joinError panics when it is read"}},
 		"panicky":     {"an error whose methods panic is not read", panicky{}, Failure{Message: "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors"}},
 	}
 	for name, c := range cases {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -95,14 +96,12 @@ func (r Rule) parse() (row, error) {
 		name: r.String(), codes: strings.Fields(r.Code), anyCase: r.AnyCase, inner: strings.Fields(r.InnerCode),
 		status: r.Status, message: r.Message, versions: versions, is: newErrorMatcher(r.Is), as: r.As, retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
 	}
-	for _, field := range [...]struct{ name, value string }{
-		{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions},
-	} {
-		if field.value != "" && strings.TrimSpace(field.value) == "" {
-			return parsed, fmt.Errorf("its %s is blank: set it, or leave it empty for any", field.name)
-		}
-	}
+	type field struct{ name, value string }
+	fields := []field{{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions}}
+	blank := slices.IndexFunc(fields, func(f field) bool { return f.value != "" && strings.TrimSpace(f.value) == "" })
 	switch {
+	case blank >= 0:
+		err = fmt.Errorf("its %s is blank: set it, or leave it empty for any", fields[blank].name)
 	case strings.ContainsAny(r.Code+r.InnerCode, ",;|"):
 		err = fmt.Errorf("its Code or InnerCode is %q: separate codes by spaces", strings.TrimSpace(r.Code+" "+r.InnerCode))
 	case r.AnyCase && r.Code == "":

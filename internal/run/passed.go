@@ -29,9 +29,6 @@ func passedOf(ctx context.Context) *Passed {
 	return p
 }
 
-// Observed reports whether ctx has a Passed.
-func Observed(ctx context.Context) bool { return passedOf(ctx) != nil }
-
 // SetPassed sets the Passed in ctx and its outer ones.
 func SetPassed(ctx context.Context, is bool) {
 	for p := passedOf(ctx); p != nil; p = p.outer {

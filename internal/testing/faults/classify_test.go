@@ -312,12 +312,6 @@ var classifyFaults = []fault{
 		test: "classify.TestErrorsAnswer/class_is_bounded", why: "a service fills telemetry with classes of any length",
 	},
 	{
-		name: "class-of-an-empty-join-panics", in: "classify.typeName",
-		old:  `len(all) > 0 {`,
-		new:  `len(all) >= 0 {`,
-		test: "classify.TestErrorsAnswer/join_of_nothing", why: "an error that joins no error ends the program",
-	},
-	{
 		name: "inner-errors-unread", in: "classify/azure",
 		old:  `t.objects(func() { d.nest(t) })`,
 		new:  `t.text(nil)`,
