@@ -16,21 +16,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // Codes of errors that a client makes before, or without, an answer of the API server. All other codes of [Errors] are
 // the reasons that the API server gives (metav1.StatusReason).
 const (
-	CodeNoKindMatch       = "NoKindMatch"       // meta.NoKindMatchError: the kind is not installed
-	CodeNoResourceMatch   = "NoResourceMatch"   // meta.NoResourceMatchError: the resource is not installed
-	CodeAmbiguousKind     = "AmbiguousKind"     // meta.AmbiguousKindError
-	CodeAmbiguousResource = "AmbiguousResource" // meta.AmbiguousResourceError
-	CodeDiscoveryFailed   = "DiscoveryFailed"   // discovery.ErrGroupDiscoveryFailed
-	CodeNotRegistered     = "NotRegistered"     // runtime.IsNotRegisteredError: the scheme lacks the type
-	CodeCacheNotStarted   = "CacheNotStarted"   // cache.ErrCacheNotStarted
-	CodeKindNotCached     = "KindNotCached"     // cache.ErrResourceNotCached
-	CodeUnexpectedObject  = "UnexpectedObject"  // apierrors.UnexpectedObjectError
-	CodeKindNotWatched    = "KindNotWatched"    // a reference to a kind that the manager does not watch: see WithWatchedKinds
+	CodeNoKindMatch         = "NoKindMatch"         // meta.NoKindMatchError: the kind is not installed
+	CodeNoResourceMatch     = "NoResourceMatch"     // meta.NoResourceMatchError: the resource is not installed
+	CodeAmbiguousKind       = "AmbiguousKind"       // meta.AmbiguousKindError
+	CodeAmbiguousResource   = "AmbiguousResource"   // meta.AmbiguousResourceError
+	CodeDiscoveryFailed     = "DiscoveryFailed"     // discovery.ErrGroupDiscoveryFailed
+	CodeNotRegistered       = "NotRegistered"       // runtime.IsNotRegisteredError: the scheme lacks the type
+	CodeCacheNotStarted     = "CacheNotStarted"     // cache.ErrCacheNotStarted
+	CodeKindNotCached       = "KindNotCached"       // cache.ErrResourceNotCached
+	CodeUnexpectedObject    = "UnexpectedObject"    // apierrors.UnexpectedObjectError
+	CodeKindNotWatched      = "KindNotWatched"      // a reference to a kind that the manager does not watch: see WithWatchedKinds
+	CodeNamespaceNotWatched = "NamespaceNotWatched" // a reference into a namespace that the cache of the manager does not have
 )
 
 var (
@@ -114,6 +116,7 @@ func ErrorCodes() classify.Table {
 		rule(CodeAmbiguousResource, classify.VerySlow),
 		rule(CodeKindNotCached, classify.VerySlow),
 		rule(CodeKindNotWatched, classify.VerySlow),
+		rule(CodeNamespaceNotWatched, classify.VerySlow),
 		rule(CodeNotRegistered, classify.VerySlow),
 	}
 }
@@ -205,8 +208,10 @@ func readKubernetesClient(f *classify.Failure) bool {
 		f.Code, f.Transient = CodeCacheNotStarted, true
 	case is[*cache.ErrResourceNotCached](err):
 		f.Code = CodeKindNotCached
-	case is[*kindNotWatchedError](err):
+	case is[*engine.KindNotWatchedError](err):
 		f.Code = CodeKindNotWatched
+	case is[*engine.NamespaceNotWatchedError](err):
+		f.Code = CodeNamespaceNotWatched
 	case is[*apierrors.UnexpectedObjectError](err):
 		f.Code = CodeUnexpectedObject
 	default:

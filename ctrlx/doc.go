@@ -87,29 +87,49 @@
 //
 // # Waiting
 //
-// [checks.Resolver] reads owners and references from the cache. A blocked pass waits for every object that it read.
-// If one of them changes in a field that a check can see, its waiters are woken at once, and no other object is. No
-// object polls: a resource whose awaited objects are all watched is requeued at the resync only. No wake-up is lost,
-// because a pass registers each object before it reads it, and an event is compared with the object as it was read;
-// internal/index has the argument. A kind is watched when a pass first reads it, or when checks.WithWaitingFor names
-// it, in the version that the scheme prefers. A kind whose definition is not installed is watched once it is
-// installed. Resources that wait for each other in a circle have the path in their condition. The objects that an
-// operation or an error awaits ([flow.InProgress], [flow.WaitFor]) wake the resource like those of a check, and its
-// delay stays.
+// [checks.Resolver] reads owners and references from the cache. A blocked pass
+// waits for every object that it read. If one of them changes in a field that a
+// check can see, its waiters are woken at once, and no other object is. No object
+// polls: a resource whose awaited objects are all watched is requeued at the
+// resync only. No wake-up is lost, because a pass registers each object before it
+// reads it, and an event is compared with the object as it was read;
+// internal/index has the argument.
 //
-// A resource that waits for itself ([checks.WithWaitingForSelf], or a Ref to it) is woken when another writer changes
-// its status. Its own writes do not wake it, and it is no circle.
+// A kind is watched when a pass first reads it, or when checks.WithWaitingFor
+// names it, in the version that the scheme prefers. A kind whose definition is
+// not installed is watched once it is installed. The condition of resources that
+// wait for each other in a cycle shows the path. The objects that an operation or
+// an error awaits ([flow.InProgress], [flow.WaitFor]) wake the resource like those
+// of a check, and its delay stays.
 //
-// A watch may be broken without an error. After an outage of the API server it may take a minute to return, and the
-// cache is as old as its watch. So each awaited object is read live every three minutes ([WithPollInterval]), once
-// for all of its waiters and at most twenty times a second. Waiters that have not seen this version are woken and
-// read it. After an outage that a live read finds, all awaited objects are read live.
+// A resource that waits for itself ([checks.WithWaitingForSelf], or a Ref to it)
+// is woken when another writer changes its status. Its own writes do not wake it,
+// and it is not a cycle.
 //
-// A thousand resources of one owner that becomes ready go on as fast as the
-// controller has workers. [WithWakeLimit] spares the cloud that.
+// When an owner of a thousand resources becomes ready, their passes begin as fast
+// as the controller has workers. [WithWakeLimit] protects the cloud from that.
 //
-// How ready an object is its Ready condition says, for the generation that it has; of Azure Service Operator's and of
-// Crossplane's objects, too. What says nothing is not ready. For kinds without that condition there is [WithReadiness].
+// The readiness of an object is its Ready condition, for its present generation.
+// That holds for the objects of Azure Service Operator and of Crossplane, too. An
+// object without that condition is not ready, except a ConfigMap and a Secret.
+// [WithReadiness] sets the readiness of other kinds.
+//
+// # A broken watch
+//
+// A watch may be broken without an error. After an outage of the API server it may
+// take a minute to return, and the cache is as old as its watch. So the manager
+// asks for the present version of each awaited kind, twice in each interval
+// ([WithPollInterval], 3 minutes): one request for a kind, for a list of one
+// object. API servers confirm a watch about once a minute, so a watch that works
+// has reached that version by the next request. If it has not, the manager
+// compares the versions of the awaited objects with the cache, by a list of their
+// metadata, and reads those that differ live: at most twenty a second. Waiters
+// that have not seen such an object are woken, and read it live until the cache
+// has it. After an outage that a request finds, the manager compares all awaited
+// objects at once.
+//
+// If the cache has only some namespaces, its informers report no version. Then the
+// manager compares the awaited objects in each tick.
 //
 // # Hooks
 //
@@ -201,21 +221,30 @@
 //
 // # Which kinds are watched
 //
-// Users write owner references, and often other references, so they choose the names of kinds. A watched kind costs an
-// informer with all of its objects, for as long as the manager runs. So a manager watches only these kinds:
+// Users write owner references, and often other references, so they choose the
+// names of kinds. A watched kind costs an informer with all of its objects, for as
+// long as the manager runs. So a manager watches only these kinds:
 //
 //   - the kinds of its reconcilers;
 //   - the kinds that an option names: [WithWatchedKinds] and [WithReadiness];
-//   - the kinds of its scheme, except the kinds that client-go's scheme has (Secret, Pod, Deployment). Almost every
-//     operator registers all of those, so their registration does not show that the operator uses them.
+//   - the kinds of its scheme, except the kinds that client-go's scheme has (Pod,
+//     Deployment). Almost every operator registers all of those, so their
+//     registration does not show that the operator uses them;
+//   - the metadata of ConfigMaps and Secrets. Their data stay out of memory, and
+//     each write of one wakes its waiters.
 //
-// A reference to any other kind fails the pass with the reason KindNotWatched, without a request. To watch fewer kinds,
-// give the manager a scheme that knows fewer types.
+// A reference to any other kind fails the pass with the reason KindNotWatched,
+// without a request. To watch fewer kinds, give the manager a scheme that knows
+// fewer types. The kinds of [WithUnwatchedKinds] are read live in each pass; name
+// the kinds of client.CacheOptions.DisableFor there, because the manager does not
+// tell them. A reference into a namespace that the cache does not have fails with
+// the reason NamespaceNotWatched.
 //
-// Names of kinds are compared exactly with the kinds that the API server lists in discovery. A kind that it does not list
-// is missing: an owner of that kind is not found. All missing kinds share the requests: discovery is read at most every two
-// seconds, after events of definitions and for new names. [Guards] and a [Resolver] read by the client that they are
-// given; these rules do not hold there.
+// Names of kinds are compared exactly with the kinds that the API server lists in
+// discovery. A kind that it does not list is missing: an owner of that kind is not
+// found. All missing kinds share the requests: discovery is read at most every two
+// seconds, after events of definitions and for new names. [Guards] and a
+// [Resolver] read by the client that they are given; these rules do not hold there.
 //
 // # What asks for a pass
 //

@@ -81,12 +81,12 @@ func (r *Reconciler[T]) related(obj T, out flow.Outcome) runtime.Object {
 		return nil
 	}
 	ref := refs[0]
-	k := r.engine.kind(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
-	if k == nil || k.gvk.Version == "" {
+	gvk, namespaced, ok := r.engine.Watched(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	if !ok {
 		return nil
 	}
-	o := &corev1.ObjectReference{APIVersion: k.gvk.GroupVersion().String(), Kind: ref.Kind, Name: ref.Name}
-	if k.namespaced {
+	o := &corev1.ObjectReference{APIVersion: gvk.GroupVersion().String(), Kind: ref.Kind, Name: ref.Name}
+	if namespaced {
 		o.Namespace = ref.Namespace
 		if o.Namespace == "" {
 			o.Namespace = obj.GetNamespace()

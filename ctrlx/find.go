@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,30 +70,12 @@ func (of readinesses) object(obj client.Object, ref checks.Ref, uid types.UID) c
 		return checks.Object{Ref: ref}
 	}
 	f := of[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]
-	if f == nil {
+	switch {
+	case f != nil:
+	case ref.Group == "" && (ref.Kind == "ConfigMap" || ref.Kind == "Secret"):
+		f = Exists
+	default:
 		f = ready.Of
 	}
 	return ready.Object(obj, ref, f)
-}
-
-// newObject returns an object to read into: a typed one if the scheme knows the type, because checks of users expect it.
-func newObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
-	if o, err := scheme.New(gvk); err == nil {
-		if obj, ok := o.(client.Object); ok {
-			return obj
-		}
-	}
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(gvk)
-	return obj
-}
-
-// versionsOf lists the versions of a kind that the scheme has types for, the preferred one first.
-func versionsOf(scheme *runtime.Scheme, gk schema.GroupKind) (versions []string) {
-	for _, gv := range scheme.PrioritizedVersionsForGroup(gk.Group) {
-		if scheme.Recognizes(gv.WithKind(gk.Kind)) {
-			versions = append(versions, gv.Version)
-		}
-	}
-	return versions
 }

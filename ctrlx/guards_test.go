@@ -466,7 +466,7 @@ func TestGuardsSetUp(t *testing.T) {
 		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
 		"TokenKey":     {"it would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32))), only},
 		"Annotation":   {"it would be ignored", with(ctrlx.WithOperationAnnotation()), only},
-		"PollEvery":    {"it would be ignored", with(ctrlx.WithPollInterval(1)), only},
+		"PollEvery":    {"it would be ignored", with(ctrlx.WithPollInterval(time.Hour)), only},
 		"WakeAtMost":   {"it would be ignored", with(ctrlx.WithWakeLimit(1, 1)), only},
 		"WithRand":     {"it would be ignored", with(ctrlx.WithRand(func() float64 { return 0 })), only},
 		"Target":       {"it would be ignored", with(ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })), only},

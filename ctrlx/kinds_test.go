@@ -21,13 +21,15 @@ func TestWatchedKinds(t *testing.T) {
 		want             string
 		watch            string // the watch that the reference causes; empty: none
 	}{
-		"BuiltIn":   {"a scheme with the kinds of Kubernetes says nothing of what the operator uses", nil, "v1", "Secret", "False KindNotWatched", ""},
+		"BuiltIn":   {"a scheme with the kinds of Kubernetes does not show what the operator uses", nil, "v1", "Pod", "False KindNotWatched", ""},
+		"Metadata":  {"a Secret needs no option, and its data stay out of memory", nil, "v1", "Secret", "False OwnerNotFound", "WATCH metadata of secrets"},
 		"Named":     {"the developer allows it", []ctrlx.Option{ctrlx.WithWatchedKinds(secrets)}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
 		"Readiness": {"the developer knows how ready it is", []ctrlx.Option{ctrlx.WithReadiness(secrets, ctrlx.Exists)}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
+		"Unwatched": {"the developer does not want it watched", []ctrlx.Option{ctrlx.WithUnwatchedKinds(secrets), anyKind}, "v1", "Secret", "False OwnerNotFound", ""},
 		"Group": {"the developer allows all kinds of a group", []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Group: "batch", Kind: "*"})},
 			"batch/v1", "Job", "False OwnerNotFound", "WATCH jobs"},
 		"OtherGroup": {"a group is not another group", []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Group: "batch", Kind: "*"})},
-			"v1", "Secret", "False KindNotWatched", ""},
+			"v1", "Pod", "False KindNotWatched", ""},
 		"All":     {"the developer allows all kinds", []ctrlx.Option{anyKind}, "v1", "Secret", "False OwnerNotFound", "WATCH secrets"},
 		"Scheme":  {"the developer registered the type", nil, testv1.GroupVersion.String(), "Cluster", "False OwnerNotFound", "WATCH clusters"},
 		"Unknown": {"the scheme does not know it", nil, "example.com/v1", "Thing", "False KindNotWatched", ""},

@@ -232,7 +232,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 			return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
 		}
 		base = r.newObject()
-		switch err := r.engine.live.Get(ctx, client.ObjectKeyFromObject(obj), base); {
+		switch err := r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), base); {
 		case kubernetes.NotFound(err), err == nil && base.GetUID() != obj.GetUID():
 			return p.vanish()
 		case err != nil:

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -26,13 +27,14 @@ type options struct {
 	controller controller.Options
 	sync       time.Duration
 	readiness  readinesses
-	kinds      []schema.GroupKind // of WithWatchedKinds
+	watched    []schema.GroupKind // of WithWatchedKinds
+	unwatched  []schema.GroupKind // of WithUnwatchedKinds
 	now        func() time.Time
 	rand       func() float64
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
 	poll       time.Duration
-	wakes      wakes
+	wakes      engine.Limit
 	telemetry  telemetry
 	operations operationStore
 	events     eventOptions
@@ -57,7 +59,7 @@ func (o *options) apply(maker string, opts []Option) {
 // needsNew reports whether an option was given that only [New] can follow.
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
-		o.poll != 0 || o.kinds != nil || o.wakes != (wakes{}) || o.events != (eventOptions{}) ||
+		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
 		len(o.operations.keys) > 0 || o.operations.annotation
 }
 
@@ -134,12 +136,19 @@ func WithClock(now func() time.Time) Option {
 	}
 }
 
-// WithPollInterval sets the interval between live reads of each awaited object. One read serves all of its waiters. The
-// reads find changes that a broken watch does not report; see the package. The reconcilers of a manager share the
-// reads, and the shortest interval counts. The default is 3 minutes. A duration that is not positive panics.
+// minPollInterval is the shortest interval of WithPollInterval. Each awaited kind
+// costs two requests in an interval.
+const minPollInterval = time.Second
+
+// WithPollInterval sets the time in which the manager notices a change that a
+// broken watch does not report; see the package. It costs two requests in each
+// interval for each awaited kind. API servers confirm a watch about once a
+// minute, so an interval below two minutes also reads awaited objects live while
+// the watch works. The reconcilers of a manager share the requests, and the
+// shortest interval counts. The default is 3 minutes. Less than a second panics.
 func WithPollInterval(d time.Duration) Option {
-	if d <= 0 {
-		panic(fmt.Sprintf("ctrlx: WithPollInterval(%s): give a positive duration", d))
+	if d < minPollInterval {
+		panic(fmt.Sprintf("ctrlx: WithPollInterval(%s): give at least %s", d, minPollInterval))
 	}
 	return func(o *options) { o.poll = d }
 }

@@ -177,8 +177,7 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 // resource.
 func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	now := r.newObject()
-	err := r.engine.live.Get(ctx, req.NamespacedName, now)
-	id := r.self.id(req.NamespacedName)
+	err := r.engine.Live().Get(ctx, req.NamespacedName, now)
 	switch {
 	case err == nil && r.orphans.has(req.NamespacedName, now.GetUID()):
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
@@ -186,12 +185,12 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 		if !r.finalizes { // the new object has the same resource, and nothing deletes it
 			r.orphans.end(req.NamespacedName, false)
 		}
-		r.own.mark(id, now.GetResourceVersion())
+		r.own.Saw(req.NamespacedName, now.GetResourceVersion())
 		return reconcile.Result{RequeueAfter: again}, nil
 	case !kubernetes.NotFound(err): // the kind may not be served now
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}
-	r.own.mark(id, "")
+	r.own.Saw(req.NamespacedName, "")
 	o := r.orphans.begin(req.NamespacedName, r.opt.now())
 	if o == nil {
 		return reconcile.Result{}, nil
@@ -226,8 +225,8 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	case flow.StateCanceled:
 		why = errStopped
 	default:
-		p.wait(out)
-		r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
+		p.end(out)
+		r.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left
 		}
@@ -273,6 +272,7 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 // are left.
 func (r *Reconciler[T]) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
+	r.blocked.stop()
 	for _, obj := range r.orphans.stop() {
 		r.reportOrphan(ctx, obj, errStopped)
 	}

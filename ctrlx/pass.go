@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -20,12 +20,8 @@ type passKey struct{}
 // pass is what is known of a pass under way. It is in the pass's context, by being it.
 type pass struct {
 	context.Context
-	e         *engine
-	p         index.Pass
-	self      index.ID
+	engine    engine.Pass
 	read      client.Object // as it was read
-	namespace string
-	sync      time.Duration
 	readiness readinesses
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
@@ -60,10 +56,8 @@ func passOf(ctx context.Context) *pass {
 
 // begin begins a pass over an object. read is the object as it was read.
 func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
-	self := r.self.id(req.NamespacedName)
 	p := &pass{
-		Context: ctx, e: r.engine, p: r.engine.index.Begin(self), self: self, read: read, namespace: req.Namespace,
-		sync: r.opt.sync, readiness: r.opt.readiness,
+		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, readiness: r.opt.readiness,
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
 	}
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)

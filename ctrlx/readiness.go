@@ -10,9 +10,11 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
-// WithReadiness says how ready owners and references of a kind are, in place of what their Ready condition says of their
-// present generation: [Exists], [AnyGeneration], [Kstatus], or a function of one's own, which only reads the object. Without
-// it a kind that has no Ready condition is never ready. A kind without a name and a nil function panic.
+// WithReadiness sets how ready owners and references of a kind are: [Exists],
+// [AnyGeneration], [Kstatus], or a function that only reads the object. Without
+// the option, it is the Ready condition of the present generation. An object
+// without that condition is never ready, except a ConfigMap and a Secret, which
+// are ready if they exist. A kind without a name and a nil function panic.
 func WithReadiness(kind schema.GroupKind, of func(obj client.Object) checks.Readiness) Option {
 	if kind.Kind == "" || of == nil {
 		panic(fmt.Sprintf("ctrlx: WithReadiness: %q: give a kind and a function", kind))
@@ -25,7 +27,8 @@ func WithReadiness(kind schema.GroupKind, of func(obj client.Object) checks.Read
 	}
 }
 
-// Exists is the readiness of kinds that are ready as soon as they are there: a ConfigMap, a Secret.
+// Exists is the readiness of kinds whose objects are ready if they exist, such as
+// ConfigMap and Secret.
 func Exists(obj client.Object) checks.Readiness {
 	return checks.Readiness{State: checks.Ready, Generation: obj.GetGeneration(), Observed: obj.GetGeneration()}
 }

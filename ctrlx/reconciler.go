@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +21,8 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -43,14 +46,14 @@ type Reconciler[T client.Object] struct {
 	observer   chain.Observer // nil: none
 
 	// What SetupWithManager gives.
-	engine   *engine
-	waker    *waker
+	engine   *engine.Engine
+	waker    *engine.Waker
 	client   client.Client
 	recorder events.EventRecorder
-	self     kindOf
 	gvk      schema.GroupVersionKind
-	own      behind // what was written here and the cache may not have yet
-	selves   selves
+	own      *engine.Own // reads that see the writes of this process
+	selves   engine.Self
+	blocked  blocked
 	orphans  orphans[T]
 	served   statusServed
 	clients  *identities
@@ -64,7 +67,7 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = newConflicts()
-	r.opt = options{finalizer: Finalizer, sync: 3 * time.Second, poll: 3 * time.Minute, now: time.Now, rand: rand.Float64}
+	r.opt = options{finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64}
 	r.opt.apply("New: "+name, opts)
 	mustBeStruct[T]("New: " + name)
 	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "WithOwner", r.opt.owner)
@@ -149,8 +152,8 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if r.engine == nil {
 		return reconcile.Result{}, r.notSetUp()
 	}
-	r.waker.begins(req.NamespacedName)
-	r.selves.begins(req.NamespacedName)
+	r.waker.Begin(req.NamespacedName)
+	r.selves.Begin(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
 	return r.conflicts.settle(ctx, req, result, err)
 }
@@ -217,11 +220,11 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	if e, ok := errors.AsType[*finalizerError](out.Err()); ok {
 		return reconcile.Result{}, e.err
 	}
-	circle := p.wait(out)
+	circle := p.end(out)
 	if out.State() == flow.StateGone {
 		return reconcile.Result{}, r.gone(ctx, req, obj, out)
 	}
-	r.engine.blocked.set(r.name, req.NamespacedName, blockedBy(out))
+	r.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 	end, delay := obj, r.delay(p, out)
 	if out.KeepsStatus() {
 		end = s.base()
@@ -232,7 +235,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		}
 		delay = c.in(delay)
 	}
-	if p.onSelf && r.waitForSelf(ctx, end) {
+	if p.onSelf && r.selves.Wait(ctx, end, r.client, r.newObject()) {
 		delay = again
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil
@@ -276,15 +279,36 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
-	r.engine.index.Forget(r.self.id(req.NamespacedName))
-	r.engine.blocked.set(r.name, req.NamespacedName, block{})
+	r.engine.Forget(r.id(req.NamespacedName))
+	r.blocked.set(r.name, req.NamespacedName, block{})
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }
 
+// read reads an object, in no older version than this process wrote. The object
+// shares memory with the cache: do not change it.
+func (r *Reconciler[T]) read(ctx context.Context, req reconcile.Request) (obj T, err error) {
+	read, err := r.own.Read(ctx, req.NamespacedName)
+	return read.(T), err
+}
+
+// wrote remembers a write of obj; err is the error of the write.
+func (r *Reconciler[T]) wrote(ctx context.Context, obj T, err error) error {
+	if err == nil {
+		r.exists(ctx, obj)
+		r.own.Wrote(ctx, obj)
+	}
+	return err
+}
+
+// id returns how the index knows an object.
+func (r *Reconciler[T]) id(name types.NamespacedName) index.ID {
+	return engine.ID(r.gvk.GroupKind(), name)
+}
+
 // writer writes the status by the manager's client.
 func (r *Reconciler[T]) writer() *writer[T] {
-	return &writer[T]{name: r.name, client: r.client, live: r.engine.live, wrote: r.wrote}
+	return &writer[T]{name: r.name, client: r.client, live: r.engine.Live(), wrote: r.wrote}
 }
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // Resolver finds owners and references by a reader of the API server, for chains of checks that no [Reconciler] runs. It
@@ -56,7 +57,7 @@ func (r *Resolver) finder(namespace string) finder {
 		if err != nil {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
-		obj := newObject(r.scheme, gvk)
+		obj := engine.NewObject(r.scheme, gvk)
 		if scopes, ok := r.reader.(interface {
 			IsObjectNamespaced(runtime.Object) (bool, error)
 		}); ok {
@@ -81,7 +82,7 @@ func (r *Resolver) finder(namespace string) finder {
 // kind finds the version in which a kind is read: the scheme's preferred one, or version, or the API server's preferred one.
 func (r *Resolver) kind(ref checks.Ref, version string) (schema.GroupVersionKind, error) {
 	gk := schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
-	if known := versionsOf(r.scheme, gk); len(known) > 0 {
+	if known := engine.VersionsOf(r.scheme, gk); len(known) > 0 {
 		version = known[0]
 	}
 	if version != "" {

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // resources reads the resources of a group and version from the API server.
@@ -43,7 +45,7 @@ func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
 }
 
 // statusServed remembers whether a kind has the subresource status: a positive
-// answer for ever, an error for refusedFor.
+// answer for ever, an error for engine.RefusedFor.
 type statusServed struct {
 	read  resources
 	yes   atomic.Bool
@@ -68,7 +70,7 @@ func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
 	err := r.discoverStatus(ctx)
 	s.yes.Store(err == nil)
 	if s.err = err; err != nil {
-		s.err, s.until = &finalizerError{err}, r.opt.now().Add(refusedFor)
+		s.err, s.until = &finalizerError{err}, r.opt.now().Add(engine.RefusedFor)
 	}
 	return s.err
 }

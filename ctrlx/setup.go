@@ -1,22 +1,22 @@
 package ctrlx
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // SetupWithManager adds a controller for the kind to a manager. It is called once, before the manager is started. An error
@@ -30,34 +30,35 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: add the type to the manager's scheme: %w", r.name, err)
 	}
-	r.self, r.gvk = kindOf{gvk.Group, gvk.Kind}, gvk
+	r.gvk = gvk
 	r.client = mgr.GetClient()
 	if r.target != nil {
 		r.clients = identitiesOf(mgr)
 	}
 	r.recorder = r.opt.events.recorder(mgr, r.name)
-	e, err := engineOf(mgr)
+	e, err := engine.Of(mgr)
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	if err := e.add(r.self, r.name, r.opt.poll, r.opt.watchable()); err != nil {
+	r.waker, err = e.Add(engine.Config{
+		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes,
+		Watched: r.opt.watchable(), Unwatched: r.opt.unwatched,
+	})
+	if err != nil {
 		return err
 	}
+	r.own = engine.NewOwn(gvk.GroupKind(), r.client, e.Live(), r.opt.sync, func() client.Object { return r.newObject() })
 	if r.served.read, err = r.resourcesOf(mgr); err != nil {
 		return fmt.Errorf("ctrlx: %s: the discovery client: %w", r.name, err)
 	}
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	r.engine, r.waker = e, newWaker(r.opt.wakes)
+	r.engine = e
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.arrivals(), predicate.Or(asked, r.selves.events()))).
-		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.waker.queue = queue
-			e.waker(r.self, r.waker)
-			return nil
-		})).
+		For(obj, builder.WithPredicates(r.own.Events(), predicate.Or(asked, r.selves.Events()))).
+		WatchesRawSource(source.Func(r.waker.Start)).
 		WithOptions(r.opt.controller).
 		Complete(r)
 	if err != nil {

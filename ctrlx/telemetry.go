@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/flow"
@@ -58,5 +58,5 @@ func (r *Reconciler[T]) repeated(ctx context.Context, out flow.Outcome) bool {
 		return true
 	}
 	p := passOf(ctx)
-	return p != nil && p.e.blocked.is(r.name, types.NamespacedName{Namespace: p.self.Namespace, Name: p.self.Name}, blockedBy(out))
+	return p != nil && r.blocked.is(r.name, client.ObjectKeyFromObject(p.read), blockedBy(out))
 }

@@ -87,6 +87,9 @@ func describe(req *http.Request) string {
 	verb := req.Method
 	if req.URL.Query().Get("watch") != "" {
 		verb = "WATCH"
+		if strings.Contains(req.Header.Get("Accept"), "as=PartialObjectMetadata") {
+			verb = "WATCH metadata of"
+		}
 	}
 	i := 2 // api/v1/...
 	if parts[0] == "apis" {

@@ -71,3 +71,14 @@ func pointerToBool(h uint64, b *bool) uint64 {
 	}
 	return h
 }
+
+// OfVersion returns the digest of the version of obj, which differs after each
+// write. Use it if only the metadata of obj was read: the version stands for the
+// rest of the object.
+func OfVersion(obj client.Object) uint64 {
+	h := text(text(0, obj.GetUID()), obj.GetResourceVersion())
+	if h <= NotFound {
+		h += NotFound + 1
+	}
+	return h
+}

@@ -1,9 +1,6 @@
 package index
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // node is an object: a waiter, a ref, or both. It is there as long as it has edges.
 type node struct {
@@ -16,9 +13,8 @@ type node struct {
 	newest  uint64
 	running bool
 
-	waiters uint32        // how many edges into it are kept
-	mark    uint64        // the last Cycle that came here
-	told    time.Duration // when Due spoke of it, 0 while nobody waits for it
+	waiters uint32 // how many edges into it are kept
+	mark    uint64 // the last Cycle that came here
 }
 
 // edge says that a waiter looks at a ref: in the pass that is under way (run), since the last one that ended in a
@@ -138,9 +134,7 @@ func (e *edge) keep(as seen, what uint64) {
 		e.to.waiters++
 	}
 	if e.kept != absent && as == absent {
-		if e.to.waiters--; e.to.waiters == 0 {
-			e.to.told = 0
-		}
+		e.to.waiters--
 	}
 	e.kept, e.keptAs = as, what
 }

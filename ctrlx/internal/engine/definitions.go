@@ -1,4 +1,4 @@
-package ctrlx
+package engine
 
 import (
 	"context"
@@ -12,27 +12,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// An awaited kind may be missing. From the first missing kind on, the engine
-// watches the metadata of the definitions. Waiters of a missing kind make no
-// requests: after an event of a definition, the engine reads discovery for all
-// of them. If the operator may not watch definitions, or an aggregated API
-// server has the kind, the waiters are requeued and look it up again.
+// definitions watches the metadata of the definitions, from the first missing
+// kind on. Waiters of a missing kind make no requests: after an event of a
+// definition, the engine reads discovery for all of them. If the operator may not
+// watch definitions, or an aggregated API server has the kind, the waiters are
+// requeued and look it up again. The lock of the engine guards the fields.
+type definitions struct {
+	watched     bool
+	next        time.Time // when to ask again whether the operator may watch definitions
+	settling    bool      // settle runs
+	settleUntil time.Time
+}
 
 var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// definitionsAskedFor is the interval between requests whether the operator may watch definitions.
-const definitionsAskedFor = time.Minute
+// definitionsGap is the time between two requests whether the operator may watch
+// definitions.
+const definitionsGap = time.Minute
 
-// missingKind starts the watch of definitions, which wakes the waiters of a missing kind.
-func (e *engine) missingKind(ctx context.Context) error {
+// watchDefinitions starts the watch of definitions, which wakes the waiters of
+// missing kinds.
+func (e *Engine) watchDefinitions(ctx context.Context) error {
 	e.mu.Lock()
-	ask := !e.definitions && !time.Now().Before(e.definitionsNext)
+	ask := !e.definitions.watched && !time.Now().Before(e.definitions.next)
 	if ask {
-		e.definitionsNext = time.Now().Add(definitionsAskedFor)
+		e.definitions.next = time.Now().Add(definitionsGap)
 	}
 	e.mu.Unlock()
-	if !ask || e.allowed(ctx, definitionKind, "") != nil {
+	if !ask {
 		return nil
+	}
+	if _, err := e.allowed(ctx, definitionKind, ""); err != nil {
+		return nil // the waiters are requeued
 	}
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(definitionKind)
@@ -46,14 +57,14 @@ func (e *engine) missingKind(ctx context.Context) error {
 		return fmt.Errorf("watching which kinds are installed: %w", err)
 	}
 	e.mu.Lock()
-	e.definitions = true
+	e.definitions.watched = true
 	e.mu.Unlock()
 	e.catalog.watch()
 	return nil
 }
 
 // defined handles an event of a definition.
-func (e *engine) defined(o any) {
+func (e *Engine) defined(o any) {
 	crd, ok := o.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return
@@ -65,19 +76,19 @@ func (e *engine) defined(o any) {
 	e.catalog.define(group)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settleUntil = time.Now().Add(settleTime)
-	if !e.settling {
-		e.settling = true
+	e.definitions.settleUntil = time.Now().Add(settleTime)
+	if !e.definitions.settling {
+		e.definitions.settling = true
 		go e.settle()
 	}
 }
 
 // settle reads discovery after events of definitions, as long as an object
 // waits for a missing kind of their groups. The pauses double.
-func (e *engine) settle() {
+func (e *Engine) settle() {
 	for pause, until := discoveryGap, (time.Time{}); sleep(e.stopped, pause); pause *= 2 {
 		e.mu.Lock()
-		end := e.settleUntil
+		end := e.definitions.settleUntil
 		over := !time.Now().Before(end)
 		e.mu.Unlock()
 		if !end.Equal(until) { // another event
@@ -90,8 +101,8 @@ func (e *engine) settle() {
 			continue
 		}
 		e.mu.Lock()
-		done := e.settleUntil.Equal(end)
-		e.settling = !done
+		done := e.definitions.settleUntil.Equal(end)
+		e.definitions.settling = !done
 		e.mu.Unlock()
 		if done {
 			return
@@ -101,10 +112,9 @@ func (e *engine) settle() {
 
 // awaitsMissing reports whether an object waits for a missing kind whose
 // group had an event of a definition after the last list, or a moment ago.
-func (e *engine) awaitsMissing() bool {
+func (e *Engine) awaitsMissing() bool {
 	for id := range e.index.Refs() {
-		gk := schema.GroupKind{Group: id.Group, Kind: id.Kind}
-		if e.kind(gk) == nil && e.catalog.unsettled(gk) {
+		if w, _ := e.watchOf(kindOf(id)); w == nil && e.catalog.unsettled(kindOf(id)) {
 			return true
 		}
 	}
@@ -115,9 +125,9 @@ func (e *engine) awaitsMissing() bool {
 // watches the kind. If the kind has no namespaces, a waiter was registered
 // under a wrong namespace. A pass under way that does not wait yet finds that
 // the kind is not watched, and is requeued.
-func (e *engine) installed(added map[schema.GroupKind]bool) {
+func (e *Engine) installed(added map[schema.GroupKind]bool) {
 	for id := range e.index.Refs() {
-		if added[schema.GroupKind{Group: id.Group, Kind: id.Kind}] {
+		if added[kindOf(id)] {
 			e.index.Changed(id, 0) // no pass has seen the digest 0
 		}
 	}

@@ -1,4 +1,4 @@
-package ctrlx
+package engine
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package ctrlx
+package engine
 
 import (
 	"fmt"
@@ -11,8 +11,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // line notes who is put into a queue, and when it comes out.
@@ -41,18 +39,18 @@ func (r *ranked) AddAfter(req reconcile.Request, after time.Duration) { r.line.A
 func TestWakeAtMost(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		limit  wakes
+		limit  Limit
 		do     func(wake, begins func(names ...string))
 		want   []string
 	}{
-		"NoLimit": {"all at once", wakes{}, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
+		"NoLimit": {"all at once", Limit{}, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
 		"Herd": {
-			"two at once, and two in ten seconds", wakes{2, 10 * time.Second},
+			"two at once, and two in ten seconds", Limit{2, 10 * time.Second},
 			func(wake, _ func(...string)) { wake("a", "b", "c", "d", "e") },
 			[]string{"a 0s", "b 0s", "c 5s", "d 10s", "e 15s"},
 		},
 		"Rest": {
-			"who comes later finds the line shorter", wakes{2, 10 * time.Second},
+			"who comes later finds the line shorter", Limit{2, 10 * time.Second},
 			func(wake, _ func(...string)) {
 				wake("a", "b", "c")
 				time.Sleep(time.Minute)
@@ -61,12 +59,12 @@ func TestWakeAtMost(t *testing.T) {
 			[]string{"a 0s", "b 0s", "c 5s", "d 0s", "e 0s", "f 5s"},
 		},
 		"Twice": {
-			"an owner that flips makes nobody wait longer", wakes{1, 10 * time.Second},
+			"an owner that changes often delays no waiter", Limit{1, 10 * time.Second},
 			func(wake, _ func(...string)) { wake("a", "b", "a", "b", "a", "b", "c") },
 			[]string{"a 0s", "b 10s", "c 20s"},
 		},
 		"Begun": {
-			"a pass that has begun may have read what was before the change", wakes{1, 10 * time.Second},
+			"a pass that has begun may have read what was before the change", Limit{1, 10 * time.Second},
 			func(wake, begins func(...string)) { wake("a", "b"); begins("a", "b", "c"); wake("a") },
 			[]string{"a 0s", "b 10s", "a 20s"},
 		},
@@ -76,17 +74,17 @@ func TestWakeAtMost(t *testing.T) {
 			for _, ranking := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
 					r := &ranked{}
-					w := newWaker(tc.limit)
+					w := &Waker{limit: tc.limit.limiter(), delayed: map[types.NamespacedName]bool{}}
 					if w.queue = &r.line; ranking {
 						w.queue = r
 					}
 					tc.do(func(names ...string) {
 						for _, n := range names {
-							w.wake(index.ID{Name: n})
+							w.wake(types.NamespacedName{Name: n})
 						}
 					}, func(names ...string) {
 						for _, n := range names {
-							w.begins(types.NamespacedName{Name: n})
+							w.Begin(types.NamespacedName{Name: n})
 						}
 					})
 					if diff := cmp.Diff(tc.want, r.at); diff != "" {

@@ -1,4 +1,4 @@
-package ctrlx
+package engine
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func TestCatalog(t *testing.T) {
 			c.refreshNow(c.stopped)
 			s.kinds = nil
 			c.drop(thing)
-			time.Sleep(refusedFor)
+			time.Sleep(RefusedFor)
 		}, false, nil, 3, false},
 	}
 	for name, tc := range cases {
@@ -140,7 +140,7 @@ func TestSettle(t *testing.T) {
 				defer stop()
 				var woken []index.ID
 				s := &server{}
-				e := &engine{catalog: s.catalog(ctx), index: index.New(func(id index.ID) { woken = append(woken, id) }), stopped: ctx}
+				e := &Engine{catalog: s.catalog(ctx), index: index.New(func(id index.ID) { woken = append(woken, id) }), stopped: ctx}
 				e.catalog.listed = e.installed
 				e.catalog.watch()
 				waiter, ref := index.ID{Kind: "Waiter", Name: "w"}, index.ID{Group: thing.Group, Kind: thing.Kind, Name: "t"}
@@ -168,8 +168,8 @@ func TestSettle(t *testing.T) {
 				if tc.woken {
 					want = []index.ID{waiter}
 				}
-				if diff := cmp.Diff(want, woken); diff != "" || s.lists != tc.lists || e.settling {
-					t.Errorf("%s: after %d lists, still running: %v: woken: -want, +got:\n%s", tc.reason, s.lists, e.settling, diff)
+				if diff := cmp.Diff(want, woken); diff != "" || s.lists != tc.lists || e.definitions.settling {
+					t.Errorf("%s: after %d lists, still running: %v: woken: -want, +got:\n%s", tc.reason, s.lists, e.definitions.settling, diff)
 				}
 			})
 		})

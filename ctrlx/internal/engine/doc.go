@@ -1,0 +1,39 @@
+// Package engine reads owners and references for passes, watches their kinds,
+// and wakes the objects that wait for them. The reconcilers of a manager share
+// one [Engine].
+//
+//	e, err := engine.Of(mgr)                       // at set-up
+//	waker, err := e.Add(engine.Config{Kind: databases, ...})
+//
+//	pass := e.Begin(waiter, timeout)               // in a pass
+//	found, err := pass.Read(ctx, ref, "")          // registers, watches and reads
+//	waiting := pass.Wait(ctx, awaited)             // or pass.Done()
+//
+// # Files
+//
+//	engine.go       the engine of a manager, and the reconcilers that share it
+//	pass.go         what one pass reads and awaits
+//	kinds.go        which kinds may be watched, and in which state each kind is
+//	catalog.go      the kinds that discovery lists
+//	definitions.go  events of definitions, which wake the waiters of missing kinds
+//	stale.go        objects whose cached copy may be stale
+//	own.go          reads that see the writes of this process
+//	self.go         objects that wait for a change of themselves
+//	fallback.go     live reads that find what a broken watch hides
+//	waker.go        the work queue of a kind, and its wake limit
+//
+// # What wakes
+//
+// Package index decides which waiters an event wakes. The engine follows its
+// order: it registers an object, watches its kind, reads the object, and
+// remembers a digest of it. So no wake-up is lost.
+//
+// # A broken watch
+//
+// A watch may be broken without an error. So the engine asks the API server
+// once in a while for the present version of each awaited kind: a list with a
+// limit of one object. A watch that works reaches this version by the next
+// request, because the API server sends a bookmark about once a minute. If the
+// watch has not reached it, the engine compares the versions of the awaited
+// objects with the cache, and reads those that differ.
+package engine

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"sync"
+	"time"
+	"weak"
+
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// Engine holds what the reconcilers of a manager share: which object waits for
+// which objects, and which kinds are watched for them. Get it with [Of]. It is
+// safe for concurrent use.
+type Engine struct {
+	cache   cache.Cache
+	live    client.Reader
+	scheme  *apiruntime.Scheme
+	index   *index.Index
+	stale   Stale
+	catalog *catalog
+	stopped context.Context // done when the manager has stopped
+
+	mu       sync.Mutex
+	names    map[schema.GroupKind]string  // the reconciler of each kind
+	policy   map[schema.GroupKind]policy  // the kinds that options name
+	watches  map[schema.GroupKind]*watch  // the kinds with an informer
+	refused  map[schema.GroupKind]refusal // the kinds that cannot be watched now
+	interval time.Duration                // of the fallback; 0: no reconciler was added
+
+	definitions definitions
+
+	wakers sync.Map // of *Waker, by schema.GroupKind
+}
+
+// engines holds the engine of each manager. A key does not keep its manager in
+// memory, so nothing remains of a manager that was never started.
+var engines = struct {
+	sync.Mutex
+	of map[weak.Pointer[byte]]*Engine
+}{of: map[weak.Pointer[byte]]*Engine{}}
+
+// Of returns the engine of a manager. The first call adds it to the manager. mgr
+// must be a pointer, as every manager of controller-runtime is.
+func Of(mgr manager.Manager) (*Engine, error) {
+	v := reflect.ValueOf(mgr)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, fmt.Errorf("the manager is a %T: give a pointer", mgr)
+	}
+	object := (*byte)(v.UnsafePointer())
+	key := weak.Make(object)
+	engines.Lock()
+	defer engines.Unlock()
+	if e := engines.of[key]; e != nil {
+		return e, nil
+	}
+	e, err := add(mgr, func() { forget(key) })
+	if err != nil {
+		return nil, err
+	}
+	engines.of[key] = e
+	runtime.AddCleanup(object, forget, key)
+	return e, nil
+}
+
+// forget drops the engine of a manager that has stopped, or that is gone.
+func forget(key weak.Pointer[byte]) {
+	engines.Lock()
+	defer engines.Unlock()
+	delete(engines.of, key)
+}
+
+// add makes an engine, and adds it to a manager.
+func add(mgr manager.Manager, forget func()) (*Engine, error) {
+	stopped, stop := context.WithCancel(context.Background())
+	e := &Engine{
+		cache: mgr.GetCache(), live: mgr.GetAPIReader(), scheme: mgr.GetScheme(), stopped: stopped,
+		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{},
+		watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
+	}
+	e.index = index.New(e.wake)
+	e.catalog = &catalog{
+		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
+	}
+	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		e.fallback(ctx)
+		stop()
+		forget() // controller-runtime starts no manager twice
+		return nil
+	}))
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Config describes a reconciler.
+type Config struct {
+	Name      string             // of the reconciler, for errors
+	Kind      schema.GroupKind   // whose objects wait
+	Interval  time.Duration      // in which the fallback notices a broken watch
+	Watched   []schema.GroupKind // kinds that references may name; "*" stands for all kinds of a group, or of all groups
+	Unwatched []schema.GroupKind // kinds that are read live and never watched
+	Limit     Limit              // of wake-ups
+}
+
+// Add adds a reconciler, before the manager is started. The shortest interval of
+// all reconcilers counts. Add returns an error if the kind has a reconciler.
+func (e *Engine) Add(c Config) (*Waker, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if other, ok := e.names[c.Kind]; ok {
+		return nil, fmt.Errorf("ctrlx: %s: the kind %s has the reconciler %s already", c.Name, c.Kind.Kind, other)
+	}
+	e.names[c.Kind] = c.Name
+	if e.interval == 0 || c.Interval < e.interval {
+		e.interval = c.Interval
+	}
+	for _, gk := range c.Watched {
+		e.policy[gk] = max(e.policy[gk], watched)
+	}
+	for _, gk := range c.Unwatched {
+		e.policy[gk] = unwatched
+	}
+	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}}, nil
+}
+
+// Live returns the reader that reads past the cache.
+func (e *Engine) Live() client.Reader { return e.live }
+
+// Forget drops what an object waits for, because the object is gone or waits for
+// nothing any more.
+func (e *Engine) Forget(waiter index.ID) { e.index.Forget(waiter) }
+
+// wake puts a waiter into the work queue of its kind.
+func (e *Engine) wake(waiter index.ID) {
+	if w, ok := e.wakers.Load(schema.GroupKind{Group: waiter.Group, Kind: waiter.Kind}); ok {
+		w.(*Waker).wake(types.NamespacedName{Namespace: waiter.Namespace, Name: waiter.Name})
+	}
+}
+
+// ID returns how the index knows the object of a kind and a name.
+func ID(gk schema.GroupKind, name types.NamespacedName) index.ID {
+	return index.ID{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name}
+}
+
+// kindOf returns the kind of an object that the index knows.
+func kindOf(id index.ID) schema.GroupKind { return schema.GroupKind{Group: id.Group, Kind: id.Kind} }
+
+// nameOf returns the name of an object that the index knows.
+func nameOf(id index.ID) types.NamespacedName {
+	return types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
+}

@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+const (
+	// DefaultInterval is the interval of a Config without one.
+	DefaultInterval = 3 * time.Minute
+
+	requestTimeout = 10 * time.Second      // of a request
+	readGap        = 50 * time.Millisecond // between two live reads: at most twenty a second
+	retryFirst     = time.Second           // after a failed request, doubling
+	retryMax       = 15 * time.Second
+	idleTime       = 10 * time.Minute // after which the informer of an open kind stops
+
+	// fewObjects is the number of awaited objects that are read one by one. A list would return all objects of the kind.
+	fewObjects = 8
+	pageSize   = 500 // objects in each request of a list
+)
+
+// fallback finds the changes that a broken watch does not report. It is the
+// state of one goroutine.
+//
+// Twice in each interval, it asks for the version of each awaited kind. A watch
+// that has not reached the version of the request before may be broken: API
+// servers send a bookmark about once a minute, and older ones less often. Then
+// fallback compares the versions of the awaited objects with the cache, and reads
+// those that differ.
+type fallback struct {
+	e     *Engine
+	tick  time.Duration // between two rounds over all kinds
+	due   time.Time     // of the next one
+	away  bool          // the API server did not answer
+	retry time.Duration // the pause after a round with a failed request; 0: no request failed
+}
+
+// fallback runs until the manager stops.
+func (e *Engine) fallback(ctx context.Context) {
+	e.mu.Lock()
+	tick := cmp.Or(e.interval, DefaultInterval) / 2
+	e.mu.Unlock()
+	f := fallback{e: e, tick: tick, due: time.Now().Add(tick)}
+	for pause := tick; sleep(ctx, pause); {
+		pause = f.round(ctx)
+	}
+}
+
+// round checks the awaited kinds: all of them when they are due, and otherwise
+// those whose last request failed. It returns the pause until the next round.
+func (f *fallback) round(ctx context.Context) (pause time.Duration) {
+	all := !time.Now().Before(f.due)
+	if all {
+		f.due = time.Now().Add(f.tick)
+	}
+	awaited, stale := f.awaited()
+	failed := false
+	for _, w := range f.e.informers() {
+		gk := w.gvk.GroupKind()
+		switch {
+		case awaited[gk]+len(stale[gk]) == 0:
+			w.version, w.failed = "", false
+			f.e.stopIdle(ctx, w)
+			continue
+		case !all && !w.failed:
+			continue
+		}
+		w.used.Store(time.Now().UnixNano())
+		err := f.check(ctx, w, stale[gk])
+		switch {
+		case ctx.Err() != nil:
+			return f.tick
+		case err == nil && f.away: // anything may have changed meanwhile
+			f.away = false
+			f.suspectOthers(w)
+			return 0
+		case err == nil:
+			continue
+		}
+		log.FromContext(ctx).V(1).Info("awaited objects could not be read live", "kind", gk.String(), "error", err.Error())
+		w.failed = retriable(err)
+		failed = failed || w.failed
+		var status apierrors.APIStatus
+		if !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded) {
+			f.away = true
+			break
+		}
+	}
+	if !failed {
+		f.retry = 0
+		return max(0, time.Until(f.due))
+	}
+	f.retry = min(max(2*f.retry, retryFirst), retryMax)
+	return min(f.retry, f.tick)
+}
+
+// retriable reports whether a request may succeed soon. The error of another
+// request is reported by the passes.
+func retriable(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return true
+	}
+	code := status.Status().Code
+	return code >= 500 || code == 429 || code == 410 // Gone: a page of a list that expired
+}
+
+// awaited returns how many objects of each kind are awaited, and the objects
+// whose cached copy may be stale.
+func (f *fallback) awaited() (awaited map[schema.GroupKind]int, stale map[schema.GroupKind][]index.ID) {
+	awaited, stale = map[schema.GroupKind]int{}, map[schema.GroupKind][]index.ID{}
+	for id := range f.e.index.Refs() {
+		awaited[kindOf(id)]++
+	}
+	for _, id := range f.e.stale.all() {
+		stale[kindOf(id)] = append(stale[kindOf(id)], id)
+	}
+	return awaited, stale
+}
+
+// suspectOthers makes the next round compare the awaited objects of all kinds
+// but that of w.
+func (f *fallback) suspectOthers(w *watch) {
+	for _, other := range f.e.informers() {
+		other.failed = other != w
+	}
+}
+
+// check asks for the version of a kind. It compares the awaited objects if the
+// watch may be broken, and reads the stale ones.
+func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) error {
+	suspect := w.failed || w.version != "" && !w.reached(w.version) || !w.everywhere || !w.reached("")
+	version := ""
+	if w.everywhere {
+		list, err := f.e.list1(ctx, w)
+		if err != nil {
+			return err
+		}
+		version = list
+	}
+	differ := stale
+	if suspect {
+		changed, err := f.changed(ctx, w)
+		if err != nil {
+			return err
+		}
+		differ = append(changed, stale...)
+	}
+	for i, id := range differ {
+		if i > 0 && !sleep(ctx, readGap) {
+			return ctx.Err()
+		}
+		if err := f.e.readLive(ctx, w, id); err != nil {
+			return err
+		}
+	}
+	w.version, w.failed = version, false
+	return nil
+}
+
+// reached reports whether the watch has all changes up to a version. An informer
+// that does not report its version has reached none.
+func (w *watch) reached(version string) bool {
+	informer, ok := w.informer.(interface{ LastSyncResourceVersion() string })
+	return ok && (version == "" || !older(informer.LastSyncResourceVersion(), version))
+}
+
+// list1 returns the version of a kind, by a list of at most one object.
+func (e *Engine) list1(ctx context.Context, w *watch) (version string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	list, err := e.list(ctx, w.gvk, client.Limit(1))
+	return list.ResourceVersion, err
+}
+
+// changed returns the awaited objects of a kind whose cached version is not the
+// live one. A few objects are all returned, because reading them costs less than
+// a list.
+func (f *fallback) changed(ctx context.Context, w *watch) (ids []index.ID, err error) {
+	gk := w.gvk.GroupKind()
+	live := map[index.ID]string{} // the version; empty: it does not exist
+	for id := range f.e.index.Refs() {
+		if kindOf(id) == gk {
+			live[id] = ""
+		}
+	}
+	if len(live) > fewObjects {
+		if err := f.versions(ctx, w, live); err != nil {
+			return nil, err
+		}
+	}
+	for id, version := range live {
+		if len(live) > fewObjects {
+			obj := f.e.newObject(w.kind)
+			err := f.e.cache.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
+			if client.IgnoreNotFound(err) == nil && versionOf(obj, err) == version {
+				continue
+			}
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// versions fills in the live versions of objects of a kind.
+func (f *fallback) versions(ctx context.Context, w *watch, of map[index.ID]string) error {
+	namespaces := map[string]bool{"": true}
+	if !w.everywhere {
+		clear(namespaces)
+		for id := range of {
+			namespaces[id.Namespace] = true
+		}
+	}
+	for namespace := range namespaces {
+		for next := ""; ; {
+			page, cancel := context.WithTimeout(ctx, requestTimeout)
+			list, err := f.e.list(page, w.gvk, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
+			cancel()
+			if err != nil {
+				return err
+			}
+			for i := range list.Items {
+				id := ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(&list.Items[i]))
+				if _, awaited := of[id]; awaited {
+					of[id] = list.Items[i].ResourceVersion
+				}
+			}
+			if next = list.Continue; next == "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// readLive reads an object past the cache, and wakes the waiters that have not
+// seen it so.
+func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	live := e.newObject(w.kind)
+	err := e.live.Get(ctx, nameOf(id), live)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	d := digest.NotFound
+	if err == nil {
+		d = w.digest(live)
+	}
+	// In this order: an event between the two removes the mark, or came before the cache is read.
+	version := versionOf(live, err)
+	e.stale.Mark(id, version)
+	cached := e.newObject(w.kind)
+	err = e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
+	if client.IgnoreNotFound(err) == nil && !older(versionOf(cached, err), version) {
+		e.stale.Clear(id)
+	}
+	e.index.Changed(id, d)
+	return nil
+}
+
+// informers returns the informers that are in sync.
+func (e *Engine) informers() (all []*watch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.watches {
+		if w.informer.HasSynced() {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// stopIdle stops the informer of an open kind that no pass has used for a while.
+// Other informers stay, because other code of the operator may use them.
+func (e *Engine) stopIdle(ctx context.Context, w *watch) {
+	if !w.open || time.Since(time.Unix(0, w.used.Load())) < idleTime {
+		return
+	}
+	e.mu.Lock() // until the informer is removed, so that no pass gets it meanwhile
+	defer e.mu.Unlock()
+	if err := e.cache.RemoveInformer(ctx, e.newObject(w.kind)); err != nil {
+		log.FromContext(ctx).V(1).Info("an idle informer could not be stopped", "kind", w.gvk.String(), "error", err.Error())
+		return
+	}
+	delete(e.watches, w.gvk.GroupKind())
+}
+
+// sleep waits for d. It reports whether ctx is not done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,513 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+var clusters = testv1.GroupVersion.WithKind("Cluster").GroupKind()
+
+// store is a cache, or an API server, with clusters. It notes its requests.
+type store struct {
+	cache.Cache
+	mu       *sync.Mutex // of the test, which holds it except while it sleeps or makes a pass
+	objects  map[string]*testv1.Cluster
+	version  string           // of the kind
+	refuse   map[string]error // by name; "list" for lists
+	requests []string
+	since    time.Time
+}
+
+func newStore(mu *sync.Mutex) *store {
+	return &store{mu: mu, objects: map[string]*testv1.Cluster{}, refuse: map[string]error{}, version: "1", since: time.Now()}
+}
+
+func (s *store) note(what string) error {
+	s.requests = append(s.requests, fmt.Sprint(what, " ", time.Since(s.since).Round(time.Second)))
+	verb, _, _ := strings.Cut(what, " ")
+	return s.refuse[verb]
+}
+
+func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.note(key.Name); err != nil {
+		return err
+	}
+	c, ok := s.objects[key.Name]
+	if !ok {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "clusters"}, key.Name)
+	}
+	*into.(*testv1.Cluster) = *c.DeepCopyObject().(*testv1.Cluster)
+	return nil
+}
+
+// List returns pages of 500 objects.
+func (s *store) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	if err := s.note(fmt.Sprint("list ", o.Limit, o.Continue, o.Namespace)); err != nil {
+		return err
+	}
+	list := into.(*metav1.PartialObjectMetadataList)
+	list.ResourceVersion = s.version
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range s.objects {
+			if name > o.Continue && !yield(name) {
+				return
+			}
+		}
+	})
+	if int(o.Limit) < len(names) {
+		names = names[:o.Limit]
+		list.Continue = names[len(names)-1]
+	}
+	for _, name := range names {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: s.objects[name].ObjectMeta})
+	}
+	return nil
+}
+
+func (s *store) put(name, version, state string) {
+	c := &testv1.Cluster{}
+	c.Name, c.ResourceVersion, c.UID, c.Status.State = name, version, types.UID(name), state
+	s.objects[name] = c
+	if older(s.version, version) {
+		s.version = version
+	}
+}
+
+// informer is an informer whose watch works or not.
+type informer struct {
+	cache.Informer
+	api  *store
+	dead string // the version at which the watch broke; empty: it works
+}
+
+func (*informer) HasSynced() bool { return true }
+func (i *informer) LastSyncResourceVersion() string {
+	i.api.mu.Lock()
+	defer i.api.mu.Unlock()
+	if i.dead != "" {
+		return i.dead
+	}
+	return i.api.version
+}
+
+// unversioned is an informer of several namespaces, which reports no version.
+type unversioned struct{ cache.Informer }
+
+func (unversioned) HasSynced() bool { return true }
+
+// cluster is an engine whose events come when the test says so.
+type cluster struct {
+	*Engine
+	mu          sync.Mutex
+	watch       *watch
+	informer    *informer
+	api, cached *store
+
+	waking sync.Mutex
+	woken  []string
+}
+
+func newCluster(t *testing.T) *cluster {
+	s := runtime.NewScheme()
+	if err := testv1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{}
+	c.api, c.cached = newStore(&c.mu), newStore(&c.mu)
+	c.informer = &informer{api: c.api}
+	c.watch = &watch{kind: kind{gvk: clusters.WithVersion("v1"), namespaced: true, policy: watched}, informer: c.informer, everywhere: true}
+	c.Engine = &Engine{
+		cache: c.cached, live: c.api, scheme: s, interval: 2 * time.Minute,
+		watches: map[schema.GroupKind]*watch{clusters: c.watch}, refused: map[schema.GroupKind]refusal{},
+	}
+	c.index = index.New(func(id index.ID) {
+		c.waking.Lock()
+		defer c.waking.Unlock()
+		c.woken = append(c.woken, id.Name)
+	})
+	return c
+}
+
+func named(name string) index.ID { return ID(clusters, types.NamespacedName{Name: name}) }
+
+func (c *cluster) sleep(d time.Duration) {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// pass makes waiter wait for a cluster, and returns the state that it read.
+func (c *cluster) pass(t *testing.T, waiter, ref string) string {
+	t.Helper()
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	pass := c.Begin(index.ID{Kind: "Waiter", Name: waiter}, time.Second)
+	to := checks.Ref{Group: clusters.Group, Kind: clusters.Kind, Name: ref}
+	_, obj, err := pass.Read(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass.Wait(t.Context(), []checks.Ref{to})
+	if found, ok := obj.(*testv1.Cluster); ok {
+		return found.Status.State
+	}
+	return "absent"
+}
+
+// event is an event of a cluster, from a watch that works again.
+func (c *cluster) event(name string) {
+	old, had := c.cached.objects[name]
+	obj, has := c.api.objects[name]
+	switch {
+	case has:
+		c.cached.objects[name] = obj
+		c.handler(c.watch.kind).OnUpdate(old, obj)
+	case had:
+		delete(c.cached.objects, name)
+		c.handler(c.watch.kind).OnDelete(old)
+	}
+}
+
+func (c *cluster) both(name, version, state string) {
+	c.api.put(name, version, state)
+	c.cached.put(name, version, state)
+}
+
+// breaks breaks the watch: it reports no later change.
+func (c *cluster) breaks() { c.informer.dead = c.api.version }
+
+func TestFallback(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	cases := map[string]struct {
+		reason   string
+		do       func(t *testing.T, c *cluster)
+		requests []string
+		woken    []string
+	}{
+		"NoWaiter": {
+			reason: "a kind that is not awaited costs nothing",
+			do:     func(_ *testing.T, c *cluster) { c.both("c", "1", "Stopped"); c.sleep(time.Hour) },
+		},
+		"Healthy": {
+			reason: "one request for a kind in each tick, whatever the number of awaited objects and waiters",
+			do: func(t *testing.T, c *cluster) {
+				for i := range 1000 {
+					name := fmt.Sprint("c", i)
+					c.both(name, "9", "Stopped")
+					c.pass(t, fmt.Sprint("w", i), name)
+				}
+				c.sleep(3*time.Minute + 10*time.Second)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "list 1 3m0s"},
+		},
+		"DeadWatch": {
+			reason: "only a live read finds the change; the pass that it wakes does not see the cached copy",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.pass(t, "w", "c")
+				c.breaks()
+				c.api.put("c", "10", "Running")
+				c.sleep(2*time.Minute + time.Second)
+				if got := c.pass(t, "w", "c"); got != "Running" {
+					t.Errorf("the pass that is woken reads %s", got)
+				}
+				c.event("c")
+				if got := c.pass(t, "w", "c"); got != "Running" {
+					t.Errorf("once the cache has caught up the pass reads %s", got)
+				}
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
+			woken:    []string{"w"},
+		},
+		"BrokenBefore": {
+			reason: "a change before the first request is found, because the version of the kind is later than the watch",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.breaks()
+				c.api.put("c", "10", "Running")
+				c.pass(t, "w", "c")
+				c.sleep(2*time.Minute + time.Second)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"},
+			woken:    []string{"w"},
+		},
+		"ManyObjects": {
+			reason: "one list finds the object that changed among those that are awaited",
+			do: func(t *testing.T, c *cluster) {
+				for i := range 700 {
+					name := fmt.Sprintf("c%03d", i)
+					c.both(name, "9", "Stopped")
+					c.pass(t, "w"+name, name)
+				}
+				c.breaks()
+				c.api.put("c600", "10", "Running")
+				delete(c.api.objects, "c601")
+				c.sleep(2*time.Minute + time.Second)
+				c.api.requests = sortedAfter(c.api.requests, 4)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 500c499 2m0s", "c600 2m0s", "c601 2m0s"},
+			woken:    []string{"wc600", "wc601"},
+		},
+		"QuietKind": {
+			reason: "an old API server sends no bookmark: the objects are compared, and no waiter is woken",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.pass(t, "w", "c")
+				c.breaks()
+				c.api.version = "20"
+				c.sleep(2*time.Minute + time.Second)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"},
+		},
+		"SomeNamespaces": {
+			reason: "the informers of several namespaces report no version, and the operator lists only there",
+			do: func(t *testing.T, c *cluster) {
+				c.watch.informer, c.watch.everywhere = unversioned{}, false
+				for i := range 10 {
+					name := fmt.Sprint("c", i)
+					c.both(name, "9", "Stopped")
+					c.pass(t, "w"+name, name)
+				}
+				c.api.put("c5", "10", "Running")
+				c.sleep(time.Minute + time.Second)
+			},
+			requests: []string{"list 500 1m0s", "c5 1m0s"},
+			woken:    []string{"wc5"},
+		},
+		"EventOfOlderVersion": {
+			reason: "an event of an older version does not make the cache current",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.pass(t, "w", "c")
+				c.breaks()
+				c.api.put("c", "11", "Running")
+				c.sleep(2*time.Minute + time.Second)
+				c.cached.put("c", "10", "Starting")
+				c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects["c"])
+				if got := c.pass(t, "w", "c"); got != "Running" {
+					t.Errorf("it reads %s", got)
+				}
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
+			woken:    []string{"w", "w"}, // by the event, too: the waiter has not seen that version
+		},
+		"Deleted": {
+			reason: "a deletion is a change",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.pass(t, "w", "c")
+				c.breaks()
+				delete(c.api.objects, "c")
+				c.api.version = "10"
+				c.sleep(2*time.Minute + time.Second)
+				if got := c.pass(t, "w", "c"); got != "absent" {
+					t.Errorf("it reads %s", got)
+				}
+				c.event("c")
+				c.pass(t, "w", "c")
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
+			woken:    []string{"w"},
+		},
+		"NeverInTheCache": {
+			reason: "no event reports an object that was made and deleted while the watch was broken; it is not read live for ever",
+			do: func(t *testing.T, c *cluster) {
+				c.pass(t, "w", "c")
+				c.breaks()
+				c.api.put("c", "10", "Running")
+				c.sleep(2*time.Minute + time.Second)
+				c.Forget(index.ID{Kind: "Waiter", Name: "w"})
+				delete(c.api.objects, "c")
+				c.sleep(5 * time.Minute)
+				if c.stale.Has(named("c")) || c.stale.n.Load() != 0 {
+					t.Error("it is read live for ever")
+				}
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "list 1 3m0s", "c 3m0s"},
+			woken:    []string{"w"},
+		},
+		"Outage": {
+			reason: "while the API server does not answer, it is asked less and less often; then all awaited objects are compared",
+			do: func(t *testing.T, c *cluster) {
+				for _, name := range []string{"a", "b"} {
+					c.both(name, "9", "Stopped")
+				}
+				c.api.refuse["list"] = refused
+				c.pass(t, "w", "a")
+				c.pass(t, "v", "b")
+				c.sleep(70 * time.Second)
+				c.api.put("b", "10", "Running")
+				clear(c.api.refuse)
+				c.sleep(10 * time.Second)
+				c.api.requests = sortedAfter(c.api.requests, 5)
+			},
+			requests: []string{"list 1 1m0s", "list 1 1m1s", "list 1 1m3s", "list 1 1m7s", "list 1 1m15s", "a 1m15s", "b 1m15s"},
+			woken:    []string{"v"},
+		},
+		"Fault": {
+			reason: "an API server that cannot read one object is asked again soon",
+			do: func(t *testing.T, c *cluster) {
+				c.both("a", "9", "Stopped")
+				c.pass(t, "w", "a")
+				c.breaks()
+				c.api.put("a", "10", "Running")
+				c.api.refuse["a"] = apierrors.NewInternalError(errors.New("the conversion webhook does not answer"))
+				c.sleep(2*time.Minute + 4*time.Second)
+				clear(c.api.refuse)
+				c.sleep(10 * time.Second)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s", "a 2m0s", "list 1 2m1s", "a 2m1s", "list 1 2m3s", "a 2m3s", "list 1 2m7s", "a 2m7s"},
+			woken:    []string{"w"},
+		},
+		"Forbidden": {
+			reason: "the passes report it; the engine does not insist",
+			do: func(t *testing.T, c *cluster) {
+				c.both("c", "9", "Stopped")
+				c.api.refuse["list"] = apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", errors.New("no rule"))
+				c.pass(t, "w", "c")
+				c.sleep(130 * time.Second)
+			},
+			requests: []string{"list 1 1m0s", "list 1 2m0s"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				go c.fallback(ctx)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				tc.do(t, c)
+				c.sleep(0)
+				if diff := cmp.Diff(tc.requests, c.api.requests); diff != "" {
+					t.Errorf("%s: the requests to the API server: -want, +got:\n%s", tc.reason, diff)
+				}
+				if diff := cmp.Diff(tc.woken, sortedAfter(c.woken, 0)); diff != "" {
+					t.Errorf("%s: the woken waiters: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		})
+	}
+}
+
+// A request that is not answered in time keeps no other kind from being checked.
+func TestFallbackHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.api.refuse["a"] = context.DeadlineExceeded
+		hanging := &watch{kind: kind{gvk: schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}, policy: watched},
+			informer: &informer{api: c.api, dead: "0"}, everywhere: true, version: "1"}
+		c.watches[hanging.gvk.GroupKind()] = hanging
+		c.scheme.AddKnownTypeWithName(hanging.gvk, &testv1.Cluster{})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go c.fallback(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "h"})
+		p.Wait(ID(hanging.gvk.GroupKind(), types.NamespacedName{Name: "a"}))
+		c.both("b", "9", "Stopped")
+		c.pass(t, "w", "b")
+		c.breaks()
+		c.api.put("b", "10", "Running")
+		c.sleep(3 * time.Minute)
+		if diff := cmp.Diff([]string{"h", "w"}, slices.Compact(sortedAfter(c.woken, 0))); diff != "" {
+			t.Errorf("woken: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+// An informer of a kind that users chose stops ten minutes after its last use. A
+// pass starts it again.
+func TestIdle(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		open   bool
+		awaits bool
+		stops  bool
+	}{
+		"Idle":    {"only a wildcard allows the kind", true, false, true},
+		"Awaited": {"an object waits for it", true, true, false},
+		"Named":   {"the developer named the kind, so other code may use the informer", false, false, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				c.watch.open = tc.open
+				removed := &removing{store: c.cached}
+				c.cache = removed
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				go c.fallback(ctx)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.both("c", "9", "Stopped")
+				c.pass(t, "w", "c")
+				if !tc.awaits {
+					c.Forget(index.ID{Kind: "Waiter", Name: "w"})
+				}
+				c.sleep(9 * time.Minute)
+				if removed.n != 0 {
+					t.Errorf("%s: it stops early", tc.reason)
+				}
+				c.sleep(3 * time.Minute)
+				w, _ := c.watchOf(clusters)
+				if stopped := removed.n == 1 && w == nil; stopped != tc.stops {
+					t.Errorf("%s: stopped %d times, watched: %v", tc.reason, removed.n, w != nil)
+				}
+			})
+		})
+	}
+}
+
+// removing counts the informers that are removed.
+type removing struct {
+	*store
+	n int
+}
+
+func (r *removing) RemoveInformer(context.Context, client.Object) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	return nil
+}
+
+// sortedAfter sorts s after the first n elements, whose order is fixed.
+func sortedAfter(s []string, n int) []string {
+	if n < len(s) {
+		slices.Sort(s[n:])
+	}
+	return s
+}

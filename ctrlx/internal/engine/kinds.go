@@ -1,0 +1,360 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// policy says how passes read a kind. Names of kinds are user input, so only
+// the developer's choices count.
+type policy int
+
+const (
+	refuseKind   policy = iota // a reference to the kind fails
+	metadataOnly               // only the metadata is watched
+	watched                    // whole objects are watched
+	unwatched                  // each pass reads live
+)
+
+// policyOf returns the policy of a kind. open is true if only a wildcard allows
+// the kind.
+func (e *Engine) policyOf(gk schema.GroupKind) (p policy, open bool) {
+	e.mu.Lock()
+	_, own := e.names[gk]
+	named := e.policy[gk]
+	open = e.policy[schema.GroupKind{Group: gk.Group, Kind: "*"}] == watched || e.policy[schema.GroupKind{Group: "*", Kind: "*"}] == watched
+	e.mu.Unlock()
+	typed := len(VersionsOf(e.scheme, gk)) > 0
+	switch {
+	case named != refuseKind:
+		return named, false
+	case own, typed && len(VersionsOf(builtIn(), gk)) == 0:
+		return watched, false
+	case open:
+		return watched, !typed
+	case gk == schema.GroupKind{Kind: "ConfigMap"}, gk == schema.GroupKind{Kind: "Secret"}:
+		return metadataOnly, false
+	}
+	return refuseKind, false
+}
+
+// builtIn returns the scheme with the kinds of Kubernetes itself. Most
+// operators have all of them in their scheme, whether they use them or not.
+var builtIn = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(s); err != nil {
+		panic(fmt.Sprintf("ctrlx: the scheme of client-go: %v", err))
+	}
+	return s
+})
+
+// KindNotWatchedError is the error of a reference to a kind that the policy
+// refuses.
+type KindNotWatchedError struct{ Kind schema.GroupKind }
+
+// Error names the kind and the fix.
+func (e *KindNotWatchedError) Error() string {
+	return fmt.Sprintf("the kind %q is not watched: correct the reference (names of kinds are case-sensitive), "+
+		"or name the kind in ctrlx.WithWatchedKinds", e.Kind)
+}
+
+// kindState is the state of a kind that a pass reads.
+type kindState int
+
+const (
+	missing  kindState = iota // discovery does not list the kind, or not in a version that the scheme has
+	liveOnly                  // each pass reads live
+	starting                  // the first list of the informer has not come, or there is no informer yet
+	synced                    // the informer has the objects
+)
+
+// kind is a kind that the API server serves.
+type kind struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
+	policy     policy
+	open       bool // only a wildcard allows it, so users chose it
+}
+
+// watch is the informer of a kind.
+type watch struct {
+	kind
+	informer   cache.Informer
+	everywhere bool         // the operator may list the kind in all namespaces
+	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
+
+	// Only the fallback uses these.
+	version string // of the kind at the last request, which the watch must reach; empty: unknown
+	failed  bool   // the last request failed, so that the awaited objects are to be compared
+}
+
+// refusal is the reason why a kind cannot be watched. The engine keeps it for a
+// while, so that waiters of such a kind do not keep all workers busy.
+type refusal struct {
+	err   error
+	until time.Time
+}
+
+// RefusedFor is the time for which the engine keeps a refusal.
+const RefusedFor = 5 * time.Second
+
+// open returns a kind for a pass: missing, live only, or synced. The first pass
+// of a kind starts its informer, and waits for the first list until the timeout.
+func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string, timeout time.Duration) (kind, kindState, error) {
+	w, state := e.watchOf(gk)
+	if state == synced { // almost always, without a timer
+		if w.open {
+			w.used.Store(time.Now().UnixNano())
+		}
+		return w.kind, synced, nil
+	}
+	if err := e.refusal(gk); err != nil {
+		return kind{}, missing, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if w == nil {
+		k, state, err := e.find(ctx, gk)
+		if state == missing && err == nil {
+			err = e.watchDefinitions(ctx)
+		}
+		if err != nil || state != starting {
+			return k, state, err
+		}
+		if w, err = e.start(ctx, k, namespace); err != nil {
+			return kind{}, missing, err
+		}
+	}
+	if toolscache.WaitForCacheSync(ctx.Done(), w.informer.HasSynced) {
+		return w.kind, synced, nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return kind{}, missing, ctx.Err()
+	}
+	return kind{}, missing, e.refuse(gk, fmt.Errorf("%w within %s", errNotSynced, timeout))
+}
+
+var errNotSynced = errors.New("the kind is not watched yet: its first list did not come")
+
+// watchOf returns the informer of a kind and whether it is in sync. w is nil if
+// there is none.
+func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w = e.watches[gk]; w != nil && w.informer.HasSynced() {
+		return w, synced
+	}
+	return w, starting
+}
+
+// refusal returns why a kind cannot be watched now; nil: the engine does not
+// know.
+func (e *Engine) refusal(gk schema.GroupKind) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, ok := e.refused[gk]
+	if ok && !time.Now().Before(r.until) {
+		delete(e.refused, gk)
+		return nil
+	}
+	return r.err
+}
+
+// refuse keeps the reason why a kind cannot be watched.
+func (e *Engine) refuse(gk schema.GroupKind, err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refused[gk] = refusal{err, time.Now().Add(RefusedFor)}
+	return err
+}
+
+// find looks a kind up in discovery: in the version that the scheme prefers, or
+// else the API server. The state is starting if the kind is to be watched.
+func (e *Engine) find(ctx context.Context, gk schema.GroupKind) (kind, kindState, error) {
+	p, open := e.policyOf(gk)
+	if p == refuseKind {
+		return kind{}, missing, &KindNotWatchedError{gk}
+	}
+	served, found, err := e.catalog.find(ctx, gk)
+	switch {
+	case err != nil:
+		return kind{}, missing, fmt.Errorf("what the API server knows of the kind: %w", err)
+	case !found:
+		return kind{}, missing, nil
+	case len(served.versions) == 0:
+		return kind{}, missing, apierrors.NewMethodNotSupported(schema.GroupResource{Group: gk.Group, Resource: gk.Kind}, "watch")
+	}
+	k := kind{gvk: gk.WithVersion(served.versions[0]), namespaced: served.namespaced, policy: p, open: open}
+	if typed := VersionsOf(e.scheme, gk); len(typed) > 0 {
+		i := slices.IndexFunc(typed, func(v string) bool { return slices.Contains(served.versions, v) })
+		if i < 0 {
+			return kind{}, missing, nil
+		}
+		k.gvk.Version = typed[i]
+	}
+	if p == unwatched {
+		return k, liveOnly, nil
+	}
+	return k, starting, nil
+}
+
+// start starts the informer of a kind, without waiting for its first list. It
+// asks first whether the operator may list the kind: an informer that the API
+// server refuses would never be in sync, and would hold up each controller that
+// starts after it.
+func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, error) {
+	gk := k.gvk.GroupKind()
+	everywhere, err := e.allowed(ctx, k.gvk, namespace)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			e.catalog.drop(gk)
+		}
+		return nil, e.refuse(gk, fmt.Errorf("the kind cannot be watched: %w", err))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w := e.watches[gk]; w != nil { // another pass was faster
+		return w, nil
+	}
+	// The informer lives as long as the manager; ctx is for starting it.
+	informer, err := e.cache.GetInformer(ctx, e.newObject(k), cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching the kind: %w", err)
+	}
+	if _, err := informer.AddEventHandler(e.handler(k)); err != nil {
+		return nil, fmt.Errorf("watching the kind: %w", err)
+	}
+	w := &watch{kind: k, informer: informer, everywhere: everywhere}
+	w.used.Store(time.Now().UnixNano())
+	e.watches[gk] = w
+	return w, nil
+}
+
+// allowed asks the API server whether the operator may list a kind: everywhere,
+// or in the namespace of an object, for caches that have some namespaces.
+func (e *Engine) allowed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (everywhere bool, err error) {
+	_, err = e.list(ctx, gvk, client.Limit(1))
+	if err == nil {
+		return true, nil
+	}
+	if apierrors.IsForbidden(err) && namespace != "" {
+		if _, there := e.list(ctx, gvk, client.Limit(1), client.InNamespace(namespace)); there == nil {
+			return false, nil
+		}
+	}
+	return false, err
+}
+
+// list lists the metadata of the objects of a kind, past the cache.
+func (e *Engine) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...client.ListOption) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	return list, e.live.List(ctx, list, opts...)
+}
+
+// handler reports events to the index. It runs in the goroutine of the informer,
+// so it calls nothing that waits.
+func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
+	changed := func(o any, gone bool) {
+		if unknown, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+			o = unknown.Obj
+		}
+		obj, ok := o.(client.Object)
+		if !ok {
+			return
+		}
+		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+		d := digest.NotFound
+		if !gone {
+			d = k.digest(obj)
+		}
+		e.stale.Heard(id, obj.GetResourceVersion(), gone)
+		e.index.Changed(id, d)
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { changed(o, false) },
+		UpdateFunc: func(_, o any) { changed(o, false) },
+		DeleteFunc: func(o any) { changed(o, true) },
+	}
+}
+
+// digest returns the digest of all that a check can see of an object. If only
+// the metadata is watched, the version stands for the rest of the object.
+func (k kind) digest(obj client.Object) uint64 {
+	if k.policy == metadataOnly {
+		return digest.OfVersion(obj)
+	}
+	return digest.Of(obj)
+}
+
+// newObject returns an object to read into: its metadata if the policy says so,
+// or an object of the type that the scheme has, because checks expect it.
+func (e *Engine) newObject(k kind) client.Object {
+	if k.policy == metadataOnly {
+		obj := &metav1.PartialObjectMetadata{}
+		obj.SetGroupVersionKind(k.gvk)
+		return obj
+	}
+	return NewObject(e.scheme, k.gvk)
+}
+
+// NewObject returns an object of the type that the scheme has for a kind, or an
+// unstructured one.
+func NewObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
+	if o, err := scheme.New(gvk); err == nil {
+		if obj, ok := o.(client.Object); ok {
+			return obj
+		}
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(gvk)
+	return obj
+}
+
+// VersionsOf lists the versions of a kind that the scheme has types for, the
+// preferred one first.
+func VersionsOf(scheme *runtime.Scheme, gk schema.GroupKind) (versions []string) {
+	for _, gv := range scheme.PrioritizedVersionsForGroup(gk.Group) {
+		if scheme.Recognizes(gv.WithKind(gk.Kind)) {
+			versions = append(versions, gv.Version)
+		}
+	}
+	return versions
+}
+
+// Watched returns the version in which a kind is watched, and whether it has
+// namespaces. ok is false if it is not watched.
+func (e *Engine) Watched(gk schema.GroupKind) (gvk schema.GroupVersionKind, namespaced, ok bool) {
+	if w, _ := e.watchOf(gk); w != nil {
+		return w.gvk, w.namespaced, true
+	}
+	return gvk, false, false
+}
+
+// wakes reports whether a change of an object wakes its waiters.
+func (e *Engine) wakes(id index.ID) bool {
+	gk := kindOf(id)
+	if w, state := e.watchOf(gk); w != nil {
+		return state == synced
+	}
+	p, _ := e.policyOf(gk)
+	return (p == watched || p == metadataOnly) && e.catalog.wakes(gk)
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// Users name kinds; only the developer's choices decide how they are read.
+func TestPolicy(t *testing.T) {
+	all, apps := schema.GroupKind{Group: "*", Kind: "*"}, schema.GroupKind{Group: "apps", Kind: "*"}
+	deployment, secret, pod := schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Kind: "Secret"}, schema.GroupKind{Kind: "Pod"}
+	foreign := schema.GroupKind{Group: "x.example", Kind: "Thing"}
+	cases := map[string]struct {
+		reason string
+		config Config
+		kind   schema.GroupKind
+		want   policy
+		open   bool
+	}{
+		"Scheme":         {"the developer registered the type", Config{}, clusters, watched, false},
+		"Own":            {"it has a reconciler", Config{Kind: foreign}, foreign, watched, false},
+		"BuiltIn":        {"almost every scheme has it", Config{}, pod, refuseKind, false},
+		"Foreign":        {"the scheme does not know it", Config{}, foreign, refuseKind, false},
+		"Secret":         {"existence needs no option", Config{}, secret, metadataOnly, false},
+		"SecretNamed":    {"a check reads the data", Config{Watched: []schema.GroupKind{secret}}, secret, watched, false},
+		"OtherSecret":    {"only the core group has that Secret", Config{}, schema.GroupKind{Group: "x.example", Kind: "Secret"}, refuseKind, false},
+		"Named":          {"an option names it", Config{Watched: []schema.GroupKind{pod}}, pod, watched, false},
+		"Group":          {"an option names the group; other code may watch a type of the scheme", Config{Watched: []schema.GroupKind{apps}}, deployment, watched, false},
+		"OtherGroup":     {"a group is not another group", Config{Watched: []schema.GroupKind{apps}}, pod, refuseKind, false},
+		"All":            {"users choose the kind", Config{Watched: []schema.GroupKind{all}}, foreign, watched, true},
+		"AllAndNamed":    {"the developer knows the kind", Config{Watched: []schema.GroupKind{all, foreign}}, foreign, watched, false},
+		"Unwatched":      {"the developer forbids the watch", Config{Unwatched: []schema.GroupKind{clusters}}, clusters, unwatched, false},
+		"UnwatchedAtAll": {"a wildcard allows less than a name forbids", Config{Watched: []schema.GroupKind{all}, Unwatched: []schema.GroupKind{foreign}}, foreign, unwatched, false},
+		"Both":           {"forbidden is stronger", Config{Watched: []schema.GroupKind{pod}, Unwatched: []schema.GroupKind{pod}}, pod, unwatched, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := runtime.NewScheme()
+			if err := clientgoscheme.AddToScheme(s); err != nil {
+				t.Fatal(err)
+			}
+			if err := testv1.AddToScheme(s); err != nil {
+				t.Fatal(err)
+			}
+			e := &Engine{scheme: s, names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{}}
+			if _, err := e.Add(tc.config); err != nil {
+				t.Fatal(err)
+			}
+			if got, open := e.policyOf(tc.kind); got != tc.want || open != tc.open {
+				t.Errorf("%s: the policy is %d, open: %v", tc.reason, got, open)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// Pass is a pass over one object. Make it with [Engine.Begin], and end it with
+// [Pass.Wait] or [Pass.Done]. A pass without an end keeps what the last pass
+// waited for. Do not copy a Pass.
+type Pass struct {
+	engine  *Engine
+	index   index.Pass
+	waiter  index.ID
+	timeout time.Duration
+}
+
+// Begin begins a pass over waiter. timeout bounds each wait for the API server.
+func (e *Engine) Begin(waiter index.ID, timeout time.Duration) Pass {
+	return Pass{engine: e, index: e.index.Begin(waiter), waiter: waiter, timeout: timeout}
+}
+
+// Waiter returns the object of the pass.
+func (p *Pass) Waiter() index.ID { return p.waiter }
+
+// Read reads the object of a ref from the cache, or live if the cached copy may
+// be stale. The object is nil if it or its kind does not exist. The returned ref
+// has the namespace in which the pass read it. From now on each change of the
+// object that a check can see wakes the waiter.
+//
+// The order loses no wake-up: the object is registered, its kind is watched, the
+// object is read, and a digest of it is remembered.
+func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Object, error) {
+	e, id := p.engine, p.id(ctx, ref)
+	ref = refOf(id)
+	look := p.index.Register(id)
+	k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout)
+	if err != nil {
+		return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
+	}
+	if state == missing {
+		look.Saw(digest.NotFound)
+		return ref, nil, nil
+	}
+	obj := e.newObject(k)
+	err = e.read(ctx, id, obj, state, p.timeout)
+	switch {
+	case err == nil: // first, because IsNotFound allocates
+		look.Saw(k.digest(obj))
+		return ref, obj, nil
+	case apierrors.IsNotFound(err):
+		look.Saw(digest.NotFound)
+		return ref, nil, nil
+	}
+	return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
+}
+
+// read reads an object from the cache. It reads live if the kind is not
+// watched, or if the cached copy may be stale.
+func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state kindState, timeout time.Duration) error {
+	stale := e.stale.Has(id)
+	if state == synced && !stale {
+		err := e.cache.Get(ctx, nameOf(id), obj)
+		if err != nil && strings.Contains(err.Error(), unknownNamespace) {
+			return &NamespaceNotWatchedError{id.Namespace}
+		}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err := e.live.Get(ctx, nameOf(id), obj)
+	if stale && client.IgnoreNotFound(err) == nil {
+		e.stale.Mark(id, versionOf(obj, err)) // no later pass may see an older version
+	}
+	return err
+}
+
+// unknownNamespace is part of the error of a controller-runtime cache that has
+// some namespaces, about an object of another namespace. The error has no type.
+const unknownNamespace = "because of unknown namespace for the cache"
+
+// NamespaceNotWatchedError is the error of a reference into a namespace that the
+// manager's cache does not have.
+type NamespaceNotWatchedError struct{ Namespace string }
+
+// Error names the namespace and the fix.
+func (e *NamespaceNotWatchedError) Error() string {
+	return fmt.Sprintf("the namespace %q is not in the manager's cache: correct the reference, or add the namespace to cache.Options", e.Namespace)
+}
+
+// Waiting describes the wait of an object after a pass.
+type Waiting struct {
+	Woken bool         // an event of each awaited object wakes the waiter; false if there is none
+	Self  bool         // the object waits for a change of itself
+	Cycle []checks.Ref // the path if the object waits for itself by way of others
+}
+
+// Wait ends the pass: the object waits for refs, and for nothing else any more.
+// A ref that names no object of the API server wakes nothing.
+func (p *Pass) Wait(ctx context.Context, refs []checks.Ref) Waiting {
+	var w Waiting
+	var ids, restarted []index.ID
+	w.Woken = len(refs) > 0
+	for _, ref := range refs {
+		if ref.Kind == "" || ref.Name == "" {
+			w.Woken = false
+			continue
+		}
+		id := p.id(ctx, ref)
+		if id == p.waiter {
+			w.Self = true
+			continue
+		}
+		if !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
+			if _, state, _ := p.engine.open(ctx, kindOf(id), id.Namespace, p.timeout); state == synced {
+				restarted = append(restarted, id)
+			}
+		}
+		ids = append(ids, id)
+	}
+	p.index.Wait(ids...)
+	for _, id := range restarted { // a change before the informer started made no event
+		p.engine.index.Changed(id, 0)
+	}
+	for _, id := range ids {
+		w.Woken = w.Woken && p.engine.wakes(id)
+	}
+	if len(ids) > 0 {
+		for _, id := range p.engine.index.Cycle(p.waiter) {
+			w.Cycle = append(w.Cycle, refOf(id))
+		}
+	}
+	return w
+}
+
+// Done ends the pass: the object waits for nothing.
+func (p *Pass) Done() { p.index.Done() }
+
+// id returns how the index knows the object of a ref. A ref without a namespace
+// is in the namespace of the waiter, if its kind has namespaces.
+func (p *Pass) id(ctx context.Context, ref checks.Ref) index.ID {
+	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	switch namespaced, known := p.engine.namespaced(ctx, id, p.timeout); {
+	case known && !namespaced:
+		id.Namespace = ""
+	case id.Namespace == "":
+		id.Namespace = p.waiter.Namespace
+	}
+	return id
+}
+
+// namespaced reports whether the kind of an object has namespaces. known is
+// false if the kind is missing, or cannot be read.
+func (e *Engine) namespaced(ctx context.Context, id index.ID, timeout time.Duration) (namespaced, known bool) {
+	gk := kindOf(id)
+	if w, _ := e.watchOf(gk); w != nil {
+		return w.namespaced, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	k, state, err := e.find(ctx, gk)
+	return k.namespaced, err == nil && state != missing
+}
+
+func refOf(id index.ID) checks.Ref {
+	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// versionOf returns the version of an object that was read; empty: it does not
+// exist.
+func versionOf(obj client.Object, err error) string {
+	if err != nil {
+		return ""
+	}
+	return obj.GetResourceVersion()
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Limit bounds wake-ups: N at once, and from then on N in each In. The zero Limit
+// bounds nothing.
+type Limit struct {
+	N  int
+	In time.Duration
+}
+
+// limiter returns the limiter of a limit; nil: there is none.
+func (l Limit) limiter() *rate.Limiter {
+	if l.N == 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(float64(l.N)/l.In.Seconds()), l.N)
+}
+
+// Waker puts the waiters of one kind into its work queue. Make it with
+// [Engine.Add].
+type Waker struct {
+	engine *Engine
+	kind   schema.GroupKind
+	queue  workqueue.TypedRateLimitingInterface[reconcile.Request] // set by Start
+	limit  *rate.Limiter                                           // nil: none
+
+	mu      sync.Mutex
+	delayed map[types.NamespacedName]bool // woken, and not begun: another wake-up adds nothing
+}
+
+// Start begins the wake-ups, when the controller starts. It is a source of
+// controller-runtime.
+func (w *Waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	w.queue = queue
+	w.engine.wakers.Store(w.kind, w)
+	return nil
+}
+
+// wake puts a waiter into the queue, with the priority of a change.
+func (w *Waker) wake(name types.NamespacedName) {
+	after, again := w.delay(name)
+	if again {
+		return
+	}
+	req := reconcile.Request{NamespacedName: name}
+	if q, ok := w.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+		q.AddWithOpts(priorityqueue.AddOpts{After: after}, req)
+		return
+	}
+	w.queue.AddAfter(req, after)
+}
+
+// delay returns the time after which the limit allows a waiter's pass. again is
+// true if the waiter is in the queue for that already.
+func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again bool) {
+	if w.limit == nil {
+		return 0, false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.delayed[name] {
+		return 0, true
+	}
+	w.delayed[name] = true
+	return w.limit.Reserve().Delay(), false
+}
+
+// Begin notes that a pass over an object begins, before it reads anything. A
+// later change puts the object into the queue again.
+func (w *Waker) Begin(name types.NamespacedName) {
+	if w.limit == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.delayed, name)
+}
