@@ -16,6 +16,7 @@ type Failure struct {
 	Err        error         // the error, with all errors that wrap it; never nil if NewFailure made the Failure
 	Joined     error         // the joined error, if Err is one of its causes ([Compose]); else nil
 	APIVersion string        // the API version of the request, as "2024-05-01" or "2024-05-01-preview"; empty: unknown
+	Point      string        // the extension point of package flow where the pass failed, as "Apply"; empty: unknown
 	Code       string        // the error code of the service, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
 	Message    string        // the text of the service; without one, that of the error; may be empty

@@ -28,7 +28,13 @@ type AppSpec struct {
 	User      string          `json:"user,omitempty"`
 }
 
-func (s *AppSpec) IsSuspended() bool                 { return s.Suspended }
+func (s *AppSpec) IsSuspended() bool {
+	if s.User == "panics" {
+		panic("no answer")
+	}
+	return s.Suspended
+}
+
 func (s *AppSpec) GetRequeueInterval() time.Duration { return s.Requeue.Duration }
 func (s *AppSpec) GetRetryInterval() time.Duration   { return s.Retry.Duration }
 func (s *AppSpec) GetTimeout() time.Duration         { return s.Timeout.Duration }
@@ -37,6 +43,7 @@ func (s *AppSpec) GetTimeout() time.Duration         { return s.Timeout.Duration
 type AppStatus struct {
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	LastHandled        string             `json:"lastHandledReconcileAt,omitempty"`
 }
 
 // AppList is a list of them.

@@ -160,11 +160,13 @@ func TestSuspendAndResume(t *testing.T) {
 	o := newApps(t)
 	o.start(o.apps(nil))
 	o.create(AppSpec{Suspended: true})
-	if o.becomes("False Suspended"); len(o.asked()) > 0 {
-		t.Errorf("nothing is done: %q", o.asked())
+	if a := o.becomes("False Suspended"); len(o.asked()) > 0 || !meta.IsStatusConditionTrue(a.Status.Conditions, ctrlx.ConditionPaused) {
+		t.Errorf("nothing is done: %q: %+v", o.asked(), a.Status)
 	}
 	o.edit(func(a *App) { a.Spec.Suspended = false })
-	o.becomes("True Succeeded")
+	if a := o.becomes("True Succeeded"); !meta.IsStatusConditionFalse(a.Status.Conditions, ctrlx.ConditionPaused) {
+		t.Errorf("it continues: %+v", a.Status)
+	}
 	o.edit(func(a *App) { a.Spec.Suspended = true })
 	a := o.becomes("False Suspended")
 	if err := api.Delete(t.Context(), a); err != nil {

@@ -175,7 +175,7 @@ func (d *desk) says() string {
 	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); c != nil {
 		s = string(c.Status) + " " + c.Reason
 	}
-	for _, t := range []string{"Reconciling", "Stalled", ctrlx.ConditionProcessing} {
+	for _, t := range []string{"Reconciling", "Stalled", ctrlx.ConditionProcessing, ctrlx.ConditionPaused} {
 		if meta.IsStatusConditionTrue(a.Status.Conditions, t) {
 			s += " " + t
 		}

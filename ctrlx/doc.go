@@ -18,8 +18,10 @@
 //
 // A pass writes these parts of the object, each only if it changed:
 //
-//   - the conditions Ready, Reconciling, Stalled and Finished ([flow.Outcome.Conditions]), and the rest of the status that
-//     operations changed, with one merge patch and an optimistic lock. Conditions of other types stay;
+//   - the conditions Ready, Reconciling, Stalled and Finished
+//     ([flow.Outcome.Conditions]), the conditions [ConditionPaused] and
+//     [ConditionRetry], and the rest of the status that operations changed, with
+//     one merge patch and an optimistic lock. Conditions of other types stay;
 //   - the finalizer, if there is a Delete or a hook on it, and at the moment when a deletion gets something to delete:
 //     before Apply, and when Get reports that the cloud matches the spec. Both are links with the name Finalizer, outside
 //     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
@@ -84,6 +86,42 @@
 //
 // [checks.Release] lets a deleted object go: the finalizer is removed without a Delete, and the event Released says
 // why.
+//
+// # Retry now
+//
+// A user asks for a pass now with an annotation:
+//
+//	kubectl annotate database orders windlass-go.github.io/requestedAt="$(date -Is)" --overwrite
+//
+// Each new value of [RetryAnnotation] is one request. The annotation of Flux,
+// reconcile.fluxcd.io/requestedAt, has the same effect. The pass runs at once,
+// whatever the object waits for: a delay, a change, or the end of an operation,
+// which is polled and not started again. The request drops the failure counts
+// of the back-off, and the clocks of time-outs start again. A finished object
+// ignores requests. A suspended object stays suspended.
+//
+// The pass that handled a request writes its value with its conditions:
+//
+//   - into status.lastHandledReconcileAt, if the status of the type has this
+//     string field, as in the types of Flux;
+//   - otherwise into the message of the condition [ConditionRetry].
+//
+// If both annotations are set, the value is "own,flux". A value that is longer
+// than 200 bytes or not printable is replaced by a digest. A pass that writes
+// nothing to the object ([checks.Ignore], [checks.WithStatusKept]) does not
+// write the value either. A restart does not repeat a request.
+//
+// # The deadline of a pass
+//
+// A pass has a deadline of 10 minutes ([WithPassTimeout]). After it the pass
+// fails (PassTimeout): the message names the point, and the back-off retries
+// the pass. The token of an operation that has started is stored, and the
+// conditions are written. An answer that the cloud gave after the deadline
+// keeps its own reason. A manager that stops cancels the pass instead, and
+// writes nothing.
+//
+// An Apply that ignores its context cannot be interrupted. It holds its worker
+// until it returns. The rest of the pass then has an expired context.
 //
 // # Waiting
 //
@@ -190,8 +228,15 @@
 // front of Apply keeps its own reason. The clock is kept in the condition [ConditionProcessing], so that it outlives
 // a restart.
 //
-// A suspended object is blocked on Pass: only links of the user on Pass run. Its deletion continues. Stalled is False
-// for an object that is suspended or paused, because it has not failed.
+// A suspended object is blocked on Pass, inside of all links of the user there.
+// These links run before and after the block: next returns an outcome with the
+// reason [ReasonSuspended], and the pass writes their changes of the status. So
+// a link on Pass can report or measure suspended objects, too. The same holds
+// for an object that [checks.Paused] blocks (checks.ReasonPaused). Hooks do not
+// run while the object is suspended. Its deletion continues.
+//
+// An object that is suspended or paused has the condition [ConditionPaused], and
+// its Stalled is False, because it has not failed.
 //
 // # kstatus
 //
@@ -248,7 +293,13 @@
 //
 // # What asks for a pass
 //
-// These cause a pass over an object that is not finished: a change of its spec, an annotation or the owner
-// references; a deletion; a finalizer that another writer removes; a change of an awaited object; the delay of the
-// last outcome. Labels do not, and the status does only if the object waits for itself.
+// These cause a pass over an object that is not finished:
+//
+//   - a change of its spec, an annotation or the owner references. One annotation
+//     also resets the back-off (see Retry now);
+//   - a deletion, and a finalizer that another writer removes;
+//   - a change of an awaited object;
+//   - the delay of the last outcome.
+//
+// Labels do not, and the status does only if the object waits for itself.
 package ctrlx

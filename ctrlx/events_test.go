@@ -102,7 +102,7 @@ func TestEventOfTimeout(t *testing.T) {
 	d.told()
 	d.now = d.now.Add(10 * time.Minute)
 	d.pass()
-	if got := d.told(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing" {
+	if got := d.told(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing Paused" {
 		t.Errorf("the events are %q, the conditions %q", got, d.says())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -84,6 +87,26 @@ func ExampleSuspendConfiguration() {
 	}, flow.Extensions[*Tuned]{})
 	fmt.Println(tuned.Flow().Extensions().Pass)
 	// Output: Suspended
+}
+
+// A link on Pass also runs for a resource that is suspended or paused. It counts
+// these resources here.
+func ExampleConditionPaused() {
+	var held atomic.Int64
+	count := chain.Named("CountHeld", func(next flow.PassHandler[*Tuned]) flow.PassHandler[*Tuned] {
+		return func(ctx context.Context, t *Tuned) (flow.Outcome, error) {
+			out, err := next(ctx, t)
+			if out.Reason() == ctrlx.ReasonSuspended || out.Reason() == checks.ReasonPaused {
+				held.Add(1)
+			}
+			return out, err
+		}
+	})
+	tuned := ctrlx.New("Tuned", flow.Operations[*Tuned]{
+		Apply: func(context.Context, *flow.Request[*Tuned]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*Tuned]{Pass: chain.New(count)})
+	fmt.Println(tuned.Flow().Extensions().Pass)
+	// Output: CountHeld -> Suspended
 }
 
 // What a database is made of is deployed with the rights of the service account of its namespace.

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -26,5 +27,24 @@ func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Clien
 	return identitiesOf(mgr).client
 }
 
+// Updated passes an event of a changed object to r.
+func Updated[T client.Object](r *Reconciler[T], was, now T) {
+	r.retries.events().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
+}
+
+// Echo records a request in obj as a pass does, at the time now.
+func Echo[T client.Object](obj T, request string, now time.Time) {
+	r := &Reconciler[T]{conditions: conditionsOf[T]("Echo", nil)}
+	r.opt.now = func() time.Time { return now }
+	r.conditions.set(obj, r.echo(obj, r.conditions.get(obj), request))
+}
+
+// Handled sets status.lastHandledReconcileAt of obj, if it has the field.
+func Handled[T client.Object](obj T, request string) bool {
+	return statusField[T, string](lastHandledReconcileAt)(obj, request)
+}
+
 // Observe sets status.observedGeneration of obj, if it has the field.
-func Observe[T client.Object](obj T, generation int64) { observerOf[T]()(obj, generation) }
+func Observe[T client.Object](obj T, generation int64) {
+	statusField[T, int64](observedGeneration)(obj, generation)
+}

@@ -79,5 +79,7 @@ func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) (removed boo
 	if !r.finalizes || !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
 		return false, nil
 	}
+	ctx, cancel := writing(ctx)
+	defer cancel()
 	return true, r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }

@@ -143,7 +143,7 @@ func (g *Guards[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile
 	}
 	verdict := conditionsFor(out)
 	for i := range verdict {
-		if verdict[i].Type != "Ready" {
+		if verdict[i].Type != "Ready" && verdict[i].Type != ConditionPaused {
 			verdict[i].Reason = ReasonChecks
 		}
 	}
@@ -220,6 +220,7 @@ func takenBack(all []metav1.Condition, generation int64) []metav1.Condition {
 		return all
 	}
 	message := all[i].Message
+	all = notPaused(all, generation)
 	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
 	if ready := meta.FindStatusCondition(all, "Ready"); ready != nil && ready.Status != metav1.ConditionUnknown && ready.Message == message {
 		meta.SetStatusCondition(&all, metav1.Condition{

@@ -230,7 +230,7 @@ func TestGuardsFailClosed(t *testing.T) {
 			return func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return checks.Proceed(), nil }
 		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
 		"Paused": {"a user paused it, so it is not stalled", chain.New(checks.Paused(func(*testv1.Database) bool { return true })), aCluster(), nil, nil,
-			"Ready=False Paused; Stalled=False ChecksNotPassed; 1h0m0s"},
+			"Ready=False Paused; Stalled=False ChecksNotPassed; Paused=True Paused; 1h0m0s"},
 		"Terminal": {"only a change helps", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 			return checks.Result{}, reconcile.TerminalError(errBroken)
 		}), aCluster(), nil, nil, "Ready=False Terminal; Stalled=True ChecksNotPassed; 1h0m0s"},
@@ -462,6 +462,8 @@ func TestGuardsSetUp(t *testing.T) {
 		"NoName":       {"flow says so", func() { ctrlx.NewGuards("", c, none) }, "the name is empty"},
 		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
+		"PassTimeout":  {"it would be ignored", with(ctrlx.WithPassTimeout(1)), only},
+		"Retry":        {"it would be ignored", with(ctrlx.WithRetryAnnotation("a/b")), only},
 		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
 		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
 		"TokenKey":     {"it would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32))), only},

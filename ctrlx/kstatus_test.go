@@ -73,11 +73,11 @@ func TestKstatus(t *testing.T) {
 		{"Retried", "a transient error is retried", retried(errBroken), inProgress, "False Unknown Reconciling", 2},
 		{"Stalled", "a terminal error needs a change", retried(reconcile.TerminalError(errBroken)), failed, "False Terminal Stalled", 2},
 		{"FailedAndEdited", "the failure is that of the older generation", edit, inProgress, "False Terminal Stalled", 2},
-		{"Suspended", "a user suspended it, so it has not failed", func(d *desk) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended", 4},
-		{"Resumed", "the new generation is not reconciled yet", suspend(false), inProgress, "False Suspended", 4},
+		{"Suspended", "a user suspended it, so it has not failed", func(d *desk) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended Paused", 4},
+		{"Resumed", "the new generation is not reconciled yet", suspend(false), inProgress, "False Suspended Paused", 4},
 		{"ReadyAgain", "the pass after the resumption succeeded", (*desk).once, current, "True Succeeded", 5},
-		{"Paused", "a check for a paused object is no failure either", func(d *desk) { paused = true; d.pass() }, inProgress, "False Paused", 5},
-		{"Deleting", "a deletion is under way", func(d *desk) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused", 5},
+		{"Paused", "a check for a paused object is no failure either", func(d *desk) { paused = true; d.pass() }, inProgress, "False Paused Paused", 5},
+		{"Deleting", "a deletion is under way", func(d *desk) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused Paused", 5},
 	}
 	a := anApp(AppSpec{Cluster: "c"})
 	a.Status.ObservedGeneration = -1
@@ -157,7 +157,7 @@ func TestObservedGenerationOfGuards(t *testing.T) {
 		observed            int64
 		do                  func()
 	}{
-		{"Paused", "False Paused", "InProgress", 1, func() { _, _, _ = g.Check(t.Context(), a) }},
+		{"Paused", "False Paused Paused", "InProgress", 1, func() { _, _, _ = g.Check(t.Context(), a) }},
 		{"Resumed", "Unknown ChecksPassed", "InProgress", 1, func() { paused = false; _, _, _ = g.Check(t.Context(), a) }},
 		{"Done", "True Succeeded", "Current", 1, func() { _, _ = g.Done(t.Context(), a, nil) }},
 		{"Edited", "True Succeeded", "InProgress", 1, func() { d.change(func(a *App) { a.Spec.User = "x" }) }},
@@ -167,6 +167,9 @@ func TestObservedGenerationOfGuards(t *testing.T) {
 		step.do()
 		if got := d.read(); d.says() != step.says || kstatus(t, got) != step.kstatus || got.Status.ObservedGeneration != step.observed {
 			t.Errorf("%s: %q, kstatus reports %s, observedGeneration is %d", step.name, d.says(), kstatus(t, got), got.Status.ObservedGeneration)
+		}
+		if step.name != "Paused" && !meta.IsStatusConditionFalse(d.read().Status.Conditions, ctrlx.ConditionPaused) {
+			t.Errorf("%s: Paused is not False: %+v", step.name, d.read().Status.Conditions)
 		}
 		if meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") {
 			t.Errorf("%s: it is stalled", step.name)

@@ -6,36 +6,39 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/flow"
 )
 
-const observedGeneration = "observedGeneration"
+// The fields of the status that a pass sets if the status has them.
+const (
+	observedGeneration     = "observedGeneration"
+	lastHandledReconcileAt = "lastHandledReconcileAt"
+)
 
-// observerOf returns the function that sets status.observedGeneration of an
-// object of type T. The function does nothing for an object without the field.
+// statusField returns the function that sets a field of the status of an object
+// of type T. The function reports false for an object without the field, and
+// leaves it as it is.
 //
-// The field is the integer field with the JSON name observedGeneration in the
+// The field is the integer or string field with the given JSON name in the
 // field Status of T. An unstructured object has it if its status contains it.
-func observerOf[T client.Object]() func(obj T, generation int64) {
+func statusField[T client.Object, V int64 | string](name string) func(obj T, value V) bool {
 	t := reflect.TypeFor[T]()
 	if t.Implements(reflect.TypeFor[runtime.Unstructured]()) {
-		return func(obj T, generation int64) {
+		return func(obj T, value V) bool {
 			status, _ := any(obj).(runtime.Unstructured).UnstructuredContent()["status"].(map[string]any)
-			if _, ok := status[observedGeneration]; ok {
-				status[observedGeneration] = generation
+			if _, ok := status[name]; !ok {
+				return false
 			}
+			status[name] = value
+			return true
 		}
 	}
 	status, _ := t.Elem().FieldByName("Status")
-	index := jsonField(pointedTo(status.Type), observedGeneration)
+	index := jsonField(pointedTo(status.Type), name, canHold[V])
 	if index == nil {
-		return func(T, int64) {}
+		return func(T, V) bool { return false }
 	}
 	index = append(append([]int(nil), status.Index...), index...)
-	return func(obj T, generation int64) {
+	return func(obj T, value V) bool {
 		v := reflect.ValueOf(obj).Elem()
 		for _, i := range index {
 			if v = v.Field(i); v.Kind() != reflect.Pointer {
@@ -46,26 +49,35 @@ func observerOf[T client.Object]() func(obj T, generation int64) {
 			}
 			v = v.Elem()
 		}
-		v.SetInt(generation)
+		v.Set(reflect.ValueOf(value).Convert(v.Type()))
+		return true
 	}
 }
 
-// jsonField returns the index of the integer field with a JSON name in the
-// struct t, or in the structs that t embeds in its JSON; nil if there is none.
-// It does not follow embedded pointers, so it ends for every type.
-func jsonField(t reflect.Type, name string) []int {
+// canHold reports whether a field of a kind takes a value of type V.
+func canHold[V int64 | string](kind reflect.Kind) bool {
+	if reflect.TypeFor[V]().Kind() == reflect.String {
+		return kind == reflect.String
+	}
+	return kind == reflect.Int64 || kind == reflect.Int32 || kind == reflect.Int
+}
+
+// jsonField returns the index of the field with a JSON name and a suitable kind
+// in the struct t, or in the structs that t embeds in its JSON; nil if there is
+// none. It does not follow embedded pointers, so it ends for every type.
+func jsonField(t reflect.Type, name string, suits func(reflect.Kind) bool) []int {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch of := pointedTo(f.Type); {
+		switch {
 		case !f.IsExported():
-		case tag == name && (of.Kind() == reflect.Int64 || of.Kind() == reflect.Int32 || of.Kind() == reflect.Int):
+		case tag == name && suits(pointedTo(f.Type).Kind()):
 			return f.Index
 		case f.Anonymous && tag == "":
-			if index := jsonField(f.Type, name); index != nil {
+			if index := jsonField(pointedTo(f.Type), name, suits); index != nil {
 				return append([]int{i}, index...)
 			}
 		}
@@ -79,26 +91,4 @@ func pointedTo(t reflect.Type) reflect.Type {
 		return t.Elem()
 	}
 	return t
-}
-
-// onHold reports whether a user suspended or paused the object. Only a change
-// ends such a block, but the object is not stuck.
-func onHold(out flow.Outcome) bool {
-	return out.State() == flow.StateBlocked && out.Retry() == classify.OnChange &&
-		(out.Reason() == ReasonSuspended || out.Reason() == checks.ReasonPaused)
-}
-
-// conditionsFor returns the conditions of an outcome. Stalled is False for an
-// object on hold: otherwise kstatus reports it as Failed.
-func conditionsFor(out flow.Outcome) []flow.Condition {
-	all := out.Conditions()
-	if !onHold(out) {
-		return all
-	}
-	for i := range all {
-		if all[i].Type == "Stalled" {
-			all[i].Status = "False"
-		}
-	}
-	return all
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -187,15 +186,12 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 	})
 }
 
-// tokenTimeout is the time to store a token, also while the manager stops.
-// Until it is stored, only this process knows the operation.
-const tokenTimeout = 10 * time.Second
-
 // setToken stores the operation under way of an object, or removes it. If
 // another writer changed the status meanwhile, it reads the object again: the
 // operation must be stored even if the write at the end of the pass fails.
+// Until it is stored, only this process knows the operation.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
-	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+	ctx, cancel := writing(ctx)
 	defer cancel()
 	var c *metav1.Condition
 	if token != "" {

@@ -26,6 +26,8 @@ type options struct {
 	backoff    *flow.Backoff
 	controller controller.Options
 	sync       time.Duration
+	passLimit  time.Duration // 0: the controller's, or the default
+	retry      string        // the name of the annotation
 	readiness  readinesses
 	watched    []schema.GroupKind // of WithWatchedKinds
 	unwatched  []schema.GroupKind // of WithUnwatchedKinds
@@ -51,6 +53,9 @@ func (o *options) apply(maker string, opts []Option) {
 	if o.telemetry.off && o.telemetry.set {
 		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
 	}
+	if o.passLimit != 0 && o.controller.ReconciliationTimeout != 0 {
+		panic(fmt.Sprintf("ctrlx: %s: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", maker))
+	}
 	if o.events.off && o.events.reporter != "" {
 		panic(fmt.Sprintf("ctrlx: %s: WithEventReporter and WithoutEvents are both given: leave one of them out", maker))
 	}
@@ -60,7 +65,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		len(o.operations.keys) > 0 || o.operations.annotation
+		len(o.operations.keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != ""
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its
@@ -111,8 +116,9 @@ func WithBackoff(b *flow.Backoff) Option {
 	return func(o *options) { o.backoff = b }
 }
 
-// WithController sets up the controller: how many passes run at once, its cache sync timeout. Its rate limiter counts only
-// for errors of the API server itself.
+// WithController sets the options of the controller, such as the number of
+// passes that run at once. Its rate limiter counts only for errors of the API
+// server. Its ReconciliationTimeout is the deadline of [WithPassTimeout].
 func WithController(opts controller.Options) Option { return func(o *options) { o.controller = opts } }
 
 // WithSyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. The default is 3

@@ -38,7 +38,7 @@ func TestStatesOfComponents(t *testing.T) {
 		"FinalizerAdded": {"unchanged, 1ms",
 			"the pass goes on at once, with what the API server answered", func(d *desk) { a := d.read(); a.Finalizers = nil; d.update(a) }, "True Succeeded", 20 * minute},
 		"Suspended": {"Pending, Unknown, Suspended, back-off",
-			"False, as all that is not ready: tools read kstatus; a change wakes it, so that it comes back at the resync only", suspend(true), "False Suspended", time.Hour},
+			"False, as all that is not ready: tools read kstatus; a change wakes it, so that it comes back at the resync only", suspend(true), "False Suspended Paused", time.Hour},
 		"Restarting": {"Processing, Unknown, Restarting, 1ms",
 			"the pass goes on at once and says what it comes to; the clock starts again all the same",
 			overdue(annotate("changed", "yes")), "False InProgress Reconciling Processing", minute},

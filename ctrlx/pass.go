@@ -22,6 +22,7 @@ type pass struct {
 	context.Context
 	engine    engine.Pass
 	read      client.Object // as it was read
+	limit     time.Duration // the deadline of the pass
 	readiness readinesses
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
@@ -57,7 +58,7 @@ func passOf(ctx context.Context) *pass {
 // begin begins a pass over an object. read is the object as it was read.
 func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
 	p := &pass{
-		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, readiness: r.opt.readiness,
+		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
 	}
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)

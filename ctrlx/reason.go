@@ -9,6 +9,12 @@ const (
 	ReasonTimeout = "Timeout"
 	// ReasonSuspended: the object says that nothing is to be done ([SuspendConfiguration]).
 	ReasonSuspended = "Suspended"
+	// ReasonNotPaused is the reason of the condition [ConditionPaused] of an object that was paused and continues.
+	ReasonNotPaused = "NotPaused"
+	// ReasonPassTimeout: the pass did not end before its deadline ([WithPassTimeout]).
+	ReasonPassTimeout = "PassTimeout"
+	// ReasonRetryHandled is the reason of the condition [ConditionRetry].
+	ReasonRetryHandled = "Handled"
 	// ReasonTerminal: there was a reconcile.TerminalError, about which nothing else is known.
 	ReasonTerminal = "Terminal"
 	// ReasonStatusInvalid: the API server refused the status that operations have found out, as its definition does not allow it.

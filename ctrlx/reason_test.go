@@ -16,6 +16,11 @@ func TestNames(t *testing.T) {
 		"Terminal":            {ctrlx.ReasonTerminal, "Terminal"},
 		"StatusInvalid":       {ctrlx.ReasonStatusInvalid, "StatusInvalid"},
 		"Processing":          {ctrlx.ReasonProcessing, "Processing"},
+		"PassTimeout":         {ctrlx.ReasonPassTimeout, "PassTimeout"},
+		"NotPaused":           {ctrlx.ReasonNotPaused, "NotPaused"}, // as in Cluster API
+		"ConditionPaused":     {ctrlx.ConditionPaused, "Paused"},    // as in Cluster API
+		"Handled":             {ctrlx.ReasonRetryHandled, "Handled"},
+		"ConditionRetry":      {ctrlx.ConditionRetry, "RetryHandled"},
 		"ConditionProcessing": {ctrlx.ConditionProcessing, "Processing"},
 	}
 	for name, tc := range cases {

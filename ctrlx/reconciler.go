@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,6 +55,8 @@ type Reconciler[T client.Object] struct {
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
 	blocked  blocked
+	retries  retries
+	limit    time.Duration // the deadline of a pass; not positive: it has none
 	orphans  orphans[T]
 	served   statusServed
 	clients  *identities
@@ -67,7 +70,7 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = newConflicts()
-	r.opt = options{finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64}
+	r.opt = options{finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64}
 	r.opt.apply("New: "+name, opts)
 	mustBeStruct[T]("New: " + name)
 	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "WithOwner", r.opt.owner)
@@ -77,6 +80,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 		r.opt.backoff = flow.NewBackoff()
 	}
 	r.config = configurationOf[T]()
+	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
 	r.observer = r.opt.telemetry.observer(r.repeated)
 	r.targetsOf()
 	r.fill(&r.ops)
@@ -184,6 +188,7 @@ func (r *Reconciler[T]) notSetUp() error {
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	retry := r.retries.begins(req.NamespacedName)
 	read, err := r.read(ctx, req)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
@@ -193,6 +198,9 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 			r.forget(req)
 			return reconcile.Result{}, nil
 		}
+		if retry {
+			r.retries.requested(req.NamespacedName)
+		}
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	obj := read.DeepCopyObject().(T)
@@ -200,6 +208,10 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 	if r.conditions.finished(obj) || deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		r.forget(req) // a deleted object without our finalizer has nothing in the cloud
 		return reconcile.Result{}, nil
+	}
+	if retry {
+		r.flow.Forget(obj)
+		r.conflicts.Forget(req)
 	}
 	p := r.begin(ctx, req, read)
 	result, err := r.pass(ctx, req, p, read, obj)

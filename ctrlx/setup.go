@@ -55,11 +55,13 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	r.engine = e
+	opts := r.opt.controllerOptions(mgr)
+	r.limit = opts.ReconciliationTimeout
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.own.Events(), predicate.Or(asked, r.selves.Events()))).
+		For(obj, builder.WithPredicates(r.own.Events(), r.retries.events(), predicate.Or(asked, r.selves.Events()))).
 		WatchesRawSource(source.Func(r.waker.Start)).
-		WithOptions(r.opt.controller).
+		WithOptions(opts).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)

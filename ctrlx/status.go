@@ -25,7 +25,8 @@ import (
 type conditions[T client.Object] struct {
 	get     func(T) []metav1.Condition
 	set     func(T, []metav1.Condition)
-	observe func(obj T, generation int64) // sets status.observedGeneration, if the object has it
+	observe func(obj T, generation int64) bool // sets status.observedGeneration, and reports whether the object has it
+	handled func(obj T, request string) bool   // sets status.lastHandledReconcileAt, and reports whether the object has it
 }
 
 // conditionsOf finds the conditions of objects of type T: by the option or, without it, by methods. It panics if there is
@@ -35,7 +36,8 @@ func conditionsOf[T client.Object](maker string, option any) conditions[T] {
 		return conditions[T]{
 			func(obj T) []metav1.Condition { return *at(obj) },
 			func(obj T, all []metav1.Condition) { *at(obj) = all },
-			observerOf[T](),
+			statusField[T, int64](observedGeneration),
+			statusField[T, string](lastHandledReconcileAt),
 		}
 	}
 	var zero T
@@ -45,12 +47,13 @@ func conditionsOf[T client.Object](maker string, option any) conditions[T] {
 	return conditions[T]{
 		func(obj T) []metav1.Condition { return any(obj).(Conditioned).GetConditions() },
 		func(obj T, all []metav1.Condition) { any(obj).(Conditioned).SetConditions(all) },
-		observerOf[T](),
+		statusField[T, int64](observedGeneration),
+		statusField[T, string](lastHandledReconcileAt),
 	}
 }
 
 // ours lists the conditions that a flow writes. Other controllers own all other conditions.
-var ours = []string{"Ready", "Reconciling", "Stalled", conditionFinished}
+var ours = []string{"Ready", "Reconciling", "Stalled", conditionFinished, ConditionPaused}
 
 // conditionFinished is the condition of a final outcome.
 const conditionFinished = "Finished"
@@ -78,6 +81,8 @@ type writer[T client.Object] struct {
 // patch turns the status of base into that of obj, unless base is not the object's last version. It reads the answer of
 // the API server into obj.
 func (w *writer[T]) patch(ctx context.Context, base, obj T) error {
+	ctx, cancel := writing(ctx)
+	defer cancel()
 	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
 	err := w.wrote(ctx, obj, w.client.Status().Patch(ctx, obj, locked))
 	switch {
@@ -150,10 +155,11 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := meta.FindStatusCondition(was, "Ready")
 	verdict, severity := timer.judge(out)
-	all := merged(was, verdict, s.obj.GetGeneration(), circle)
+	all := merged(was, s.r.suspended(s.obj, verdict), s.obj.GetGeneration(), circle)
 	if s.r.config.timeout != nil {
 		all = timer.keep(all, s.obj.GetGeneration())
 	}
+	all = s.r.echo(s.obj, all, s.r.retries.request(s.p.read))
 	s.r.conditions.set(s.obj, all)
 	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(s.obj) {
@@ -193,12 +199,14 @@ func (r *Reconciler[T]) baseOf(p *pass, obj T) T {
 func (s *status[T]) refused(ctx context.Context, why error) error {
 	base := s.base()
 	obj := base.DeepCopyObject().(T)
-	refused := blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange)
+	refused := s.r.suspended(obj, blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange))
 	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
 	s.r.conditions.observe(obj, obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(obj) {
 		return nil
 	}
+	ctx, cancel := writing(ctx)
+	defer cancel()
 	return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }
 
@@ -215,7 +223,9 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 		is := meta.FindStatusCondition(all, t)
 		i := slices.IndexFunc(outcome, func(c flow.Condition) bool { return c.Type == t })
 		if i < 0 {
-			if is != nil {
+			if t == ConditionPaused {
+				all = notPaused(all, generation)
+			} else if is != nil {
 				all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == t })
 			}
 			continue

@@ -11,6 +11,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+const suspendedMessage = "the object is suspended; resume it to continue"
+
 // suspension is the link on Pass that blocks the passes of suspended objects. It does not block their deletion.
 func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) flow.PassMiddleware[T] {
 	return chain.Named("Suspended", func(next flow.PassHandler[T]) flow.PassHandler[T] {
@@ -18,7 +20,7 @@ func suspension[T client.Object](suspended func(T) bool, deleting func(T) bool) 
 			if deleting(obj) || !suspended(obj) {
 				return next(ctx, obj)
 			}
-			return flow.Stop(checks.Block(ReasonSuspended, "the object is suspended; resume it to continue", checks.WithRetry(classify.OnChange))), nil
+			return flow.Stop(checks.Block(ReasonSuspended, suspendedMessage, checks.WithRetry(classify.OnChange))), nil
 		}
 	})
 }

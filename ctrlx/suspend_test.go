@@ -17,7 +17,7 @@ func TestSuspended(t *testing.T) {
 	d := newDesk(t, a)
 	d.use(d.reconciler(flow.Extensions[*App]{Pass: chain.New(d.noting("pass"))}).
 		WithPostReadHook(func(ctxt, client.Client, *App) error { d.note("post-read"); return nil }))
-	if after := d.pass(); after != time.Hour || d.says() != "False Suspended" || d.took() != "pass" {
+	if after := d.pass(); after != time.Hour || d.says() != "False Suspended Paused" || d.took() != "pass" {
 		t.Errorf("it says %q and comes back after %s", d.says(), after)
 	}
 	if got := d.message(); got != "the object is suspended; resume it to continue" {

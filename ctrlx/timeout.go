@@ -71,7 +71,7 @@ func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	}
 	// The message is the same in each pass, since one that changes would be written each time.
 	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.since.UTC().Format(time.RFC3339), c.timeout)
-	return blockConditions(ReasonTimeout, since+out.Message(), retry), severity
+	return held(out, blockConditions(ReasonTimeout, since+out.Message(), retry)), severity
 }
 
 // retried reports whether the error of an outcome is one that says when to come back.

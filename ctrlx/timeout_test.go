@@ -154,7 +154,7 @@ func TestTimeout(t *testing.T) {
 		}},
 		"Suspended": {"who is suspended says so; resuming is a change", AppSpec{Timeout: minutes(10)}, []step{
 			start,
-			{later(time.Minute, suspend(true)), "False Suspended", time.Hour},
+			{later(time.Minute, suspend(true)), "False Suspended Paused", time.Hour},
 			{later(time.Hour, suspend(false)), "False InProgress Reconciling Processing", time.Minute},
 		}},
 		"Requeue":  {"without a time-out of its own it is the requeue interval", AppSpec{Requeue: minutes(5)}, []step{start, {later(5 * time.Minute), "False Timeout Stalled Processing", time.Minute}}},

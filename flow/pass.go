@@ -349,7 +349,11 @@ type failure struct {
 // failed classifies a failure and makes an outcome of it.
 func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, f failure) Outcome {
 	generation, deleting, version := r.about(resource)
-	c, _ := p.classify(own, classify.NewFailure(f.err, version, r.opt.now(), r.opt.errors))
+	read := classify.NewFailure(f.err, version, r.opt.now(), r.opt.errors)
+	if read != nil {
+		read.Point = f.point
+	}
+	c, _ := p.classify(own, read)
 	if deleting && c.Retry() >= classify.OnChange {
 		c = c.With(classify.VerySlow) // no user changes the spec of a resource that is being deleted
 	}

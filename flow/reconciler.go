@@ -183,7 +183,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 		out, _ = r.observed().pass(state, resource)
 	}
 	if b := r.opt.backoff; b != nil {
-		out.delay, _ = b.next(func() string { return r.name + " " + r.key(resource) }, out)
+		out.delay, _ = b.next(func() string { return r.backoffKey(r.key(resource)) }, out)
 	}
 	if due := out.get().due; due > 0 {
 		delay, _ := out.Again()
@@ -194,6 +194,21 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	}
 	return out
 }
+
+// Forget drops the failure counts of resource and the time of
+// [WithReadyTimeout], so that the next pass counts as the first one. Call it
+// when a user asks for a retry. The token of an operation under way stays.
+func (r *Reconciler[T]) Forget(resource T) {
+	key := r.key(resource)
+	if b := r.opt.backoff; b != nil {
+		b.Forget(r.backoffKey(key))
+	}
+	r.waits.Delete(key)
+}
+
+// backoffKey returns the key of a resource in the Backoff, which several
+// reconcilers may share.
+func (r *Reconciler[T]) backoffKey(key string) string { return r.name + " " + key }
 
 // pass runs the pass inside of its observers.
 func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out Outcome, err error) {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -88,5 +91,71 @@ func TestEmptyKey(t *testing.T) {
 		if called || !errors.Is(out.Err(), flow.ErrNoKey) {
 			t.Errorf("%s: called: %t, error: %v", name, called, out.Err())
 		}
+	}
+}
+
+// Forget drops the counts and the time of a resource. Other resources keep
+// theirs, and an operation under way keeps its token.
+func TestForget(t *testing.T) {
+	clk, c := &clock{noon}, &cloud{}
+	c.answers = append([]answer{{progress: flow.InProgress("token", 0)}}, slices.Repeat([]answer{{err: errBoom}}, 7)...)
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.WithBackoffClock(clk.now))), flow.WithReadyTimeout(time.Hour))
+	one, other := &pool{name: "one"}, &pool{name: "other"}
+	passes := func(p *pool) (delay time.Duration, reason string) {
+		r.Reconcile(t.Context(), p)
+		out := r.Reconcile(t.Context(), p)
+		delay, _ = out.Again()
+		return delay, out.Reason()
+	}
+	passes(one)
+	passes(other)
+	clk.advance(30 * time.Minute)
+	r.Forget(one)
+	c.calls.take()
+	clk.advance(30 * time.Minute)
+	delay, reason := passes(one)
+	mustEqual(t, "the resource starts anew", []any{2 * time.Second, "Unknown"}, []any{delay, reason})
+	mustEqual(t, "the operation is polled", "apply token", c.calls.take()[1])
+	_, reason = passes(other)
+	mustEqual(t, "the other resource has its own time", flow.ReasonTimeout, reason)
+
+	broken := c.operations()
+	broken.Key = func(*pool) string { panic("no key") }
+	flow.New("Pool", broken, ext{}).Forget(one)
+}
+
+// Classify learns at which point a pass failed, also for each cause of a joined
+// error.
+func TestFailurePoint(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		do     func(*cloud, *ops, *ext)
+		want   []string
+	}{
+		flow.PointPass: {"a link around the pass", func(_ *cloud, _ *ops, e *ext) {
+			e.Pass = on("fails", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+				return flow.Outcome{}, errBoom
+			})
+		}, []string{flow.PointPass}},
+		flow.PointOwner: {"the owner cannot be found out", func(c *cloud, _ *ops, _ *ext) { c.ownerErr = errBoom }, []string{flow.PointOwner}},
+		flow.PointPreCheck: {"a check", func(_ *cloud, _ *ops, e *ext) {
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Result{}, errBoom))
+		}, []string{flow.PointPreCheck}},
+		flow.PointApply: {"two causes", func(c *cloud, _ *ops, _ *ext) {
+			c.answers = []answer{{err: errors.Join(errBoom, errors.New("bang"))}}
+		}, []string{flow.PointApply, flow.PointApply}},
+	}
+	for point, tc := range cases {
+		t.Run(point, func(t *testing.T) {
+			c, e, got := &cloud{}, ext{}, []string(nil)
+			o := c.operations()
+			e.Classify = chain.New(chain.Before[*classify.Failure, classify.Classification](func(_ context.Context, f *classify.Failure) error {
+				got = append(got, f.Point)
+				return nil
+			}))
+			tc.do(c, &o, &e)
+			flow.New("Pool", o, e).Reconcile(t.Context(), &pool{name: "p"})
+			mustEqual(t, tc.reason, tc.want, got)
+		})
 	}
 }

@@ -4,6 +4,18 @@ import "strings"
 
 var flowFaults = append(otherClouds(), []fault{
 	{
+		name: "forget-keeps-the-time-out", in: "flow.Reconciler.Forget",
+		old:  `	r.waits.Delete(key)`,
+		new:  `	_ = key`,
+		test: "flow.TestForget", why: "a user asks for a retry of a resource that timed out, and it times out at once",
+	},
+	{
+		name: "point-of-a-joined-failure-lost", in: "classify.Compose",
+		old:  `cause.Joined, cause.Point = f.Err, f.Point`,
+		new:  `cause.Joined = f.Err`,
+		test: "flow.TestFailurePoint/Apply", why: "a rule about Apply does not see the causes of a joined error",
+	},
+	{
 		name: "pre-check-before-owner-check", in: "flow",
 		old: `	if !s.ownerCheck(ctx) {
 		return s.stop

@@ -1,0 +1,170 @@
+package ctrlx_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// paused is the condition Paused of the App "a", without its time.
+func (d *desk) paused() metav1.Condition {
+	d.t.Helper()
+	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionPaused)
+	if c == nil {
+		return metav1.Condition{}
+	}
+	c.LastTransitionTime = metav1.Time{}
+	return *c
+}
+
+// The condition Paused tells people that a user holds the object, and how it
+// continues.
+func TestPaused(t *testing.T) {
+	const byUser, byCheck = "the object is suspended; resume it to continue", "the resource is paused; resume it to continue"
+	yes := func(reason, message string, generation int64) metav1.Condition {
+		return metav1.Condition{Type: ctrlx.ConditionPaused, Status: "True", Reason: reason, Message: message, ObservedGeneration: generation}
+	}
+	no := func(generation int64) metav1.Condition {
+		return metav1.Condition{Type: ctrlx.ConditionPaused, Status: "False", Reason: ctrlx.ReasonNotPaused, ObservedGeneration: generation}
+	}
+	suspended, pausing := AppSpec{Suspended: true}, AppSpec{Cluster: "pauses"}
+	edit := func(do func(*AppSpec)) func(*desk) {
+		return func(d *desk) { d.change(func(a *App) { do(&a.Spec) }) }
+	}
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		do     []func(*desk) // before each further pass
+		want   metav1.Condition
+		says   string
+	}{
+		"Never":     {"no user paused it", AppSpec{}, nil, metav1.Condition{}, "True Succeeded"},
+		"Suspended": {"the message says how to continue", suspended, nil, yes("Suspended", byUser, 1), "False Suspended Paused"},
+		"Resumed":   {"the time of the resumption stays visible", suspended, []func(*desk){suspend(false)}, no(2), "True Succeeded"},
+		"Edited":    {"the condition is that of the present spec", suspended, []func(*desk){suspend(false), edit(func(s *AppSpec) { s.User = "x" })}, no(3), "True Succeeded"},
+		"Again":     {"a user pauses it once more", suspended, []func(*desk){suspend(false), suspend(true)}, yes("Suspended", byUser, 3), "False Suspended Paused"},
+		"Check":     {"a check for pauses", pausing, nil, yes("Paused", byCheck, 1), "False Paused Paused"},
+		"CheckGone": {"the check lets it continue", pausing, []func(*desk){edit(func(s *AppSpec) { s.Cluster = "" })}, no(2), "True Succeeded"},
+		"Both":      {"the outer one blocks", AppSpec{Suspended: true, Cluster: "pauses"}, nil, yes("Suspended", byUser, 1), "False Suspended Paused"},
+		"LinkFails": {"a link of the user on Pass fails, and the object is still suspended", suspended, []func(*desk){func(d *desk) { d.fails = "link" }}, yes("Suspended", byUser, 1), "False Unknown Reconciling Paused"},
+		"Deleted":   {"the deletion of a suspended object continues", suspended, []func(*desk){func(d *desk) { d.remove = inProgress(d); d.delete(d.read()) }}, no(1), "False Deleting Reconciling"},
+		"Panics":    {"the pass reports the panic", AppSpec{User: "panics"}, nil, metav1.Condition{}, "False Panic Reconciling"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec))
+			d.use(ctrlx.New("App", flow.Operations[*App]{
+				Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+				Delete: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					return d.remove(ctx, req)
+				},
+			}, flow.Extensions[*App]{
+				Pass: chain.New(chain.Before[*App, flow.Outcome](func(ctxt, *App) error {
+					if d.fails == "link" {
+						return errBroken
+					}
+					return nil
+				})),
+				EntryCheck: chain.New(checks.Paused(func(a *App) bool { return a.Spec.Cluster == "pauses" })),
+			}, d.clock()[:2]...))
+			d.pass()
+			for _, do := range tc.do {
+				do(d)
+				d.pass()
+			}
+			if diff := cmp.Diff(tc.want, d.paused()); diff != "" || d.says() != tc.says {
+				t.Errorf("%s: it says %q, not %q: -want, +got:\n%s", tc.reason, d.says(), tc.says, diff)
+			}
+			writes := d.writes
+			if d.pass(); d.writes != writes {
+				t.Errorf("%s: a second pass writes it again", tc.reason)
+			}
+		})
+	}
+}
+
+// A link of the user on Pass runs before and after a pass that is on hold. It
+// sees why, and its changes of the status are written.
+func TestLinksWhilePaused(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		asked  string
+	}{
+		"Suspended": {"hooks do not run", AppSpec{Suspended: true}, "before, after Suspended"},
+		"Paused":    {"a hook runs before the checks", AppSpec{Cluster: "pauses"}, "before, post-read, after Paused"},
+		"Neither":   {"the same link reports ordinary passes", AppSpec{}, "before, post-read, apply, after Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec))
+			report := chain.Named("report", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
+				return func(ctx context.Context, a *App) (flow.Outcome, error) {
+					d.note("before")
+					out, err := next(ctx, a)
+					d.note("after %s", out.Reason())
+					a.Status.LastHandled = "reported" // any field of the status
+					return out, err
+				}
+			})
+			d.use(d.reconciler(flow.Extensions[*App]{
+				Pass:       chain.New(report),
+				EntryCheck: chain.New(checks.Paused(func(a *App) bool { return a.Spec.Cluster == "pauses" })),
+			}, ctrlx.WithOwner(func(*App) checks.Ref { return checks.Ref{} })).
+				WithPostReadHook(func(ctxt, client.Client, *App) error { d.note("post-read"); return nil }))
+			if after := d.pass(); d.took() != tc.asked || after != time.Hour || d.read().Status.LastHandled != "reported" {
+				t.Errorf("%s: it comes back after %s: %+v", tc.reason, after, d.read().Status)
+			}
+		})
+	}
+}
+
+// An object whose status the API server refuses is still paused.
+func TestPausedWithInvalidStatus(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Suspended: true}))
+	inner := d.api.(*struct{ client.Client })
+	inner.Client = &refusingOnce{Client: inner.Client}
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}}); !apierrors.IsInvalid(err) {
+		t.Fatalf("the error is %v", err)
+	}
+	if got := d.says(); got != "False StatusInvalid Stalled Paused" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// refusingOnce is a client whose first write of a status is invalid.
+type refusingOnce struct {
+	client.Client
+	refused bool
+}
+
+func (c *refusingOnce) Status() client.SubResourceWriter {
+	return &refusingStatus{c.Client.Status(), c}
+}
+
+type refusingStatus struct {
+	client.SubResourceWriter
+	of *refusingOnce
+}
+
+func (w *refusingStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	if !w.of.refused {
+		w.of.refused = true
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil)
+	}
+	return w.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+}

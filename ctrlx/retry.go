@@ -1,0 +1,124 @@
+package ctrlx
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// RetryAnnotation is the annotation by which a user asks for a pass now. Each
+// new value is a request; the time is the usual value. [WithRetryAnnotation]
+// replaces the name. The annotation of Flux, "reconcile.fluxcd.io/requestedAt",
+// has the same effect.
+const RetryAnnotation = "windlass-go.github.io/requestedAt"
+
+// fluxAnnotation is the annotation that "flux reconcile" writes.
+const fluxAnnotation = "reconcile.fluxcd.io/requestedAt"
+
+// ConditionRetry is the condition that shows the last handled request of
+// [RetryAnnotation], if the status has no string field lastHandledReconcileAt.
+// Its message is the value of the annotation.
+const ConditionRetry = "RetryHandled"
+
+// WithRetryAnnotation replaces the name of the annotation by which a user asks
+// for a pass now, which is [RetryAnnotation] without it. A name that is not a
+// qualified name, such as "example.com/requestedAt", panics.
+func WithRetryAnnotation(name string) Option {
+	if errs := validation.IsQualifiedName(name); len(errs) > 0 {
+		panic(fmt.Sprintf("ctrlx: WithRetryAnnotation(%q): %s", name, strings.Join(errs, "; ")))
+	}
+	return func(o *options) { o.retry = name }
+}
+
+// retries holds the objects whose users asked for a retry, from the event until
+// the next pass begins. So each request resets the back-off once.
+type retries struct {
+	annotations []string // their names, each once
+
+	mu sync.Mutex
+	of map[types.NamespacedName]bool
+}
+
+// printable matches a request that a condition may show as it is.
+var printable = regexp.MustCompile(`^[ -~]{1,200}$`)
+
+// request returns the request of an object: the values of its annotations, joined by
+// a comma; empty if there is none. A request that is long or not printable is
+// replaced by its digest, because every user of the object can write it.
+func (r *retries) request(obj client.Object) string {
+	var values []string
+	for _, name := range r.annotations {
+		if v := obj.GetAnnotations()[name]; v != "" {
+			values = append(values, v)
+		}
+	}
+	request := strings.Join(values, ",")
+	if request != "" && !printable.MatchString(request) {
+		return "digest:" + digestOf(request)
+	}
+	return request
+}
+
+// requested notes that a user asked for a retry.
+func (r *retries) requested(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[types.NamespacedName]bool{}
+	}
+	r.of[name] = true
+}
+
+// begins reports whether a user asked for a retry since the last pass, because
+// a pass begins. It must be called before the pass reads the object.
+func (r *retries) begins(name types.NamespacedName) (requested bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	requested = r.of[name]
+	delete(r.of, name)
+	return requested
+}
+
+// events notes the requests. It lets all events pass.
+func (r *retries) events() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		if e.ObjectOld == nil || e.ObjectNew == nil {
+			return true
+		}
+		if now := r.request(e.ObjectNew); now != "" && now != r.request(e.ObjectOld) {
+			r.requested(client.ObjectKeyFromObject(e.ObjectNew))
+		}
+		return true
+	}}
+}
+
+// echo records in the status of obj that a pass has handled a request, as Flux
+// does. It returns the conditions to write. Without the field it is a
+// condition, so that there is a place for each object.
+func (r *Reconciler[T]) echo(obj T, all []metav1.Condition, request string) []metav1.Condition {
+	is := meta.FindStatusCondition(all, ConditionRetry)
+	switch {
+	case request != "" && r.conditions.handled(obj, request), request == "":
+		if is == nil {
+			return all
+		}
+		return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == ConditionRetry })
+	case is != nil && is.Message == request:
+		return all
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == ConditionRetry })
+	return append(all, metav1.Condition{
+		Type: ConditionRetry, Status: metav1.ConditionTrue, Reason: ReasonRetryHandled, Message: request,
+		ObservedGeneration: obj.GetGeneration(), LastTransitionTime: metav1.NewTime(r.opt.now()),
+	})
+}

@@ -1,0 +1,294 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// flux is the annotation that "flux reconcile" writes.
+const flux = "reconcile.fluxcd.io/requestedAt"
+
+// asks changes annotations of the App "a", and tells its reconciler.
+func asks(d *desk, annotations map[string]string) {
+	d.t.Helper()
+	was := d.read()
+	for name, value := range annotations {
+		annotate(name, value)(d)
+	}
+	ctrlx.Updated(d.app, was, d.read())
+}
+
+// A request resets the back-off once. The value is then in the status.
+func TestRetry(t *testing.T) {
+	const own = ctrlx.RetryAnnotation
+	after := func(d time.Duration) []time.Duration { return []time.Duration{d, 2 * d} } // of the pass after the request, and of the next one
+	stays := checks.Block("Locked", "", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
+	cases := map[string]struct {
+		reason      string
+		opts        []ctrlx.Option
+		annotations []map[string]string // the requests, each after two failures
+		check       *checks.Result      // at PreCheck
+		want        []time.Duration
+		handled     string
+	}{
+		"Own":         {reason: "it is retried as if it had not failed before", annotations: []map[string]string{{own: "1"}}, want: after(time.Second), handled: "1"},
+		"Flux":        {reason: "flux reconcile does the same", annotations: []map[string]string{{flux: "1"}}, want: after(time.Second), handled: "1"},
+		"Again":       {reason: "each new value is a request", annotations: []map[string]string{{own: "1"}, {own: "2"}}, want: after(time.Second), handled: "2"},
+		"Both":        {reason: "no value hides the other", annotations: []map[string]string{{own: "1"}, {flux: "2"}}, want: after(time.Second), handled: "1,2"},
+		"Same":        {reason: "the same value is no request", annotations: []map[string]string{{own: "1"}, {own: "1"}}, want: after(4 * time.Second), handled: "1"},
+		"Removed":     {reason: "there is no request any more", annotations: []map[string]string{{own: "1"}, {own: ""}}, want: after(4 * time.Second), handled: "1"},
+		"Other":       {reason: "another annotation causes a pass, and resets nothing", annotations: []map[string]string{{"example.com/a": "1"}}, want: after(4 * time.Second)},
+		"Named":       {reason: "the operator has another name for it", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation("example.com/retry")}, annotations: []map[string]string{{"example.com/retry": "1"}}, want: after(time.Second), handled: "1"},
+		"NotNamed":    {reason: "the name was replaced", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation("example.com/retry")}, annotations: []map[string]string{{own: "1"}}, want: after(4 * time.Second)},
+		"NamedAsFlux": {reason: "one value is one value", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation(flux)}, annotations: []map[string]string{{flux: "1"}}, want: after(time.Second), handled: "1"},
+		"Long":        {reason: "every user of the object can write the annotation", annotations: []map[string]string{{own: strings.Repeat("x", 300)}}, want: after(time.Second), handled: "digest:d24923841d"},
+		"Odd":         {reason: "a line feed forges lines of output", annotations: []map[string]string{{own: "a\nb"}}, want: after(time.Second), handled: "digest:8cb67f89f9"},
+		"StatusKept":  {reason: "the pass writes nothing, and the request still counts once", annotations: []map[string]string{{own: "1"}}, check: &stays, want: after(time.Second)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("check", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+				if tc.check != nil {
+					return *tc.check, nil
+				}
+				return checks.Proceed(), nil
+			}))}, tc.opts...))
+			fails(errBroken)(d)
+			for _, annotations := range tc.annotations {
+				d.pass()
+				d.pass()
+				asks(d, annotations)
+			}
+			got := []time.Duration{d.pass(), d.pass()}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: the delays: -want, +got:\n%s", tc.reason, diff)
+			}
+			a := d.read()
+			if a.Status.LastHandled != tc.handled || meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionRetry) != nil {
+				t.Errorf("%s: the handled request is %q, want %q: %+v", tc.reason, a.Status.LastHandled, tc.handled, a.Status.Conditions)
+			}
+			writes := d.writes
+			d.restart()
+			d.use(d.reconciler(flow.Extensions[*App]{}, tc.opts...))
+			if d.pass(); tc.check == nil && d.writes != writes {
+				t.Errorf("%s: after a restart it is written again: %+v", tc.reason, d.read().Status)
+			}
+		})
+	}
+}
+
+// A request does what the state of the object allows.
+func TestRetryOfStates(t *testing.T) {
+	request := func(d *desk) { asks(d, map[string]string{ctrlx.RetryAnnotation: "1"}) }
+	cases := map[string]struct {
+		reason  string
+		spec    AppSpec
+		before  func(*desk)
+		after   func(*desk)
+		says    string
+		asked   string
+		handled string
+	}{
+		"OnChange": {"a failure that waits for a change is retried, too", AppSpec{}, fails(reconcile.TerminalError(errBroken)), done, "True Succeeded", "apply", "1"},
+		"UnderWay": {"the operation is polled, and not started again", AppSpec{}, goesOn, done, "True Succeeded", "poll token", "1"},
+		"Finished": {"a finished object is not reconciled", AppSpec{}, func(d *desk) {
+			d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Finished("Complete", ""), nil }
+		}, done, "True Complete", "", ""},
+		"Suspended": {"the pass that handles the request is blocked", AppSpec{Suspended: true}, done, done, "False Suspended Paused", "", "1"},
+		"TimedOut":  {"the clock of the time-out starts again", AppSpec{Timeout: minutes(10)}, goesOn, later(time.Hour), "False InProgress Reconciling Processing", "poll token", "1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec))
+			d.use(d.polling(flow.Extensions[*App]{}))
+			tc.before(d)
+			d.pass()
+			d.took()
+			tc.after(d)
+			request(d)
+			d.pass()
+			if got, asked := d.read(), d.took(); d.says() != tc.says || asked != tc.asked || got.Status.LastHandled != tc.handled {
+				t.Errorf("%s: it says %q, asked: %q, handled: %q", tc.reason, d.says(), asked, got.Status.LastHandled)
+			}
+		})
+	}
+}
+
+// A request is not lost if the pass cannot read the object.
+func TestRetryAfterFailedRead(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{}))
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	fails(errBroken)(d)
+	d.pass()
+	d.pass()
+	asks(d, map[string]string{ctrlx.RetryAnnotation: "1"})
+	inner := d.api.(*struct{ client.Client })
+	reads := inner.Client
+	inner.Client = &unreadable{reads}
+	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}}); !errors.Is(err, errBroken) {
+		t.Fatal(err)
+	}
+	inner.Client = reads
+	if after := d.pass(); after != time.Second {
+		t.Errorf("it comes back after %s", after)
+	}
+}
+
+// unreadable is a client whose reads fail.
+type unreadable struct{ client.Client }
+
+func (*unreadable) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errBroken
+}
+
+// Without the field, the request is in a condition.
+func TestRetryEcho(t *testing.T) {
+	old := metav1.Condition{Type: ctrlx.ConditionRetry, Status: "True", Reason: ctrlx.ReasonRetryHandled, Message: "0", LastTransitionTime: metav1.NewTime(noon)}
+	other := metav1.Condition{Type: "Other", Status: "True", Reason: "Other"}
+	later := old
+	later.Message, later.LastTransitionTime = "1", metav1.NewTime(noon.Add(time.Hour))
+	cases := map[string]struct {
+		reason  string
+		old     []metav1.Condition
+		request string
+		want    []metav1.Condition
+	}{
+		"First":   {"the others stay", []metav1.Condition{other}, "1", []metav1.Condition{other, later}},
+		"Next":    {"the time is that of the last request", []metav1.Condition{old, other}, "1", []metav1.Condition{other, later}},
+		"Same":    {"a pass writes nothing anew", []metav1.Condition{old, other}, "0", []metav1.Condition{old, other}},
+		"Removed": {"there is no request any more", []metav1.Condition{old, other}, "", []metav1.Condition{other}},
+		"None":    {"almost no object has a request", []metav1.Condition{other}, "", []metav1.Condition{other}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := &testv1.Database{}
+			d.Status.Conditions = tc.old
+			ctrlx.Echo(d, tc.request, noon.Add(time.Hour))
+			if diff := cmp.Diff(tc.want, d.Status.Conditions); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// A name that no annotation can have is refused.
+func TestRetryAnnotationRefused(t *testing.T) {
+	panicsWith(t, `ctrlx: WithRetryAnnotation(""): name part must be non-empty`, func() { ctrlx.WithRetryAnnotation("") })
+	panicsWith(t, `ctrlx: WithRetryAnnotation("a b"): name part must consist of`, func() { ctrlx.WithRetryAnnotation("a b") })
+}
+
+// On a real API server, each request causes one pass, at once, also of a
+// resource that waits for a change or for an hour.
+func TestRetryOnTheServer(t *testing.T) {
+	o := newOperator(t)
+	fixed := make(chan struct{})
+	apply := func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		_ = o.note("put")
+		select {
+		case <-fixed:
+			return flow.Done(), nil
+		default:
+			return flow.Progress{}, errBroken
+		}
+	}
+	databases := func() *ctrlx.Reconciler[*testv1.Database] {
+		hours := flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Hour, 100*time.Hour), flow.WithBackoffResync(1000*time.Hour), flow.WithBackoffJitter(0, 0))
+		return ctrlx.New("Database", databases{Apply: apply}, extensions{}, ctrlx.WithFlow(flow.WithExplanations(1)), ctrlx.WithBackoff(hours))
+	}
+	r := databases()
+	o.start(r)
+	o.database("db", "")
+	ask := func(annotations map[string]string) {
+		t.Helper()
+		d := o.until("db", "False Unknown")
+		base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+		d.Annotations = annotations
+		if err := api.Patch(t.Context(), d, base); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settles := func(reason string, passes int, delay time.Duration) {
+		t.Helper()
+		var got time.Duration
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+			e, err := r.Explain(ctx, keyOf(o.namespace, "db"))
+			got = e.Again.Sub(e.At).Round(time.Minute)
+			return err == nil && got == delay && len(o.asked()) == passes, nil
+		}); err != nil {
+			t.Fatalf("%s: after %d passes it comes back after %s, want %d and %s", reason, len(o.asked()), got, passes, delay)
+		}
+	}
+	settles("the first failure", 1, time.Hour)
+	ask(map[string]string{"example.com/touched": "1"})
+	settles("another annotation resets nothing", 2, 2*time.Hour)
+	ask(map[string]string{ctrlx.RetryAnnotation: "1"})
+	settles("a request resets the back-off", 3, time.Hour)
+	ask(map[string]string{ctrlx.RetryAnnotation: "1", "example.com/touched": "2"})
+	settles("the same value is no request", 4, 2*time.Hour)
+	handled := func(request string) func(*testv1.Database) bool {
+		return func(d *testv1.Database) bool {
+			c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionRetry)
+			return c != nil && c.Status == metav1.ConditionTrue && c.Message == request
+		}
+	}
+	o.when("db", handled("1"))
+	close(fixed)
+	ask(map[string]string{ctrlx.RetryAnnotation: "1", flux: "2"})
+	o.until("db", "True Succeeded")
+	o.when("db", handled("1,2"))
+	if got := len(o.asked()); got != 5 {
+		t.Errorf("%d passes, want 5", got)
+	}
+
+	o.stop()
+	o.traffic.take(t)
+	r = databases()
+	if _, err := o.settle(o.start(r), r, "db"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{}, writes(o.traffic.take(t))); diff != "" {
+		t.Errorf("a restart handles the request again: -want, +got:\n%s", diff)
+	}
+}
+
+// The field is a string, also of a named type or with a pointer. An
+// unstructured status without the field gets none.
+func TestRetryFields(t *testing.T) {
+	type named string
+	type (
+		pointer struct {
+			At *string `json:"lastHandledReconcileAt,omitempty"`
+		}
+		other struct {
+			At named `json:"lastHandledReconcileAt"`
+		}
+		number struct {
+			At int64 `json:"lastHandledReconcileAt"`
+		}
+	)
+	p, n, i, u := new(Thing[pointer]), new(Thing[other]), new(Thing[number]), &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{}}}
+	got := []any{ctrlx.Handled(p, "x"), *p.Status.At, ctrlx.Handled(n, "x"), string(n.Status.At), ctrlx.Handled(i, "x"), i.Status.At, ctrlx.Handled(u, "x")}
+	want := []any{true, "x", true, "x", false, int64(0), false}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
