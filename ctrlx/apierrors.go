@@ -19,8 +19,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
-// Codes of errors that a client makes before, or without, an answer of the API server. All other codes of [Errors] are
-// the reasons that the API server gives (metav1.StatusReason).
+// Codes of errors that a client makes without an answer of the API server. All other
+// codes of [Errors] are reasons of the API server (metav1.StatusReason).
 const (
 	CodeNoKindMatch         = "NoKindMatch"         // meta.NoKindMatchError: the kind is not installed
 	CodeNoResourceMatch     = "NoResourceMatch"     // meta.NoResourceMatchError: the resource is not installed
@@ -38,8 +38,8 @@ const (
 var (
 	kubernetes = classify.NewErrors("kubernetes", readKubernetes, ErrorCodes())
 
-	// otherObjects is the default of New. The reconciled resource lives in a cloud, so an error of the API server is about
-	// another object, a Secret for example. That object's absence says nothing about the resource.
+	// otherObjects is the default of New. The reconciled resource is in a cloud, so an error of the API server is about
+	// another object, for example a Secret. The absence of that object does not mean that the resource is absent.
 	otherObjects = classify.NewErrors("kubernetes", func(f *classify.Failure) bool {
 		known := readKubernetes(f)
 		f.NotFound = false
@@ -56,8 +56,9 @@ var (
 //	Transient  Conflict, Expired, InternalError, ServerTimeout, ServiceUnavailable, Timeout, TooManyRequests
 //	NotFound   NotFound for an object with a name
 //
-// NotFound stays false if the API server does not serve the kind, since then it says nothing about the object. Ended
-// stays false: no answer of the API server says that an operation failed. Return flow.Failed for that.
+// NotFound stays false if the API server does not serve the kind, because the object
+// may exist. Ended stays false: no answer of the API server says that an operation
+// failed. Return flow.Failed for that.
 //
 // [New] knows these errors without an option, and asks the readers of flow.WithErrors first. There NotFound is always
 // false: the resource lives in a cloud, and a Secret that [checks.LiveState] does not find must not look like an absent

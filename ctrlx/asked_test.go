@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// What a pass writes itself asks for no other one, and whatever else somebody may want a pass for does.
+// The writes of a pass cause no other pass. Each other change that may need a pass
+// causes one.
 func TestAsked(t *testing.T) {
 	now := metav1.NewTime(time.Unix(1, 0))
 	yes := true

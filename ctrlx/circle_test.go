@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// Who waits for himself by way of others says so, and what they say of each other does not go around in the circle.
+// Objects that wait for themselves by way of others report the cycle, and their
+// messages do not quote each other.
 func TestCircle(t *testing.T) {
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
@@ -24,7 +25,7 @@ func TestCircle(t *testing.T) {
 	o.until("b", "False OwnerNotReady")
 	o.until("a", "False OwnerNotReady")
 	o.until("c", "False OwnerNotReady")
-	o.traffic.take(t) // fails if they go on writing
+	o.traffic.take(t) // fails if they write without an end
 	path := func(first, second string) string {
 		name := func(n string) string { return "Database " + o.namespace + "/" + n }
 		return name(first) + " waits for " + name(second) + " waits for " + name(first)

@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 )
 
-// While the watch of clusters is dead a cluster becomes ready, which the cache does not know. All who wait for it go on, for
-// one read in so much time, and what they see of it is not what the cache has.
+// While the watch of clusters is dead, a cluster becomes ready, and the cache does not
+// have it. A live read wakes all waiters, and they do not read the stale copy.
 func TestDeadWatch(t *testing.T) {
 	const n = 20
 	o := newOperator(t)
@@ -30,7 +30,7 @@ func TestDeadWatch(t *testing.T) {
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
 	}
-	// It is told of a second time, and nobody looks at it again.
+	// The event that comes late wakes no waiter.
 	mend()
 	asked := o.traffic.take(t)
 	if diff := cmp.Diff(map[string]int{"PATCH databases/status": 2 * n, "PATCH databases": n, "POST events": 2 * n}, asked,

@@ -50,7 +50,8 @@ func TestFinalizersOfOthers(t *testing.T) {
 	}
 }
 
-// What is deleted while it is blocked leaves: an owner that never came does not hold it up, nor one that is gone.
+// A blocked object can be deleted: neither a missing owner nor a deleted owner delays
+// that.
 func TestDeletedWhileBlocked(t *testing.T) {
 	o := newOperator(t)
 	ext := waitsForCluster
@@ -71,7 +72,7 @@ func TestDeletedWhileBlocked(t *testing.T) {
 	o.remove(prod)
 	o.remove(orphan)
 	o.until("orphan", "gone")
-	// An owner that is there and not ready is asked for by the check, and what is being deleted is woken by it, too.
+	// The check blocks the deletion while the owner is not ready, and the owner wakes the deleted object, too.
 	o.remove(held)
 	o.when("held", func(d *testv1.Database) bool { return d.DeletionTimestamp != nil })
 	o.report(busy, "Running")

@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// What the API server refuses is named in its own words, and tried again as it asks.
+// The condition has the words of the API server about a refusal, and the retry has its
+// delay.
 func TestAPIServerErrors(t *testing.T) {
 	maps := schema.GroupResource{Resource: "configmaps"}
 	slow := time.Second

@@ -10,9 +10,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Explain says why an object is where it is, from its last pass: which check stopped it, what it waits for, since when.
-// The flow has to keep that, WithFlow(flow.WithExplanations(n)). An error says that it does not, that no pass over the
-// object is kept, or that the object cannot be read; client.IgnoreNotFound(err) is nil if the object is gone.
+// Explain explains the state of an object from its last pass: the deciding check, the
+// awaited objects, and since when. The flow must keep explanations:
+// WithFlow(flow.WithExplanations(n)). Explain returns an error if it does not, if no
+// pass over the object is kept, or if the object cannot be read.
+// client.IgnoreNotFound(err) is nil if the object is gone.
 func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) (flow.Explanation, error) {
 	if r.engine == nil {
 		return flow.Explanation{}, r.notSetUp()

@@ -25,7 +25,7 @@ func (o *operator) settle(mgr manager.Manager, r reconcile.Reconciler, name stri
 	return r.Reconcile(o.t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, name)})
 }
 
-// writes returns the writes in what was asked of the API server.
+// writes returns the writes among the requests to the API server.
 func writes(asked map[string]int) map[string]int {
 	all := map[string]int{}
 	for what, n := range asked {

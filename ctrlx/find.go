@@ -60,11 +60,12 @@ func withID(find finder, ctx context.Context, ref checks.Ref) (checks.Object, er
 	return obj, err
 }
 
-// readinesses says how ready the objects of some kinds are.
+// readinesses holds the functions that return the readiness of the objects of a kind.
 type readinesses map[schema.GroupKind]ready.Func
 
-// object returns what checks see of obj, which was read for ref. An object with another UID than the wanted one was made
-// anew under its name; the wanted one does not exist.
+// object returns the view of obj for checks. obj was read for ref. An object with
+// another UID than the wanted one was made anew under its name: the wanted object does
+// not exist.
 func (of readinesses) object(obj client.Object, ref checks.Ref, uid types.UID) checks.Object {
 	if uid != "" && obj.GetUID() != uid {
 		return checks.Object{Ref: ref}

@@ -34,7 +34,8 @@ func (o *operator) allow(group string, resources ...string) {
 	}
 }
 
-// Who must not watch what databases wait for says so in the server's words, and all others go on, with a single worker.
+// The operator may not watch the kind of an awaited object. The condition has the words
+// of the API server, and a single worker still serves all other objects.
 func TestForbidden(t *testing.T) {
 	o := newOperator(t)
 	o.user = o.namespace + "-nobody"

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// A herd comes to the cloud in turns, all of it, and again when it is woken again.
+// Many waiters are woken in turns, all of them, and again after the next change.
 func TestHerd(t *testing.T) {
 	const n, atOnce, in = 6, 2, 400 * time.Millisecond
 	o := newOperator(t)

@@ -16,16 +16,19 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// HookFunc is called at a certain place of each pass. The client is the manager's, mgr.GetClient(); that of the deployment target
-// is in the context ([ClientFromContext]). What a hook writes to the object's status in memory is written with the
-// conditions; spec and metadata are not its own to change. An error ends the pass and is classified like any other: wrapped
-// by [NewRetriableError] it says when to come back.
+// HookFunc is called at one place of each pass. The client is the manager's,
+// mgr.GetClient(); the client of the deployment target is in the context
+// ([ClientFromContext]). A pass writes the changes that a hook makes to the status
+// in memory together with the conditions. A hook must not change spec and metadata.
+// An error ends the pass and is classified like any other. Wrap it with
+// [NewRetriableError] to set its delay.
 //
-// A hook is a link, listed by [Reconciler.Flow] and seen by observers under its name, as in "PostReadHook(team.check)".
-// Where it has to decide rather than to act, a check says more: why, what is waited for, and so what wakes the object.
+// A hook is a link: [Reconciler.Flow] lists it, and observers see it under its name,
+// for example "PostReadHook(team.check)". Use a check for a decision: it has a
+// reason, and it names the awaited objects, which wake the object.
 type HookFunc[T client.Object] func(ctx context.Context, c client.Client, obj T) error
 
-// hooks are those of a reconciler, in the order in which they run, as links.
+// hooks holds the hooks of a reconciler as links, in the order in which they run.
 type hooks[T client.Object] struct {
 	postRead                               []flow.PassMiddleware[T]
 	preReconcile, postReconcile, preDelete []checks.Middleware[T]
@@ -38,8 +41,9 @@ func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) >
 
 // WithPostReadHook adds a hook that runs in every pass once the object was read, also while it is deleted and while an
 // operation is under way: a link on Pass, inside of all other links there. It runs before EntryCheck, so also for an
-// object that a check ignores. The object may have no finalizer yet, so the hook must not create anything that Delete or
-// a hook has to remove. It does not run while the object is suspended or finished.
+// object that a check ignores. The object may have no finalizer yet, so the hook must
+// not create anything that Delete or a hook has to remove. It does not run while the
+// object is suspended or finished.
 //
 // Hooks run in the order in which they are added. Adding one after SetupWithManager panics, and so does a nil one.
 func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
@@ -75,30 +79,35 @@ func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 	return r.composed()
 }
 
-// WithPostReconcileHook adds a hook that runs when the cloud has what the spec says and every check passed, before the object is
-// ready: the last link of PostCheck. After an error of it the object is not ready, and it is called again in the next
-// pass, also where Get then finds that there is nothing to apply; as it is in every pass that comes that far. Otherwise it is
-// as [Reconciler.WithPostReadHook].
+// WithPostReconcileHook adds a hook that runs when the cloud matches the spec and
+// every check passed, before the object is Ready: the last link of PostCheck. It runs
+// in every pass that reaches this place, also if Get found nothing to apply. After an
+// error of the hook the object is not Ready, and the next pass calls the hook again.
+// Otherwise it is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostReconcileHook", hook)
 	r.hooks.postReconcile = append(r.hooks.postReconcile, r.gate(hookName("PostReconcileHook", hook), hook))
 	return r.composed()
 }
 
-// WithPreDeleteHook adds a hook that runs before Delete: the first link of DeleteCheck, so that it runs also while checks there
-// block. It does not run while a deletion is under way: then only that is polled. The object gets a finalizer before Apply,
-// also without Operations.Delete. The hook does not run for an object that was never applied. Otherwise it is as
-// [Reconciler.WithPostReadHook].
+// WithPreDeleteHook adds a hook that runs before Delete: the first link of
+// DeleteCheck, so it also runs while checks there block. It does not run while a
+// deletion is under way, because the pass only polls then. The object gets a
+// finalizer before Apply, also without Operations.Delete. The hook does not run for
+// an object that was never applied. Otherwise it is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPreDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PreDeleteHook", hook)
 	r.hooks.preDelete = append(r.hooks.preDelete, r.gate(hookName("PreDeleteHook", hook), hook))
 	return r.composed()
 }
 
-// WithPostDeleteHook adds a hook that runs when Delete is done, before the finalizer goes: a link on Delete, outside of all others
-// there. After an error of it the finalizer stays, and the next pass asks the checks and calls Delete again, and then the hook: all
-// have to bear that. The object gets a finalizer before Apply, also without Operations.Delete. The hook does not run for an
-// object that was never applied, nor for one that a check releases. Otherwise it is as [Reconciler.WithPostReadHook].
+// WithPostDeleteHook adds a hook that runs when Delete is done, before ctrlx removes
+// the finalizer: a link on Delete, outside of all others there. After an error of the
+// hook the finalizer stays. The next pass calls the checks, Delete and the hook again,
+// so all of them must allow that. The object gets a finalizer before Apply, also
+// without Operations.Delete. The hook does not run for an object that was never
+// applied, nor for one that a check releases. Otherwise it is as
+// [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostDeleteHook", hook)
 	link := chain.Named(hookName("PostDeleteHook", hook),

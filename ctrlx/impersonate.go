@@ -12,9 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// WithImpersonation says as whom a resource is deployed: its operations, checks and hooks, but for post-read hooks, get a client
-// with that identity from [ClientFromContext], which does not read from a cache. The zero configuration is the manager's own
-// client. The manager needs the right to impersonate.
+// WithImpersonation sets the identity with which a resource is deployed. Its
+// operations, checks and hooks, except post-read hooks, get a client with that
+// identity from [ClientFromContext]. The client does not read from a cache. The zero
+// configuration means the manager's own client. The manager needs the right to
+// impersonate.
 //
 // A nil function panics, and so does this option together with [WithTargetClient], or twice.
 func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationConfig) Option {
@@ -24,10 +26,10 @@ func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationCo
 	return func(o *options) { o.deployBy("WithImpersonation", as) }
 }
 
-// maxIdentities is of how many identities the clients are remembered.
+// maxIdentities is the number of identities whose clients are kept.
 const maxIdentities = 512
 
-// identities are clients by whom they impersonate. It is safe for concurrent use.
+// identities holds the clients of identities. It is safe for concurrent use.
 type identities struct {
 	config  *rest.Config
 	options client.Options
@@ -42,7 +44,7 @@ func identitiesOf(mgr manager.Manager) *identities {
 	}
 }
 
-// client is the client of an identity.
+// client returns the client of an identity.
 func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) {
 	key, err := json.Marshal(as) // the keys of maps are sorted
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// A kind that is installed after it is waited for is noticed, and nobody asks for it meanwhile.
+// A missing kind is awaited and then installed: its waiters are woken, and no pass asks
+// for it meanwhile.
 func TestInstalledLater(t *testing.T) {
 	cases := map[string]struct {
 		reason       string

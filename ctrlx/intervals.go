@@ -13,34 +13,39 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// RequeueConfiguration is implemented by objects, or their spec, that say after how long to look at them again although
-// nothing happened: after that time, or up to 5 % more, once they are ready. Zero and negative: at the resync of the
-// [flow.Backoff].
+// RequeueConfiguration is implemented by an object, or its spec, that sets its
+// requeue interval: the time from Ready to the next pass, if nothing happens. ctrlx
+// adds up to 5 %. Zero and negative mean the resync of the [flow.Backoff].
 type RequeueConfiguration interface {
 	GetRequeueInterval() time.Duration
 }
 
-// RetryConfiguration is implemented by objects, or their spec, that say after how long to come back after a [RetriableError]
-// that does not say so itself. Zero and negative: after the requeue interval.
+// RetryConfiguration is implemented by an object, or its spec, that sets the delay
+// after a [RetriableError] without a delay. Zero and negative mean the requeue
+// interval.
 type RetryConfiguration interface {
 	GetRetryInterval() time.Duration
 }
 
-// TimeoutConfiguration is implemented by objects, or their spec, that are to be called failed if they are applied and not ready
-// for that long; the package says when the clock runs. Zero and negative: for the requeue interval, or else for the resync.
-// Objects of a type without it have no time-out, and no condition [ConditionProcessing].
+// TimeoutConfiguration is implemented by an object, or its spec, that sets a
+// time-out: the object has failed if it was applied and is not ready for that long.
+// The package documentation says when the clock runs. Zero and negative mean the
+// requeue interval, or else the resync. An object of a type without the method has
+// no time-out and no condition [ConditionProcessing].
 type TimeoutConfiguration interface {
 	GetTimeout() time.Duration
 }
 
-// SuspendConfiguration is implemented by objects, or their spec, that users can suspend: no pass reads or writes their
-// resource, unless a user deletes them. To suspend or resume a finished object is a change of its spec, which starts its
-// passes again.
+// SuspendConfiguration is implemented by an object, or its spec, that users can
+// suspend: no pass reads or writes its resource, unless a user deletes the object.
+// Suspending or resuming a finished object changes its spec, which starts its passes
+// again.
 type SuspendConfiguration interface {
 	IsSuspended() bool
 }
 
-// configuration is what objects of type T say of themselves. What they do not say is nil.
+// configuration holds the settings that objects of type T give. A function is nil
+// if the type has no such method.
 type configuration[T client.Object] struct {
 	requeue, retry, timeout func(T) time.Duration
 	suspended               func(T) bool
@@ -55,8 +60,8 @@ func configurationOf[T client.Object]() configuration[T] {
 	}
 }
 
-// saying finds out who has a method of the interface I: objects of type T or else their field Spec. Nil: nobody. A Spec that
-// is nil says the zero V.
+// saying returns the method of the interface I, of objects of type T or else of
+// their field Spec. It returns nil if neither has it. A nil Spec gives the zero V.
 func saying[T client.Object, I, V any](say func(I) V) func(T) V {
 	t, want := reflect.TypeFor[T](), reflect.TypeFor[I]()
 	if t.Implements(want) {
@@ -82,10 +87,10 @@ func saying[T client.Object, I, V any](say func(I) V) func(T) V {
 	}
 }
 
-// longest is what no interval goes above: 73 years, so that sums do not overflow.
+// longest is the longest interval: 73 years, so that sums do not overflow.
 const longest = time.Duration(math.MaxInt64 / 4)
 
-// interval is what an object says; 0: nothing.
+// interval returns the interval that an object gives; 0: none.
 func interval[T client.Object](say func(T) time.Duration, obj T) time.Duration {
 	if say == nil {
 		return 0
@@ -93,17 +98,17 @@ func interval[T client.Object](say func(T) time.Duration, obj T) time.Duration {
 	return min(max(say(obj), 0), longest)
 }
 
-// intervals are those of an object during a pass.
+// intervals holds the intervals of an object during a pass.
 type intervals struct{ requeue, retry, timeout time.Duration }
 
-// intervals asks an object. What panics counts as not said.
+// intervals returns the intervals of an object. A method that panics gives none.
 func (r *Reconciler[T]) intervals(ctx context.Context, obj T) (i intervals) {
 	if r.config.requeue == nil && r.config.retry == nil && r.config.timeout == nil {
 		return i
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", v), "an interval that the object gives cannot be found out; the default is taken")
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", v), "a method of the object for an interval panicked; the default interval is used")
 		}
 		i.retry = firstOf(i.retry, i.requeue)
 		if r.config.timeout != nil {
@@ -116,7 +121,8 @@ func (r *Reconciler[T]) intervals(ctx context.Context, obj T) (i intervals) {
 	return i
 }
 
-// resyncOf is the resync of a back-off, the same for all passes. One that has jitter gives it with that.
+// resyncOf returns the resync of a back-off, the same for all passes. A back-off
+// with jitter gives it with jitter.
 func resyncOf(b *flow.Backoff) time.Duration {
 	if b == nil {
 		b = flow.NewBackoff(flow.WithBackoffJitter(0, 0))
@@ -124,7 +130,7 @@ func resyncOf(b *flow.Backoff) time.Duration {
 	return b.Resync()
 }
 
-// firstOf is the first that is given.
+// firstOf returns the first positive duration; 0: there is none.
 func firstOf(all ...time.Duration) time.Duration {
 	for _, d := range all {
 		if d > 0 {
@@ -134,11 +140,11 @@ func firstOf(all ...time.Duration) time.Duration {
 	return 0
 }
 
-// requeueJitter is by how much an interval is lengthened at most, so that what became ready together does not come back
-// together.
+// requeueJitter bounds the part by which an interval is lengthened, so that objects
+// that became ready together are not requeued together.
 const requeueJitter = 0.05
 
-// idle is after how long to look at an object again although nothing happened.
+// idle returns the time after which to requeue an object if nothing happens.
 func (r *Reconciler[T]) idle(i intervals) time.Duration {
 	if i.requeue == 0 {
 		return r.opt.backoff.Resync()

@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// What is ready is looked at again after its requeue interval.
+// A Ready object is requeued after its requeue interval.
 func TestRequeue(t *testing.T) {
 	forever := time.Duration(1<<63 - 1)
 	cases := map[string]struct {
@@ -40,7 +40,8 @@ func TestRequeue(t *testing.T) {
 	}
 }
 
-// Who waits for what is watched is woken, and looks by itself only after the requeue interval.
+// A waiter of watched objects is woken. Without an event, it is requeued after the
+// requeue interval.
 func TestRequeueWhileWaiting(t *testing.T) {
 	cases := map[string]struct {
 		reason  string

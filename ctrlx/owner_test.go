@@ -49,7 +49,7 @@ func TestControllingOwner(t *testing.T) {
 	}
 	o.until("waits", "False OwnerNotFound")
 	second := o.cluster("prod", "Running")
-	o.database("marker", "") // goes through the same queue, behind whatever the cluster has woken
+	o.database("marker", "") // uses the same queue, after the waiters of the cluster
 	o.until("marker", "True Succeeded")
 	o.until("waits", "False OwnerNotFound")
 	o.until("mistaken", "False OwnerNotFound")

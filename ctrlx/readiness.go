@@ -33,12 +33,14 @@ func Exists(obj client.Object) checks.Readiness {
 	return checks.Readiness{State: checks.Ready, Generation: obj.GetGeneration(), Observed: obj.GetGeneration()}
 }
 
-// AnyGeneration is the readiness of kinds whose Ready condition does not say for which generation it is, as that of many
-// Crossplane providers. After a change of its spec such an object goes on looking ready until its controller has noticed.
+// AnyGeneration is the readiness of kinds whose Ready condition has no generation, as
+// the kinds of many Crossplane providers. After a change of its spec, such an object
+// looks ready until its controller has noticed the change.
 func AnyGeneration(obj client.Object) checks.Readiness { return ready.OfAnyGeneration(obj) }
 
-// Kstatus is the readiness of kinds that kstatus has rules for: a Deployment, a Job. Of any other kind it finds an object
-// ready that says nothing at all. A kind without a name or a version panics.
+// Kstatus returns the readiness of a kind by the rules of kstatus, for example of
+// Deployment and Job. An object of another kind without conditions is ready by these
+// rules. A kind without a name or a version panics.
 func Kstatus(kind schema.GroupVersionKind) func(obj client.Object) checks.Readiness {
 	if kind.Kind == "" || kind.Version == "" {
 		panic(fmt.Sprintf("ctrlx: Kstatus: %q: give a kind and a version", kind))
@@ -46,5 +48,5 @@ func Kstatus(kind schema.GroupVersionKind) func(obj client.Object) checks.Readin
 	return ready.Cached(ready.Kstatus(kind), remembered)
 }
 
-// remembered is for how many objects of a kind kstatus is not asked again.
+// remembered is the number of objects of a kind whose readiness is kept.
 const remembered = 4096

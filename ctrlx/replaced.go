@@ -9,11 +9,12 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ErrReplaced is the error of an operation that put another object into its request: what is written to the API server is the
-// one that was there. Test for it with errors.Is.
-var ErrReplaced = errors.New("ctrlx: the operation replaced req.Resource, and what it has found out would be lost: change the object that is there, as in *req.Resource = *other")
+// ErrReplaced is the error of an operation that put another object into its request.
+// ctrlx writes the first object to the API server, so the changes of the other one
+// would be lost. Test for it with errors.Is.
+var ErrReplaced = errors.New("ctrlx: the operation replaced req.Resource, so its results would be lost: change the object in place, as in *req.Resource = *other")
 
-// inPlace sees to it that an operation does not replace the object that it is to change.
+// inPlace returns an operation that fails if it replaces the object of its request.
 func inPlace[T client.Object, Res any](op func(context.Context, *flow.Request[T]) (Res, error)) func(context.Context, *flow.Request[T]) (Res, error) {
 	if op == nil {
 		return nil

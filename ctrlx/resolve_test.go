@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// What cannot be understood is no owner of the core group, nor none at all.
+// An owner reference that cannot be parsed is an error: it is neither an owner of the core
+// group nor no owner.
 func TestOwnerNotUnderstood(t *testing.T) {
 	yes := true
 	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{

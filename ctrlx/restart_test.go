@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// cloud has operations that go on until it is told that they are done. It counts by UID, since names are used again.
+// cloud has operations that run until the test ends them. It counts by UID, because names
+// are used again.
 type cloud struct {
 	mu     sync.Mutex
 	begun  map[types.UID]int

@@ -5,34 +5,38 @@ import (
 	"time"
 )
 
-// RetriableError is an error that says when to try again. It counts wherever it is in an error, wrapped or joined with others,
-// and wins over what stands beside it, but for a reconcile.TerminalError. Make it with [NewRetriableError]; find it with
-// errors.As.
+// RetriableError is an error with a delay for the retry. It counts anywhere in an
+// error, wrapped or joined with others, and wins over the errors that it is joined
+// with, except a reconcile.TerminalError. Make it with [NewRetriableError]; find it
+// with errors.As.
 type RetriableError struct {
 	err    error
 	after  *time.Duration
 	reason string
 }
 
-var errNotSaid = errors.New("retriable error, of which nobody said what it is: give NewRetriableError an error")
+var errNotSaid = errors.New("retriable error without a cause: give NewRetriableError an error")
 
-// NewRetriableError makes an error retriable: the pass comes back after retryAfter. Nil, zero and negative: after the
-// object's retry interval ([RetryConfiguration]). A nil err is one that says that nobody said what it is.
+// NewRetriableError makes an error retriable: the object is requeued after
+// retryAfter. Nil, zero and negative mean the retry interval of the object
+// ([RetryConfiguration]). A nil err becomes an error that says that the cause is
+// missing.
 func NewRetriableError(err error, retryAfter *time.Duration) RetriableError {
 	return RetriableError{err: err, after: retryAfter}
 }
 
-// WithReason gives e with a reason for the condition Ready, in place of [ReasonRetrying]. Empty is none; of one that is not
-// valid (checks.ValidReason) what does not fit is replaced by "_".
+// WithReason returns e with a reason for the condition Ready, in place of
+// [ReasonRetrying]. An empty reason is none. In a reason that is not valid
+// (checks.ValidReason), each byte that is not allowed is replaced by "_".
 func (e RetriableError) WithReason(reason string) RetriableError {
 	e.reason = reason
 	return e
 }
 
-// Reason is what WithReason was given; empty: nothing.
+// Reason returns the reason of WithReason; empty: there is none.
 func (e RetriableError) Reason() string { return e.reason }
 
-// RetryAfter is after how long to try again; zero: after the object's retry interval.
+// RetryAfter returns the delay; zero means the retry interval of the object.
 func (e RetriableError) RetryAfter() time.Duration {
 	if e.after == nil {
 		return 0
@@ -40,7 +44,7 @@ func (e RetriableError) RetryAfter() time.Duration {
 	return max(*e.after, 0)
 }
 
-// Error is the text of the error that was made retriable.
+// Error returns the text of the error that was made retriable.
 func (e RetriableError) Error() string {
 	if e.err == nil {
 		return errNotSaid.Error()
@@ -48,5 +52,5 @@ func (e RetriableError) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap is the error that was made retriable; nil if there was none.
+// Unwrap returns the error that was made retriable; nil if there was none.
 func (e RetriableError) Unwrap() error { return e.err }

@@ -28,7 +28,7 @@ func TestRetriableError(t *testing.T) {
 		t.Error("a reason is given to a copy")
 	}
 	none := ctrlx.NewRetriableError(nil, ptr.To(-time.Second))
-	if got := none.Error(); got != "retriable error, of which nobody said what it is: give NewRetriableError an error" {
+	if got := none.Error(); got != "retriable error without a cause: give NewRetriableError an error" {
 		t.Errorf("without an error: %s", got)
 	}
 	if none.Unwrap() != nil || none.RetryAfter() != 0 {
@@ -100,7 +100,7 @@ func failing(err error) map[string]flow.Extensions[*App] {
 	}
 }
 
-// Rules of the user's own stand in front of what ctrlx makes of errors.
+// Rules of the user decide before the rules of ctrlx.
 func TestOwnRulesFirst(t *testing.T) {
 	d := newDesk(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{Classify: chain.New(

@@ -11,9 +11,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// WithTargetClient says by which client a resource is deployed: that of another cluster, say. It is called in each pass, with
-// the manager's client to read credentials by, and should remember what is costly to make. Operations, checks and hooks,
-// but for post-read hooks, get what it gives from [ClientFromContext]. An error, and a nil client, fail the pass.
+// WithTargetClient sets the function that returns the client by which a resource is
+// deployed, for example of another cluster. Each pass calls it with the manager's
+// client, to read credentials. It should keep clients that are costly to make.
+// Operations, checks and hooks get the client from [ClientFromContext], except
+// post-read hooks. An error and a nil client fail the pass.
 //
 // A nil function panics, and so does this option together with [WithImpersonation], or twice.
 func WithTargetClient[T client.Object](target func(ctx context.Context, local client.Client, resource T) (client.Client, error)) Option {
@@ -23,7 +25,7 @@ func WithTargetClient[T client.Object](target func(ctx context.Context, local cl
 	return func(o *options) { o.deployBy("WithTargetClient", target) }
 }
 
-// deployBy notes the one option that says by which client resources are deployed.
+// deployBy notes the one option that sets the client of the deployment target.
 func (o *options) deployBy(option string, given any) {
 	if o.targetBy != "" {
 		panic(fmt.Sprintf("ctrlx: New: %s is given, and %s is, too: there is one client for the deployment target", option, o.targetBy))
@@ -34,13 +36,15 @@ func (o *options) deployBy(option string, given any) {
 type targetKey struct{}
 
 var (
-	errNoContext = errors.New("ctrlx: ClientFromContext: the context is of no pass: hand on the one that was given")
-	errNoTarget  = errors.New("ctrlx: ClientFromContext: the client of the deployment target is not known yet: links of the user on Pass and post-read hooks run before it is found")
+	errNoContext = errors.New("ctrlx: ClientFromContext: the context has no pass: use the context that the function was given")
+	errNoTarget  = errors.New("ctrlx: ClientFromContext: the client of the deployment target is not known yet: links of the user on Pass and post-read hooks run before the link that finds it")
 )
 
-// ClientFromContext gives operations, checks and hooks the client of the deployment target: that of [WithTargetClient] or
-// [WithImpersonation], and the manager's where there is neither. It is an error outside of a pass and where the client is
-// not known yet: in links on Pass and in post-read hooks, if there is such an option.
+// ClientFromContext returns the client of the deployment target, for operations,
+// checks and hooks: the client of [WithTargetClient] or [WithImpersonation], or the
+// manager's without such an option. It returns an error outside of a pass. With such
+// an option, it also returns an error in links on Pass and in post-read hooks, because
+// the client is not known yet.
 func ClientFromContext(ctx context.Context) (client.Client, error) {
 	if c, ok := ctx.Value(targetKey{}).(client.Client); ok {
 		return c, nil
@@ -58,7 +62,7 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 // targeting is a function that finds the client of the deployment target.
 type targeting[T client.Object] func(ctx context.Context, local client.Client, resource T) (client.Client, error)
 
-// link is the link on Pass that finds the client for what is behind it.
+// link returns the link on Pass that finds the client for the inner links.
 func (find targeting[T]) link(name string) flow.PassMiddleware[T] {
 	return chain.Named(name, func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {

@@ -89,7 +89,7 @@ func TestClientFromContext(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ctrlx.ClientFromContext(t.Context()); err == nil || !strings.Contains(err.Error(), "the context is of no pass") {
+	if _, err := ctrlx.ClientFromContext(t.Context()); err == nil || !strings.Contains(err.Error(), "the context has no pass") {
 		t.Errorf("outside of a pass: %v", err)
 	}
 }

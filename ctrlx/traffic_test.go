@@ -12,15 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// traffic is what a manager asks of the API server: "PATCH databases/status" and how often.
+// traffic counts the requests of a manager to the API server, as "PATCH
+// databases/status".
 type traffic struct {
 	mu     sync.Mutex
 	counts map[string]int
 	last   time.Time
 	// answer may answer in place of the API server; nil goes there.
 	answer func(what string, req *http.Request) *http.Response
-	// deaf are the watches that have broken, and nobody has noticed: what they tell does not arrive.
-	deaf chan struct{} // nil: none; closed: they work again
+	// deaf is not nil while watches are broken without an error: their events do not arrive.
+	deaf chan struct{} // closed when they work again
 }
 
 type wire struct {
@@ -50,7 +51,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// deafBody is what a watch of clusters tells.
+// deafBody is the stream of events of a watch of clusters.
 type deafBody struct {
 	*traffic
 	io.ReadCloser

@@ -51,14 +51,14 @@ func TestWaitingCostsNothing(t *testing.T) {
 	if err != nil || result.RequeueAfter < 45*time.Minute {
 		t.Errorf("who waits for what is watched comes back at the resync: %+v, %v", result, err)
 	}
-	// What says nothing new of the cluster wakes nobody: somebody else lays claim to what it says.
+	// Another writer becomes the owner of a field without changing its value. That wakes no waiter.
 	before := c.ResourceVersion
 	claim := fmt.Appendf(nil, `{"apiVersion":%q,"kind":"Cluster","metadata":{"name":"prod"},"status":{"state":"Creating"}}`, testv1.GroupVersion)
 	if err := api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("somebody-else"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
 	if c.ResourceVersion == before {
-		t.Error("nothing was written, so that this says nothing")
+		t.Error("nothing was written, so the test shows nothing")
 	}
 	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
 		t.Errorf("what is asked after a write that changes nothing: -want, +got:\n%s", diff)
@@ -78,7 +78,8 @@ func TestWaitingCostsNothing(t *testing.T) {
 	}
 }
 
-// A check may look at what it waits for by means of its own. It is woken all the same, though nobody watched the kind before.
+// A check may read the awaited object by means of its own. The object wakes the
+// waiter all the same, although its kind was not watched before.
 func TestWaitsForWhatItHasNotRead(t *testing.T) {
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")

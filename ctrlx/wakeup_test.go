@@ -117,7 +117,7 @@ type side struct {
 	bytes     float64 // of the heap for each database, the cache included
 }
 
-// options are those of the controllers of all sides.
+// options returns the options of the controllers of all sides.
 func (s *side) options() controller.Options {
 	return controller.Options{MaxConcurrentReconciles: *manyWorkers, NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 		s.queue.PriorityQueue = priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
@@ -242,7 +242,7 @@ func (s *side) wake(state string) woken {
 	return woken{s.queue.added.Sub(written), since(0), since(n / 2), since(n - 1)}
 }
 
-// cpu is what a pass over each database takes of the processor, of this process that is.
+// cpu returns the processor time of this process for a pass over each database.
 func (s *side) cpu() time.Duration {
 	s.b.Helper()
 	s.queue.expect(len(s.requests))
@@ -321,8 +321,9 @@ func mapped(_ *side, mgr manager.Manager, b *builder.Builder) error {
 	})
 }
 
-// BenchmarkWakeUp tells when the passes over all that wait for an owner start, after the write of its status has returned:
-// here, beside a controller that is told whom to enqueue, and beside the usual way. All run on the same API server, in turn.
+// BenchmarkWakeUp measures when the passes over all waiters of an owner start, after
+// the write of its status has returned. It compares ctrlx with a controller that has
+// the list of waiters, and with the usual way. All run in turn on the same API server.
 // Give it a number of rounds: -benchtime 7x.
 func BenchmarkWakeUp(b *testing.B) {
 	for _, pass := range []struct {
