@@ -30,7 +30,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	if r.target != nil {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
-	ext = r.hooks.extended(ext, gets)
+	ext = r.settling(r.hooks.extended(ext, gets))
 	ext.Classify = ext.Classify.Append(classified)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), r.noted(inPlace(ops.Apply)), inPlace(ops.Delete)

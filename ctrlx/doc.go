@@ -27,6 +27,7 @@
 //     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
 //     deleted at once;
 //   - the condition [ConditionOperation] while an operation is under way, before the pass ends;
+//   - the condition [ConditionSettled] of a Ready object, with the other conditions;
 //   - an event when the verdict changes, not for each attempt. It is a Warning for a failure, and for a block that only a
 //     change ends. An ordinary wait is Normal, and names the first awaited object as related ([WithEventReporter],
 //     [WithoutEvents]).
@@ -48,6 +49,40 @@
 // OperationVerified on EntryCheck blocks an object whose stored operation cannot be read or has no valid signature
 // (OperationUnverified). It is neither polled nor started again, because it may be under way in the cloud. A person who
 // finds no operation there removes the record from the status, and the object continues.
+//
+// # A restart
+//
+// A restart of the operator is quiet: an object that is settled causes no call of the cloud, no write and no event.
+// An object is settled if all of these statements hold:
+//
+//   - It is Ready for its generation. No operation is under way, and no user deletes it.
+//   - The condition [ConditionSettled] stores a success of this object, by its UID. The success is younger than the
+//     resync, or than the requeue interval of the object ([RequeueConfiguration]).
+//   - The generation, the annotations and the owner references are those of that success. The finalizer is there.
+//   - The owner and the references are those that the passes of that success read, from the first pass of its operation
+//     to the last. The UID, the generation, the labels, the annotations, the readiness, and the status without
+//     conditions count. Of an object without a generation, such as a Secret, the UID and the resource version count.
+//   - The executable of the operator, its arguments and the revision ([WithRevision]) are those of that success.
+//
+// The first pass over an object in a process finds this out. It runs the links on Pass, the post-read hooks, EntryCheck
+// and OwnerCheck, which may block or ignore the object as in every pass. Then the link QuietRestart on Get reports that
+// the cloud matches the spec, and leaves out the rest: Get, PreCheck, Apply, PostCheck and their hooks. They proceeded
+// after the success. Every later pass is a whole one, because it has a cause.
+//
+// The next pass comes at the resync, which counts from the success and not from the restart. It comes up to a quarter
+// of the resync earlier, by a digest of the UID, so that objects that were applied together are spread. With a requeue
+// interval it comes up to 5 % later.
+//
+// A restart therefore trusts the cloud as the running operator did: a change that only the cloud knows is found at the
+// resync. The library cannot see other inputs of Apply, such as a file, an environment variable, or an object that Apply
+// reads by a client of its own. Name them by [WithRevision], or give [WithoutQuietRestart]. A person who wants a pass
+// now changes an annotation. A change of the leader is a restart, too. If the executable or the arguments differ from
+// replica to replica, each change of the leader reconciles every object.
+//
+// The price is one write of the status for each object and resync: 10,000 objects and a resync of an hour cost three
+// writes a second. A success that was stored within half of the resync stays. No success is stored, so that the first
+// pass is a whole one, in these cases: the interval is shorter than ten minutes; the passes read more than 20 objects;
+// something changed while the operation was under way; Operations.Token is given.
 //
 // # Objects that vanish
 //

@@ -34,7 +34,7 @@ func ExampleReconciler_WithPostReadHook() {
 	fmt.Println("PostCheck:", ext.PostCheck)
 	// Output:
 	// Pass:      PostReadHook(ctrlx_test.sourceIsPinned)
-	// PostCheck: PostReconcileHook(ctrlx_test.noteRevision)
+	// PostCheck: QuietRestart -> PostReconcileHook(ctrlx_test.noteRevision)
 }
 
 // A hook that comes too early says when to call it again, and why in a word.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -47,4 +49,15 @@ func Handled[T client.Object](obj T, request string) bool {
 // Observe sets status.observedGeneration of obj, if it has the field.
 func Observe[T client.Object](obj T, generation int64) {
 	statusField[T, int64](observedGeneration)(obj, generation)
+}
+
+// WithProgram replaces the function that identifies the running program.
+func WithProgram(of func() (string, error)) Option { return func(o *options) { o.program = of } }
+
+// LeftOf returns how long an object of a kind without intervals is settled at
+// now, after a success at last. A requeue interval of 0 means the resync.
+func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) time.Duration {
+	r := &Reconciler[client.Object]{resync: resync, opt: options{now: func() time.Time { return now }}}
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: uid}}
+	return r.left(&pass{read: obj, intervals: intervals{requeue: requeue}}, last)
 }

@@ -164,7 +164,7 @@ func TestHooksAreListed(t *testing.T) {
 	got := strings.Join([]string{ext.Pass.String(), ext.PreCheck.String(), ext.PostCheck.String(), ext.DeleteCheck.String(), ext.Delete.String()}, "\n")
 	want := strings.ReplaceAll(`Suspended -> PostReadHook(F)
 mine -> PreReconcileHook(F)
-PostReconcileHook(F)
+QuietRestart -> PostReconcileHook(F)
 PreDeleteHook(F) -> mine
 PostDeleteHook(F)`, "F", "ctrlx_test.check1")
 	if diff := cmp.Diff(want, got); diff != "" {

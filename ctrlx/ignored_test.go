@@ -162,7 +162,7 @@ func TestStatusKept(t *testing.T) {
 			}
 			locked = false
 			d.pass()
-			if got := d.read().Status.Conditions; len(got) != 1 || got[0].ObservedGeneration != 2 {
+			if got := d.read().Status.Conditions; len(got) != 2 || got[0].ObservedGeneration != 2 {
 				t.Errorf("%s: the next pass writes again: %+v", tc.reason, got)
 			}
 		})

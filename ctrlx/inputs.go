@@ -13,30 +13,32 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// inputs are digests of what an object is made from: itself, and whatever was read as its owner or as a reference. They are
-// kept with the object, so unlike those of internal/digest they are the same in every process.
+// inputs holds digests of an object, its owner and its references. They are kept with
+// the object, so they are the same in every process, unlike those of internal/digest.
 type inputs struct {
 	self string
 	read map[string]string // by the digest of the ref
 }
 
-// maxInputs is of how many references digests are kept, so that they fit into a message.
+// maxInputs is the number of references whose digests are kept, so that they fit into
+// a message.
 const maxInputs = 200
 
-// inputsOf are those of an object. Of itself generation and annotations count. Of what it
-// refers to the spec counts, as its generation, since a status that is written every minute would start the clock anew every
-// minute; and everything where there is no generation, as in a ConfigMap or a Secret.
-func inputsOf(obj client.Object, read map[checks.Ref]any) inputs {
+// inputsOf returns the inputs of an object: its generation and annotations, and the
+// content of its owner and references. Their status does not count: a status that is
+// written every minute would start the clock anew every minute.
+func inputsOf(obj client.Object, read []checks.Object) inputs {
 	annotations := map[string]string{} // no annotations have one digest, nil or empty
 	maps.Copy(annotations, obj.GetAnnotations())
 	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), annotations}), read: map[string]string{}}
-	for ref, value := range read {
-		in.read[digestOf(ref)] = digestOf(content(value))
+	for _, obj := range read {
+		in.read[digestOf(obj.Ref)] = digestOf(content(obj.Value))
 	}
 	return in
 }
 
-// content is what counts of an object that was read.
+// content returns the part of an object that was read whose change starts the clock
+// anew: its generation, or its version if it has no generation, as a Secret.
 func content(value any) any {
 	obj, ok := value.(client.Object)
 	if !ok {
@@ -45,17 +47,18 @@ func content(value any) any {
 	if g := obj.GetGeneration(); g > 0 {
 		return []any{obj.GetUID(), g}
 	}
-	obj = obj.DeepCopyObject().(client.Object)
-	obj.SetResourceVersion("")
-	obj.SetManagedFields(nil)
-	return obj
+	return []any{obj.GetUID(), obj.GetResourceVersion()}
 }
 
-// digestOf is short, since it only has to differ from the one before. What cannot be digested does not change.
+// undigested is the digest of a value that cannot be digested.
+const undigested = "-"
+
+// digestOf returns a digest of the JSON of v. It is short, because it only has
+// to differ from the one before.
 func digestOf(v any) string {
 	data, err := json.Marshal(v) // the keys of maps are sorted
 	if err != nil {
-		return "-"
+		return undigested
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:5])

@@ -143,5 +143,11 @@ type synced struct{ cache.Informer }
 
 func (synced) HasSynced() bool { return true }
 func (synced) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
-	return nil, nil
+	return registered{}, nil
 }
+
+type registered struct {
+	toolscache.ResourceEventHandlerRegistration
+}
+
+func (registered) HasSynced() bool { return true }

@@ -79,6 +79,7 @@ type operation struct {
 	UID        types.UID `json:"uid"`
 	Generation int64     `json:"generation"`
 	Token      string    `json:"token"`
+	Basis      *basis    `json:"basis,omitempty"` // what the operation began from; nil: not known
 	Signature  []byte    `json:"signature,omitempty"`
 }
 
@@ -194,8 +195,9 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	ctx, cancel := writing(ctx)
 	defer cancel()
 	var c *metav1.Condition
+	p := passOf(ctx)
 	if token != "" {
-		op := operation{Kind: r.gvk.GroupKind().String(), UID: obj.GetUID(), Generation: generation, Token: token}
+		op := operation{Kind: r.gvk.GroupKind().String(), UID: obj.GetUID(), Generation: generation, Token: token, Basis: r.basisOfOperation(p)}
 		message, err := json.Marshal(r.opt.operations.sign(op))
 		if err != nil {
 			return err
@@ -203,7 +205,6 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		c = &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: string(message),
 			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}
 	}
-	p := passOf(ctx)
 	if p != nil && p.orphan {
 		r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
 		return nil
@@ -281,9 +282,15 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 // withOperation returns the conditions all with the condition c of an
 // operation, or without one if c is nil. It does not change all.
 func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Condition {
-	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == ConditionOperation })
+	return withCondition(all, ConditionOperation, c)
+}
+
+// withCondition returns the conditions all with c as the one of a type, or
+// without one if c is nil. It does not change all.
+func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []metav1.Condition {
+	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == of })
 	if c == nil && i < 0 {
-		return all // without an allocation, since almost no pass has an operation
+		return all // without an allocation, because almost no pass has one
 	}
 	all = slices.Clone(all)
 	switch {

@@ -40,6 +40,8 @@ type options struct {
 	telemetry  telemetry
 	operations operationStore
 	events     eventOptions
+	quiet      quietOptions
+	program    func() (string, error) // identifies the running program
 }
 
 // apply applies options. maker is the function that was given them, with the name of the kind.
@@ -65,7 +67,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		len(o.operations.keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != ""
+		o.quiet != (quietOptions{}) || len(o.operations.keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != ""
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

@@ -137,6 +137,9 @@ func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flo
 			return flow.Progress{}, err
 		}
 		passOf(ctx).called()
+		if p := passOf(ctx); p != nil && req.Token == "" {
+			p.began = true
+		}
 		return apply(ctx, req)
 	}
 }

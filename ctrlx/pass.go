@@ -45,8 +45,15 @@ type pass struct {
 	local  client.Client // the manager's
 	remote bool          // a link finds the client of the deployment target
 
+	polls      bool          // an operation was under way when the pass began
+	began      bool          // the pass called Apply to begin an operation
+	from       *basis        // of the operation that was under way; nil: not known
+	stored     stored        // the last success of this process, if the pass came to Get
+	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
+
 	mu   sync.Mutex
-	seen map[checks.Ref]any // the owner and the references that were read; nil: nobody asks
+	seen []checks.Object  // the owner and the references, each as the pass read it first
+	room [1]checks.Object // for seen, without an allocation
 }
 
 // passOf is the pass under way; nil outside of one.
@@ -62,8 +69,9 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
 	}
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
-	if r.config.timeout != nil {
-		p.seen = map[checks.Ref]any{}
+	if p.operation != nil {
+		op, err := r.operationOf(read)
+		p.polls, p.from = err == nil, op.Basis
 	}
 	return p
 }
@@ -101,13 +109,22 @@ func (p *pass) retryAfter(e RetriableError) time.Duration {
 	return p.resync
 }
 
-// saw notes what was read of an owner or a reference.
+// saw notes an owner or a reference as the pass read it. If the pass reads it
+// again, the first reading stays: Apply may have used that one.
 func (p *pass) saw(obj checks.Object) {
-	if p == nil || p.seen == nil || obj.Ref.Kind == "" {
+	if p == nil || obj.Ref.Kind == "" {
 		return
 	}
-	obj.Ref.ID = "" // which is found out in what was read
+	obj.Ref.ID = "" // it is part of the object
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seen[obj.Ref] = obj.Value
+	if p.seen == nil {
+		p.seen = p.room[:0]
+	}
+	for i := range p.seen {
+		if p.seen[i].Ref == obj.Ref {
+			return
+		}
+	}
+	p.seen = append(p.seen, obj)
 }

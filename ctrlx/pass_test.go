@@ -88,10 +88,10 @@ var steady = map[string]struct {
 	limit  float64 // how many times as long as the bare reconciler it may take, on a quiet machine
 	lines  bool    // the default observer, and a logger that shows verbosity 0, as controller-runtime has it; false: no observer
 }{
-	"Ready":         {"a resource without an owner and without checks", "", 4, 3, false},
-	"Owner":         {"an owner that is ready", "Running", 9, 3, false},
-	"Blocked":       {"an owner that is not ready, and watched", "Creating", 10, 3, false},
-	"ReadyLogged":   {"the default observer, and nothing to log", "Running", 36, 12, true},
+	"Ready":         {"a resource without an owner and without checks", "", 4, 4, false},
+	"Owner":         {"an owner that is ready", "Running", 9, 4, false},
+	"Blocked":       {"an owner that is not ready, and watched", "Creating", 10, 4, false},
+	"ReadyLogged":   {"the default observer, and nothing to log", "Running", 37, 12, true},
 	"BlockedLogged": {"the default observer, and a block that was logged before", "Creating", 39, 12, true},
 }
 

@@ -39,6 +39,8 @@ const (
 	// ReasonOperationCopied is the reason of the event about an object whose status was copied from another object while
 	// an operation was under way there. The operation of the other object is ignored.
 	ReasonOperationCopied = "OperationCopied"
+	// ReasonSettled is the reason of the condition [ConditionSettled].
+	ReasonSettled = "Settled"
 	// ReasonProcessing is that of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

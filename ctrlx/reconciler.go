@@ -60,6 +60,10 @@ type Reconciler[T client.Object] struct {
 	orphans  orphans[T]
 	served   statusServed
 	clients  *identities
+	program  string // identifies the running program; empty: unknown
+
+	quiet     bool // settled objects are left alone after a restart
+	successes successes
 }
 
 // New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
@@ -70,7 +74,10 @@ type Reconciler[T client.Object] struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = newConflicts()
-	r.opt = options{finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64}
+	r.opt = options{
+		finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
+		program: executable,
+	}
 	r.opt.apply("New: "+name, opts)
 	mustBeStruct[T]("New: " + name)
 	r.owner = optionFor[func(T) checks.Ref]("New: "+name, "WithOwner", r.opt.owner)
@@ -122,6 +129,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Owner == nil {
 		ops.Owner = r.ownerOf
 	}
+	r.quiet = !r.opt.quiet.off && ops.Token == nil
 	if ops.Token == nil && ops.SetToken == nil {
 		ops.Token, ops.SetToken = r.tokenOf, r.setToken
 		r.ext.EntryCheck = r.ext.EntryCheck.Append(r.operationVerified())
@@ -238,7 +246,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	}
 	r.blocked.set(r.name, req.NamespacedName, blockedBy(out))
 	end, delay := obj, r.delay(p, out)
-	if out.KeepsStatus() {
+	if out.KeepsStatus() || r.undecided(p, out) {
 		end = s.base()
 	} else {
 		c := r.clockOf(p, read, out)
@@ -277,6 +285,8 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 			return r.idle(p.intervals) // no event wakes it
 		}
 		return 0
+	case out.State() == flow.StateReady && p.settledFor > 0:
+		return p.settledFor
 	case out.State() == flow.StateReady && p.requeue > 0:
 		return r.idle(p.intervals)
 	case out.Rule() == ruleRetriable: // which may be longer than what a service may ask for
@@ -291,6 +301,7 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
+	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))
 	r.blocked.set(r.name, req.NamespacedName, block{})
 }

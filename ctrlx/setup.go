@@ -54,6 +54,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
+	r.identify(mgr.GetLogger())
 	r.engine = e
 	opts := r.opt.controllerOptions(mgr)
 	r.limit = opts.ReconciliationTimeout

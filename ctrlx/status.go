@@ -160,6 +160,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		all = timer.keep(all, s.obj.GetGeneration())
 	}
 	all = s.r.echo(s.obj, all, s.r.retries.request(s.p.read))
+	all = s.r.settle(s.p, out, all)
 	s.r.conditions.set(s.obj, all)
 	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(s.obj) {

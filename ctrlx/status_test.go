@@ -96,7 +96,8 @@ func TestConditionsOfOthers(t *testing.T) {
 // An outcome that says nothing new writes nothing. One for a new generation says so.
 func TestUnchangedWritesNothing(t *testing.T) {
 	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))
+	// The annotation is part of the condition Settled: TestSettledWrites.
+	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}, ctrlx.WithoutQuietRestart()))
 	o.database("db", "")
 	d := o.until("db", "True Succeeded")
 	o.traffic.take(t)

@@ -21,8 +21,8 @@ func TestStory(t *testing.T) {
 	}
 	o.report(c, "Running")
 	d := o.until("db", "True Succeeded")
-	if d.Status.Size != 1 || len(d.Status.Conditions) != 1 || d.Status.Conditions[0].ObservedGeneration != d.Generation {
-		t.Errorf("what the operation found out is in the status, and nothing is left of the wait: %+v", d.Status)
+	if d.Status.Size != 1 || len(d.Status.Conditions) != 2 || d.Status.Conditions[0].ObservedGeneration != d.Generation {
+		t.Errorf("the status must have the size, Ready and Settled, and nothing of the wait: %+v", d.Status)
 	}
 	if diff := cmp.Diff([]string{ctrlx.Finalizer}, d.Finalizers); diff != "" {
 		t.Errorf("it has a finalizer: -want, +got:\n%s", diff)

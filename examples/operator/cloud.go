@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,6 +16,8 @@ import (
 // refuses requests as a real cloud does. The clock decides when an operation
 // ends, so nothing runs in the background. Its errors are of type [*Refusal].
 type Cloud struct {
+	ID string // another one for each cloud
+
 	mu         sync.Mutex
 	now        func() time.Time
 	things     map[string]*Thing
@@ -90,7 +93,7 @@ const longestRetention = 3650
 
 // NewCloud returns an empty cloud.
 func NewCloud() *Cloud {
-	return &Cloud{now: time.Now, things: map[string]*Thing{}, operations: map[string]*operation{}}
+	return &Cloud{ID: rand.Text(), now: time.Now, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
 // Get returns a thing.

@@ -21,7 +21,7 @@ import (
 // NewClusters returns the reconciler of clusters. reader lists the databases of
 // a cluster.
 func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Cluster] {
-	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader))
+	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader), ctrlx.WithRevision(cloud.ID))
 }
 
 // clusterExtensions returns the checks of clusters.

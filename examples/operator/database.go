@@ -21,6 +21,10 @@ import (
 func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
 	return ctrlx.New("Database", databaseOperations(cloud), databaseExtensions(),
 		ctrlx.WithOwner(clusterOf),
+		// A restarted operator leaves Ready databases alone. A restarted
+		// program has another cloud, which is empty. A real cloud needs no
+		// revision.
+		ctrlx.WithRevision(cloud.ID),
 		// When the cluster becomes ready, all its databases are woken. This
 		// limits the concurrent requests to the cloud.
 		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),

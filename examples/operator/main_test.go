@@ -36,6 +36,9 @@ var wantStory = []string{
 	"Cluster demo      not ready: NotSettled: the cluster is Creating; it must be Running [Creating]",
 	"Cluster demo      ready [Running]",
 	"Database clicks   was woken; its first request came ",
+	"operator          stops; all objects are ready",
+	"operator          starts",
+	"operator          sent 0 requests to the cloud in 1s",
 	"Cluster demo      a person stops it",
 	"Cluster demo      ready [Stopped]",
 	"Database orders   a person changes its retention to 30 days",
@@ -58,6 +61,8 @@ var wantStory = []string{
 	"versions of specs that caused changes                                  6\n",
 	"  most changes for a version                                           1\n",
 	"  during 1s in which all databases waited                              0\n",
+	"requests to the cloud after a restart with all objects ready           0\n",
+	"  writes to the API server                                             0\n",
 	"from the status of the cluster to the first request about a database   ",
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -58,7 +59,7 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 		return err
 	}
 	for _, chapter := range []func(context.Context) error{
-		s.databasesComeFirst, s.clusterIsCreated, s.operatorRestarts, s.clusterRuns, s.clusterIsStopped, s.clusterIsStarted, s.allIsDeleted,
+		s.databasesComeFirst, s.clusterIsCreated, s.operatorRestarts, s.clusterRuns, s.restartIsQuiet, s.clusterIsStopped, s.clusterIsStarted, s.allIsDeleted,
 	} {
 		if err := chapter(ctx); err != nil {
 			return err
@@ -93,7 +94,8 @@ func (s *Story) databasesComeFirst(ctx context.Context) error {
 	return nil
 }
 
-// quietFor is the period in which requests of waiting databases are counted.
+// quietFor is the period in which requests are counted: of waiting databases,
+// and after a restart.
 const quietFor = time.Second
 
 // clusterIsCreated creates the cluster. Its databases wait for its operation.
@@ -145,6 +147,42 @@ func (s *Story) clusterRuns(ctx context.Context) error {
 		return err
 	}
 	s.woken("orders", "clicks")
+	return nil
+}
+
+// restartIsQuiet restarts the operator while all objects are Ready. Each object
+// has a pass, and no pass sends a request.
+func (s *Story) restartIsQuiet(ctx context.Context) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	s.line.Say("operator", "stops; all objects are ready")
+	calls, requests := len(s.cloud.Requests()), len(s.traffic.Requests())
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	since := func() map[string]int {
+		counts := map[string]int{}
+		for _, r := range s.traffic.Requests()[requests:] {
+			counts[r.Verb+" "+r.Resource]++
+		}
+		return counts
+	}
+	for now := since(); now["watch clusters"] == 0 || now["watch databases"] == 0; now = since() {
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if err := pause(ctx, quietFor); err != nil {
+		return err
+	}
+	s.figures.AfterRestart = len(s.cloud.Requests()) - calls
+	for what, n := range since() {
+		if verb, _, _ := strings.Cut(what, " "); verb == "patch" || verb == "create" || verb == "update" {
+			s.figures.WrittenAfterRestart += n
+		}
+	}
+	s.line.Say("operator", "sent %d requests to the cloud in %s", s.figures.AfterRestart, quietFor)
 	return nil
 }
 

@@ -11,8 +11,11 @@ import (
 
 // Figures holds the measurements of a story.
 type Figures struct {
-	WhileBlocked     int             // requests to the API server while all databases waited
-	TokenStored      bool            // the object had the operation's token after the operator stopped
+	WhileBlocked        int  // requests to the API server while all databases waited
+	TokenStored         bool // the object had the operation's token after the operator stopped
+	AfterRestart        int  // requests to the cloud after a restart with all objects ready
+	WrittenAfterRestart int  // writes to the API server after that restart
+
 	WhileStopped     int             // requests to the cloud about databases of the stopped cluster
 	NeedlessRequests int             // requests about a database that did not wait
 	Woken            []time.Duration // from the cluster's status to the first request about each waiting database
@@ -51,6 +54,8 @@ func (s *Story) Summary(out io.Writer) error {
 	row("  most changes for a version", most)
 	row("requests to the API server by the operators", len(s.traffic.Requests()))
 	row(fmt.Sprintf("  during %s in which all databases waited", quietFor), s.figures.WhileBlocked)
+	row("requests to the cloud after a restart with all objects ready", s.figures.AfterRestart)
+	row("  writes to the API server", s.figures.WrittenAfterRestart)
 	row("requests to the cloud about the databases of a stopped cluster", s.figures.WhileStopped)
 	row("requests to the cloud about a database that did not wait", s.figures.NeedlessRequests)
 	slices.Sort(s.figures.Woken)
@@ -78,6 +83,8 @@ func (s *Story) differs(changes map[string]int, refused, most int) error {
 	expect(len(changes) == 6, "changes for %d versions of specs, want 6", len(changes))
 	expect(f.TokenStored, "the cluster had no token after the operator stopped")
 	expect(f.WhileBlocked == 0, "%d requests to the API server while all databases waited, want 0", f.WhileBlocked)
+	expect(f.AfterRestart == 0, "%d requests to the cloud after a restart with all objects ready, want 0", f.AfterRestart)
+	expect(f.WrittenAfterRestart == 0, "%d writes after a restart with all objects ready, want 0", f.WrittenAfterRestart)
 	expect(f.WhileStopped == 0, "%d requests to the cloud about databases of a stopped cluster, want 0", f.WhileStopped)
 	expect(f.NeedlessRequests == 0, "%d requests about a database that did not wait, want 0", f.NeedlessRequests)
 	expect(len(f.Woken) == 3, "%d databases were woken, want 3", len(f.Woken))

@@ -33,6 +33,8 @@ func TestSummaryDiffers(t *testing.T) {
 		"Refused":    {reason: "the check ran too late", calls: append(calls(), Call{Verb: "GET", Refused: "BadRequest"}), want: "refused 1 request"},
 		"Lost":       {reason: "the token was not stored", calls: calls(), but: func(f *Figures) { f.TokenStored = false }, want: "had no token"},
 		"Polls":      {reason: "waiting databases send requests", calls: calls(), but: func(f *Figures) { f.WhileBlocked = 1 }, want: "1 requests to the API server while"},
+		"Restart":    {reason: "a restart reconciles everything", calls: calls(), but: func(f *Figures) { f.AfterRestart = 1 }, want: "1 requests to the cloud after a restart"},
+		"Written":    {reason: "a restart writes", calls: calls(), but: func(f *Figures) { f.WrittenAfterRestart = 1 }, want: "1 writes after a restart"},
 		"Touched":    {reason: "requests about databases of a stopped cluster", calls: calls(), but: func(f *Figures) { f.WhileStopped = 1 }, want: "1 requests to the cloud about databases of a stopped"},
 		"Everybody":  {reason: "a database that did not wait is woken", calls: calls(), but: func(f *Figures) { f.NeedlessRequests = 1 }, want: "that did not wait"},
 		"NotWoken":   {reason: "a wake-up was lost", calls: calls(), but: func(f *Figures) { f.Woken = f.Woken[1:] }, want: "2 databases were woken"},

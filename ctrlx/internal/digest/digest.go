@@ -38,6 +38,10 @@ func Of(obj client.Object) uint64 {
 	return h
 }
 
+// Metadata is the digest of the metadata of obj that counts in [Of]. It only
+// reads obj, which may not be nil.
+func Metadata(obj metav1.Object) uint64 { return metadata(0, obj) }
+
 // metadata adds what counts of it.
 func metadata(h uint64, obj metav1.Object) uint64 {
 	h = text(h, obj.GetUID())

@@ -25,7 +25,7 @@
 // # What wakes
 //
 // Package index decides which waiters an event wakes. The engine follows its
-// order: it registers an object, watches its kind, reads the object, and
+// order: it watches a kind, registers an object, reads the object, and
 // remembers a digest of it. So no wake-up is lost.
 //
 // # A broken watch

@@ -275,7 +275,7 @@ func (e *Engine) informers() (all []*watch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, w := range e.watches {
-		if w.informer.HasSynced() {
+		if w.synced() {
 			all = append(all, w)
 		}
 	}

@@ -107,7 +107,8 @@ type informer struct {
 	dead string // the version at which the watch broke; empty: it works
 }
 
-func (*informer) HasSynced() bool { return true }
+func always() bool { return true }
+
 func (i *informer) LastSyncResourceVersion() string {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
@@ -119,8 +120,6 @@ func (i *informer) LastSyncResourceVersion() string {
 
 // unversioned is an informer of several namespaces, which reports no version.
 type unversioned struct{ cache.Informer }
-
-func (unversioned) HasSynced() bool { return true }
 
 // cluster is an engine whose events come when the test says so.
 type cluster struct {
@@ -142,7 +141,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{}
 	c.api, c.cached = newStore(&c.mu), newStore(&c.mu)
 	c.informer = &informer{api: c.api}
-	c.watch = &watch{kind: kind{gvk: clusters.WithVersion("v1"), namespaced: true, policy: watched}, informer: c.informer, everywhere: true}
+	c.watch = &watch{synced: always, kind: kind{gvk: clusters.WithVersion("v1"), namespaced: true, policy: watched}, informer: c.informer, everywhere: true}
 	c.Engine = &Engine{
 		cache: c.cached, live: c.api, scheme: s, interval: 2 * time.Minute,
 		watches: map[schema.GroupKind]*watch{clusters: c.watch}, refused: map[schema.GroupKind]refusal{},
@@ -425,7 +424,7 @@ func TestFallbackHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		c.api.refuse["a"] = context.DeadlineExceeded
-		hanging := &watch{kind: kind{gvk: schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}, policy: watched},
+		hanging := &watch{synced: always, kind: kind{gvk: schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}, policy: watched},
 			informer: &informer{api: c.api, dead: "0"}, everywhere: true, version: "1"}
 		c.watches[hanging.gvk.GroupKind()] = hanging
 		c.scheme.AddKnownTypeWithName(hanging.gvk, &testv1.Cluster{})

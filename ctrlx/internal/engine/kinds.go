@@ -98,6 +98,7 @@ type kind struct {
 type watch struct {
 	kind
 	informer   cache.Informer
+	synced     func() bool  // reports whether the engine has handled the first list
 	everywhere bool         // the operator may list the kind in all namespaces
 	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
 
@@ -143,13 +144,19 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 			return kind{}, missing, err
 		}
 	}
-	if toolscache.WaitForCacheSync(ctx.Done(), w.informer.HasSynced) {
+	if toolscache.WaitForCacheSync(ctx.Done(), w.synced) {
 		return w.kind, synced, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return kind{}, missing, ctx.Err()
 	}
 	return kind{}, missing, e.refuse(gk, fmt.Errorf("%w within %s", errNotSynced, timeout))
+}
+
+// NotWatchedYet reports whether a read failed because its kind is not watched
+// yet: discovery or the first list has not come.
+func NotWatchedYet(err error) bool {
+	return errors.Is(err, errNotSynced) || errors.Is(err, errNotDiscovered)
 }
 
 var errNotSynced = errors.New("the kind is not watched yet: its first list did not come")
@@ -159,7 +166,7 @@ var errNotSynced = errors.New("the kind is not watched yet: its first list did n
 func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w = e.watches[gk]; w != nil && w.informer.HasSynced() {
+	if w = e.watches[gk]; w != nil && w.synced() {
 		return w, synced
 	}
 	return w, starting
@@ -239,10 +246,11 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 	if err != nil {
 		return nil, fmt.Errorf("watching the kind: %w", err)
 	}
-	if _, err := informer.AddEventHandler(e.handler(k)); err != nil {
+	registered, err := informer.AddEventHandler(e.handler(k))
+	if err != nil {
 		return nil, fmt.Errorf("watching the kind: %w", err)
 	}
-	w := &watch{kind: k, informer: informer, everywhere: everywhere}
+	w := &watch{kind: k, informer: informer, synced: registered.HasSynced, everywhere: everywhere}
 	w.used.Store(time.Now().UnixNano())
 	e.watches[gk] = w
 	return w, nil

@@ -37,13 +37,16 @@ func (p *Pass) Waiter() index.ID { return p.waiter }
 // has the namespace in which the pass read it. From now on each change of the
 // object that a check can see wakes the waiter.
 //
-// The order loses no wake-up: the object is registered, its kind is watched, the
+// The order loses no wake-up: the kind is watched, the object is registered, the
 // object is read, and a digest of it is remembered.
 func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Object, error) {
 	e, id := p.engine, p.id(ctx, ref)
 	ref = refOf(id)
+	k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout) // before Register: the first list is no change
 	look := p.index.Register(id)
-	k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout)
+	if state == missing && err == nil { // the kind may have been installed before Register
+		k, state, err = e.open(ctx, kindOf(id), id.Namespace, p.timeout)
+	}
 	if err != nil {
 		return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}

@@ -1,0 +1,544 @@
+package ctrlx
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// ConditionSettled is the condition that stores the last success of an object,
+// so that a restarted operator leaves the object alone. It is True while the
+// object is Ready, and absent otherwise. Its message is JSON with the UID of the
+// object, the time of the success, and digests of what the object was applied
+// from. The package says under "A restart" what a restarted operator compares.
+// If another controller writes a condition of this type, give
+// [WithoutQuietRestart]: then the reconciler leaves it alone.
+const ConditionSettled = "Settled"
+
+// WithoutQuietRestart reconciles every object in its first pass after a start
+// of the operator, and stores no [ConditionSettled]. Use it if each start must
+// call the cloud for every object. See "A restart" in the package.
+func WithoutQuietRestart() Option { return func(o *options) { o.quiet.off = true } }
+
+// WithRevision names what Apply depends on besides the object, its owner and its
+// references: the contents of a configuration file or of an environment
+// variable, for example, or a digest of them. After a restart with another
+// revision, every object is reconciled in its first pass. The executable and
+// the arguments of the operator count without this option. An empty revision is
+// the default. Do not give a secret: users can compare digests of the revision.
+func WithRevision(revision string) Option { return func(o *options) { o.quiet.revision = revision } }
+
+// quietOptions holds the options of quiet restarts.
+type quietOptions struct {
+	off      bool
+	revision string
+}
+
+const (
+	// maxBasis is the maximum number of owners and references in a basis. The
+	// message of a condition has at most 32,768 bytes.
+	maxBasis = 20
+	// minSettled is the shortest resync at which a success is stored. Each
+	// resync writes the status once, so shorter ones would cost more writes
+	// than a restart costs calls.
+	minSettled = 10 * time.Minute
+	// resyncSpread is the share of the resync by which the next pass of a
+	// settled object comes earlier at most. It is that of [flow.NewBackoff].
+	resyncSpread = 0.25
+)
+
+// success is the last success of an object, as it is stored.
+type success struct {
+	UID  types.UID   `json:"uid"`
+	Time metav1.Time `json:"time"`
+	basis
+}
+
+// basis holds digests of what an object was applied from.
+type basis struct {
+	Self string       `json:"self"`           // of the object, the executable and the revision
+	Read []readObject `json:"read,omitempty"` // the owner and the references, sorted
+}
+
+// readObject is an owner or a reference that a pass read.
+type readObject struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Digest    string `json:"digest"`
+}
+
+func (s *readObject) ref() checks.Ref {
+	return checks.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+}
+
+func compareRead(a, b readObject) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// settling adds the links of a quiet restart. The link on Get replaces Get,
+// PreCheck and Apply for a settled object. It is outside of all others there,
+// and exists also without Operations.Get. The link on PostCheck leaves out the
+// checks there: they proceeded after the last success.
+func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
+	const name = "QuietRestart"
+	if !r.quiet {
+		return ext
+	}
+	ext.Get = ext.Get.Prepend(chain.Named(name, func(next flow.GetHandler[T]) flow.GetHandler[T] {
+		return func(ctx context.Context, req *flow.Request[T]) (flow.Observation, error) {
+			p := passOf(ctx)
+			if p == nil || req.Deleting {
+				return next(ctx, req)
+			}
+			name := client.ObjectKeyFromObject(p.read)
+			stored, later := r.successes.get(name)
+			if later {
+				p.stored = stored
+				return next(ctx, req)
+			}
+			last, left, why := r.last(p)
+			if why == "" {
+				var err error
+				if why, err = p.changed(ctx, last.Read); err != nil {
+					return flow.Observation{}, err
+				}
+			}
+			r.successes.keep(name, 0, time.Time{})
+			if why != "" {
+				log.FromContext(ctx).V(1).Info("the first pass over the object is not left out", "why", why)
+				return next(ctx, req)
+			}
+			p.settledFor = left
+			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "nothing has changed since the success at " + last.Time.UTC().Format(time.RFC3339)}, nil
+		}
+	}))
+	ext.PostCheck = ext.PostCheck.Prepend(chain.Named(name, checks.Gate(name, func(ctx context.Context, _ *checks.Request[T]) (checks.Result, error) {
+		if p := passOf(ctx); p != nil && p.settledFor > 0 {
+			return checks.Skip("nothing has changed since the last success"), nil
+		}
+		return checks.Proceed(), nil
+	})))
+	return ext
+}
+
+// last returns the stored success of the object of a pass, and how long the
+// object is settled, unless an owner or a reference has changed. why says why
+// the object is not settled; empty: it is.
+func (r *Reconciler[T]) last(p *pass) (was success, left time.Duration, why string) {
+	obj := p.read.(T)
+	all := r.conditions.get(obj)
+	ready, c := meta.FindStatusCondition(all, "Ready"), meta.FindStatusCondition(all, ConditionSettled)
+	switch {
+	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
+		return was, 0, "the object is not Ready for its generation"
+	case c == nil || c.Status != metav1.ConditionTrue:
+		return was, 0, "no success is stored"
+	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
+		return was, 0, "the finalizer is missing"
+	}
+	switch err := json.Unmarshal([]byte(c.Message), &was); {
+	case err != nil:
+		return was, 0, "the stored success cannot be read: " + err.Error()
+	case was.UID != obj.GetUID():
+		return was, 0, "the success is of another object"
+	case len(was.Read) > maxBasis:
+		return was, 0, "the stored success names too many objects"
+	case was.Self != r.selfOf(obj):
+		return was, 0, "the object, the executable, its arguments or the revision changed"
+	}
+	if left = r.left(p, was.Time.Time); left <= 0 {
+		why = "the success is older than the resync, or in the future"
+	}
+	return was, left, why
+}
+
+// undecided reports whether the first pass over an object could not find out
+// whether the object is settled, because a kind is not watched yet. Then the
+// object keeps its status until the next pass, and until the resync at most:
+// after a start, the first list of a large kind takes a while.
+func (r *Reconciler[T]) undecided(p *pass, out flow.Outcome) bool {
+	if out.State() != flow.StateFailed || !r.quiet || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
+		return false
+	}
+	if _, later := r.successes.get(client.ObjectKeyFromObject(p.read)); later {
+		return false
+	}
+	_, _, why := r.last(p)
+	return why == ""
+}
+
+// changed returns the first difference between the objects that the last
+// success read and the same objects now; empty: there is none. It reads the
+// objects that the pass has not read. It returns an error if the kind of one is
+// not watched yet.
+func (p *pass) changed(ctx context.Context, was []readObject) (why string, err error) {
+	now, why := p.reads()
+	if why != "" {
+		return why, nil
+	}
+	for _, s := range now {
+		if !slices.ContainsFunc(was, func(o readObject) bool { return o.ref() == s.ref() }) {
+			return s.ref().String() + " was not read before the last success", nil
+		}
+	}
+	for _, s := range was {
+		i := slices.IndexFunc(now, func(o readObject) bool { return o.ref() == s.ref() })
+		is := ""
+		if i >= 0 {
+			is = now[i].Digest
+		} else {
+			switch obj, err := p.find(ctx, s.ref(), wanted{}); {
+			case engine.NotWatchedYet(err):
+				return "", err
+			case err != nil:
+				return err.Error(), nil
+			default:
+				is = digestOfRead(obj)
+			}
+		}
+		if is != s.Digest || is == undigested {
+			return s.ref().String() + " changed", nil
+		}
+	}
+	return "", nil
+}
+
+// left returns how long an object with a success at a time needs no pass
+// without an event; 0 or less: it needs one now. The time differs from object to
+// object, and is the same after each restart.
+func (r *Reconciler[T]) left(p *pass, last time.Time) time.Duration {
+	age := r.opt.now().Sub(last)
+	interval := r.resync
+	if age < 0 {
+		return 0
+	}
+	u := shareOf(p.read.GetUID())
+	if p.requeue > 0 {
+		interval = p.requeue + time.Duration(float64(p.requeue)*requeueJitter*u)
+	} else {
+		interval -= time.Duration(float64(interval) * resyncSpread * u)
+	}
+	return interval - age
+}
+
+// shareOf returns a number from 0 to below 1 for a UID, the same in every
+// process.
+func shareOf(uid types.UID) float64 {
+	sum := sha256.Sum256([]byte(uid))
+	return float64(binary.BigEndian.Uint32(sum[:])) / (math.MaxUint32 + 1)
+}
+
+// settle returns conditions with the success of a pass, or without one if the
+// pass was none. It does not change all. A success that was stored within half
+// of the resync stays, so that it causes no write of its own.
+func (r *Reconciler[T]) settle(p *pass, out flow.Outcome, all []metav1.Condition) []metav1.Condition {
+	interval := firstOf(p.requeue, r.resync)
+	switch {
+	case !r.quiet: // the condition is not ours
+		return all
+	case out.State() != flow.StateReady || r.program == "" || interval < minSettled:
+		return withCondition(all, ConditionSettled, nil)
+	case p.settledFor > 0:
+		return all
+	}
+	name, now := client.ObjectKeyFromObject(p.read), r.opt.now()
+	was := meta.FindStatusCondition(r.conditions.get(p.read.(T)), ConditionSettled)
+	if was != nil && meta.FindStatusCondition(all, ConditionSettled) == nil { // an operation replaced the status
+		all = withCondition(all, ConditionSettled, was)
+	}
+	digest, digested := p.digest()
+	if was != nil && digested && p.stored.digest == digest && within(time.Unix(p.stored.unix, 0), now.Add(-interval/2), now) {
+		return all // almost always, without JSON
+	}
+	b, ok := r.basis(p)
+	if !ok {
+		return withCondition(all, ConditionSettled, nil)
+	}
+	next := success{UID: p.read.GetUID(), Time: metav1.NewTime(now.Truncate(time.Second)), basis: b}
+	if was != nil && was.Status == metav1.ConditionTrue {
+		var last success
+		err := json.Unmarshal([]byte(was.Message), &last)
+		if err == nil && last.UID == next.UID && last.covers(b) && within(last.Time.Time, now.Add(-interval/2), now) {
+			r.successes.keep(name, digest, last.Time.Time)
+			return all
+		}
+	}
+	message, err := json.Marshal(next)
+	if err != nil {
+		return withCondition(all, ConditionSettled, nil)
+	}
+	r.successes.keep(name, digest, next.Time.Time)
+	return withCondition(all, ConditionSettled, &metav1.Condition{
+		Type: ConditionSettled, Status: metav1.ConditionTrue, Reason: ReasonSettled, Message: string(message),
+		ObservedGeneration: p.read.GetGeneration(), LastTransitionTime: next.Time,
+	})
+}
+
+// within reports whether t is after from and not after to.
+func within(t, from, to time.Time) bool { return t.After(from) && !t.After(to) }
+
+// basis returns what the operation of a pass began from. ok is false if that is
+// not known.
+func (r *Reconciler[T]) basis(p *pass) (b basis, ok bool) {
+	read, why := p.reads()
+	b = basis{Self: r.selfOf(p.read), Read: read}
+	if why != "" || b.Self == undigested {
+		return b, false
+	}
+	if p.polls && !p.began {
+		return b.since(p.from)
+	}
+	return b, true
+}
+
+// basisOfOperation returns the basis that is stored with the operation of a pass;
+// nil: it is not known.
+func (r *Reconciler[T]) basisOfOperation(p *pass) *basis {
+	switch {
+	case p == nil:
+		return nil
+	case p.polls && !p.began:
+		return p.from
+	}
+	b, ok := r.basis(p)
+	if !ok || r.program == "" {
+		return nil
+	}
+	return &b
+}
+
+// since returns the basis of an operation that began from another basis, and
+// ended in a pass that read b. ok is false if something changed meanwhile.
+func (b basis) since(from *basis) (_ basis, ok bool) {
+	if from == nil || from.Self != b.Self {
+		return b, false
+	}
+	all := slices.Clone(b.Read)
+	for _, s := range from.Read {
+		i := slices.IndexFunc(b.Read, func(o readObject) bool { return o.ref() == s.ref() })
+		if i < 0 {
+			all = append(all, s)
+		} else if b.Read[i] != s {
+			return b, false
+		}
+	}
+	slices.SortFunc(all, compareRead)
+	return basis{b.Self, all}, len(all) <= maxBasis
+}
+
+// covers reports whether an object that was applied from b was applied from
+// other, too: b may have read more.
+func (b basis) covers(other basis) bool {
+	return b.Self == other.Self && !slices.ContainsFunc(other.Read, func(o readObject) bool { return !slices.Contains(b.Read, o) })
+}
+
+// selfOf returns a digest of the parts of an object that cause a pass, and of
+// the operator.
+func (r *Reconciler[T]) selfOf(obj client.Object) string {
+	annotations := map[string]string{} // nil and empty have one digest
+	maps.Copy(annotations, obj.GetAnnotations())
+	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), annotations, obj.GetOwnerReferences()})
+}
+
+// reads returns what the pass read until now, sorted. why says why that is
+// not known; empty: it is.
+func (p *pass) reads() (all []readObject, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.seen) > maxBasis {
+		return nil, fmt.Sprintf("the pass read more than %d objects", maxBasis)
+	}
+	for _, obj := range p.seen {
+		ref := obj.Ref
+		s := readObject{ref.Group, ref.Kind, ref.Namespace, ref.Name, digestOfRead(obj)}
+		if s.Digest == undigested {
+			return nil, ref.String() + " cannot be digested"
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, compareRead)
+	return all, ""
+}
+
+// digestOfRead returns a digest of an owner or a reference: its UID, labels,
+// annotations and readiness, its generation in place of the spec, and the status
+// without the conditions. Of an object without a generation, such as a Secret,
+// it is that of the resource version, because a digest of the data could be
+// compared with guesses.
+func digestOfRead(o checks.Object) string {
+	if !o.Found() {
+		return "absent"
+	}
+	obj, ok := o.Value.(client.Object)
+	if !ok {
+		return digestOf(o.Value)
+	}
+	if obj.GetGeneration() == 0 {
+		return digestOf([]any{obj.GetUID(), obj.GetResourceVersion()})
+	}
+	status, err := statusWithoutConditions(obj)
+	if err != nil {
+		return undigested
+	}
+	return digestOf([]any{
+		obj.GetUID(), obj.GetGeneration(), obj.GetLabels(), obj.GetAnnotations(), o.Deleting, o.Readiness.State, o.Readiness.Observed, status,
+	})
+}
+
+func statusWithoutConditions(obj client.Object) (any, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, err
+	}
+	status, ok := content["status"].(map[string]any)
+	if !ok {
+		return content["status"], nil
+	}
+	status = maps.Clone(status)
+	delete(status, "conditions")
+	return status, nil
+}
+
+// executable identifies the running program: by a digest of its file and of its
+// arguments. Build information does not identify it: a program that was built
+// without version control has none.
+var executable = sync.OnceValues(func() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "%q", os.Args[1:])
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
+
+// identify finds out which program runs. If that fails, each restart
+// reconciles every object.
+func (r *Reconciler[T]) identify(logger logr.Logger) {
+	if !r.quiet {
+		return
+	}
+	var err error
+	if r.program, err = r.opt.program(); err != nil {
+		logger.Info("a restart reconciles every object, because the executable cannot be read", "reconciler", r.name, "error", err.Error())
+	}
+}
+
+// digest returns a digest of all that a basis depends on, for this process. It
+// is much cheaper than a basis. ok is false if it cannot be computed.
+func (p *pass) digest() (d uint64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d = digest.Metadata(p.read)
+	for i := range p.seen {
+		o := &p.seen[i]
+		switch obj, isObject := o.Value.(client.Object); {
+		case !o.Found():
+			d += hashOf(o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
+		case !isObject:
+			return 0, false
+		default: // with the UID. A sum, because the order does not count
+			d += digestInProcess(obj)
+		}
+	}
+	return d, !p.polls || p.began
+}
+
+// digestInProcess returns a digest of all that a check can see of an object.
+func digestInProcess(obj client.Object) uint64 {
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		return digest.OfVersion(obj)
+	}
+	return digest.Of(obj)
+}
+
+var processSeed = maphash.MakeSeed()
+
+func hashOf(texts ...string) (h uint64) {
+	for _, t := range texts {
+		h = h*31 + maphash.String(processSeed, t)
+	}
+	return h
+}
+
+// successes holds the objects whose first pass in this process has read the
+// cloud or was left out, and the last stored success of each. The keys are
+// digests of their names: of two names with one digest, the second object has no
+// first pass, and is reconciled as in any other pass.
+type successes struct {
+	mu sync.Mutex
+	of map[uint64]stored
+}
+
+// stored is a success that is stored in the status. The zero stored is none.
+type stored struct {
+	digest uint64 // of pass.digest
+	unix   int64
+}
+
+// get returns what keep noted for the object of a name. later reports whether
+// there is anything, so that the pass is not the first one.
+func (s *successes) get(name types.NamespacedName) (last stored, later bool) {
+	key := hashOf(name.Namespace, name.Name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, later = s.of[key]
+	return last, later
+}
+
+// keep notes the stored success of an object; the zero time: it has none, and
+// its first pass has begun to read the cloud.
+func (s *successes) keep(name types.NamespacedName, digest uint64, at time.Time) {
+	key := hashOf(name.Namespace, name.Name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of = map[uint64]stored{}
+	}
+	s.of[key] = stored{digest, at.Unix()}
+}
+
+// forget forgets an object, because it is gone.
+func (s *successes) forget(name types.NamespacedName) {
+	key := hashOf(name.Namespace, name.Name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, key)
+}

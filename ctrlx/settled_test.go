@@ -1,0 +1,616 @@
+package ctrlx_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	toolscache "k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// downFor is the time from the success of the App to the restart.
+const downFor = 10 * time.Minute
+
+// dataOf is a reference to a Database, which stands for an object without a
+// generation.
+func dataOf(name string) checks.Ref {
+	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: name}
+}
+
+var dataExists = ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Database"}, ctrlx.Exists)
+
+// reading makes a check that reads the first n of the Databases d0, d1, ...
+func reading(n int) checks.Middleware[*App] {
+	return checks.ReferenceReady("data", func(*App) (refs []checks.Ref) {
+		for i := range n {
+			refs = append(refs, dataOf(fmt.Sprint("d", i)))
+		}
+		return refs
+	})
+}
+
+// settling are extensions with an owner check, and checks that read a Database
+// on PreCheck and another one on PostCheck.
+func (d *desk) settling() flow.Extensions[*App] {
+	ext := d.held()
+	ext.PreCheck = ext.PreCheck.Append(reading(1))
+	ext.PostCheck = ext.PostCheck.Append(checks.ReferenceReady("post", func(*App) []checks.Ref { return []checks.Ref{dataOf("d1")} }))
+	return ext
+}
+
+// write changes the Database of a name, which has no generation.
+func (d *desk) write(name string) {
+	d.t.Helper()
+	data := &testv1.Database{}
+	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, data); err != nil {
+		d.t.Fatal(err)
+	}
+	data.Spec.Size++
+	d.update(data)
+}
+
+// inCluster changes the owner and its status.
+func inCluster(do func(*testv1.Cluster)) func(*desk) {
+	return func(d *desk) {
+		d.t.Helper()
+		c := d.cluster()
+		do(c)
+		status := c.Status
+		d.update(c)
+		c.Status = status
+		if err := d.api.Status().Update(context.Background(), c); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// inApp changes the metadata of the App and its status.
+func inApp(do func(*App)) func(*desk) {
+	return func(d *desk) {
+		d.t.Helper()
+		a := d.read()
+		do(a)
+		status := a.Status
+		d.update(a)
+		a.Status = status
+		if err := d.api.Status().Update(context.Background(), a); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// inCondition changes a condition of the App.
+func inCondition(of string, do func(*metav1.Condition)) func(*desk) {
+	return inApp(func(a *App) { do(meta.FindStatusCondition(a.Status.Conditions, of)) })
+}
+
+// remade deletes an object and creates it again with another UID.
+func remade(d *desk, obj client.Object, uid types.UID) {
+	d.t.Helper()
+	obj.SetFinalizers(nil)
+	d.update(obj)
+	if err := client.IgnoreNotFound(d.api.Delete(context.Background(), obj)); err != nil {
+		d.t.Fatal(err)
+	}
+	obj.SetUID(uid)
+	obj.SetResourceVersion("")
+	if _, ok := obj.(*App); ok {
+		obj.SetFinalizers([]string{ctrlx.Finalizer})
+	}
+	if err := d.api.Create(context.Background(), obj); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.api.Status().Update(context.Background(), obj); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// program is the option for a running program.
+func program(id string, err error) ctrlx.Option {
+	return ctrlx.WithProgram(func() (string, error) { return id, err })
+}
+
+// twoPasses begins an operation, and ends it in the next pass.
+func twoPasses(between func(*desk)) func(*desk) {
+	return func(d *desk) {
+		goesOn(d)
+		d.pass()
+		between(d)
+		done(d)
+		d.pass()
+	}
+}
+
+// The first pass after a restart calls Apply only if something changed.
+func TestSettled(t *testing.T) {
+	const quiet, applied = "", "apply"
+	nothing := func(*desk) {}
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		before func(*desk)                       // the passes before the restart; nil: one
+		ext    func(*desk) flow.Extensions[*App] // nil: settling
+		opts   []ctrlx.Option                    // before the restart
+		change func(*desk)                       // while the operator is down
+		later  func(*desk) flow.Extensions[*App] // after the restart; nil: ext
+		then   []ctrlx.Option                    // after the restart
+		want   string                            // the calls of Apply in the first pass after the restart
+		says   string                            // empty: Ready
+	}{
+		"Nothing":    {reason: "nothing changed", want: quiet},
+		"Label":      {reason: "a label causes no pass", change: inApp(func(a *App) { a.Labels = map[string]string{"a": "b"} }), want: quiet},
+		"Spec":       {reason: "the spec changed", change: func(d *desk) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, want: applied},
+		"Annotation": {reason: "an annotation changed, as a request for a retry", change: annotate("retry", "now"), want: applied},
+		"OwnerReference": {reason: "an owner reference was added", change: inApp(func(a *App) {
+			a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "s"}}
+		}), want: applied},
+		"Finalizer": {reason: "a person removed the finalizer", change: inApp(func(a *App) { a.Finalizers = nil }), want: applied},
+
+		"OwnerHeartbeat": {reason: "the readiness stands for the conditions", change: inCluster(func(c *testv1.Cluster) {
+			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: "Synced", Status: "True", Reason: "Beat"})
+		}), want: quiet},
+		"OwnerSpec":   {reason: "the generation stands for the spec", change: resize, want: applied},
+		"OwnerStatus": {reason: "Apply may read the status of the owner", change: inCluster(func(c *testv1.Cluster) { c.Status.State = "Moved" }), want: applied},
+		"OwnerLabel":  {reason: "Apply may read a label of the owner", change: inCluster(func(c *testv1.Cluster) { c.Labels = map[string]string{"a": "b"} }), want: applied},
+		"OwnerNotReady": {reason: "the owner check blocks", change: inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Status = "False" }),
+			want: quiet, says: "False OwnerNotReady Reconciling"},
+		"OwnerDeleted": {reason: "the owner check blocks", change: func(d *desk) { d.delete(d.cluster()) }, want: quiet, says: "False OwnerNotFound Reconciling"},
+		"OwnerRemade":  {reason: "another object has the name of the owner", change: func(d *desk) { remade(d, d.cluster(), "another") }, want: applied},
+
+		"Rotated":     {reason: "the data of a reference changed", change: func(d *desk) { d.write("d0") }, want: applied},
+		"PostRotated": {reason: "a reference that only PostCheck reads changed", change: func(d *desk) { d.write("d1") }, want: applied},
+		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *desk) {
+			d.delete(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
+		}, want: quiet, says: "False ReferenceNotFound Reconciling"},
+		"NewReference": {
+			reason: "the owner check reads an object that the last success did not read", change: nothing,
+			later: func(d *desk) flow.Extensions[*App] {
+				ext := d.settling()
+				ext.EntryCheck = chain.New(reading(3))
+				return ext
+			}, want: applied,
+		},
+		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*desk) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
+		"21Read": {reason: "a record has a limit", ext: func(*desk) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
+
+		"Old":        {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
+		"Future":     {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
+		"Copied":     {reason: "the status was copied with the object", change: func(d *desk) { remade(d, d.read(), "another") }, want: applied},
+		"Unreadable": {reason: "the record is no JSON", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) { c.Message = "x" }), want: applied},
+		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) {
+			read := `{"kind":"Database","name":"d0","digest":"x"}`
+			c.Message = strings.Replace(c.Message, `"read":[`, `"read":[`+strings.Repeat(read+",", 20), 1)
+		}), want: applied},
+		"NotSettled":   {reason: "the condition is not True", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) { c.Status = "False" }), want: applied},
+		"NoRecord":     {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionSettled) }), want: applied},
+		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
+		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied},
+		"ReadyBefore":  {reason: "Ready is for another generation", change: inCondition("Ready", func(c *metav1.Condition) { c.ObservedGeneration = 0 }), want: applied},
+
+		"Program":        {reason: "another version of the operator", then: []ctrlx.Option{program("2", nil)}, want: applied},
+		"ProgramUnknown": {reason: "the executable cannot be read", opts: []ctrlx.Option{program("", errBroken)}, then: []ctrlx.Option{program("", errBroken)}, want: applied},
+		"Revision":       {reason: "another revision", opts: []ctrlx.Option{ctrlx.WithRevision("1")}, then: []ctrlx.Option{ctrlx.WithRevision("2")}, want: applied},
+		"SameRevision":   {reason: "the same revision", opts: []ctrlx.Option{ctrlx.WithRevision("1")}, then: []ctrlx.Option{ctrlx.WithRevision("1")}, want: quiet},
+		"Off":            {reason: "the option is given", then: []ctrlx.Option{ctrlx.WithoutQuietRestart()}, want: applied},
+		"OffBefore":      {reason: "no success was stored", opts: []ctrlx.Option{ctrlx.WithoutQuietRestart()}, want: applied},
+
+		"Often":    {reason: "a short interval would write the status often", spec: AppSpec{Requeue: minutes(9)}, change: later(-5 * time.Minute), want: applied},
+		"Interval": {reason: "the requeue interval of the object counts", spec: AppSpec{Requeue: minutes(20)}, want: quiet},
+		"Late":     {reason: "the requeue interval is over", spec: AppSpec{Requeue: minutes(10)}, change: later(time.Minute), want: applied},
+
+		"Operation": {reason: "the operation took several passes", before: twoPasses(nothing), want: quiet},
+		"OperationKeepsReferences": {
+			reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *desk) { d.write("d0") }, want: applied,
+		},
+		"ChangedDuring": {reason: "a reference changed after the operation began", before: twoPasses(func(d *desk) { d.write("d0") }), want: applied},
+		"SpecDuring":    {reason: "an operation began anew for the new spec", before: twoPasses(func(d *desk) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
+		"OwnerDuring":   {reason: "the owner changed after the operation began", before: twoPasses(resize), want: applied},
+		"AnnotatedDuring": {
+			reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied,
+		},
+		"RestartDuring": {
+			reason: "the stored operation has what it began from",
+			before: twoPasses(func(d *desk) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
+		},
+		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *desk) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
+		"Failed":    {reason: "the last pass failed", before: func(d *desk) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
+		"UnderWay":  {reason: "an operation is under way", before: func(d *desk) { d.pass(); goesOn(d); d.pass(); done(d) }, want: applied},
+		"PostCheck": {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *desk) { d.block = flow.PointPostCheck }, want: quiet},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec := tc.spec
+			spec.Cluster = "c"
+			objects := []client.Object{anApp(spec), aCluster()}
+			for i := range 21 {
+				objects = append(objects, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("d", i), UID: types.UID(fmt.Sprint("d", i))}})
+			}
+			d := newDesk(t, objects...)
+			ext := tc.ext
+			if ext == nil {
+				ext = (*desk).settling
+			}
+			life := func(ext func(*desk) flow.Extensions[*App], opts []ctrlx.Option) {
+				d.use(d.reconciler(ext(d), append([]ctrlx.Option{program("1", nil), dataExists}, opts...)...))
+			}
+			if tc.before == nil {
+				tc.before = func(d *desk) { d.pass() }
+			}
+			life(ext, tc.opts)
+			tc.before(d)
+			d.now = d.now.Add(downFor)
+			if tc.change != nil {
+				tc.change(d)
+			}
+			d.restart()
+			if tc.later != nil {
+				ext = tc.later
+			}
+			life(ext, tc.then)
+			d.took()
+			before, says := d.writes, tc.says
+			if says == "" {
+				says = "True Succeeded"
+			}
+			after := d.pass()
+			if got := d.took(); got != tc.want || d.says() != says {
+				t.Fatalf("%s: the first pass calls %q and the object says %q, want %q and %q", tc.reason, got, d.says(), tc.want, says)
+			}
+			if tc.want == quiet && tc.says == "" {
+				if d.writes != before {
+					t.Errorf("%s: %d writes in the first pass", tc.reason, d.writes-before)
+				}
+				interval := time.Hour
+				if spec.Requeue.Duration > 0 {
+					interval = spec.Requeue.Duration * 105 / 100
+				}
+				if least := interval*3/4 - downFor; after < least || after > interval-downFor {
+					t.Errorf("%s: the next pass comes after %s, want %s to %s", tc.reason, after, least, interval-downFor)
+				}
+				d.block = ""
+				if d.pass(); d.took() != "apply" {
+					t.Errorf("%s: the second pass must call Apply", tc.reason)
+				}
+			}
+		})
+	}
+}
+
+// After a start, an object keeps its status until the kinds that it reads are
+// watched.
+func TestSettledNotWatched(t *testing.T) {
+	const ready, failed = "True Succeeded", "False Unknown Reconciling"
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		down   time.Duration
+		kind   string // that is not watched yet
+		says   string // before it is watched
+		calls  string // after it is watched
+	}{
+		"Owner":     {reason: "the owner cannot be read yet", spec: AppSpec{Cluster: "c"}, down: downFor, kind: "Cluster", says: ready},
+		"Reference": {reason: "the link reads the reference, because PreCheck does not run", down: downFor, kind: "Database", says: ready},
+		"Old":       {reason: "the success is too old, so the object fails as in every pass", spec: AppSpec{Cluster: "c"}, down: time.Hour, kind: "Cluster", says: failed, calls: "apply"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(tc.spec), aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}})
+			life := func() {
+				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(time.Millisecond)))
+			}
+			life()
+			d.pass()
+			d.took()
+			d.now = d.now.Add(tc.down)
+			d.restart()
+			informer := controllertest.NewFakeInformer()
+			d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
+			life()
+			for range 2 {
+				if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {
+					t.Fatalf("%s: before the kind is watched the object says %q and is requeued after %s", tc.reason, d.says(), after)
+				}
+			}
+			informer.Synced()
+			if d.pass(); d.took() != tc.calls || d.says() != ready {
+				t.Errorf("%s: after the kind is watched the object says %q; calls, want %q", tc.reason, d.says(), tc.calls)
+			}
+		})
+	}
+}
+
+// A pass that ends an operation is the first one, too.
+func TestSettledAfterPoll(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	d.use(d.reconciler(d.held()))
+	goesOn(d)
+	d.pass()
+	d.restart()
+	d.use(d.reconciler(d.held()))
+	done(d)
+	d.pass()
+	d.took()
+	if d.pass(); d.took() != "apply" {
+		t.Error("the second pass in a process must call Apply")
+	}
+}
+
+// TestSettledWrites counts the status writes of passes that find nothing new.
+func TestSettledWrites(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		after   time.Duration
+		change  func(*desk)
+		replace bool // Apply replaces the whole status
+		restart bool // the passes are those of another process
+		writes  int
+	}{
+		"Soon":      {reason: "the record is younger than half of the resync", after: 30*time.Minute - time.Second, writes: 0},
+		"Restarted": {reason: "a new process reads the record in its second pass", after: time.Second, restart: true, writes: 0},
+		"Replaced":  {reason: "an Apply that replaces the status does not lose the record", after: time.Second, replace: true, writes: 0},
+		"Half":      {reason: "a restart must find the last success", after: 30 * time.Minute, writes: 1},
+		"Back":      {reason: "the clock went back", after: -time.Second, writes: 1},
+		"Inputs":    {reason: "the reference changed", after: time.Second, change: func(d *desk) { d.write("d0") }, writes: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			data := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}}
+			d := newDesk(t, anApp(AppSpec{}), data)
+			life := func() { d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists)) }
+			life()
+			d.pass()
+			before := d.writes
+			d.now = d.now.Add(tc.after)
+			if tc.restart {
+				d.restart()
+				life()
+				d.pass()
+			}
+			if tc.replace {
+				d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					ready := *meta.FindStatusCondition(req.Resource.Status.Conditions, "Ready")
+					req.Resource.Status = AppStatus{Conditions: []metav1.Condition{ready}}
+					return flow.Done(), nil
+				}
+			}
+			if tc.change != nil {
+				tc.change(d)
+			}
+			d.pass()
+			if got := d.writes - before; got != tc.writes {
+				t.Errorf("%s: %d writes, want %d", tc.reason, got, tc.writes)
+			}
+		})
+	}
+}
+
+// TestSettledCondition checks what the status shows.
+func TestSettledCondition(t *testing.T) {
+	d := newDesk(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	d.use(d.reconciler(d.held()))
+	d.pass()
+	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled)
+	if c == nil || c.Reason != ctrlx.ReasonSettled || c.ObservedGeneration != 1 || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) {
+		t.Fatalf("condition %+v", c)
+	}
+	var got struct {
+		UID  string
+		Time time.Time
+		Self string
+		Read []map[string]string
+	}
+	if err := json.Unmarshal([]byte(c.Message), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.UID != "uid" || !got.Time.Equal(noon) || got.Self == "" || len(got.Read) != 1 || got.Read[0]["name"] != "c" {
+		t.Errorf("message %s", c.Message)
+	}
+	fails(errBroken)(d)
+	d.pass()
+	if meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled) != nil {
+		t.Error("an object that is not Ready must not be Settled")
+	}
+}
+
+// Without quiet restarts, the condition is another controller's.
+func TestSettledIsAnothers(t *testing.T) {
+	a := anApp(AppSpec{})
+	a.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionSettled, Status: "True", Reason: "Elsewhere"}}
+	d := newDesk(t, a)
+	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutQuietRestart()))
+	d.pass()
+	if c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled); c == nil || c.Reason != "Elsewhere" {
+		t.Errorf("condition %+v", c)
+	}
+}
+
+// TestSettledSecret: the record must not allow to guess the data of a Secret.
+func TestSettledSecret(t *testing.T) {
+	settled := func(password string) string {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", UID: "s"}, Data: map[string][]byte{"password": []byte(password)}}
+		d := newDesk(t, anApp(AppSpec{}), secret)
+		owner := func(context.Context, *App) (checks.Object, error) {
+			err := d.api.Get(context.Background(), client.ObjectKeyFromObject(secret), secret)
+			return checks.Object{Ref: checks.Ref{Kind: "Secret", Name: "s"}, Value: secret}, err
+		}
+		d.use(ctrlx.New("App", flow.Operations[*App]{Owner: owner, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
+			flow.Extensions[*App]{}, d.clock()...))
+		d.pass()
+		return meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled).Message
+	}
+	if diff := cmp.Diff(settled("1234"), settled("1235")); diff != "" {
+		t.Errorf("the record depends on the data:\n%s", diff)
+	}
+}
+
+// The resyncs of objects that succeeded at the same moment are spread, and do
+// not depend on the time of the restart.
+func TestSettledSpread(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		resync := time.Duration(rapid.Int64Range(int64(10*time.Minute), int64(48*time.Hour)).Draw(t, "resync"))
+		requeue := rapid.SampledFrom([]time.Duration{0, resync}).Draw(t, "requeue")
+		first := rapid.Uint32().Draw(t, "first UID")
+		down := time.Duration(rapid.Int64Range(0, int64(resync/2)).Draw(t, "down"))
+		const n, parts = 2000, 10
+		low, high := resync*3/4, resync
+		if requeue > 0 {
+			low, high = resync, resync*105/100
+		}
+		var counts [parts]int
+		for i := range n {
+			uid := types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", first+uint32(i)))
+			due := down + ctrlx.LeftOf(uid, resync, requeue, noon, noon.Add(down))
+			if due < low || due > high {
+				t.Fatalf("%s is due after %s, want %s to %s", uid, due, low, high)
+			}
+			if again := ctrlx.LeftOf(uid, resync, requeue, noon, noon); again != due {
+				t.Fatalf("%s is due after %s, and after another restart after %s", uid, due, again)
+			}
+			counts[min(int(parts*(due-low)/(high-low)), parts-1)]++
+		}
+		for part, got := range counts {
+			if got > 2*n/parts {
+				t.Fatalf("%d of %d objects are due in part %d of %d: %v", got, n, part, parts, counts)
+			}
+		}
+	})
+}
+
+// TestRestartIsQuiet restarts an operator of a real API server, with objects of
+// which some were applied by long operations.
+func TestRestartIsQuiet(t *testing.T) {
+	const n = 200
+	o := newOperator(t)
+	o.cluster("prod", "Running")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "password"}}
+	if err := api.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: i}}
+		if err := api.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var mu sync.Mutex
+	passes := map[string]int{}
+	ops := o.operations()
+	ops.Apply = func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		if req.Token != "" {
+			return flow.Done(), o.note("poll %s", req.Resource.Name)
+		}
+		if req.Resource.Spec.Size%4 == 0 {
+			return flow.InProgress("token", time.Millisecond), o.note("put %s", req.Resource.Name)
+		}
+		return flow.Done(), o.note("put %s", req.Resource.Name)
+	}
+	ext := waitsForCluster
+	ext.PreCheck = chain.New(checks.ReferenceReady("password", func(*testv1.Database) []checks.Ref { return []checks.Ref{{Kind: "Secret", Name: "password"}} }))
+	databases := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", ops, ext, ctrlx.WithOwner(clusterOf), ctrlx.WithReadiness(schema.GroupKind{Kind: "Secret"}, ctrlx.Exists),
+			ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
+		).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
+			mu.Lock()
+			defer mu.Unlock()
+			passes[d.Name]++
+			return nil
+		})
+	}
+	// start returns what a new operator asks of the cloud and writes, once it
+	// has seen every object.
+	start := func() (calls []string, writes map[string]int) {
+		t.Helper()
+		mu.Lock()
+		clear(passes)
+		mu.Unlock()
+		before := len(o.asked())
+		o.start(databases())
+		seen := func(context.Context) (bool, error) { mu.Lock(); defer mu.Unlock(); return len(passes) == n, nil }
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, seen); err != nil {
+			t.Fatal(errors.New("not every object had a pass"))
+		}
+		o.allReady(n)
+		counts := o.traffic.take(t)
+		for what := range counts {
+			if !strings.HasPrefix(what, "PATCH ") && !strings.HasPrefix(what, "POST ") {
+				delete(counts, what)
+			}
+		}
+		return o.asked()[before:], counts
+	}
+	calls, _ := start()
+	if want := n + n/4; len(calls) != want {
+		t.Errorf("the first operator called the cloud %d times, want %d: a pass ran twice", len(calls), want)
+	}
+	o.stop()
+	if calls, writes := start(); len(calls) > 0 || len(writes) > 0 {
+		t.Errorf("after a restart the operator calls the cloud %d times: %q; and writes %v", len(calls), calls[:min(len(calls), 10)], writes)
+	}
+	o.stop()
+	secret.Data = map[string][]byte{"password": []byte("rotated")}
+	if err := api.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	if calls, _ := start(); len(calls) != n+n/4 {
+		t.Errorf("a Secret was rotated while the operator was down, and it calls the cloud %d times, want %d", len(calls), n+n/4)
+	}
+}
+
+// The first list of a kind wakes no object whose pass waits for it.
+func TestFirstListIsNoChange(t *testing.T) {
+	const n = 16
+	o := newOperator(t)
+	o.cluster("prod", "Running")
+	for i := range n {
+		o.database(fmt.Sprint("db-", i), "prod")
+	}
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8})))
+	o.allReady(n)
+	o.traffic.take(t)
+	if calls := o.asked(); len(calls) != n {
+		t.Errorf("%d calls of Apply for %d objects: %q", len(calls), n, calls)
+	}
+}
+
+// allReady waits until n databases are Ready.
+func (o *operator) allReady(n int) {
+	o.t.Helper()
+	err := wait.PollUntilContextTimeout(o.t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx ctxt) (bool, error) {
+		var all testv1.DatabaseList
+		if err := api.List(ctx, &all, client.InNamespace(o.namespace)); err != nil {
+			return false, err
+		}
+		ready := 0
+		for i := range all.Items {
+			if meta.IsStatusConditionTrue(all.Items[i].Status.Conditions, "Ready") {
+				ready++
+			}
+		}
+		return ready == n, nil
+	})
+	if err != nil {
+		o.t.Fatalf("not all databases are Ready: %v", err)
+	}
+}
