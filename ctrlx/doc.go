@@ -231,14 +231,50 @@
 // Each reconciler has an observer of package otelx. It uses the logger of the controller and the global OpenTelemetry
 // providers, which may be set later. [WithTelemetry] sets its options, and [WithoutTelemetry] leaves it out.
 //
-// A failed pass logs one error, with the point, the link, the reason, the class and up to 1000 bytes of the error's
-// text. These passes log no error: a conflict, after which the object is read again, and a pass whose error Reconcile
-// returns, because controller-runtime logs that error. A blocked pass logs one line at verbosity 0 if the object was
-// not blocked by the same link for the same reason before, and else at verbosity 1. So a thousand objects that wait
-// log a thousand lines once. After a restart, each blocked object logs its line again.
+// The controller's logger gets one line at verbosity 0 when the verdict about an
+// object changes, and a line at verbosity 1 for each repetition. The verdict is
+// the state, the reason, the point and the link: blocked, failed, an operation
+// under way, ready, finished or gone. The line has the previous verdict. A
+// change to a failure is an error of the logger, with the class and up to 1000
+// bytes of the error's text. So a thousand objects that wait log a thousand
+// lines once. After a restart, each object that is not ready logs its line
+// again, and an object that is ready logs nothing. These passes log no error: a
+// conflict, after which the object is read again, and a pass whose error
+// Reconcile returns, because controller-runtime logs that error.
+//
+// A failed pass counts in the metrics of controller-runtime:
+//
+//	controller_runtime_reconcile_errors_total                each failed pass
+//	controller_runtime_reconcile_total{result="error"}       the same
+//	controller_runtime_terminal_reconcile_errors_total       failed passes that only a change helps
+//
+// It counts in controller_runtime_reconcile_total twice, because Reconcile
+// returns no error for it: also as "requeue_after" or "success". A block and a
+// conflict are no failures. [MetricBlocked] and [MetricFailed] are gauges of the
+// objects that are blocked or failed now. [Guards] count nothing.
 //
 // A second observer that writes log lines makes New panic. Replace flow.WithObserver(otelx.New(...)) in [WithFlow] by
 // WithTelemetry(...).
+//
+// # Other writers of the conditions
+//
+// A reconciler owns the conditions Ready, Reconciling and Stalled of its
+// objects. If another controller or a person changes or removes one of them, a
+// pass follows at once and corrects it. An event names the writer
+// (ConditionsOverwritten), as far as the managed fields of the object show it,
+// and so does a log line.
+//
+// If the writer overwrites the conditions again, the next correction follows
+// after 1 s, then after 2 s, and so on up to 10 minutes. So two controllers
+// never spin. Passes for other reasons are not delayed, and correct the
+// conditions, too. Without a foreign write for 20 minutes, the delays start
+// again. At most 4096 objects have delays of their own; all further ones are
+// corrected after 10 minutes, without a message.
+//
+// Conditions of other types, and changes of the time of the last transition,
+// cause no pass. Nothing corrects an object that is finished, or whose last pass
+// left the status as it was ([checks.Ignore], [checks.WithStatusKept]). The
+// latter objects need about 20 bytes of memory each, all others none.
 //
 // # A Reconcile that exists already
 //
@@ -334,7 +370,8 @@
 //     also resets the back-off (see Retry now);
 //   - a deletion, and a finalizer that another writer removes;
 //   - a change of an awaited object;
-//   - the delay of the last outcome.
+//   - the delay of the last outcome;
+//   - another writer of the conditions Ready, Reconciling and Stalled.
 //
-// Labels do not, and the status does only if the object waits for itself.
+// Labels do not, and the rest of the status does only if the object waits for itself.
 package ctrlx

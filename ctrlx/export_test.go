@@ -7,9 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
@@ -60,4 +63,11 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 	r := &Reconciler[client.Object]{resync: resync, opt: options{now: func() time.Time { return now }}}
 	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: uid}}
 	return r.left(&pass{read: obj, intervals: intervals{requeue: requeue}}, last)
+}
+
+// Causes returns the predicate of the events that cause a pass. It adds delayed
+// passes to q.
+func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
+	r.overwrites.queue.Store(&q)
+	return r.overwritten(predicate.Or(asked, r.selves.Events()))
 }

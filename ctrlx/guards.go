@@ -81,9 +81,10 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	}
 	conditions := conditionsOf[T](maker, o.conditions)
 	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve),
-		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) bool {
+		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) (string, bool) {
 			obj, ok := ctx.Value(guardedKey{}).(T)
-			return ok && out.State() == flow.StateBlocked && (out.KeepsStatus() || conditions.show(obj, out))
+			known := ok && (out.KeepsStatus() || conditions.show(obj, out))
+			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
 		})))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return keyOf(obj) + " work" }, // a back-off of its own

@@ -1,22 +1,31 @@
 package ctrlx
 
 import (
-	"sync"
+	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-
-	"github.com/windlass-go/windlass/flow"
 )
 
-// MetricBlocked is a gauge of the resources that are blocked now, by reconciler and reason, in controller-runtime's registry.
-// Finished resources do not count.
-const MetricBlocked = "windlass_blocked_resources"
+// Gauges of the resources that are blocked or failed now, by reconciler and
+// reason, in controller-runtime's registry. The reason is that of the condition
+// Ready. After 100 reasons of a gauge and a reconciler, [otelx.OtherReason]
+// replaces each new reason, because a service can send any code. A resource that
+// exceeded its time-out ([TimeoutConfiguration]) is failed. A final outcome does
+// not count, because no pass finds it after a restart.
+const (
+	MetricBlocked = "windlass_blocked_resources"
+	MetricFailed  = "windlass_failed_resources"
+)
 
 var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: MetricBlocked,
 	Help: "Resources that are blocked now, by reconciler and reason.",
+}, []string{"reconciler", "reason"})
+
+var failedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: MetricFailed,
+	Help: "Resources that are failed now, by reconciler and reason.",
 }, []string{"reconciler", "reason"})
 
 // MetricOrphaned counts the cloud resources that no object owns any more and that could not be deleted, by reconciler, in
@@ -28,70 +37,32 @@ var orphanedCounter = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "Cloud resources without an object that could not be deleted, by reconciler.",
 }, []string{"reconciler"})
 
-func init() { metrics.Registry.MustRegister(blockedGauge, orphanedCounter) }
+func init() { metrics.Registry.MustRegister(blockedGauge, failedGauge, orphanedCounter) }
 
-// blocked holds the block of each resource that is blocked now.
-type blocked struct {
-	mu      sync.Mutex
-	why     map[resource]block
-	stopped bool
-}
+// The counters of controller-runtime. Its controller increments them only if
+// Reconcile returns an error. Then it also ignores the delay of the flow, and
+// logs the error of each pass. So a failed pass returns no error, and increments
+// the counters itself.
+var (
+	reconcileTotal = controllerCounter("controller_runtime_reconcile_total",
+		"Total number of reconciliations per controller", "controller", "result")
+	reconcileErrors = controllerCounter("controller_runtime_reconcile_errors_total",
+		"Total number of reconciliation errors per controller", "controller")
+	reconcileTerminal = controllerCounter("controller_runtime_terminal_reconcile_errors_total",
+		"Total number of terminal reconciliation errors per controller", "controller")
+)
 
-// block is the reason of a block, and where it happened. The zero block is none.
-type block struct{ reason, point, link string }
-
-type resource struct {
-	reconciler string
-	name       types.NamespacedName
-}
-
-// blockedBy returns the block of an outcome; zero: there is none. A final block does not count, because no pass finds it after
-// a restart.
-func blockedBy(out flow.Outcome) block {
-	if out.State() != flow.StateBlocked || out.Final() {
-		return block{}
-	}
-	return block{out.Reason(), out.Point(), out.Link()}
-}
-
-// is reports whether a resource is blocked by b. It is false for the zero block.
-func (b *blocked) is(reconciler string, name types.NamespacedName, by block) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return by != block{} && b.why[resource{reconciler, name}] == by
-}
-
-// set sets the block of a resource; zero: it is not blocked.
-func (b *blocked) set(reconciler string, name types.NamespacedName, by block) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r := resource{reconciler, name}
-	before := b.why[r]
-	if before == by || b.stopped {
-		return
-	}
-	if before.reason != "" {
-		blockedGauge.WithLabelValues(reconciler, before.reason).Dec()
-	}
-	delete(b.why, r)
-	if by.reason != "" {
-		blockedGauge.WithLabelValues(reconciler, by.reason).Inc()
-	}
-	if by != (block{}) {
-		if b.why == nil {
-			b.why = map[resource]block{}
+// controllerCounter returns a counter of controller-runtime, which exports none
+// of them. The registry returns the counter that it has when another one with
+// the same name, help and labels is registered. If controller-runtime has
+// renamed the counter, the new one is registered. If it has changed the help or
+// the labels, the returned counter is in no registry; a test notices this.
+func controllerCounter(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	if e, ok := errors.AsType[prometheus.AlreadyRegisteredError](metrics.Registry.Register(c)); ok {
+		if registered, ok := e.ExistingCollector.(*prometheus.CounterVec); ok {
+			return registered
 		}
-		b.why[r] = by
 	}
-}
-
-// stop takes what is counted out of the gauge for good: a manager that has stopped knows nothing any more.
-func (b *blocked) stop() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stopped = true
-	for r, by := range b.why {
-		blockedGauge.WithLabelValues(r.reconciler, by.reason).Dec()
-	}
-	clear(b.why)
+	return c
 }

@@ -229,7 +229,8 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		why = errStopped
 	default:
 		p.end(out)
-		r.blocked.set(r.name, req.NamespacedName, blockedBy(out))
+		r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), false)
+		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left
 		}
@@ -272,10 +273,10 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 }
 
 // reportWhenStopped waits until the manager stops, and reports the orphans that
-// are left.
+// are left. The gauges then no longer count the objects of the reconciler.
 func (r *Reconciler[T]) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
-	r.blocked.stop()
+	r.verdicts.stop(r.name)
 	for _, obj := range r.orphans.stop() {
 		r.reportOrphan(ctx, obj, errStopped)
 	}

@@ -41,6 +41,9 @@ const (
 	ReasonOperationCopied = "OperationCopied"
 	// ReasonSettled is the reason of the condition [ConditionSettled].
 	ReasonSettled = "Settled"
+	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
+	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
+	ReasonOverwritten = "ConditionsOverwritten"
 	// ReasonProcessing is that of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

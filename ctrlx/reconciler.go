@@ -54,7 +54,6 @@ type Reconciler[T client.Object] struct {
 	gvk      schema.GroupVersionKind
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
-	blocked  blocked
 	retries  retries
 	limit    time.Duration // the deadline of a pass; not positive: it has none
 	orphans  orphans[T]
@@ -62,8 +61,10 @@ type Reconciler[T client.Object] struct {
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 
-	quiet     bool // settled objects are left alone after a restart
-	successes successes
+	quiet      bool // settled objects are left alone after a restart
+	successes  successes
+	verdicts   verdicts
+	overwrites overwrites
 }
 
 // New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
@@ -88,7 +89,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.config = configurationOf[T]()
 	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
-	r.observer = r.opt.telemetry.observer(r.repeated)
+	r.observer = r.opt.telemetry.observer(r.changed)
 	r.targetsOf()
 	r.fill(&r.ops)
 	return r.composed()
@@ -166,6 +167,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.waker.Begin(req.NamespacedName)
 	r.selves.Begin(req.NamespacedName)
+	r.overwrites.backoff.Begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
 	return r.conflicts.settle(ctx, req, result, err)
 }
@@ -242,23 +244,39 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	}
 	circle := p.end(out)
 	if out.State() == flow.StateGone {
+		r.record(p, req, out, clock{})
 		return reconcile.Result{}, r.gone(ctx, req, obj, out)
 	}
-	r.blocked.set(r.name, req.NamespacedName, blockedBy(out))
-	end, delay := obj, r.delay(p, out)
+	end, delay, c := obj, r.delay(p, out), r.clockOf(p, read, out)
+	r.record(p, req, out, c)
+	if out.KeepsStatus() {
+		r.keep(obj)
+	}
 	if out.KeepsStatus() || r.undecided(p, out) {
 		end = s.base()
 	} else {
-		c := r.clockOf(p, read, out)
 		if err := s.write(p, out, circle, c); err != nil {
 			return reconcile.Result{}, err
 		}
 		delay = c.in(delay)
 	}
+	r.countFailure(out)
 	if p.onSelf && r.selves.Wait(ctx, end, r.client, r.newObject()) {
 		delay = again
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil
+}
+
+// record records the verdict of a pass. A conflict changes no verdict, because
+// the object is read again. The flow does not know the time-out of an object, so
+// its log line is written here.
+func (r *Reconciler[T]) record(ctx context.Context, req reconcile.Request, out flow.Outcome, c clock) {
+	if quiet(out) {
+		return
+	}
+	if r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), c.over) && r.observer != nil {
+		log.FromContext(ctx).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
+	}
 }
 
 // gone ends the work for an object that is deleted, or released, in the cloud.
@@ -267,7 +285,8 @@ func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, 
 	if err != nil {
 		return err
 	}
-	r.forget(req)
+	r.successes.forget(req.NamespacedName)
+	r.engine.Forget(r.id(req.NamespacedName))       // the verdict stays until the object is gone
 	if why := out.Message(); removed && why != "" { // of checks.Release
 		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
 		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
@@ -303,7 +322,8 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))
-	r.blocked.set(r.name, req.NamespacedName, block{})
+	r.verdicts.forget(r.name, req.NamespacedName)
+	r.overwrites.backoff.Forget(req.NamespacedName)
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }

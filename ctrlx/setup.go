@@ -1,6 +1,7 @@
 package ctrlx
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,8 +61,11 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	r.limit = opts.ReconciliationTimeout
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.own.Events(), r.retries.events(), predicate.Or(asked, r.selves.Events()))).
-		WatchesRawSource(source.Func(r.waker.Start)).
+		For(obj, builder.WithPredicates(r.own.Events(), r.retries.events(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
+		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
+			r.overwrites.queue.Store(&queue)
+			return r.waker.Start(ctx, queue)
+		})).
 		WithOptions(opts).
 		Complete(r)
 	if err != nil {
@@ -70,7 +74,8 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	return nil
 }
 
-// asked tells the changes of an object that ask for a pass from those that a pass itself makes, of the status.
+// asked reports whether a change of an object causes a pass. Of the changes of the status, only those of another writer do
+// ([Reconciler.overwritten]).
 var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld, e.ObjectNew
 	return old == nil || now == nil ||

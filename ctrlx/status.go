@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -153,7 +154,7 @@ type status[T client.Object] struct {
 // write writes what the pass came to, if that is something new, and tells of a changed verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
-	before := meta.FindStatusCondition(was, "Ready")
+	before := s.r.readyBefore(s.p.read.(T))
 	verdict, severity := timer.judge(out)
 	all := merged(was, s.r.suspended(s.obj, verdict), s.obj.GetGeneration(), circle)
 	if s.r.config.timeout != nil {
@@ -165,13 +166,18 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
 	if digest.Status(s.p.read) == digest.Status(s.obj) {
 		s.p.exists = true // an earlier pass wrote this status
+		s.r.correct(ctx, s.obj, false)
 		return nil
 	}
-	if err := s.r.writer().patch(ctx, s.base(), s.obj); apierrors.IsInvalid(err) {
+	base := s.base()
+	read := s.r.conditions.get(base)
+	err := s.r.writing(s.obj, read, all, func() error { return s.r.writer().patch(ctx, base, s.obj) })
+	if apierrors.IsInvalid(err) {
 		return errors.Join(err, s.refused(ctx, err))
 	} else if err != nil {
 		return err
 	}
+	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over), out.Link())
 	}
@@ -208,7 +214,10 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	}
 	ctx, cancel := writing(ctx)
 	defer cancel()
-	return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
+	return s.r.writing(obj, s.r.conditions.get(base), s.r.conditions.get(obj), func() error {
+		locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+		return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, locked))
+	})
 }
 
 // blockConditions returns the conditions of a block. The flow makes the message safe to show.

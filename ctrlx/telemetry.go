@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -23,8 +24,8 @@ const maxErrorText = 1000
 
 // WithTelemetry sets options of the observer that [New] adds to each reconciler ([otelx.New]). Without the option, the
 // observer uses the logger in the context of the pass, which is the controller's, and the global OpenTelemetry providers.
-// It shows at most 1000 bytes of an error ([otelx.WithErrorText]) and logs a repeated block at verbosity 1
-// ([otelx.WithRepeated]). The given options are applied after these. A nil option is ignored. Together with
+// It shows at most 1000 bytes of an error ([otelx.WithErrorText]), and logs each change of the verdict at verbosity 0
+// ([otelx.WithChanges]). The given options are applied after these. A nil option is ignored. Together with
 // [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
 	return func(o *options) {
@@ -34,29 +35,51 @@ func WithTelemetry(opts ...otelx.Option) Option {
 }
 
 // WithoutTelemetry leaves out the observer that [New] adds to each reconciler: no spans, no metrics of package otelx, and no
-// log lines about passes. [MetricBlocked], conditions and events stay.
+// log lines about passes. [MetricBlocked], [MetricFailed], conditions and events stay.
 func WithoutTelemetry() Option {
 	return func(o *options) { o.telemetry.off = true }
 }
 
-// observer makes the observer of one reconciler; nil: it has none. repeated is the function for [otelx.WithRepeated].
-func (t *telemetry) observer(repeated func(context.Context, flow.Outcome) bool) chain.Observer {
+// observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges].
+func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previous string, changed bool)) chain.Observer {
 	if t.off {
 		return nil
 	}
-	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithRepeated(func(ctx context.Context, outcome any) bool {
+	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
 		out, ok := outcome.(flow.Outcome)
-		return ok && (quiet(out) || repeated(ctx, out))
+		if !ok || quiet(out) || out.State() == flow.StateCanceled {
+			return "", false
+		}
+		return changed(ctx, out)
 	})}
 	return otelx.New(append(defaults, t.opts...)...)
 }
 
-// repeated reports whether the outcome of a pass needs no log line: the last pass of the object was blocked in the same
-// way, or controller-runtime logs the error that Reconcile returns.
-func (r *Reconciler[T]) repeated(ctx context.Context, out flow.Outcome) bool {
+// changed reports whether the outcome of a pass changes the verdict about its
+// object, and returns the previous verdict, if it was not ready. An error that
+// Reconcile returns is no change, because controller-runtime logs it.
+func (r *Reconciler[T]) changed(ctx context.Context, out flow.Outcome) (previous string, changed bool) {
 	if _, ok := errors.AsType[*finalizerError](out.Err()); ok {
-		return true
+		return "", false
 	}
 	p := passOf(ctx)
-	return p != nil && r.blocked.is(r.name, client.ObjectKeyFromObject(p.read), blockedBy(out))
+	if p == nil {
+		return "", out.State() == flow.StateBlocked || out.State() == flow.StateFailed
+	}
+	before, now := r.verdicts.last(client.ObjectKeyFromObject(p.read)), verdictOf(out)
+	if out.Final() || before != now {
+		return before.String(), true
+	}
+	return "", out.State() == flow.StateReady && !r.wasReady(p)
+}
+
+// wasReady reports whether an earlier pass found the object ready, perhaps
+// before a restart.
+func (r *Reconciler[T]) wasReady(p *pass) bool {
+	read, ok := p.read.(T)
+	if !ok {
+		return false
+	}
+	ready := r.readyBefore(read)
+	return ready != nil && ready.Status == metav1.ConditionTrue
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
@@ -48,12 +49,16 @@ func mustLog(t *testing.T, reason string, want, got []string) {
 	}
 }
 
-// Without an option, a failed pass logs one error, and a blocked pass one line when the block is new.
+// Without an option, a pass logs one line when it changes the verdict: an error if it failed.
 func TestTelemetry(t *testing.T) {
-	const quota = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left"
-	const disks = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Disks verdict=block reason=NoQuota retry=slow message=no quota is left"
-	const failed = "msg=pass ended error=%s reconciler=App key=default/a uid point=PreCheck link=Quota verdict=error reason=CheckFailed retry=slow message=%s errorType=*errors.errorString"
-	broken := fmt.Sprintf(failed, "the cloud is broken", "check Quota failed: the cloud is broken")
+	const block = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Quota verdict=block reason=NoQuota%s retry=slow message=no quota is left"
+	const disks = "level=0 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Disks verdict=block reason=NoQuota previous=blocked NoQuota retry=slow message=no quota is left"
+	const ready = "level=0 msg=pass ended reconciler=App key=default/a uid verdict=ready reason=Succeeded"
+	const failed = "msg=pass ended error=%s reconciler=App key=default/a uid point=PreCheck link=Quota verdict=error reason=CheckFailed%s retry=slow message=%s errorType=*errors.errorString"
+	broken := func(previous string) string {
+		return fmt.Sprintf(failed, "the cloud is broken", previous, "check Quota failed: the cloud is broken")
+	}
+	quota, moved := fmt.Sprintf(block, ""), fmt.Sprintf(block, " previous=blocked NoQuota")
 	long := strings.Repeat("long ", 400)
 	cases := map[string]struct {
 		reason string
@@ -61,14 +66,16 @@ func TestTelemetry(t *testing.T) {
 		passes []string // what the check Quota does
 		want   []string
 	}{
-		"Fails":  {"each failed pass logs one error, with the link, the reason and the class", nil, []string{"fail", "fail"}, []string{broken, broken}},
+		"Fails":  {"a failure is logged once, with the link, the reason and the class", nil, []string{"fail", "fail"}, []string{broken("")}},
 		"Blocks": {"a block is logged once, however often its objects wake it", nil, []string{"block", "block", "block"}, []string{quota}},
-		"Moves":  {"the same reason of another link is a new block", nil, []string{"block", "disks", "disks", "block"}, []string{quota, disks, quota}},
-		"Again":  {"a block after a pass that proceeded is new", nil, []string{"block", "proceed", "block"}, []string{quota, quota}},
-		"Kept":   {"a block that leaves the status as it is, is logged once as well", nil, []string{"keep", "keep"}, []string{quota}},
-		"Quiet":  {"a pass that becomes ready logs nothing", nil, []string{"proceed", "proceed"}, nil},
-		"Off":    {"WithoutTelemetry logs nothing", []ctrlx.Option{ctrlx.WithoutTelemetry()}, []string{"fail", "block"}, nil},
-		"Options": {"WithTelemetry changes the defaults", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithErrorText(9)), ctrlx.WithTelemetry(otelx.WithRepeated(nil))},
+		"Moves":  {"the same reason of another link is a new block", nil, []string{"block", "disks", "disks", "block"}, []string{quota, disks, moved}},
+		"Again":  {"a block after a pass that proceeded is new", nil, []string{"block", "proceed", "block"}, []string{quota, ready + " previous=blocked NoQuota", quota}},
+		"Recovers": {"a failure after a block, and the recovery, are logged once each", nil, []string{"block", "fail", "fail", "proceed", "proceed"},
+			[]string{quota, broken(" previous=blocked NoQuota"), ready + " previous=failed CheckFailed"}},
+		"Kept":  {"a block that leaves the status as it is, is logged once as well", nil, []string{"keep", "keep"}, []string{quota}},
+		"Ready": {"the first pass that is ready is logged, and no other", nil, []string{"proceed", "proceed"}, []string{ready}},
+		"Off":   {"WithoutTelemetry logs nothing", []ctrlx.Option{ctrlx.WithoutTelemetry()}, []string{"fail", "block"}, nil},
+		"Options": {"WithTelemetry changes the defaults", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithErrorText(9)), ctrlx.WithTelemetry(otelx.WithChanges(nil))},
 			[]string{"block", "block"}, []string{quota, quota}},
 		"WithoutLogs": {"and can turn log lines off alone", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithoutLogs())}, []string{"fail"}, nil},
 		"Own": {"the user's own observer replaces it", []ctrlx.Option{ctrlx.WithoutTelemetry(), ctrlx.WithFlow(flow.WithObserver(otelx.New()))},
@@ -107,6 +114,47 @@ func TestTelemetry(t *testing.T) {
 				t.Errorf("the text of an error is bounded: %d bytes", len(got))
 			}
 		})
+	}
+}
+
+// Each change of the verdict logs one line, whatever ends the pass. A restart
+// logs nothing for an object that is ready, and a line for each other object.
+func TestTelemetryOfEachVerdict(t *testing.T) {
+	var log lines
+	now := anApp(AppSpec{Timeout: minutes(10)})
+	d := newDesk(t, now)
+	var does checks.Result
+	ext := flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("Entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return does, nil }))}
+	does = checks.Proceed()
+	d.use(d.reconciler(ext))
+	steps := []struct {
+		reason string
+		do     func()
+		want   []string
+	}{
+		{"an operation starts", func() { goesOn(d) }, []string{"verdict=wait reason=InProgress"}},
+		{"it is still under way", func() {}, nil},
+		{"it exceeds the time-out", func() { d.now = d.now.Add(10 * time.Minute) }, []string{"the object exceeded its time-out"}},
+		{"it is still late", func() { d.now = d.now.Add(time.Minute) }, nil},
+		{"it ends", func() { d.apply = nil }, []string{"verdict=ready reason=Succeeded previous=in progress InProgress"}},
+		{"a restart", func() { d.restart(); d.use(d.reconciler(ext)) }, nil},
+		{"it is blocked", func() { does = checks.Block("Busy", "busy") }, []string{"verdict=block reason=Busy"}},
+		{"a restart while it is blocked", func() { d.restart(); d.use(d.reconciler(ext)) }, []string{"verdict=block reason=Busy"}},
+		{"another controller takes it", func() { does = checks.Ignore("theirs") }, []string{"verdict=ignore"}},
+		{"it stays theirs", func() {}, nil},
+		{"it is ours again", func() { does = checks.Proceed() }, []string{"verdict=ready reason=Succeeded"}},
+		{"it is finished", func() { does = checks.Finished("Sealed", "for good") }, []string{"verdict=finish reason=Sealed"}},
+		{"no pass follows", func() {}, nil},
+		{"a user deletes it", func() { does = checks.Proceed(); d.delete(d.read()) }, []string{"verdict=gone"}},
+		{"it is gone", func() {}, nil},
+	}
+	for _, s := range steps {
+		s.do()
+		d.passIn(log.context(t.Context(), 0))
+		got := log.took()
+		if len(got) != len(s.want) || len(got) > 0 && !strings.Contains(got[0], s.want[0]) {
+			t.Errorf("%s: the lines are %q, want %q", s.reason, got, s.want)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ type ending struct {
 	verdict, reason string
 	rule            string // the rule that classified the error of a pass
 	retry           string // when to retry
+	previous        string // the previous verdict about the resource of a pass; only of WithChanges
 	message         string
 	waitingFor      []string
 	notes           []string

@@ -52,14 +52,17 @@ func (b *bound) logEnter(ctx context.Context) {
 	logr.FromContextOrDiscard(ctx).V(b.verbosity).Info(started[pass.Of(b.link)], b.logValues...)
 }
 
-// logExit logs a blocked pass at verbosity 0 and a failed pass as an error,
-// unless the pass is repeated.
+// logExit logs a change of the verdict of a pass at verbosity 0, and a change
+// to a failure as an error.
 func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) {
 	defer b.contain()
 	log, whole := logr.FromContextOrDiscard(ctx), pass.Of(b.link)
-	stopped := whole == pass.Pass && (e.failed || e.verdict == chain.VerdictBlock) && !b.isRepeated(ctx, result)
+	changed := false
+	if whole == pass.Pass {
+		e.previous, changed = b.change(ctx, e, result)
+	}
 	switch {
-	case stopped && e.failed:
+	case changed && e.failed:
 		err := e.text
 		if err == "" {
 			err = e.class
@@ -67,19 +70,26 @@ func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) 
 		values := *e
 		values.text = "" // the error of the line has it
 		log.Error(errors.New(err), ended[whole], b.values(&values)...)
-	case stopped:
+	case changed:
 		log.V(0).Info(ended[whole], b.values(e)...)
 	case p.logs[whole]:
 		log.V(b.verbosity).Info(ended[whole], b.values(e)...)
 	}
 }
 
-func (o *observer) isRepeated(ctx context.Context, outcome any) (repeated bool) {
-	if o.repeated == nil {
-		return false
+// change reports whether a pass changed the verdict about its resource.
+func (o *observer) change(ctx context.Context, e *ending, outcome any) (previous string, changed bool) {
+	stopped := e.failed || e.verdict == chain.VerdictBlock
+	if o.changes == nil {
+		return "", stopped
 	}
-	defer func() { _ = recover() }()
-	return o.repeated(ctx, outcome)
+	defer func() {
+		if recover() != nil {
+			previous, changed = "", stopped
+		}
+	}()
+	previous, changed = o.changes(ctx, outcome)
+	return safe(previous, maxText), changed
 }
 
 func (b *bound) values(e *ending) []any {
@@ -94,6 +104,7 @@ func (b *bound) values(e *ending) []any {
 	add(LogLink, e.by)
 	add(LogVerdict, e.verdict)
 	add(LogReason, e.reason)
+	add(LogPrevious, e.previous)
 	add(LogRetry, e.retry)
 	add(LogMessage, e.message)
 	if len(e.waitingFor) > 0 {

@@ -13,12 +13,12 @@ import (
 )
 
 func TestLogs(t *testing.T) {
-	repeated := func(is bool) otelx.Option {
-		return otelx.WithRepeated(func(ctx context.Context, outcome any) bool {
+	changes := func(previous string, changed bool) otelx.Option {
+		return otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
 			if _, ok := outcome.(flow.Outcome); !ok || logr.FromContextOrDiscard(ctx).GetSink() == nil {
 				t.Errorf("the function gets the outcome and the context of the pass: %v", outcome)
 			}
-			return is
+			return previous, changed
 		})
 	}
 	cases := map[string]struct {
@@ -80,9 +80,9 @@ func TestLogs(t *testing.T) {
 			"level=0 msg=point ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress",
 			"level=0 msg=pass ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress message=the operation is under way in the cloud",
 		}},
-		"Repeated": {"a repeated pass has the verbosity of passes", 0, "waiting", []otelx.Option{repeated(true)}, nil},
+		"Repeated": {"a repeated pass has the verbosity of passes", 0, "waiting", []otelx.Option{changes("", false)}, nil},
 		"RepeatedFailure": {"a repeated failure is not an error of the logger, and keeps its text", 0, "refused",
-			[]otelx.Option{repeated(true), otelx.WithErrorText(100), otelx.WithLogVerbosity(0, 1)}, []string{
+			[]otelx.Option{changes("", false), otelx.WithErrorText(100), otelx.WithLogVerbosity(0, 1)}, []string{
 				"level=0 msg=pass started reconciler=Pool key=refused",
 				"level=0 msg=point started reconciler=Pool key=refused point=EntryCheck",
 				"level=0 msg=point ended reconciler=Pool key=refused point=EntryCheck verdict=proceed",
@@ -96,10 +96,13 @@ func TestLogs(t *testing.T) {
 				"level=0 msg=point ended reconciler=Pool key=refused point=Classify verdict=slow reason=Unknown retry=slow message=wrapped: code NameTaken",
 				"level=0 msg=pass ended reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken error=wrapped: code NameTaken",
 			}},
-		"NotRepeated": {"a pass that is not repeated is logged as without the option", 0, "refused", []otelx.Option{repeated(false)}, []string{
+		"Changed": {"a change to a failure is logged as without the option", 0, "refused", []otelx.Option{changes("", true)}, []string{
 			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
 		}},
-		"RepeatedPanics": {"if the function panics, the pass is logged as not repeated", 0, "refused", []otelx.Option{otelx.WithRepeated(func(context.Context, any) bool { panic("no") })}, []string{
+		"Recovered": {"a change to any other verdict is logged, too, with the previous verdict", 0, "fine", []otelx.Option{changes("failed NameTaken", true)}, []string{
+			"level=0 msg=pass ended reconciler=Pool key=fine verdict=ready reason=Succeeded previous=failed NameTaken",
+		}},
+		"ChangesPanic": {"if the function panics, a failed pass is logged as without the option", 0, "refused", []otelx.Option{otelx.WithChanges(func(context.Context, any) (string, bool) { panic("no") })}, []string{
 			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
 		}},
 		"Without": {"WithoutLogs turns off all lines", 9, "broken", []otelx.Option{otelx.WithoutLogs()}, nil},

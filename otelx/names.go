@@ -122,6 +122,7 @@ const (
 	LogLink       = "link"
 	LogVerdict    = "verdict"
 	LogReason     = "reason"
+	LogPrevious   = "previous" // the previous verdict of the resource; only with WithChanges
 	LogRetry      = "retry"
 	LogMessage    = "message"
 	LogWaitingFor = "waitingFor"

@@ -30,7 +30,7 @@ type options struct {
 	errors                        classify.Errors
 	text                          int // the maximum length of an error text, in bytes; 0: no text
 	attributes                    func(context.Context, any) []attribute.KeyValue
-	repeated                      func(context.Context, any) bool // nil: no pass is repeated
+	changes                       func(context.Context, any) (previous string, changed bool) // nil: a block and a failure are changes
 }
 
 // WithTracerProvider sets the destination of spans. The default is the global
@@ -47,7 +47,7 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *options) 
 func WithoutLogs() Option { return func(o *options) { o.noLogs = true } }
 
 // WithLogVerbosity sets the verbosities of the lines of passes and points, and
-// of links. The line of a blocked or failed pass stays at verbosity 0. A
+// of links. The line of a change stays at verbosity 0 ([WithChanges]). A
 // negative verbosity panics.
 func WithLogVerbosity(points, links int) Option {
 	if points < 0 || links < 0 {
@@ -87,12 +87,17 @@ func WithPassAttributes(attributes func(ctx context.Context, resource any) []att
 	return func(o *options) { o.attributes = attributes }
 }
 
-// WithRepeated sets the function that recognizes repeated passes, such as a
-// pass that ended like the last pass of its resource. The function gets the
-// context and the outcome (flow.Outcome) of each blocked or failed pass. If it
-// returns true, the line of the pass has the verbosity of passes, and is not an
-// error of the logger. If it returns false or panics, or if it is nil, the line
-// stays at verbosity 0.
-func WithRepeated(repeated func(ctx context.Context, outcome any) bool) Option {
-	return func(o *options) { o.repeated = repeated }
+// WithChanges sets the function that recognizes a change of the verdict, so that
+// each change logs one line at verbosity 0 and repetitions do not. The function
+// gets the context and the outcome (flow.Outcome) of each pass:
+//
+//   - If it returns changed, the line of the pass has verbosity 0, whatever the
+//     verdict is. The line of a failed pass is an error of the logger. A
+//     previous verdict that is not empty is added as [LogPrevious].
+//   - If it returns not changed, the line has the verbosity of passes, and is
+//     not an error of the logger.
+//
+// If it panics, or is nil, each blocked and each failed pass is a change.
+func WithChanges(changes func(ctx context.Context, outcome any) (previous string, changed bool)) Option {
+	return func(o *options) { o.changes = changes }
 }

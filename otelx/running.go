@@ -22,7 +22,7 @@ type running struct {
 	recording bool
 	class     func(error) string
 	logs      [pass.Pass + 1]bool // by pass.Whole
-	logsStop  bool                // whether a blocked or failed pass is logged
+	logsStop  bool                // whether a change of the verdict is logged
 	measured  bool
 
 	mu       sync.Mutex

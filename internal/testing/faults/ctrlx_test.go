@@ -243,8 +243,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "ignored-object-written", in: "ctrlx",
-		old:  `	if out.KeepsStatus() { end = s.base()`,
-		new:  `	if out.State() == flow.StateCanceled { end = s.base()`,
+		old:  `	if out.KeepsStatus() || r.undecided(p, out) {`,
+		new:  `	if r.undecided(p, out) {`,
 		test: "ctrlx.TestIgnored/PreCheck", why: "an object of another controller loses that controller's conditions",
 	},
 	{
@@ -361,28 +361,129 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestTelemetry/Fails", why: "the line of a failed pass does not show the error",
 	},
 	{
-		name: "repeated-block-logged", in: "ctrlx",
-		old:  `	return p != nil && r.blocked.is(`,
-		new:  `	return p == nil && r.blocked.is(`,
+		name: "repeated-verdict-logged", in: "ctrlx.Reconciler.changed",
+		old:  `	if out.Final() || before != now {`,
+		new:  `	if out.Final() || now != (verdict{}) {`,
 		test: "ctrlx.TestTelemetry/Blocks", why: "each of a thousand waiting objects logs a line whenever its owner changes",
 	},
 	{
 		name: "block-of-another-link-not-logged", in: "ctrlx",
-		old:  `	return block{out.Reason(), out.Point(), out.Link()}`,
-		new:  `	return block{reason: out.Reason()}`,
+		old:  `		return verdict{s, out.Reason(), out.Point(), out.Link()}`,
+		new:  `		return verdict{state: s, reason: out.Reason()}`,
 		test: "ctrlx.TestTelemetry/Moves", why: "the log shows an earlier blocking check instead of the present one",
 	},
 	{
+		name: "ready-logged-after-a-restart", in: "ctrlx",
+		old:  `out.State() == flow.StateReady && !r.wasReady(p)`,
+		new:  `out.State() == flow.StateReady && p.read != nil`,
+		test: "ctrlx.TestTelemetryOfEachVerdict", why: "after a restart, each ready object logs a line",
+	},
+	{
+		name: "time-out-not-logged", in: "ctrlx",
+		old:  `	return timedOut && !before.timedOut`,
+		new:  `	return false`,
+		test: "ctrlx.TestTelemetryOfEachVerdict", why: "the log does not show that an object exceeded its time-out",
+	},
+	{
 		name: "conflict-logged-as-error", in: "ctrlx",
-		old:  `return ok && (quiet(out) || repeated(ctx, out))`,
-		new:  `return ok && repeated(ctx, out)`,
+		old:  `		if !ok || quiet(out) || out.State()`,
+		new:  `		if !ok || out.State()`,
 		test: "ctrlx.TestTelemetryReturned", why: "each conflict of a busy object is logged as an error",
 	},
 	{
-		name: "returned-error-logged-twice", in: "ctrlx.Reconciler.repeated",
+		name: "returned-error-logged-twice", in: "ctrlx.Reconciler.changed",
 		old:  `ok := errors.AsType[*finalizerError](out.Err()); ok {`,
 		new:  `ok := errors.AsType[*finalizerError](out.Err()); ok && out.IsZero() {`,
 		test: "ctrlx.TestTelemetryReturned", why: "one refused write is logged as two errors",
+	},
+	{
+		name: "failed-pass-not-counted", in: "ctrlx",
+		old:  `	reconcileErrors.WithLabelValues(r.name).Inc()`,
+		new:  ``,
+		test: "ctrlx.TestWhichPassesFail/Failed", why: "the alerts on the errors of controller-runtime never fire",
+	},
+	{
+		name: "counters-of-its-own", in: "ctrlx",
+		old:  `ok := errors.AsType[prometheus.AlreadyRegisteredError](metrics.Registry.Register(c)); ok {`,
+		new:  `ok := errors.AsType[prometheus.AlreadyRegisteredError](metrics.Registry.Register(c)); ok && name == "" {`,
+		test: "ctrlx.TestWhichPassesFail/Failed", why: "the failed passes count in a counter that no registry has",
+	},
+	{
+		name: "returned-error-counted-twice", in: "ctrlx.Reconciler.pass",
+		old: `			return reconcile.Result{}, err
+		}
+		delay = c.in(delay)`,
+		new: `			r.countFailure(out)
+			return reconcile.Result{}, err
+		}
+		delay = c.in(delay)`,
+		test: "ctrlx.TestWhichPassesFail/Written", why: "a failed pass whose status cannot be written counts twice",
+	},
+	{
+		name: "failed-reasons-unbounded", in: "ctrlx",
+		old:  `	if n >= maxReasons {`,
+		new:  `	if n < 0 {`,
+		test: "ctrlx.TestVerdictReasonsAreBounded", why: "a service that sends a new code each time fills the memory of the metrics server",
+	},
+	{
+		name: "own-write-taken-for-a-foreign-one", in: "ctrlx",
+		old:  `r.overwrites.writes.Foreign(u) && !r.leaves(is)`,
+		new:  `overwrite.Changed(u.Before, u.Now) && !r.leaves(is)`,
+		test: "ctrlx.TestOverwrittenIsDelayed", why: "each own write causes another pass",
+	},
+	{
+		name: "conditions-of-another-controller-corrected", in: "ctrlx",
+		old:  `r.overwrites.writes.Foreign(u) && !r.leaves(is)`,
+		new:  `r.overwrites.writes.Foreign(u)`,
+		test: "ctrlx.TestOverwrittenElsewhere/Ignored", why: "each status write to an ignored object causes a pass",
+	},
+	{
+		name: "fight-through-the-own-status", in: "ctrlx",
+		old:  `return !r.postponed(u) || asked.Update(e)`,
+		new:  `return !r.postponed(u) || causes.Update(e)`,
+		test: "ctrlx.TestOverwrittenSelfIsDelayed", why: "two controllers spin over an object that waits for itself",
+	},
+	{
+		name: "verdict-told-with-each-correction", in: "ctrlx.status.write",
+		old:  `	before := s.r.readyBefore(s.p.read.(T))`,
+		new:  `	before := meta.FindStatusCondition(s.r.conditions.get(s.p.read.(T)), "Ready")`,
+		test: "ctrlx.TestOverwrittenIsDelayed", why: "each correction has two events, and one of them says that the object became ready",
+	},
+	{
+		name: "fight-does-not-slow-down", in: "ctrlx/internal/overwrite",
+		old:  `		delay *= 2`,
+		new:  `		delay += 0`,
+		test: "ctrlx/internal/overwrite.TestBackoffAgainstAFighter", why: "two controllers write the status of an object each second for ever",
+	},
+	{
+		name: "correction-only-once", in: "ctrlx/internal/overwrite",
+		old:  `		f.scheduled = false`,
+		new:  `		f.scheduled = f.count > 1`,
+		test: "ctrlx/internal/overwrite.TestBackoffAgainstAFighter", why: "the second overwrite of the conditions stays for ever",
+	},
+	{
+		name: "update-during-a-request-foreign", in: "ctrlx/internal/overwrite.Writes.Foreign",
+		old:  `	if at.running {`,
+		new:  `	if at.running && at.version == "" {`,
+		test: "ctrlx/internal/overwrite.TestEachOrder/Pruned", why: "the event of an own write that comes before its answer is taken for a foreign write",
+	},
+	{
+		name: "update-during-a-request-lost", in: "ctrlx/internal/overwrite",
+		old:  `			foreign = !ours && older(version, held.Is.GetResourceVersion())`,
+		new:  `			foreign = false`,
+		test: "ctrlx/internal/overwrite.TestForeignBeforeTheAnswer", why: "a foreign write just after an own one stays for ever",
+	},
+	{
+		name: "lost-answer-forgotten", in: "ctrlx/internal/overwrite",
+		old:  `	case refused(err):`,
+		new:  `	default:`,
+		test: "ctrlx/internal/overwrite.TestEachOrder/Alone", why: "an own write whose answer was lost is reported as that of another writer",
+	},
+	{
+		name: "loser-named", in: "ctrlx/internal/overwrite",
+		old:  `	moved := was == nil || !e.Time.Equal(was.Time)`,
+		new:  `	moved := was == nil || e.FieldsV1.GetRawString() != was.FieldsV1.GetRawString()`,
+		test: "ctrlx/internal/overwrite.TestWriterOf/Skew", why: "the message names the operator itself, which only lost its fields",
 	},
 	{
 		name: "repeated-block-of-guards-logged", in: "ctrlx",
@@ -487,9 +588,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestSettle/Latest", why: "discovery lists a kind some seconds after its definition, and its waiters are never woken",
 	},
 	{
-		name: "first-list-is-a-change", in: "ctrlx.engine.look",
-		old:  `k, err := e.watched(ctx, gk, id.Namespace, wait) seen := p.Register(id)`,
-		new:  `seen := p.Register(id); k, err := e.watched(ctx, gk, id.Namespace, wait)`,
+		name: "first-list-is-a-change", in: "ctrlx/internal/engine.Pass.Read",
+		old:  `k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout) look := p.index.Register(id)`,
+		new:  `look := p.index.Register(id); k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout)`,
 		test: "ctrlx.TestFirstListIsNoChange", why: "the first list of a kind wakes the objects whose pass waits for it, and each calls Apply twice",
 	},
 	{
@@ -512,8 +613,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "restart-applies-before-the-first-list", in: "ctrlx.pass.changed",
-		old:  `case notWatchedYet(err):`,
-		new:  `case notWatchedYet(err) && p.orphan:`,
+		old:  `case engine.NotWatchedYet(err):`,
+		new:  `case engine.NotWatchedYet(err) && p.orphan:`,
 		test: "ctrlx.TestSettledNotWatched/Reference", why: "the first list of a large kind takes a while, and all objects that read it are applied again",
 	},
 	{

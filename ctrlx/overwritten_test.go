@@ -1,0 +1,336 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// notes returns the notes of the events about an object with a reason.
+func (o *operator) notes(name, reason string) (all []string) {
+	o.t.Helper()
+	list := &eventsv1.EventList{}
+	if err := api.List(o.t.Context(), list, client.InNamespace(o.namespace)); err != nil {
+		o.t.Fatal(err)
+	}
+	for _, e := range list.Items {
+		if e.Reason == reason && e.Regarding.Name == name {
+			all = append(all, e.Note)
+		}
+	}
+	return all
+}
+
+// Another writer changes the conditions of an object. One pass corrects them,
+// and an event names the writer. Its other changes stay.
+func TestOverwritten(t *testing.T) {
+	ready := func(d *testv1.Database) {
+		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance", Message: "by hand"})
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*testv1.Database)
+		want   string // the conditions that the note names; empty: no pass follows
+	}{
+		"changed": {"a person changes Ready", ready, "Ready"},
+		"removed": {"a controller replaces Ready by its own condition", func(d *testv1.Database) { d.Status.Conditions = []metav1.Condition{theirs} }, "Ready"},
+		"stalled": {"a controller sets Stalled", func(d *testv1.Database) {
+			meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Stalled", Status: "True", Reason: "Stuck"})
+		}, "Stalled"},
+		"with-others": {"a controller adds its own condition, too", func(d *testv1.Database) {
+			ready(d)
+			meta.SetStatusCondition(&d.Status.Conditions, theirs)
+		}, "Ready"},
+		"others": {"a controller adds its own condition only", func(d *testv1.Database) { meta.SetStatusCondition(&d.Status.Conditions, theirs) }, ""},
+		"time": {"a controller changes the time alone", func(d *testv1.Database) {
+			d.Status.Conditions[0].LastTransitionTime = theirs.LastTransitionTime
+		}, ""},
+	}
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), extensions{}))
+	for name := range cases {
+		o.database(name, "")
+	}
+	for name, tc := range cases {
+		d := o.until(name, "True Succeeded")
+		base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+		tc.change(d)
+		if err := api.Status().Patch(t.Context(), d, base, client.FieldOwner("kubectl-edit")); err != nil {
+			t.Fatal(err)
+		}
+		if tc.want == "" {
+			continue
+		}
+		d = o.when(name, func(d *testv1.Database) bool { return cmp.Equal([]string{"Ready"}, isOurs(d)) })
+		if name == "with-others" {
+			o.checkOthers(d)
+		}
+		eventually(t, tc.reason+": there is an event", func() bool { return len(o.notes(name, ctrlx.ReasonOverwritten)) == 1 })
+		note := o.notes(name, ctrlx.ReasonOverwritten)[0]
+		if !strings.HasPrefix(note, tc.want+": changed by the field manager \"kubectl-edit\" (Update at 20") {
+			t.Errorf("%s: the note is %s", tc.reason, note)
+		}
+	}
+	o.traffic.take(t)
+	for name, tc := range cases {
+		passes := 0
+		for _, call := range o.asked() {
+			if strings.HasPrefix(call, "put "+name+" ") {
+				passes++
+			}
+		}
+		if want := map[bool]int{true: 1, false: 2}[tc.want == ""]; passes != want {
+			t.Errorf("%s: there are %d passes, want %d", tc.reason, passes, want)
+		}
+	}
+
+	// An object that is made again under the name is another one.
+	d := o.until("changed", "True Succeeded")
+	o.remove(d)
+	o.until("changed", "gone")
+	o.database("changed", "")
+	o.until("changed", "True Succeeded")
+	o.traffic.take(t)
+	if notes := o.notes("changed", ctrlx.ReasonOverwritten); len(notes) != 1 {
+		t.Errorf("the events are %q", notes)
+	}
+}
+
+// isOurs lists the owned conditions that are True, or unexpected.
+func isOurs(d *testv1.Database) (types []string) {
+	for _, c := range d.Status.Conditions {
+		if c.Type != theirs.Type && (c.Status == metav1.ConditionTrue || c.Type == "Stalled" && c.Reason == "Stuck") {
+			types = append(types, c.Type)
+		}
+	}
+	return types
+}
+
+// A controller that overwrites Ready again is corrected again, later. The list
+// of the conditions has keys, as definitions of controller-gen have.
+func TestOverwrittenAgain(t *testing.T) {
+	o := newApps(t)
+	o.start(o.apps(nil))
+	o.create(AppSpec{})
+	for i := range 2 {
+		a := o.becomes("True Succeeded")
+		base := client.MergeFrom(a.DeepCopyObject().(client.Object))
+		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: fmt.Sprint("Fight", i), ObservedGeneration: a.Generation})
+		if err := api.Status().Patch(t.Context(), a, base, client.FieldOwner("fighter")); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "Ready is corrected", func() bool { return len(o.asked()) == i+2 })
+	}
+	o.becomes("True Succeeded")
+	eventually(t, "an event names the writer", func() bool {
+		notes := o.notes("a", ctrlx.ReasonOverwritten)
+		return len(notes) > 0 && strings.Contains(notes[0], `"fighter"`)
+	})
+}
+
+// delays is a work queue that only notes delayed passes.
+type delays struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	all []time.Duration
+}
+
+func (q *delays) AddAfter(_ reconcile.Request, after time.Duration) { q.all = append(q.all, after) }
+
+// watched is an App on a desk, with the events of its watch.
+type watchedApp struct {
+	*desk
+	causes predicate.Predicate
+	queue  delays
+	last   *App
+}
+
+func (w *watchedApp) use(r *ctrlx.Reconciler[*App]) *watchedApp {
+	w.desk.use(r)
+	w.causes, w.last = r.Causes(&w.queue), w.read()
+	return w
+}
+
+// event reports the present App, and whether that causes a pass at once.
+func (w *watchedApp) event() bool {
+	old := w.last
+	w.last = w.read()
+	return w.causes.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: w.last})
+}
+
+// overwrite changes Ready as another writer does.
+func (w *watchedApp) overwrite(reason string) {
+	w.t.Helper()
+	a := w.read()
+	meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: reason})
+	if err := w.api.Status().Update(w.t.Context(), a); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Own writes cause no pass, whatever they write. Foreign ones cause one at once,
+// and then later and later ones.
+func TestOverwrittenIsDelayed(t *testing.T) {
+	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	var log lines
+	for _, do := range []func(){func() { fails(errBroken)(w.desk) }, func() { goesOn(w.desk) }, func() { done(w.desk) }} {
+		do()
+		if w.pass(); w.event() {
+			t.Errorf("the own write of %q causes a pass", w.says())
+		}
+	}
+	w.told()
+	for i, want := range []string{"at once", "1s", "2s", "4s"} {
+		w.overwrite("Theirs")
+		got := "not"
+		if w.event() {
+			got = "at once"
+		} else if len(w.queue.all) == i {
+			got = w.queue.all[i-1].String()
+		}
+		if got != want {
+			t.Fatalf("correction %d is scheduled %s, want %s", i+1, got, want)
+		}
+		w.overwrite("Theirs")
+		if w.event() || len(w.queue.all) > i {
+			t.Errorf("a further overwrite before correction %d schedules another one", i+1)
+		}
+		verbosity := map[bool]string{true: "level=0", false: "level=1"}[i == 0]
+		w.passIn(log.context(t.Context(), 1))
+		if w.event() || w.says() != "True Succeeded" {
+			t.Errorf("correction %d leaves %q, or its own write causes a pass", i+1, w.says())
+		}
+		line := strings.Join(log.took(), "\n")
+		if !strings.Contains(line, verbosity+" msg=another writer changed the conditions of the object; they are corrected conditions=[Ready]") || strings.Contains(line, "level=0 msg=pass ended") {
+			t.Errorf("correction %d logs\n%s", i+1, line)
+		}
+		note := "Warning ConditionsOverwritten Ready: changed by an unknown writer; corrected, because App owns these conditions: configure the writer to leave them unchanged"
+		if diff := cmp.Diff([]string{note}, w.told()); diff != "" {
+			t.Errorf("correction %d: the events: -want, +got:\n%s", i+1, diff)
+		}
+		w.now = w.now.Add(4 * time.Second)
+	}
+}
+
+// Nothing corrects the conditions of these objects, so their writers cause no
+// pass.
+func TestOverwrittenElsewhere(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		verdict checks.Result
+	}{
+		"Ignored":    {"another controller owns the object", checks.Ignore("theirs")},
+		"StatusKept": {"the check leaves the status as it is", checks.Block("Locked", "locked", checks.WithStatusKept())},
+		"Finished":   {"a finished object has no passes", checks.Finished("Sealed", "for good")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+			verdict := tc.verdict
+			w.use(w.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return verdict, nil }))}))
+			w.pass()
+			w.event()
+			w.told()
+			for range 2 {
+				w.overwrite("Theirs")
+				if w.event() || len(w.queue.all) > 0 {
+					t.Errorf("%s: a write causes a pass", tc.reason)
+				}
+				w.pass()
+			}
+			if got := w.told(); w.says() != "False Theirs" || len(got) > 0 {
+				t.Errorf("%s: it is %q, and the events are %q", tc.reason, w.says(), got)
+			}
+			if name == "Finished" {
+				return
+			}
+			verdict = checks.Proceed()
+			w.pass()
+			w.event()
+			w.overwrite("Theirs")
+			if !w.event() {
+				t.Errorf("%s: once it is ours, a write causes a pass", tc.reason)
+			}
+		})
+	}
+}
+
+// An object that waits for itself is woken by each write of its status. If the
+// write overwrites Ready, the correction is delayed all the same.
+func TestOverwrittenSelfIsDelayed(t *testing.T) {
+	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("approved", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+		return checks.Block("ApprovalPending", "", checks.WithWaitingForSelf()), nil
+	}))}))
+	for i := range 3 {
+		w.pass()
+		w.event()
+		w.overwrite("Theirs")
+		if w.event() != (i == 0) {
+			t.Errorf("overwrite %d: the delays are %v", i+1, w.queue.all)
+		}
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, w.queue.all); diff != "" {
+		t.Errorf("the delays: -want, +got:\n%s", diff)
+	}
+}
+
+// A status write fails, and the API server has done it all the same. The update
+// is no foreign one.
+func TestOverwrittenByALostWrite(t *testing.T) {
+	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w.manager.client = lossy{w.api}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	if _, err := w.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.last)}); err == nil {
+		t.Fatal("the write fails")
+	}
+	if w.says() != "True Succeeded" || w.event() {
+		t.Errorf("%q is a foreign write", w.says())
+	}
+}
+
+// lossy is a client that loses the answers to status writes.
+type lossy struct{ client.Client }
+
+func (c lossy) Status() client.SubResourceWriter { return lossyStatus{c.Client.Status()} }
+
+type lossyStatus struct{ client.SubResourceWriter }
+
+func (s lossyStatus) Patch(ctx ctxt, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	if err := s.SubResourceWriter.Patch(ctx, obj.DeepCopyObject().(client.Object), patch, opts...); err != nil {
+		return err
+	}
+	return errBroken
+}
+
+// An event that changes no condition allocates nothing.
+func TestEventsAllocateNothing(t *testing.T) {
+	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	w.pass()
+	w.event()
+	old, now := w.read(), w.read()
+	now.ResourceVersion += "0"
+	meta.SetStatusCondition(&now.Status.Conditions, theirs)
+	e := event.UpdateEvent{ObjectOld: old, ObjectNew: now}
+	if n := testing.AllocsPerRun(100, func() { w.causes.Update(e) }); n != 0 {
+		t.Errorf("an event allocates %v times", n)
+	}
+}

@@ -1,0 +1,165 @@
+package ctrlx
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
+)
+
+// verdict is the result of the last pass over an object. The zero verdict is
+// that of an object that is ready, ignored or final, or that no pass has seen.
+type verdict struct {
+	state               flow.State
+	reason, point, link string
+}
+
+// verdictOf returns the verdict of an outcome.
+func verdictOf(out flow.Outcome) verdict {
+	switch s := out.State(); {
+	case s == flow.StateReady, s == flow.StateIgnored, out.Final():
+		return verdict{}
+	default:
+		return verdict{s, out.Reason(), out.Point(), out.Link()}
+	}
+}
+
+// String returns the state and the reason: "blocked OwnerNotReady".
+func (v verdict) String() string {
+	if v == (verdict{}) {
+		return ""
+	}
+	text := v.state.String()
+	if v.reason != "" {
+		text += " " + v.reason
+	}
+	return text
+}
+
+// verdicts holds the verdict of each object of a reconciler that is not ready.
+// They decide what is logged, and the gauges count them.
+type verdicts struct {
+	mu      sync.Mutex
+	of      map[types.NamespacedName]entry
+	reasons map[label]bool
+	stopped bool
+}
+
+// entry is the verdict of an object.
+type entry struct {
+	verdict
+	timedOut bool // the condition Ready has the reason Timeout
+}
+
+// label is the label of a reason in one of the gauges.
+type label struct {
+	gauge  *prometheus.GaugeVec
+	reason string
+}
+
+// maxReasons is the maximum number of reasons of a gauge and a reconciler, as in
+// package otelx.
+const maxReasons = 100
+
+// last returns the verdict of the last pass over an object.
+func (v *verdicts) last(name types.NamespacedName) verdict {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.of[name].verdict
+}
+
+// set records the verdict of an object. It reports whether the object has timed
+// out since the last verdict.
+func (v *verdicts) set(reconciler string, name types.NamespacedName, now verdict, timedOut bool) (timeout bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before, after := v.of[name], entry{now, timedOut}
+	if before == after || v.stopped {
+		return false
+	}
+	v.count(reconciler, before, -1)
+	v.count(reconciler, after, 1)
+	if after == (entry{}) {
+		delete(v.of, name)
+		return false
+	}
+	if v.of == nil {
+		v.of = map[types.NamespacedName]entry{}
+	}
+	v.of[name] = after
+	return timedOut && !before.timedOut
+}
+
+// forget drops the verdict of an object that is gone.
+func (v *verdicts) forget(reconciler string, name types.NamespacedName) {
+	v.set(reconciler, name, verdict{}, false)
+}
+
+// count adds n to the gauge of an entry. It is called with the lock held.
+func (v *verdicts) count(reconciler string, e entry, n float64) {
+	l := label{reason: e.reason}
+	switch {
+	case e.timedOut:
+		l = label{failedGauge, ReasonTimeout}
+	case e.state == flow.StateBlocked:
+		l.gauge = blockedGauge
+	case e.state == flow.StateFailed:
+		l.gauge = failedGauge
+	default:
+		return
+	}
+	l.gauge.WithLabelValues(reconciler, v.bounded(l)).Add(n)
+}
+
+// bounded returns the reason of a label, or [otelx.OtherReason] if the gauge has
+// too many reasons. It returns the same reason for a label each time, because
+// reasons are only added. It is called with the lock held.
+func (v *verdicts) bounded(l label) string {
+	if v.reasons[l] {
+		return l.reason
+	}
+	n := 0
+	for known := range v.reasons {
+		if known.gauge == l.gauge {
+			n++
+		}
+	}
+	if n >= maxReasons {
+		return otelx.OtherReason
+	}
+	if v.reasons == nil {
+		v.reasons = map[label]bool{}
+	}
+	v.reasons[l] = true
+	return l.reason
+}
+
+// stop removes all objects from the gauges for good. A manager that has stopped
+// knows nothing of them.
+func (v *verdicts) stop(reconciler string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stopped = true
+	for _, e := range v.of {
+		v.count(reconciler, e, -1)
+	}
+	clear(v.of)
+}
+
+// countFailure counts a failed pass in the counters of controller-runtime. A
+// conflict does not count: the object is read again. Call it only if Reconcile
+// returns no error, because controller-runtime counts an error itself.
+func (r *Reconciler[T]) countFailure(out flow.Outcome) {
+	if out.State() != flow.StateFailed || quiet(out) {
+		return
+	}
+	reconcileErrors.WithLabelValues(r.name).Inc()
+	reconcileTotal.WithLabelValues(r.name, "error").Inc()
+	if out.Retry() == classify.OnChange || out.Retry() == classify.Never {
+		reconcileTerminal.WithLabelValues(r.name).Inc()
+	}
+}
