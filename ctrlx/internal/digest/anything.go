@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// What an interface holds begins with a number that tells the types apart. Those of plans begin at 1.
+// The content of an interface begins with a number for its type. The numbers of
+// plans begin at 1.
 const (
 	holdsNil = math.MaxUint64 - iota
 	holdsText
@@ -16,8 +17,8 @@ const (
 	holdsList
 )
 
-// anything adds what is in an interface: JSON for the most part, where a number is the same with and without a fraction of
-// zero.
+// anything adds the content of an interface, which is JSON for the most part. A
+// number is the same with and without a fraction of zero.
 func anything(h uint64, x any) uint64 {
 	switch x := x.(type) {
 	case nil:
@@ -50,10 +51,11 @@ func anything(h uint64, x any) uint64 {
 	return p.add(mix(h, p.id), reflect.ValueOf(x))
 }
 
-// counts are the keys of the metadata that do, as in metadata.
+// counts are the keys of the metadata that the digest covers, as in function
+// metadata.
 var counts = [...]string{"uid", "generation", "deletionTimestamp", "labels", "annotations", "finalizers", "ownerReferences"}
 
-// content is the digest of an unstructured object.
+// content returns the digest of an unstructured object.
 func content(o map[string]any) uint64 {
 	var h uint64
 	metadata, _ := o["metadata"].(map[string]any)
@@ -81,7 +83,7 @@ func content(o map[string]any) uint64 {
 	return mix(h, sum)
 }
 
-// has tells whether x is a generation.
+// has reports whether x is a generation other than 0.
 func has(x any) bool {
 	switch n := x.(type) {
 	case int64:

@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
-// small is a custom resource as most are: three conditions and a state.
+// small returns a typical custom resource: three conditions and a state.
 func small() client.Object {
 	state, at := "Running", metav1.Unix(1_700_000_000, 0)
 	thing := &Thing{ObjectMeta: metav1.ObjectMeta{
@@ -34,7 +34,8 @@ func small() client.Object {
 	return thing
 }
 
-// node is a large object, digested as a whole since it has no generation.
+// node returns a large object. Its digest covers all of it, because it has no
+// generation.
 func node() client.Object {
 	at := metav1.Unix(1_700_000_000, 0)
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{UID: "1"}, Status: corev1.NodeStatus{
@@ -52,7 +53,7 @@ func node() client.Object {
 	return n
 }
 
-// loose is the same object unstructured.
+// loose returns the same object unstructured.
 func loose(obj client.Object) client.Object {
 	b, err := json.Marshal(obj)
 	if err != nil {
@@ -65,7 +66,7 @@ func loose(obj client.Object) client.Object {
 	return u
 }
 
-// byJSON is what one writes without this package.
+// byJSON is the simple way to compute a digest without this package.
 func byJSON(obj client.Object) uint64 {
 	b, err := json.Marshal(obj)
 	if err != nil {
@@ -93,7 +94,7 @@ func BenchmarkOf(b *testing.B) {
 
 func TestFasterThanJSON(t *testing.T) {
 	if race.Enabled {
-		t.Skip("times say nothing under -race")
+		t.Skip("times mean nothing under -race")
 	}
 	obj := small()
 	if got := ratio.Of(func() { byJSON(obj) }, func() { digest.Of(obj) }, ratio.Options{}); got < 3 {

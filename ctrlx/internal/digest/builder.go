@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// builder makes the plan of a type and of all types in it. It knows those that are begun, as a type may contain itself.
+// builder makes the plan of a type and of all types in it. It records the plans
+// that it has begun, because a type may contain itself.
 type builder map[reflect.Type]*plan
 
 func (b builder) plan(t reflect.Type) *plan {
@@ -69,15 +70,17 @@ func (b builder) fields(t reflect.Type) []inside {
 		case f.IsExported():
 			fields = append(fields, inside{i, b.plan(f.Type)})
 		case embeds(f):
-			// JSON sees the exported fields of an embedded struct, whose own name does not matter. No other reading of it is
-			// possible, so that it has a plan of its own.
+			// JSON has the exported fields of an embedded struct in place of
+			// the struct, so the name of the struct does not matter. Such a
+			// struct can be read only field by field, so it gets a plan of its
+			// own.
 			fields = append(fields, inside{i, &plan{read: asStruct, fields: b.fields(f.Type)}})
 		}
 	}
 	return fields
 }
 
-// hides tells whether a struct has fields that cannot be read.
+// hides reports whether a struct has fields that cannot be read.
 func hides(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if f := t.Field(i); !f.IsExported() && !embeds(f) {
@@ -89,7 +92,7 @@ func hides(t reflect.Type) bool {
 
 func embeds(f reflect.StructField) bool { return f.Anonymous && f.Type.Kind() == reflect.Struct }
 
-// marshals tells whether values of a type make their JSON themselves.
+// marshals reports whether values of a type make their own JSON.
 func marshals(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[encoding.TextMarshaler]())

@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// NotFound is the digest of an object that is not there. [Of] gives it for nil and a nil pointer, and for nothing else.
-// It never gives 0, which can stand for an object that nobody has read yet.
+// NotFound is the digest of an object that does not exist. [Of] returns it for
+// nil and a nil pointer, and for no other object. Of never returns 0, so 0 can
+// stand for an object that was not read yet.
 const NotFound uint64 = 1
 
-// Of is the digest of obj, which is only read: it may be an object that a cache shares with others. It is safe for
-// concurrent use.
+// Of returns the digest of obj. It only reads obj, so obj may be an object that
+// a cache shares with other readers. It is safe for concurrent use.
 func Of(obj client.Object) uint64 {
 	if obj == nil {
 		return NotFound
@@ -38,11 +39,11 @@ func Of(obj client.Object) uint64 {
 	return h
 }
 
-// Metadata is the digest of the metadata of obj that counts in [Of]. It only
-// reads obj, which may not be nil.
+// Metadata returns the digest of the metadata that [Of] covers. It only reads
+// obj, which may not be nil.
 func Metadata(obj metav1.Object) uint64 { return metadata(0, obj) }
 
-// metadata adds what counts of it.
+// metadata adds the covered part of the metadata.
 func metadata(h uint64, obj metav1.Object) uint64 {
 	h = text(h, obj.GetUID())
 	h = mix(h, uint64(obj.GetGeneration()))

@@ -21,7 +21,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 )
 
-// TestChanges changes one thing at a time of objects of all sorts.
+// TestChanges changes one field at a time of different objects.
 func TestChanges(t *testing.T) {
 	meta := metav1.ObjectMeta{Name: "a", UID: "1", Generation: 2, ResourceVersion: "7", Labels: map[string]string{"a": "1"}}
 	thing := func() client.Object {
@@ -67,19 +67,19 @@ func TestChanges(t *testing.T) {
 		change func(client.Object)
 		same   bool
 	}{
-		"Nothing":         {"what did not change is the same", thing, func(client.Object) {}, true},
-		"ResourceVersion": {"it changes without meaning", thing, func(o client.Object) { o.SetResourceVersion("8") }, true},
-		"ManagedFields":   {"they change without meaning", thing, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}}) }, true},
+		"Nothing":         {"an unchanged object has the same digest", thing, func(client.Object) {}, true},
+		"ResourceVersion": {"it changes without a change of the object", thing, func(o client.Object) { o.SetResourceVersion("8") }, true},
+		"ManagedFields":   {"they change without a change of the object", thing, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}}) }, true},
 		"TypeMeta":        {"typed objects have it or not", thing, func(o client.Object) { o.(*Thing).Kind = "Thing" }, true},
 		"Spec":            {"the generation stands for it", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
-		"UID":             {"made again under the same name", thing, func(o client.Object) { o.SetUID("2") }, false},
+		"UID":             {"created again under the same name", thing, func(o client.Object) { o.SetUID("2") }, false},
 		"Generation":      {"the spec was changed", thing, func(o client.Object) { o.SetGeneration(3) }, false},
-		"Deleted":         {"deletion was asked for", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, false},
+		"Deleted":         {"deletion was requested", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, false},
 		"Label":           {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "2"}) }, false},
 		"LabelAdded":      {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "1", "": ""}) }, false},
 		"Annotation":      {"a check may read it", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "1"}) }, false},
 		"LabelMoved":      {"a label is no annotation", thing, func(o client.Object) { o.SetLabels(nil); o.SetAnnotations(map[string]string{"a": "1"}) }, false},
-		"NoAnnotations":   {"none are none", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, true},
+		"NoAnnotations":   {"nil and empty annotations are the same", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, true},
 		"Finalizer":       {"a check may read it", thing, func(o client.Object) { o.SetFinalizers([]string{"f"}) }, false},
 		"Owner":           {"a check may read it", thing, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}}) }, false},
 		"Controller": {"a check may read it", func() client.Object {
@@ -87,51 +87,51 @@ func TestChanges(t *testing.T) {
 			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}})
 			return o
 		}, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K", Controller: &yes}}) }, false},
-		"MapKey": {"a key is more than its value", func() client.Object {
+		"MapKey": {"a key counts, not its value alone", func() client.Object {
 			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}}}}
 		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"b": {Name: "x"}} }, false},
-		"MapSwapped": {"which key has which value counts", func() client.Object {
+		"MapSwapped": {"the pairs of key and value count", func() client.Object {
 			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}, "b": {Name: "y"}}}}
 		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"a": {Name: "y"}, "b": {Name: "x"}} }, false},
-		"NilMoved": {"a nil has its place", func() client.Object {
+		"NilMoved": {"the position of a nil counts", func() client.Object {
 			return &Thing{ObjectMeta: meta, Status: ThingStatus{Free: []*bool{nil, &yes}}}
 		}, func(o client.Object) { o.(*Thing).Status.Free = []*bool{&yes, nil} }, false},
 		"Status":    {"a check may read it", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
-		"NilStatus": {"a status came", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
+		"NilStatus": {"a status was added", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
 		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, false},
 
-		"InKi":       {"1024 is 1Ki if counted in that", amount(1024, resource.DecimalSI), format(resource.BinarySI), false},
+		"InKi":       {"1024 is 1Ki if its format is binary", amount(1024, resource.DecimalSI), format(resource.BinarySI), false},
 		"NotInKi":    {"1000 is written without Ki", amount(1000, resource.DecimalSI), format(resource.BinarySI), true},
-		"Exponent":   {"1000 is 1e3 if written like that", amount(1000, resource.DecimalSI), format(resource.DecimalExponent), false},
+		"Exponent":   {"1000 is 1e3 if its format has an exponent", amount(1000, resource.DecimalSI), format(resource.DecimalExponent), false},
 		"NoExponent": {"1024 has no exponent", amount(1024, resource.DecimalSI), format(resource.DecimalExponent), true},
 		"NoKiInZero": {"0 is 0", amount(0, resource.DecimalSI), format(resource.BinarySI), true},
 
-		"Rules":        {"what has no status is looked at as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
-		"RulesVersion": {"but for what changes without meaning", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
-		"ConfigMap":    {"its data are all there is to it", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, false},
+		"Rules":        {"an object without a status counts as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
+		"RulesVersion": {"fields that change without a change of the object do not count", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
+		"ConfigMap":    {"a ConfigMap has only its data", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, false},
 		"SecretData":   {"bytes count", func() client.Object { return &corev1.Secret{Data: map[string][]byte{"a": {1}}} }, func(o client.Object) { o.(*corev1.Secret).Data["a"][0] = 2 }, false},
 		"Service":      {"no generation stands for the spec of a service", service, func(o client.Object) { o.(*corev1.Service).Spec.ClusterIP = "10.0.0.2" }, false},
-		"ServiceStatus": {"nor is its status left out", service, func(o client.Object) {
+		"ServiceStatus": {"nor is the status of a service left out", service, func(o client.Object) {
 			o.(*corev1.Service).Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "1"}}
 		}, false},
 		"Partial":          {"a metadata-only object has labels", partial, func(o client.Object) { o.SetLabels(nil) }, false},
-		"PartialVersion":   {"it changes without meaning", partial, func(o client.Object) { o.SetResourceVersion("8") }, true},
-		"PartialOtherName": {"the name is what it was looked up by", partial, func(o client.Object) { o.SetName("b") }, true},
+		"PartialVersion":   {"it changes without a change of the object", partial, func(o client.Object) { o.SetResourceVersion("8") }, true},
+		"PartialOtherName": {"the name is the key of the lookup", partial, func(o client.Object) { o.SetName("b") }, true},
 
 		"Unstructured":             {"a status is read in any form", loose, set("b", "status", "state"), false},
-		"UnstructuredVersion":      {"it changes without meaning", loose, set("8", "metadata", "resourceVersion"), true},
+		"UnstructuredVersion":      {"it changes without a change of the object", loose, set("8", "metadata", "resourceVersion"), true},
 		"UnstructuredSpec":         {"the generation stands for it", loose, set(int64(2), "spec", "size"), true},
 		"UnstructuredAPI":          {"the same object", loose, set("example.com/v2", "apiVersion"), true},
 		"UnstructuredGeneration":   {"the spec was changed", loose, set(int64(3), "metadata", "generation"), false},
 		"UnstructuredUID":          {"made again", loose, set("2", "metadata", "uid"), false},
 		"UnstructuredLabel":        {"a check may read it", loose, set("1", "metadata", "labels", "a"), false},
 		"UnstructuredAnnotation":   {"a check may read it", loose, set("1", "metadata", "annotations", "a"), false},
-		"UnstructuredDeleted":      {"deletion was asked for", loose, set("2026-11-21T00:00:00Z", "metadata", "deletionTimestamp"), false},
+		"UnstructuredDeleted":      {"deletion was requested", loose, set("2026-11-21T00:00:00Z", "metadata", "deletionTimestamp"), false},
 		"UnstructuredFinalizers":   {"a check may read it", loose, set([]any{"f"}, "metadata", "finalizers"), false},
 		"UnstructuredOwners":       {"a check may read it", loose, set([]any{map[string]any{"kind": "K"}}, "metadata", "ownerReferences"), false},
-		"UnstructuredStatusCame":   {"a status came", looseBare, set(map[string]any{}, "status"), false},
-		"UnstructuredNoStatus":     {"without a status all counts", looseBare, set(int64(2), "spec", "size"), false},
-		"UnstructuredNoGeneration": {"without a generation all counts", func() client.Object { o := loose(); set(int64(0), "metadata", "generation")(o); return o }, set(int64(2), "spec", "size"), false},
+		"UnstructuredStatusCame":   {"a status was added", looseBare, set(map[string]any{}, "status"), false},
+		"UnstructuredNoStatus":     {"without a status, everything counts", looseBare, set(int64(2), "spec", "size"), false},
+		"UnstructuredNoGeneration": {"without a generation, everything counts", func() client.Object { o := loose(); set(int64(0), "metadata", "generation")(o); return o }, set(int64(2), "spec", "size"), false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -149,15 +149,15 @@ func TestNotFound(t *testing.T) {
 		t.Errorf("Of(nil) = %d, want NotFound", got)
 	}
 	if got := digest.Of((*Thing)(nil)); got != digest.NotFound {
-		t.Errorf("Of(nil pointer) = %d, want NotFound: it is what a lookup gives that found nothing", got)
+		t.Errorf("Of(nil pointer) = %d, want NotFound: a lookup that found nothing returns a nil pointer", got)
 	}
 	if got := digest.Of(&Thing{}); got == digest.NotFound || got == 0 {
-		t.Errorf("Of(&Thing{}) = %d, which says that it is not there", got)
+		t.Errorf("Of(&Thing{}) = %d, which is reserved for an object that does not exist or was not read", got)
 	}
 }
 
-// TestStatusLeaves changes something anywhere in a status. JSON is the judge: what it writes differently has another
-// digest, and what it writes alike the same.
+// TestStatusLeaves changes a value anywhere in a status. Two statuses have the
+// same digest if and only if they have the same JSON.
 func TestStatusLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawThing(t)
@@ -170,21 +170,22 @@ func TestStatusLeaves(t *testing.T) {
 	})
 }
 
-// TestReadTwice reads an object again, and then does to it what changes nothing.
+// TestReadTwice reads an object again, and then applies changes that are not
+// changes of the object.
 func TestReadTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawThing(t)
 		after := again(t, before)
 		want := digest.Of(before)
 		if got := digest.Of(after); got != want {
-			t.Fatalf("another digest after writing and reading\n%s", written(t, before))
+			t.Fatalf("the digest differs after writing and reading\n%s", written(t, before))
 		}
 		after.ResourceVersion = word(t)
 		after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: word(t)}}
 		after.Kind = word(t)
 		after.Status.cache = word(t)
 		after.Status.Unread = func() {}
-		_ = after.Status.Memory.String() // which it remembers
+		_ = after.Status.Memory.String() // the quantity caches it
 		if s := after.Status.Seen; s != nil {
 			*s = metav1.Time{Time: s.In(time.FixedZone("elsewhere", 3600))}
 		}
@@ -194,12 +195,13 @@ func TestReadTwice(t *testing.T) {
 			after.Status.Port.StrVal = "7"
 		}
 		if got := digest.Of(after); got != want {
-			t.Errorf("another digest, though nothing of what was read has changed\n%s", written(t, before))
+			t.Errorf("the digest differs, though no value that was read has changed\n%s", written(t, before))
 		}
 	})
 }
 
-// TestEmpty has nil and empty in all places where JSON loses which it was.
+// TestEmpty compares nil and empty in all places where JSON does not keep the
+// difference.
 func TestEmpty(t *testing.T) {
 	none, empty := &Thing{}, &Thing{}
 	empty.Generation, none.Generation = 1, 1
@@ -218,7 +220,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestAnything compares unstructured statuses of few different values, so that some are the same.
+// TestAnything compares unstructured statuses of a few different values, so
+// that some are equal.
 func TestAnything(t *testing.T) {
 	object := func(status any) client.Object {
 		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": status}}
@@ -237,7 +240,8 @@ func TestAnything(t *testing.T) {
 	}
 }
 
-// TestInterfaces keeps apart what looks alike inside an interface.
+// TestInterfaces verifies that similar values of different types inside an
+// interface have different digests.
 func TestInterfaces(t *testing.T) {
 	type A struct{ X string }
 	type B struct{ X string }
@@ -259,8 +263,10 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// reread is how a quantity is written after it was read: 12000000 counted in Ki is written like that, and from then on 12M. What
-// is beyond 64 bits is cut off when it is read, and stands for itself here.
+// reread returns the text of a quantity after it was written and read. A value
+// of 12000000 with a binary format is written like that, and as 12M from then
+// on. Reading truncates a value beyond 64 bits, so reread returns the text of q
+// itself for it.
 func reread(q resource.Quantity) string {
 	q = q.DeepCopy()
 	read := resource.MustParse(q.String())
@@ -268,11 +274,12 @@ func reread(q resource.Quantity) string {
 		return q.String()
 	}
 	read.Neg()
-	read.Neg() // it forgets how it was read
+	read.Neg() // the quantity drops its cached text
 	return read.String()
 }
 
-// TestQuantities has what is written alike have the same digest, however it is held, and nothing else.
+// TestQuantities verifies that two quantities have the same digest if and only
+// if they are written alike, in whatever form they are held.
 func TestQuantities(t *testing.T) {
 	of := func(q resource.Quantity) uint64 {
 		return digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Memory: q}})
@@ -290,7 +297,7 @@ func TestQuantities(t *testing.T) {
 				q.AsDec()
 			}
 			q.Format = rapid.SampledFrom([]resource.Format{resource.DecimalSI, resource.BinarySI, resource.DecimalExponent, ""}).Draw(t, "format")
-			q.Neg() // it forgets how it was written
+			q.Neg() // the quantity drops its cached text
 			return q
 		}
 		a, b := draw(), draw()
@@ -300,9 +307,10 @@ func TestQuantities(t *testing.T) {
 	})
 }
 
-// TestConcurrent shares an object that methods of its parts could change, and the making of plans.
+// TestConcurrent shares an object whose parts have methods that could change
+// it, and shares the making of plans.
 func TestConcurrent(t *testing.T) {
-	type Fresh struct{ Thing } // of a type that nobody has read yet
+	type Fresh struct{ Thing } // a type without a plan
 	o := &Fresh{Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{
 		Memory: resource.MustParse("9999999999999999999"), Capacity: corev1.ResourceList{"cpu": resource.MustParse("1500m")}, Zones: map[string]Zone{"a": {}},
 	}}}
@@ -347,7 +355,7 @@ func TestAllocations(t *testing.T) {
 		want   float64
 	}{
 		"Typed":        {"a custom resource", thing, 0},
-		"Node":         {"one of the large ones", node(), 0},
+		"Node":         {"a large object", node(), 0},
 		"Metadata":     {"metadata only", &metav1.PartialObjectMetadata{ObjectMeta: thing.ObjectMeta}, 0},
 		"Unstructured": {"unstructured", &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": thing.Status.Free}}, 0},
 	}

@@ -1,45 +1,56 @@
-// Package digest says in one number what an object was like when it was read, so that whoever waits for a change of it is
-// woken by a change, and by nothing else:
+// Package digest computes one number for the state of an object that was read.
+// A waiter is woken by a change of that state, and by nothing else:
 //
 //	seen := digest.Of(cluster)      // while a waiter is being blocked
 //	if digest.Of(cluster) != seen { // in the handler of the watch
 //		// wake the waiter
 //	}
 //
-// An object that is not there has a digest, too ([NotFound]).
+// An object that does not exist has a digest, too ([NotFound]).
 //
-// # What counts
+// # Covered fields
 //
-// Everything that a check may read of an object, and that can change:
+// A digest covers everything that a check may read of an object, and that can
+// change:
 //
-//   - of the metadata: UID, generation, deletion timestamp, labels, annotations, finalizers and owner references. A check
-//     is given the whole object, so that it may ask for any of these, and they change seldom;
-//   - the whole status;
-//   - the rest, if the generation does not stand for it: in types without a status, such as a ConfigMap, and in objects
-//     without a generation, such as a Service or a Node.
+//   - Of the metadata it covers UID, generation, deletion timestamp, labels,
+//     annotations, finalizers and owner references. A check gets the whole
+//     object, so it may read any of these fields, and they change seldom.
+//   - It covers the whole status.
+//   - It covers the rest if the generation does not represent it. This holds
+//     for types without a status, such as a ConfigMap, and for objects without
+//     a generation, such as a Service or a Node.
 //
-// The resource version and the managed fields do not count, since they change without meaning, nor do apiVersion and kind,
-// which typed objects have or have not, depending on where they come from.
+// It does not cover the resource version and the managed fields, because they
+// change without a change of the object. Nor does it cover apiVersion and kind:
+// a typed object has them or not, depending on its source.
 //
-// # What is the same
+// # Equal digests
 //
-// The same object read twice has the same digest, if it was read in the same form: as a typed, an unstructured or a
-// metadata-only object. Forms are not compared with one another, because a check reads one of them only.
+// An object that is read twice has the same digest if it was read in the same
+// form: as a typed, an unstructured or a metadata-only object. Digests of
+// different forms are not compared, because a check reads one form only.
 //
-//   - The order of a map does not count. Nil and empty maps and slices are the same, since JSON loses which it was; a nil
-//     pointer and one to a zero value are not. In unstructured objects a key that is missing and one that holds null or
-//     nothing are not the same either.
+//   - The order of a map does not count. Nil and empty maps and slices are the
+//     same, because JSON does not keep the difference. A nil pointer and a
+//     pointer to a zero value differ. In an unstructured object, a missing key
+//     differs from a key with null or an empty value.
 //   - A time is its instant: its location and its monotonic clock do not count.
-//   - A [resource.Quantity] is how it is written once it was read, in whatever form it is held: 1024Mi is 1Gi, and
-//     1073741824 is not. An [intstr.IntOrString] is the one of the two that its type names.
+//   - A [resource.Quantity] is its text after it was read, in whatever form it
+//     is held. So 1024Mi is 1Gi, but 1073741824 is not. An [intstr.IntOrString]
+//     is the value that its type selects.
 //   - Raw JSON is its bytes.
-//   - Unexported fields do not count, since nothing that was read can be in them. A struct that has some and marshals
-//     itself is the JSON that it makes.
+//   - Unexported fields do not count, because reading an object cannot set
+//     them. A struct that has unexported fields and marshals itself is the JSON
+//     that it makes.
 //
 // # Costs
 //
-// What to read of a type is found out once. After that the digest of a typed object allocates nothing, unless a type in it
-// marshals itself or a quantity is beyond 64 bits. Digests are for one process: they are seeded when it starts.
+// The fields of a type are found once. After that the digest of a typed object
+// allocates nothing. The exceptions are a type that marshals itself and a
+// quantity beyond 64 bits. Digests are valid in one process only: they are
+// seeded when it starts.
 //
-// There is no narrower digest for those who look at readiness only: a checks.Readiness can be compared with ==.
+// There is no narrower digest for callers that read only the readiness: a
+// checks.Readiness can be compared with ==.
 package digest

@@ -8,7 +8,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 )
 
-// A write that changes nothing wakes nobody, a change of the status does.
+// A write that changes nothing wakes no waiter, a change of the status does.
 func ExampleOf() {
 	thing := &Thing{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1, ResourceVersion: "7"}}
 	seen := digest.Of(thing)

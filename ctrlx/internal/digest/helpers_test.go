@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Thing is a custom resource with everything in its status that one may meet there.
+// Thing is a custom resource with every kind of field that a status may have.
 type Thing struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -80,7 +80,7 @@ func (t *Thing) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// Bare has no status, as a ConfigMap or a Role.
+// Bare has no status, like a ConfigMap or a Role.
 type Bare struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -89,7 +89,7 @@ type Bare struct {
 
 func (b *Bare) DeepCopyObject() runtime.Object { c := *b; return &c }
 
-// Late has a status that is not there at first.
+// Late has a status that does not exist at first.
 type Late struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -98,7 +98,7 @@ type Late struct {
 
 func (l *Late) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// Generated values are such that JSON keeps them.
+// JSON keeps all generated values.
 
 func drawTime(t *rapid.T) metav1.Time {
 	return metav1.Unix(rapid.Int64Range(1, 1<<33).Draw(t, "seconds"), 0)
@@ -218,7 +218,7 @@ func drawThing(t *rapid.T) *Thing {
 	}
 }
 
-// written is what JSON makes of x.
+// written returns the JSON of x.
 func written(t *rapid.T, x any) string {
 	b, err := json.Marshal(x)
 	if err != nil {
@@ -227,7 +227,7 @@ func written(t *rapid.T, x any) string {
 	return string(b)
 }
 
-// again is a thing that was written and read.
+// again returns a thing that was written and read.
 func again(t *rapid.T, from *Thing) *Thing {
 	to := new(Thing)
 	if err := utiljson.Unmarshal([]byte(written(t, from)), to); err != nil {
@@ -236,7 +236,7 @@ func again(t *rapid.T, from *Thing) *Thing {
 	return to
 }
 
-// change changes v somewhere inside, most of the time.
+// change changes a value inside v, most of the time.
 func change(t *rapid.T, v reflect.Value) {
 	var x any
 	if !v.CanInterface() { // an embedded struct of a type that is not exported

@@ -8,9 +8,10 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/digest/jsonfield"
 )
 
-// object is what counts of a type of objects besides the metadata.
+// object lists the fields of a type of objects that its digest covers, besides
+// the metadata.
 type object struct {
-	status []part // none: the type has no status
+	status []part // nil if the type has no status
 	all    []part
 }
 
@@ -45,7 +46,8 @@ func newObject(t reflect.Type) *object {
 	return o
 }
 
-// add adds v, a pointer to an object. A generation stands for all that is neither status nor metadata.
+// add adds v, a pointer to an object. A generation other than 0 represents all
+// fields outside of the status and the metadata, if the type has a status.
 func (o *object) add(h uint64, v reflect.Value, generation int64) uint64 {
 	parts := o.status
 	if len(parts) == 0 || generation == 0 {
@@ -63,7 +65,7 @@ func (o *object) add(h uint64, v reflect.Value, generation int64) uint64 {
 
 func isStatus(name string) bool { return strings.EqualFold(name, "status") }
 
-// isHead tells whether name is one of the fields that all objects have.
+// isHead reports whether name is a field that all objects have.
 func isHead(name string) bool {
 	return strings.EqualFold(name, "metadata") || strings.EqualFold(name, "apiVersion") || strings.EqualFold(name, "kind")
 }

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// plan is how to read the values of a type.
+// plan describes how to read the values of a type.
 type plan struct {
 	read   how
-	id     uint64     // tells the types in an interface apart
+	id     uint64     // distinguishes the types in an interface
 	fields []inside   // of a struct
 	elem   *plan      // of a pointer, slice, array or map
 	key    *plan      // of a map
@@ -23,7 +23,7 @@ type inside struct {
 	plan  *plan
 }
 
-// how says which case of plan.add is for a type.
+// how selects the case of plan.add for a type.
 type how uint8
 
 const (
@@ -51,7 +51,7 @@ var (
 	lastID atomic.Uint64
 )
 
-// planOf gives the plan of a type, always the same one.
+// planOf returns the plan of a type, always the same one.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan)
@@ -111,7 +111,8 @@ func (p *plan) add(h uint64, v reflect.Value) uint64 {
 	return h
 }
 
-// entry is where an entry of a map is put to be read, as reflect would allocate a new place for each.
+// entry holds an entry of a map while it is read. Without it, reflect would
+// allocate memory for each entry.
 type entry struct {
 	iter       reflect.MapIter
 	key, value reflect.Value
@@ -135,7 +136,8 @@ func (p *plan) addMap(h uint64, v reflect.Value) uint64 {
 	return mix(mix(h, uint64(n)), sum)
 }
 
-// at is the T that v is. Almost all is behind a pointer, and need not be copied.
+// at returns v as a *T. Almost all values are reached through a pointer, and
+// need no copy.
 func at[T any](v reflect.Value) *T {
 	if v.CanAddr() {
 		return v.Addr().Interface().(*T)

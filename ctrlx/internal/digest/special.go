@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Types whose fields do not say what they mean.
+// The fields of these types do not show what a value means.
 type (
 	timeTime = time.Time
 	quantity = resource.Quantity
@@ -20,7 +20,8 @@ func instant(h uint64, t *time.Time) uint64 {
 	return mix(mix(h, uint64(t.Unix())), uint64(t.Nanosecond()))
 }
 
-// intOrString adds the one that counts, the other may hold anything.
+// intOrString adds the value that the type selects. The other value may be
+// anything.
 func intOrString(h uint64, x *intstr.IntOrString) uint64 {
 	h = mix(h, uint64(x.Type))
 	if x.Type == intstr.Int {
@@ -29,7 +30,7 @@ func intOrString(h uint64, x *intstr.IntOrString) uint64 {
 	return text(h, x.StrVal)
 }
 
-// How a quantity is written.
+// Forms in which a quantity is written.
 const (
 	decimal       = iota // 3, 3k
 	exponent             // 3e3
@@ -39,8 +40,9 @@ const (
 	otherwise
 )
 
-// amount adds a quantity as it is written in its canonical form: the value, and which kind of suffix it has. Some
-// methods of a quantity change it, as it remembers how it was written last, so a copy is asked: q may be read by others.
+// amount adds a quantity in its canonical form: the value, and the kind of its
+// suffix. Some methods of a quantity change it, because it caches its text. So
+// amount calls them on a copy: other goroutines may read q.
 func amount(h uint64, q *resource.Quantity) uint64 {
 	c := *q
 	n, whole := c.AsInt64()
@@ -59,7 +61,8 @@ func amount(h uint64, q *resource.Quantity) uint64 {
 	if !whole {
 		written, suffix := c.CanonicalizeBytes(nil)
 		s := string(written) + string(suffix)
-		// Computed values may be held in another form than the same value that was read.
+		// A computed value may be held in another form than the same value that
+		// was read.
 		if again, err := resource.ParseQuantity(s); err == nil {
 			n, whole = again.AsInt64()
 		}
@@ -80,9 +83,9 @@ func amount(h uint64, q *resource.Quantity) uint64 {
 
 func inExponents(f resource.Format) bool { return f != resource.DecimalSI && f != resource.BinarySI }
 
-// marshaled adds the JSON that v makes of itself.
+// marshaled adds the JSON that v makes.
 func marshaled(h uint64, v reflect.Value) uint64 {
-	if !v.CanAddr() { // its methods may be those of the pointer
+	if !v.CanAddr() { // its methods may have pointer receivers
 		p := reflect.New(v.Type())
 		p.Elem().Set(v)
 		v = p.Elem()

@@ -7,13 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Status is the digest of the status of obj alone, for whoever asks whether there is a new one to write. In types without a
-// status it is that of all but the metadata, in unstructured objects that have none that of nothing. As [Of] it only reads
-// obj, which may not be nil.
+// Status returns the digest of the status of obj alone. A caller uses it to
+// find out whether it has a new status to write. If the type has no status,
+// Status covers everything except apiVersion, kind and metadata. If an
+// unstructured object has no status, Status covers nothing. Like [Of], it only
+// reads obj, which must not be nil.
 func Status(obj client.Object) uint64 {
 	if o, ok := obj.(runtime.Unstructured); ok {
 		return anything(0, o.UnstructuredContent()["status"])
 	}
 	v := reflect.ValueOf(obj)
-	return objectOf(v.Type()).add(0, v, 1) // as if there were a generation that stands for the spec
+	return objectOf(v.Type()).add(0, v, 1) // as if a generation represented the spec
 }

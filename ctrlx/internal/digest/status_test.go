@@ -22,21 +22,21 @@ func TestStatus(t *testing.T) {
 		change func(client.Object)
 		same   bool
 	}{
-		"Nothing":     {"what did not change is the same", thing, func(client.Object) {}, true},
-		"Status":      {"it is what is asked for", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
-		"Spec":        {"it is not, with a generation or without", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
-		"Annotations": {"nor are they", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
-		"Deleted":     {"nor is that", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},
-		"Late":        {"a status that was not there", func() client.Object { return &Late{} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
-		"NoStatus":    {"where there is none, nobody knows better", func() client.Object { return &Bare{} }, func(o client.Object) { o.(*Bare).Rules = []string{"a"} }, false},
-		"Node":        {"the spec of what has no generation", func() client.Object { return &corev1.Node{} }, func(o client.Object) { o.(*corev1.Node).Spec.PodCIDR = "x" }, true},
-		"Loose": {"as of typed objects", loose, func(o client.Object) {
+		"Nothing":     {"an unchanged object has the same digest", thing, func(client.Object) {}, true},
+		"Status":      {"the status counts", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
+		"Spec":        {"the spec does not count, with or without a generation", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
+		"Annotations": {"annotations do not count", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
+		"Deleted":     {"a deletion timestamp does not count", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},
+		"Late":        {"a status was added", func() client.Object { return &Late{} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
+		"NoStatus":    {"without a status, everything counts", func() client.Object { return &Bare{} }, func(o client.Object) { o.(*Bare).Rules = []string{"a"} }, false},
+		"Node":        {"the spec does not count without a generation either", func() client.Object { return &corev1.Node{} }, func(o client.Object) { o.(*corev1.Node).Spec.PodCIDR = "x" }, true},
+		"Loose": {"the status counts, as in typed objects", loose, func(o client.Object) {
 			o.(*unstructured.Unstructured).Object["status"].(map[string]any)["a"] = "2"
 		}, false},
-		"LooseSpec": {"as of typed objects", loose, func(o client.Object) {
+		"LooseSpec": {"the spec does not count, as in typed objects", loose, func(o client.Object) {
 			o.(*unstructured.Unstructured).Object["spec"].(map[string]any)["size"] = int64(2)
 		}, true},
-		"LooseNone": {"there was a status", loose, func(o client.Object) { delete(o.(*unstructured.Unstructured).Object, "status") }, false},
+		"LooseNone": {"the status was removed", loose, func(o client.Object) { delete(o.(*unstructured.Unstructured).Object, "status") }, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

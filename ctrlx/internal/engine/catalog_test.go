@@ -51,7 +51,8 @@ func (s *server) catalog(ctx context.Context) *catalog {
 
 var errDown = errors.New("it is down")
 
-// All lookups of missing kinds share a list, and a list has a successor only if that may find the kind.
+// TestCatalog verifies that all lookups of missing kinds share a list. A list
+// has a successor only if the successor may find the kind.
 func TestCatalog(t *testing.T) {
 	down := map[string]error{thing.Group: errDown}
 	cases := map[string]struct {
@@ -70,8 +71,8 @@ func TestCatalog(t *testing.T) {
 		"DefinedAtOnce": {"lists have a gap, and the engine reads discovery after it", func(c *catalog, _ *server) { c.watch(); c.define(thing.Group) }, false, nil, 1, true},
 		"DefinedOther":  {"the definition is of another group", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(other.Group) }, false, nil, 1, true},
 		"Installed":     {"discovery lists it", func(_ *catalog, s *server) { s.kinds = append(s.kinds, thing); time.Sleep(missingIfNot + 1) }, true, nil, 2, false},
-		"Fails":         {"a list that failed says nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
-		"GroupFails":    {"the list says nothing of the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"Fails":         {"a failed list proves nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"GroupFails":    {"the list does not cover the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
 		"OtherGroup": {"the list lacks another group", func(_ *catalog, s *server) {
 			s.failed = map[string]error{other.Group: errDown}
 			time.Sleep(missingIfNot + 1)
@@ -98,7 +99,7 @@ func TestCatalog(t *testing.T) {
 				c := s.catalog(t.Context())
 				for range 300 {
 					if _, found, err := c.find(t.Context(), thing); found || err != nil {
-						t.Fatalf("it is missing: %v, %v", found, err)
+						t.Fatalf("the kind must be missing: found %v, error %v", found, err)
 					}
 				}
 				tc.do(c, s)
@@ -108,7 +109,7 @@ func TestCatalog(t *testing.T) {
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				if found != tc.found || !errors.Is(err, tc.err) || s.lists != tc.lists {
-					t.Errorf("%s: it is found: %v, %v, after %d lists", tc.reason, found, err, s.lists)
+					t.Errorf("%s: found %v, error %v, after %d lists", tc.reason, found, err, s.lists)
 				}
 				if got := c.wakes(thing); got != tc.wakes {
 					t.Errorf("%s: its waiters are woken: %v", tc.reason, got)
@@ -118,12 +119,13 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// A waiter of a missing kind is woken, whenever discovery lists the kind after its definition.
+// TestSettle verifies that a waiter of a missing kind is woken, whenever
+// discovery lists the kind after its definition.
 func TestSettle(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		group  string        // of the definition
-		lag    time.Duration // from the event to discovery
+		group  string        // group of the definition
+		lag    time.Duration // time from the event to discovery
 		woken  bool
 		lists  int // the first one included
 	}{
@@ -147,7 +149,7 @@ func TestSettle(t *testing.T) {
 				pass := e.index.Begin(waiter)
 				seen := pass.Register(ref)
 				if _, found, err := e.catalog.find(ctx, thing); found || err != nil {
-					t.Fatalf("it is missing: %v, %v", found, err)
+					t.Fatalf("the kind must be missing: found %v, error %v", found, err)
 				}
 				seen.Saw(digest.NotFound)
 				pass.Wait(ref)

@@ -15,15 +15,16 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// A pass sees what was written here, whether the cache has it or not.
+// TestReadsOwnWrites verifies that a pass sees the writes of its own process,
+// whether the cache has them or not.
 func TestReadsOwnWrites(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		do     func(cached, api *store, wrote func(version string), arrived func(version string))
-		want   string // what is read; empty: it is not there
-		live   bool   // it is read live
+		want   string // the version that is read; empty: not found
+		live   bool   // the first read is live
 		then   func(cached *store, arrived func(version string))
-		again  bool // and the next time, too
+		again  bool // the next read is live, too
 	}{
 		"Nothing": {
 			reason: "nothing was written", want: "4",
@@ -33,7 +34,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"Behind": {
-			reason: "the cache does not have it yet", want: "5", live: true, again: true,
+			reason: "the cache does not have the write yet", want: "5", live: true, again: true,
 			do: func(cached, api *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				api.put("c", "5", "")
@@ -41,7 +42,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"New": {
-			reason: "the cache has never had it", want: "5", live: true, again: true,
+			reason: "the cache has never had the object", want: "5", live: true, again: true,
 			do: func(_, api *store, wrote func(string), _ func(string)) { api.put("c", "5", ""); wrote("5") },
 		},
 		"Overtaken": {
@@ -52,7 +53,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"Arrived": {
-			reason: "the event has come", want: "10",
+			reason: "the event of the write has arrived", want: "10",
 			do: func(cached, _ *store, wrote func(string), arrived func(string)) {
 				cached.put("c", "4", "")
 				wrote("10")
@@ -61,7 +62,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"Older": {
-			reason: "an event of what was there before says nothing", want: "10", live: true, again: true,
+			reason: "an event of a version before the write proves nothing", want: "10", live: true, again: true,
 			do: func(cached, api *store, wrote func(string), arrived func(string)) {
 				cached.put("c", "4", "")
 				api.put("c", "10", "")
@@ -71,7 +72,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"Later": {
-			reason: "somebody else has written it since", want: "6",
+			reason: "another client has written the object since", want: "6",
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("5")
@@ -79,7 +80,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			},
 		},
 		"Newer": {
-			reason: "what was read live is newer than what was written here, and nothing older is seen any more", want: "6", live: true, again: true,
+			reason: "the live read is newer than the write, and no later read returns an older version", want: "6", live: true, again: true,
 			do: func(cached, api *store, wrote func(string), arrived func(string)) {
 				cached.put("c", "4", "")
 				api.put("c", "6", "")
@@ -88,18 +89,18 @@ func TestReadsOwnWrites(t *testing.T) {
 			then: func(cached *store, arrived func(string)) { cached.put("c", "5", ""); arrived("5") },
 		},
 		"Deleted": {
-			reason: "the cache has heard of it", want: "",
+			reason: "the cache has seen the deletion", want: "",
 			do: func(_, _ *store, wrote func(string), arrived func(string)) { wrote("5"); arrived("") },
 		},
 		"Gone": {
-			reason: "it was deleted, and the cache does not know", want: "", live: true, again: true,
+			reason: "the object was deleted, and the cache does not know", want: "", live: true, again: true,
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("5")
 			},
 		},
 		"Went": {
-			reason: "it was deleted, of which the cache hears later", want: "", live: true,
+			reason: "the object was deleted, and the cache learns it later", want: "", live: true,
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("5")
@@ -107,7 +108,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			then: func(cached *store, arrived func(string)) { delete(cached.objects, "c"); arrived("") },
 		},
 		"Earlier": {
-			reason: "that one of this name was deleted before says nothing", want: "12", live: true, again: true,
+			reason: "an earlier deletion of an object of this name proves nothing", want: "12", live: true, again: true,
 			do: func(_, api *store, wrote func(string), arrived func(string)) {
 				api.put("c", "12", "")
 				wrote("12")
@@ -116,7 +117,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			then: func(cached *store, arrived func(string)) { cached.put("c", "11", ""); arrived("11") },
 		},
 		"Ghost": {
-			reason: "it is gone, and the cache hears only now that it was made", want: "", live: true, again: true,
+			reason: "the object is gone, and the cache learns only now that it was created", want: "", live: true, again: true,
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("12")
@@ -124,7 +125,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			then: func(cached *store, arrived func(string)) { arrived(""); cached.put("c", "11", ""); arrived("11") },
 		},
 		"MadeAgain": {
-			reason: "it is gone, and what the cache has now may be another one, or not", want: "", live: true, again: true,
+			reason: "the object is gone, and the object in the cache may be another one or not", want: "", live: true, again: true,
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("5")
@@ -132,11 +133,11 @@ func TestReadsOwnWrites(t *testing.T) {
 			then: func(cached *store, arrived func(string)) { cached.put("c", "12", ""); arrived("12") },
 		},
 		"LastFinalizer": {
-			reason: "it went with the write", want: "",
+			reason: "the write removed the object", want: "",
 			do: func(_, _ *store, wrote func(string), _ func(string)) { wrote("gone") },
 		},
 		"LastFinalizerBehind": {
-			reason: "it went with the write, and the cache does not know", want: "", live: true, again: true,
+			reason: "the write removed the object, and the cache does not know", want: "", live: true, again: true,
 			do: func(cached, _ *store, wrote func(string), _ func(string)) {
 				cached.put("c", "4", "")
 				wrote("gone")
@@ -184,10 +185,10 @@ func TestReadsOwnWrites(t *testing.T) {
 				tc.then(cached, arrived)
 			}
 			if _, live := read(); live != tc.again {
-				t.Errorf("%s: read live the next time: %v", tc.reason, live)
+				t.Errorf("%s: the next read is live: %v", tc.reason, live)
 			}
 			if !tc.again && own.stale.n.Load() != 0 {
-				t.Errorf("%s: what is known is kept for ever", tc.reason)
+				t.Errorf("%s: the record of the write is kept for ever", tc.reason)
 			}
 		})
 	}

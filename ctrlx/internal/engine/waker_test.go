@@ -13,7 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// line notes who is put into a queue, and when it comes out.
+// line records the requests that are put into a queue, and when each of them
+// comes out.
 type line struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	at []string
@@ -30,7 +31,7 @@ type ranked struct {
 
 func (r *ranked) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Request) {
 	if o.Priority != nil && *o.Priority < 0 || o.RateLimited {
-		r.at = append(r.at, "behind the others")
+		r.at = append(r.at, "after the others")
 	}
 	r.AddAfter(reqs[0], o.After)
 }
@@ -50,7 +51,7 @@ func TestWakeAtMost(t *testing.T) {
 			[]string{"a 0s", "b 0s", "c 5s", "d 10s", "e 15s"},
 		},
 		"Rest": {
-			"who comes later finds the line shorter", Limit{2, 10 * time.Second},
+			"a later waiter finds a shorter queue", Limit{2, 10 * time.Second},
 			func(wake, _ func(...string)) {
 				wake("a", "b", "c")
 				time.Sleep(time.Minute)
@@ -64,7 +65,7 @@ func TestWakeAtMost(t *testing.T) {
 			[]string{"a 0s", "b 10s", "c 20s"},
 		},
 		"Begun": {
-			"a pass that has begun may have read what was before the change", Limit{1, 10 * time.Second},
+			"a pass that has begun may have read the state before the change", Limit{1, 10 * time.Second},
 			func(wake, begins func(...string)) { wake("a", "b"); begins("a", "b", "c"); wake("a") },
 			[]string{"a 0s", "b 10s", "a 20s"},
 		},

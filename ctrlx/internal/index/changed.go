@@ -1,16 +1,19 @@
 package index
 
-// batchSize is how many waiters are looked at before others may have the lock: some ten microseconds.
+// batchSize is the number of edges that Changed examines before it releases the
+// lock: some ten microseconds.
 const batchSize = 256
 
-// Changed says what has become of ref: its digest, now that it was made, changed or deleted, or was just read. It wakes
-// the waiters of ref that have not seen just that, and has called wake for all of them when it returns. It may be called at
-// any time, with what is older than what others have seen, too: that costs passes, and loses nothing.
+// Changed reports the current digest of ref, after ref was created, changed or
+// deleted, or was just read. It wakes the waiters of ref that have not seen
+// this digest. When it returns, it has called wake for all of them. It may be
+// called at any time, even with a digest older than those that other callers
+// have seen. An old digest costs passes and loses nothing.
 func (x *Index) Changed(ref ID, digest uint64) {
 	var batch [batchSize]*node
 	var place *edge
 	defer func() {
-		if place != nil { // wake has panicked
+		if place != nil { // wake panicked
 			x.mu.Lock()
 			x.giveUp(place)
 			x.mu.Unlock()
@@ -25,7 +28,7 @@ func (x *Index) Changed(ref ID, digest uint64) {
 	for at := n.in; ; {
 		woken := batch[:0]
 		for i := 0; at != nil && i < x.batch; at, i = at.next, i+1 {
-			if at.due(digest) { // a place holder never is
+			if at.due(digest) { // a place holder is never due
 				woken = append(woken, at.from)
 			}
 		}
@@ -45,11 +48,13 @@ func (x *Index) Changed(ref ID, digest uint64) {
 	}
 }
 
-// While Changed does not hold the lock, what it has looked at may go, and so may what it has not; and more may come. So it
-// leaves a place holder in the list, an edge from nobody, and goes on behind it. What comes goes to the front of the list: it
-// was registered after the change, and will read it.
+// While Changed does not hold the lock, edges that it has examined may be
+// removed. So may edges that it has not examined, and new edges may be added.
+// Therefore Changed leaves a place holder in the list, an edge without a
+// waiter, and continues after it. New edges are added at the start of the list.
+// Their waiters registered after the change, and will read it.
 
-// hold puts a place holder in front of next.
+// hold inserts a place holder before next.
 func (x *Index) hold(next *edge) *edge {
 	place := x.spare
 	if place == nil {
@@ -61,7 +66,7 @@ func (x *Index) hold(next *edge) *edge {
 	return place
 }
 
-// giveUp takes it away, and gives what is behind it.
+// giveUp removes the place holder, and returns the edge after it.
 func (x *Index) giveUp(place *edge) *edge {
 	next, n := place.next, place.to
 	place.remove()

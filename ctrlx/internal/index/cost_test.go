@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
-// filled is an index in which each owner has so many waiters.
+// filled returns an index in which each owner has the given number of waiters.
 func filled(owners, each int) *index.Index {
 	x := index.New(func(ID) {})
 	for i := range owners * each {
@@ -22,7 +22,7 @@ func filled(owners, each int) *index.Index {
 	return x
 }
 
-// Names are made each time, as those of objects that were read are.
+// Each call creates the names, like a read of an object does.
 func waiterNumber(i int) ID {
 	return ID{Group: "example.com", Kind: "Database", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("database-%06d", i)}
 }
@@ -31,7 +31,8 @@ func ownerNumber(i int) ID {
 	return ID{Group: "example.com", Kind: "Cluster", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("cluster-%06d", i)}
 }
 
-// bytesPerWaiter is what a waiter takes where each owner has so many.
+// bytesPerWaiter returns the memory for each waiter if each owner has the given
+// number of waiters.
 func bytesPerWaiter(owners, each int) float64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -54,8 +55,8 @@ func TestMemory(t *testing.T) {
 		owners, each int
 		most         float64
 	}{
-		"OwnOwner":    {"each has an owner of its own: two objects and an entry", 100_000, 1, 512},
-		"SharedOwner": {"100 share one: an object and an entry", 1000, 100, 256},
+		"OwnOwner":    {"each waiter has its own owner: two objects and an entry", 100_000, 1, 512},
+		"SharedOwner": {"100 waiters share an owner: an object and an entry for each", 1000, 100, 256},
 		"WorstLoad":   {"the table has just grown", 115_000, 1, 512},
 	}
 	for name, tc := range cases {
@@ -95,14 +96,14 @@ func TestAllocs(t *testing.T) {
 		reason string
 		do     func()
 	}{
-		"SameAgain":     {"a blocked pass that sees what the last one has seen", block},
-		"NothingNew":    {"an event that wakes nobody", func() { x.Changed(ref, 1) }},
-		"NobodyWaits":   {"most events are of objects that nobody waits for", func() { x.Changed(id, 1) }},
-		"UnknownKind":   {"or of kinds", func() { x.Changed(ID{Kind: "Other"}, 1) }},
-		"Wakes":         {"nor does it cost anything to wake", func() { waking.Changed(ref, 2) }},
-		"WaitsNot":      {"a pass that looks at nothing", func() { p := x.Begin(ID{Kind: "Cluster"}); p.Done() }},
-		"NoCycle":       {"a way that leads nowhere", func() { x.Cycle(ref); x.Cycle(id) }},
-		"WaitersByName": {"a look", func() { x.Waiters(ref) }},
+		"SameAgain":     {"a blocked pass sees the same digests as the last one", block},
+		"NothingNew":    {"an event wakes no waiter", func() { x.Changed(ref, 1) }},
+		"NobodyWaits":   {"most events are of objects without waiters", func() { x.Changed(id, 1) }},
+		"UnknownKind":   {"or of kinds without waiters", func() { x.Changed(ID{Kind: "Other"}, 1) }},
+		"Wakes":         {"a wake-up costs no allocation either", func() { waking.Changed(ref, 2) }},
+		"WaitsNot":      {"a pass reads no object", func() { p := x.Begin(ID{Kind: "Cluster"}); p.Done() }},
+		"NoCycle":       {"the waits form no cycle", func() { x.Cycle(ref); x.Cycle(id) }},
+		"WaitersByName": {"a count of waiters", func() { x.Waiters(ref) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,14 +113,15 @@ func TestAllocs(t *testing.T) {
 		})
 	}
 	if woken == 0 {
-		t.Error("nobody was woken")
+		t.Error("no waiter was woken")
 	}
 }
 
-// TestGrowth: what it takes to find 100 waiters does not depend on how many others there are.
+// TestGrowth verifies that the time to find 100 waiters does not depend on the
+// number of other waiters.
 func TestGrowth(t *testing.T) {
 	if race.Enabled {
-		t.Skip("times say nothing under the race detector")
+		t.Skip("times mean nothing under the race detector")
 	}
 	few, many := filled(10, 100), filled(1000, 100)
 	ref := ownerNumber(5)
@@ -130,10 +132,11 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestManyRefs: a waiter of many refs, each of which has few waiters, is as fast as one with few.
+// TestManyRefs verifies that a waiter of many refs, each with few waiters, is
+// as fast as a waiter of few refs.
 func TestManyRefs(t *testing.T) {
 	if race.Enabled {
-		t.Skip("times say nothing under the race detector")
+		t.Skip("times mean nothing under the race detector")
 	}
 	pass := func(x *index.Index, n int) func() {
 		id, refs := object("waiter"), make([]ID, n)
@@ -168,7 +171,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkChanged wakes 1 or 100 waiters among so many.
+// BenchmarkChanged wakes 1, 100 or 100,000 waiters among the given number of
+// waiters.
 func BenchmarkChanged(b *testing.B) {
 	for _, tc := range [][2]int{{1000, 1}, {100_000, 1}, {10, 100}, {1000, 100}, {1, 100_000}} {
 		x, ref := filled(tc[0], tc[1]), ownerNumber(tc[0]/2)
@@ -183,7 +187,7 @@ func BenchmarkChanged(b *testing.B) {
 	}
 }
 
-// BenchmarkPass is Begin, Register, Saw and an end.
+// BenchmarkPass measures Begin, Register, Saw and an end.
 func BenchmarkPass(b *testing.B) {
 	x := filled(1000, 100)
 	id, ref := waiterNumber(777), ownerNumber(7)
@@ -212,7 +216,7 @@ func BenchmarkPass(b *testing.B) {
 	})
 }
 
-// BenchmarkCycle follows a ring of so many entries.
+// BenchmarkCycle follows a ring of the given number of entries.
 func BenchmarkCycle(b *testing.B) {
 	for _, n := range []int{3, 1000, 100_000} {
 		x := index.New(func(ID) {})

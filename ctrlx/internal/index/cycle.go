@@ -2,20 +2,25 @@ package index
 
 import "slices"
 
-// visit is a node that Cycle has come to, and the place in the trail from which it came.
+// visit is a node that Cycle has reached, and the index in the trail of the
+// node before it.
 type visit struct {
 	n    *node
 	from int
 }
 
-// trailKept is the longest trail that is used again.
+// trailKept is the length of the longest trail that is reused.
 const trailKept = 1024
 
-// Cycle tells whether waiter waits for itself, directly or through others, as the passes over them have ended: then nobody
-// on the way will ever move. It gives one of the shortest ways, from the waiter back to the waiter: A, B, A for "A waits for
-// B, which waits for A". It is nil if there is none, and for who waits for somebody on a cycle without being on one.
+// Cycle returns a cycle of waits from waiter back to waiter, or nil. The cycle
+// may lead through other objects. Only the waits of passes that have ended
+// count. No object on such a cycle can ever proceed. The result is a shortest
+// such cycle: A, B, A means that A waits for B, which waits for A. Cycle
+// returns nil for a waiter that waits for an object on a cycle without being on
+// it.
 //
-// It looks at all that the waiter waits for, directly or not, under the lock; where nobody waits for the waiter, at nothing.
+// Under the lock, Cycle examines every object that waiter waits for, directly
+// or not. If no object waits for waiter, it examines none.
 func (x *Index) Cycle(waiter ID) []ID {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -26,12 +31,12 @@ func (x *Index) Cycle(waiter ID) []ID {
 	x.marks++
 	trail := append(x.trail[:0], visit{start, -1})
 	defer func() {
-		clear(trail) // nodes may go
+		clear(trail) // nodes may be freed
 		if cap(trail) <= trailKept {
 			x.trail = trail
 		}
 	}()
-	for i := 0; i < len(trail); i++ { // breadth first, so that the way is short
+	for i := 0; i < len(trail); i++ { // breadth first, so that the cycle is a shortest one
 		for e := trail[i].n.out; e != nil; e = e.more {
 			switch {
 			case e.kept == absent || e.to.mark == x.marks:
@@ -46,7 +51,8 @@ func (x *Index) Cycle(waiter ID) []ID {
 	return nil
 }
 
-// way is the way to the end of a trail, and back to its start.
+// way returns the path from the start of a trail to the given end, and back to
+// its start.
 func way(trail []visit, end int) []ID {
 	ids := []ID{trail[0].n.id()}
 	for i := end; i >= 0; i = trail[i].from {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// waitFor ends a pass over each waiter in a Wait for its refs.
+// waitFor runs a pass over waiter that ends in a Wait for refs.
 func waitFor(x indexer, waiter ID, refs ...ID) {
 	p := x.begin(waiter)
 	for _, ref := range refs {
@@ -23,18 +23,18 @@ func waitFor(x indexer, waiter ID, refs ...ID) {
 func TestCycle(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		waits  map[string]string // one letter for each
+		waits  map[string]string // one letter for each object
 		of     string
 		want   string
 	}{
-		"None":      {"a way that ends", map[string]string{"a": "b", "b": "c"}, "a", ""},
-		"Unknown":   {"nobody knows it", map[string]string{"a": "b"}, "z", ""},
+		"None":      {"the waits end at an object that does not wait", map[string]string{"a": "b", "b": "c"}, "a", ""},
+		"Unknown":   {"the index does not know the object", map[string]string{"a": "b"}, "z", ""},
 		"Self":      {"it waits for itself", map[string]string{"a": "a"}, "a", "aa"},
 		"Two":       {"each waits for the other", map[string]string{"a": "b", "b": "a"}, "a", "aba"},
-		"FromThere": {"which the other one sees, too", map[string]string{"a": "b", "b": "a"}, "b", "bab"},
-		"Hangs":     {"who waits for somebody on a cycle is on none, even if others wait for it", map[string]string{"a": "b", "b": "cd", "c": "d", "d": "c"}, "b", ""},
-		"Shortest":  {"people read it", map[string]string{"a": "bd", "b": "c", "c": "a", "d": "a"}, "a", "ada"},
-		"Around":    {"other ways lead nowhere, or to other cycles", map[string]string{"a": "bx", "b": "cb", "c": "da", "d": "c", "x": "y"}, "a", "abca"},
+		"FromThere": {"the cycle starts at the object of the call", map[string]string{"a": "b", "b": "a"}, "b", "bab"},
+		"Hangs":     {"the object waits for an object on a cycle, but is on none, even if other objects wait for it", map[string]string{"a": "b", "b": "cd", "c": "d", "d": "c"}, "b", ""},
+		"Shortest":  {"users read the cycle", map[string]string{"a": "bd", "b": "c", "c": "a", "d": "a"}, "a", "ada"},
+		"Around":    {"other paths end, or lead to other cycles", map[string]string{"a": "bx", "b": "cb", "c": "da", "d": "c", "x": "y"}, "a", "abca"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestCycleOfThePass: what a pass that is under way looks at, it does not wait for yet.
+// TestCycleOfThePass verifies that a waiter does not yet wait for the refs of a
+// pass under way.
 func TestCycleOfThePass(t *testing.T) {
 	x := index.New(func(ID) {})
 	a, b := object("a"), object("b")
@@ -65,7 +66,7 @@ func TestCycleOfThePass(t *testing.T) {
 	p := x.Begin(b)
 	p.Register(a).Saw(1)
 	if way := x.Cycle(a); way != nil {
-		t.Errorf("%v before the pass has ended", way)
+		t.Errorf("Cycle returned %v before the pass ended", way)
 	}
 	p.Wait(a)
 	if diff := cmp.Diff([]ID{a, b, a}, x.Cycle(a)); diff != "" {
@@ -73,7 +74,8 @@ func TestCycleOfThePass(t *testing.T) {
 	}
 }
 
-// TestCycles: in any graph there is a way if and only if a search that knows no tricks finds one, and it is as short.
+// TestCycles verifies that Cycle finds a cycle in a graph if and only if a
+// plain search finds one. Both cycles have the same length.
 func TestCycles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "objects")
@@ -93,7 +95,8 @@ func TestCycles(t *testing.T) {
 	})
 }
 
-// TestLongCycle: a thousand entries take well below a millisecond, and 100,000 do not overflow anything.
+// TestLongCycle verifies that a thousand entries take well below a millisecond,
+// and that 100,000 do not overflow anything.
 func TestLongCycle(t *testing.T) {
 	ring := func(n int) indexer {
 		x := windlass(1)(func(ID) {})
@@ -103,7 +106,7 @@ func TestLongCycle(t *testing.T) {
 		return x
 	}
 	if way := ring(100_000).Cycle(object("7")); len(way) != 100_001 {
-		t.Errorf("the way has %d steps", len(way))
+		t.Errorf("the cycle has %d objects", len(way))
 	}
 	x, best := ring(1000), time.Hour
 	for range 20 {

@@ -1,75 +1,108 @@
-// Package index knows who waits for what, and decides who is to be looked at again when something changes. That decision
-// is all that keeps a waiter from waiting for ever, so the package is about one promise: no wake-up is lost.
+// Package index records which object waits for which other object. When an
+// object changes, it decides which waiters to wake. A waiter that is not woken
+// waits for ever, so the package makes one promise: no wake-up is lost.
 //
-// A waiter is an object that is reconciled. A ref is an object that a pass over the waiter looks at: its owner, or what it
-// refers to. Both are an [ID] in one graph, for a waiter may be waited for by others. There is one [Index] for all kinds
-// of a process.
+// A waiter is an object that is reconciled. A ref is an object that a pass over
+// the waiter reads: its owner, or an object that it refers to. Both are an [ID]
+// in one graph, because a waiter may itself be awaited. One process has one
+// [Index] for all kinds.
 //
 // # A pass
 //
 //	pass := idx.Begin(waiter)
 //	look := pass.Register(owner)   // before the owner is read
-//	obj := read(owner)             // from the cache whose events come to Changed, or live
-//	look.Saw(digest(obj))          // what was read; "not found" has a digest, too
+//	obj := read(owner)             // from the cache whose events reach Changed, or live
+//	look.Saw(digest(obj))          // the state that was read; "not found" has a digest, too
 //	                               // checks decide, the status is written
-//	pass.Wait(owner)               // blocked: waits for these, and for nothing else any more
-//	pass.Done()                    // or else: waits for nothing
+//	pass.Wait(owner)               // if blocked: the waiter waits for these refs alone
+//	pass.Done()                    // if not blocked: the waiter waits for no ref
 //
-// Whoever watches the objects calls [Index.Changed] with the digest of what has become of a ref, for every event and after
-// every read of his own. It wakes the waiters that have not seen just that, and nobody else. A waiter that is gone is
-// forgotten, by [Index.Forget] or by the pass that finds it gone, which is Done.
+// The caller that watches the objects calls [Index.Changed] for every event,
+// and after every read of its own. It passes the current digest of the ref.
+// Changed wakes the waiters that have not seen exactly this digest, and no
+// other waiter. A waiter that no longer exists is forgotten by [Index.Forget],
+// or by the pass that does not find it and calls Done.
 //
-// The digest has to cover all that a check may read of the object. Equal digests mean that nothing has happened, so one
-// that leaves out what a check reads loses wake-ups; one that covers more than checks read only costs passes in vain. If it
-// covers the UID, an object that was deleted and made again is another one without further ado.
+// The digest must cover everything that a check may read of the object. Equal
+// digests mean that the object has not changed. A digest that omits a field
+// that a check reads loses wake-ups. A digest that covers more than checks read
+// only costs useless passes. If the digest covers the UID, an object that was
+// deleted and created again counts as changed. No further rule is needed.
 //
-// # Why nothing is lost
+// # Why no wake-up is lost
 //
-// Two things are up to the caller: the store that is read changes before Changed is called for the change (an informer does
-// so, and so does an API server that is read live), and a waiter that is woken while a pass over it is under way is passed
-// over once more behind that (a work queue does so). Then, for the last change of a ref:
+// The caller guarantees two things:
 //
-//  1. If the store had it when the ref was read, the pass has decided on it, and there is nothing to wake for.
-//  2. If not, the store got it after the read, so its Changed is called after the read, and therefore after Register.
-//  3. From Register on until it ends a pass has its entry in the index, and if it ends in a Wait for the ref the entry
-//     stays, with no moment in between at which it is missing.
-//  4. The entry says "unknown" until Saw, and then a digest that differs from that of the change: either wakes.
-//  5. It is compared with what the waiter has seen, not with what was there before, so events may come late, twice, or
-//     not at all because a relist has skipped them, as long as the last one comes.
+//   - The store that a pass reads changes before Changed is called for the
+//     change. An informer does so, and so does an API server that is read live.
+//   - A waiter that is woken while a pass over it is under way gets one more
+//     pass after that. A work queue does so.
 //
-// Read first and register then, and a change between the two finds nobody to wake.
+// Then, for the last change of a ref:
 //
-// # What passes do to each other
+//  1. If the store had the change when the ref was read, the pass decided on
+//     it. No wake-up is needed.
+//  2. If not, the store got the change after the read. So its Changed is called
+//     after the read, and therefore after Register.
+//  3. From Register until its end, a pass has its entry in the index. If it
+//     ends in a Wait for the ref, the entry stays. At no moment in between is
+//     it missing.
+//  4. The entry is unknown until Saw. Then it holds a digest that differs from
+//     the digest of the change. In both cases Changed wakes the waiter.
+//  5. Changed compares with the digest that the waiter has seen, not with the
+//     previous digest of the ref. So events may come late or twice. A relist
+//     may skip events, as long as the last event comes.
 //
-// The entries of the last pass that ended in a Wait stay in force while the next one is under way, beside its own, and each
-// wakes for itself. So a pass may end in a panic, or not at all: it has taken nothing away, and its own entries go when
-// the next pass registers something, or ends. What it was begun for is still to be done, which is up to the work queue.
+// A pass that reads first and registers then is wrong. Changed would find no
+// waiter to wake for a change between the two.
 //
-// If two passes over one waiter are under way at once, the one that began later counts. The earlier one can no longer
-// tell whether it would have been woken, so its Wait wakes its waiter, for another pass. [Index.Forget] does the same to
-// a pass that is under way: a waiter that was deleted meanwhile is woken once more, found to be gone, and forgotten.
+// # Passes over one waiter
 //
-// A ref that was not registered by the pass that waits for it was looked at too early, or by other means. Wait registers
-// it and wakes the waiter, for one more pass. That one finds it registered, and if it looks at it by other means again,
-// every event of the ref wakes the waiter from then on. To read the ref after Wait and call it seen would not do: nobody
-// knows whether that is what the check has read.
+// The entries of the last pass that ended in a Wait stay in force while the
+// next pass is under way. The next pass has entries of its own, and both wake
+// the waiter independently. So a pass may end in a panic, or not at all. It has
+// removed no entry of the last pass. Its own entries are removed when the next
+// pass registers a ref, or ends. The work queue must retry the work that the
+// pass did not finish.
 //
-// # What happens before what
+// If two passes over one waiter are under way at once, the pass that began
+// later counts. The earlier pass can no longer know whether it would have been
+// woken. So its Wait wakes its waiter, for another pass. [Index.Forget] has the
+// same effect on a pass that is under way. A waiter that was deleted meanwhile
+// is woken once more, found to be gone, and forgotten.
 //
-//   - Register returns before the read begins, and Saw is called after it: that is the caller's part.
-//   - A Changed that is called after Register has returned finds the entry. One that was called before may miss it; what
-//     it told of is older than the read.
-//   - When Changed returns it has called wake for all whom it wakes, and so has a Wait that wakes its own waiter.
-//   - wake may be called for a waiter while a pass over it is under way, after it has ended, and after Forget.
+// A pass may wait for a ref that it did not register. It has read this ref too
+// early, or by other means. Wait registers the ref and wakes the waiter, for
+// one more pass. That pass finds the ref registered. If it reads the ref by
+// other means again, every event of the ref wakes the waiter from then on. Wait
+// must not read the ref itself and record its digest. The check may have read
+// another state.
 //
-// All functions may be called at any time from any goroutine, those of one pass, too, and wake may call any of them. It is
-// called without a lock. Changed looks at a few hundred waiters at a time and lets others have the lock in between, so
-// that waking 100,000 of them holds up nobody else, nor waits until all are found.
+// # Order of calls
 //
-// # What it costs
+//   - Register returns before the read begins, and Saw is called after the
+//     read. The caller must keep this order.
+//   - A Changed that is called after Register has returned finds the entry. A
+//     Changed that was called before may miss it, but the state that it
+//     reported is older than the read.
+//   - When Changed returns, it has called wake for every waiter that it wakes.
+//     The same holds for a Wait that wakes its own waiter.
+//   - Changed and Wait may call wake for a waiter while a pass over it is under
+//     way, after the pass has ended, and after Forget.
 //
-// An entry takes 64 bytes, an object that waits or is waited for about 110 and its namespace and name, which are copies of
-// the index's own. What is in no entry is freed, but for the slots of a table, about 40 bytes for each of the most objects
-// that there ever were. How long it takes to find the waiters of a ref depends on their number, not on how many others
-// there are. A pass that sees what the last one has seen allocates nothing, nor does Changed.
+// All functions may be called at any time from any goroutine, including those
+// of one pass. The wake function may call any of them, because it is called
+// without a lock. Changed examines a few hundred waiters at a time and releases
+// the lock in between. So waking 100,000 waiters holds up no other caller, and
+// the first wake-up does not wait until all waiters are found.
+//
+// # Costs
+//
+// An entry takes 64 bytes. An object that waits or is awaited takes about 110
+// bytes, and its namespace and name, which the index copies. An object without
+// an entry is freed, except for its slot in a table. The slots take about 40
+// bytes for each object of the largest number that there ever was. The time to
+// find the waiters of a ref depends on their number, not on the number of other
+// waiters. A pass that sees the same digests as the last pass allocates
+// nothing, and neither does Changed.
 package index

@@ -26,7 +26,7 @@ func Example() {
 	idx.Changed(cluster, creating) // an event that changes nothing
 	idx.Changed(cluster, ready)
 
-	// The next one finds nothing to wait for.
+	// The next pass is not blocked.
 	pass = idx.Begin(database)
 	pass.Register(cluster).Saw(ready)
 	pass.Done()
@@ -45,7 +45,7 @@ func ExampleIndex_Cycle() {
 		pass.Wait(ref)
 	}
 	waits(database, cluster)
-	waits(cluster, database) // its backup is to go there
+	waits(cluster, database) // its backup is stored there
 
 	var names []string
 	for _, id := range idx.Cycle(database) {

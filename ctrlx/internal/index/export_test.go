@@ -1,9 +1,11 @@
 package index
 
-// SetBatch lets others have the lock after n waiters, at most batchSize.
+// SetBatch makes Changed and Refs release the lock after n edges or nodes, at
+// most batchSize.
 func (x *Index) SetBatch(n int) { x.batch = n }
 
-// Sizes tells how much is in the index: objects, and kinds that have some.
+// Sizes returns the numbers of objects, and of kinds with objects, in the
+// index.
 func (x *Index) Sizes() (nodes, kinds int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -15,7 +17,7 @@ func (x *Index) Sizes() (nodes, kinds int) {
 	return len(x.nodes), kinds
 }
 
-// Kinds tells how many kinds are known, with objects or without.
+// Kinds returns the number of known kinds, with or without objects.
 func (x *Index) Kinds() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A proof that finds nothing wrong with anything proves nothing. Each of these is an index with a fault that somebody
-// could make, and has to be found to lose wake-ups, or to wake others than it should.
+// A proof that accepts every index proves nothing. Each case is an index with a
+// plausible fault. The proof must find that the index loses wake-ups, or wakes
+// the wrong waiters.
 
 func TestPlain(t *testing.T) {
 	if race.Enabled {
-		t.Skip("one step after the other has no races")
+		t.Skip("steps in sequence have no races")
 	}
 	for name, tc := range scenarios {
 		if lost, _ := tc.loses(makePlain(faults{})); lost != "" {
@@ -28,24 +29,24 @@ func TestFaults(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		faults
-		loses []string // the scenarios in which something is lost
+		loses []string // the scenarios in which a wake-up is lost
 		other func(*rapid.T, maker)
 	}{
-		"DropsUnknown":       {"who has registered and not yet read is not woken", faults{dropsUnknown: true}, []string{"One", "Unread"}, nil},
-		"ComparesWithOld":    {"what a relist has skipped looks like no change", faults{comparesWithOld: true}, []string{"Relist"}, nil},
+		"DropsUnknown":       {"a waiter that has registered and not yet read is not woken", faults{dropsUnknown: true}, []string{"One", "Unread"}, nil},
+		"ComparesWithOld":    {"a change that a relist has skipped looks like no change", faults{comparesWithOld: true}, []string{"Relist"}, nil},
 		"WaitDropsFirst":     {"a change while a pass ends finds no entry", faults{waitDropsFirst: true}, []string{"One"}, nil},
-		"IgnoresRunning":     {"only what has ended is woken", faults{ignoresRunning: true}, []string{"One"}, nil},
-		"IgnoresKept":        {"a pass that comes to nothing has shut off the last one", faults{ignoresKept: true}, []string{"Dies"}, nil},
-		"BeginDrops":         {"a pass drops what the last one waits for when it begins", faults{beginDrops: true}, []string{"Dies"}, nil},
-		"LateIsSilent":       {"what was read before it was registered has changed since", faults{lateIsSilent: true}, []string{"OutsideAgain"}, nil},
-		"LateIsReady":        {"what an earlier pass has seen is taken for what this one has", faults{lateIsReady: true}, []string{"OutsideAgain"}, nil},
-		"LastDigestCounts":   {"of two reads that differ the first has decided", faults{lastDigestCounts: true}, []string{"Twice"}, nil},
-		"AnyLookCloses":      {"of two looks at once one has not seen anything yet", faults{anyLookCloses: true}, []string{"TwiceAtOnce"}, nil},
-		"EarlierCounts":      {"of two passes at once the earlier one has the last word", faults{earlierCounts: true}, []string{"AtOnceEnds"}, nil},
-		"RegisterSees":       {"to register is not to have seen what was seen last time", faults{registerSees: true}, []string{"TwoRelist"}, nil},
-		"ForgetsOthers":      {"those that wait for what is gone are dropped with it", faults{forgetsOthers: true}, nil, sameAsPlain},
-		"ForgetKeepsRunning": {"who is gone waits for ever", faults{forgetKeepsRunning: true}, nil, sameAsPlain},
-		"LosesItsPlace":      {"who is woken leaves, and the next one is left out", faults{losesItsPlace: true}, nil, callsBack},
+		"IgnoresRunning":     {"only passes that have ended are woken", faults{ignoresRunning: true}, []string{"One"}, nil},
+		"IgnoresKept":        {"a pass that never ends disables the entries of the last pass", faults{ignoresKept: true}, []string{"Dies"}, nil},
+		"BeginDrops":         {"Begin drops the waits of the last pass", faults{beginDrops: true}, []string{"Dies"}, nil},
+		"LateIsSilent":       {"a ref that was read before it was registered may have changed, and Wait does not wake", faults{lateIsSilent: true}, []string{"OutsideAgain"}, nil},
+		"LateIsReady":        {"the digest that an earlier pass has seen counts for this pass", faults{lateIsReady: true}, []string{"OutsideAgain"}, nil},
+		"LastDigestCounts":   {"of two reads that differ, the last digest counts, and the first has decided", faults{lastDigestCounts: true}, []string{"Twice"}, nil},
+		"AnyLookCloses":      {"of two looks at once, one has not seen anything yet, and the other closes it", faults{anyLookCloses: true}, []string{"TwiceAtOnce"}, nil},
+		"EarlierCounts":      {"of two passes at once, the earlier one counts", faults{earlierCounts: true}, []string{"AtOnceEnds"}, nil},
+		"RegisterSees":       {"Register takes the digest that the last pass has seen for the digest of this pass", faults{registerSees: true}, []string{"TwoRelist"}, nil},
+		"ForgetsOthers":      {"the waiters of an object that is gone are dropped with it", faults{forgetsOthers: true}, nil, sameAsPlain},
+		"ForgetKeepsRunning": {"a waiter that is gone waits for ever", faults{forgetKeepsRunning: true}, nil, sameAsPlain},
+		"LosesItsPlace":      {"a woken waiter leaves the list, and the next waiter is skipped", faults{losesItsPlace: true}, nil, callsBack},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +64,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsDiffer: the model notices every fault that shows without being interrupted.
+// TestFaultsDiffer verifies that the model notices every fault that shows
+// without an interruption.
 func TestFaultsDiffer(t *testing.T) {
 	cases := map[string]faults{
 		"DropsUnknown": {dropsUnknown: true}, "ComparesWithOld": {comparesWithOld: true}, "IgnoresRunning": {ignoresRunning: true},
@@ -74,7 +76,7 @@ func TestFaultsDiffer(t *testing.T) {
 	for name, f := range cases {
 		t.Run(name, func(t *testing.T) {
 			if !falsify.Found(t, 3000, func(t *rapid.T) { sameAsPlain(t, makePlain(f)) }) {
-				t.Error("the model does not notice it")
+				t.Error("the model does not notice the fault")
 			}
 		})
 	}

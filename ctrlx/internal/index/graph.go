@@ -2,55 +2,61 @@ package index
 
 import "strings"
 
-// node is an object: a waiter, a ref, or both. It is there as long as it has edges.
+// node is an object: a waiter, a ref, or both. It exists as long as it has
+// edges.
 type node struct {
 	key
-	out *edge // what it looks at, by edge.more
-	in  *edge // who looks at it, by edge.next
+	out *edge // to the refs that it reads, linked by edge.more
+	in  *edge // from the waiters that read it, linked by edge.next
 
-	// newest is the number of the latest pass that has edges out of this node, 0 if there are none; running is whether it
-	// is still under way.
+	// newest is the number of the latest pass that has edges out of this node,
+	// or 0 if there are none. running reports whether that pass is still under
+	// way.
 	newest  uint64
 	running bool
 
-	waiters uint32 // how many edges into it are kept
-	mark    uint64 // the last Cycle that came here
+	waiters uint32 // number of kept edges into it
+	mark    uint64 // number of the last Cycle that visited it
 }
 
-// edge says that a waiter looks at a ref: in the pass that is under way (run), since the last one that ended in a
-// Wait (kept), or both. There is at most one for each pair.
+// edge records that a waiter reads a ref: in the pass under way (run), in the
+// last pass that ended in a Wait (kept), or in both. There is at most one edge
+// for each pair.
 type edge struct {
 	from, to   *node // from is nil in a place holder, see changed.go
-	more       *edge // the next one out of from
-	prev, next *edge // among those into to
+	more       *edge // the next edge out of from
+	prev, next *edge // neighbours in the list of edges into to
 
-	// keptAs and runAs are digests if what was seen is known. For an edge that is kept as unknown, keptAs is the number of
-	// passes that had begun by then.
+	// keptAs and runAs are the digests that were seen, if known. If the edge is
+	// kept as unknown, keptAs is the number of passes that had begun by then.
 	keptAs, runAs uint64
 	kept, run     seen
-	stays         bool   // for the time of Pass.Wait: the Wait names it
-	open          uint32 // how many looks of the pass that is under way have not seen anything yet
+	stays         bool   // set during Pass.Wait: the Wait names the ref
+	open          uint32 // number of looks of the pass under way that have not seen anything yet
 }
 
-// seen is what is known of what a pass has seen.
+// seen is the state of knowledge about the digest that a pass has seen.
 type seen uint8
 
 const (
-	absent  seen = iota // the edge is none of this pass
-	unknown             // nothing yet
+	absent  seen = iota // the edge does not belong to this pass
+	unknown             // no digest yet
 	known               // one digest
-	mixed               // several: no event can say that nothing has changed since
+	mixed               // several digests: no event can prove that the ref has not changed since
 )
 
-// due tells whether a waiter has to be woken if the digest of the ref is this one. Each pass wakes for itself: the one
-// that is under way may come to nothing, and then what the last one has seen is what the waiter waits on.
+// due reports whether this digest of the ref must wake the waiter. The pass
+// under way and the last blocked pass are compared independently. The pass
+// under way may never end. Then the waiter still waits on the state that the
+// last blocked pass has seen.
 func (e *edge) due(digest uint64) bool {
 	return e.kept != absent && (e.kept != known || e.keptAs != digest) ||
 		e.run != absent && (e.run != known || e.open > 0 || e.runAs != digest)
 }
 
-// edgeTo gives the edge between two nodes, if there is one. Each node may have very many, but seldom both: the
-// search ends with the shorter of the two lists.
+// edgeTo returns the edge from n to to, or nil if there is none. Each of the
+// two lists may be very long, but seldom both are. The search ends with the
+// shorter list.
 func (n *node) edgeTo(to *node) *edge {
 	for out, in := n.out, to.in; out != nil && in != nil; out, in = out.more, in.next {
 		if out.to == to {
@@ -63,7 +69,8 @@ func (n *node) edgeTo(to *node) *edge {
 	return nil
 }
 
-// find gives the node of an object, nil if there is none. x.mu is held, as in all that follows.
+// find returns the node of an object, or nil if there is none. The caller holds
+// x.mu, here and in all functions below.
 func (x *Index) find(id ID) *node {
 	k := x.kinds[groupKind{id.Group, id.Kind}]
 	if k == nil {
@@ -73,7 +80,7 @@ func (x *Index) find(id ID) *node {
 	return x.nodes[key{k, string(x.text)}]
 }
 
-// node gives the node of an object, and makes it if there is none.
+// node returns the node of an object, and creates it if there is none.
 func (x *Index) node(id ID) *node {
 	if n := x.find(id); n != nil {
 		return n
@@ -91,7 +98,7 @@ func (x *Index) node(id ID) *node {
 	return n
 }
 
-// edge gives the edge between two nodes, and makes it if there is none.
+// edge returns the edge between two nodes, and creates it if there is none.
 func (x *Index) edge(from, to *node) *edge {
 	e := from.edgeTo(to)
 	if e == nil {
@@ -102,7 +109,8 @@ func (x *Index) edge(from, to *node) *edge {
 	return e
 }
 
-// insert puts e into the list of those into e.to, between two that are neighbours or nil.
+// insert puts e into the list of the edges into e.to, between two neighbours. A
+// nil neighbour is an end of the list.
 func (e *edge) insert(prev, next *edge) {
 	e.prev, e.next = prev, next
 	if prev == nil {
@@ -115,7 +123,7 @@ func (e *edge) insert(prev, next *edge) {
 	}
 }
 
-// remove takes e out of that list.
+// remove takes e out of the list of the edges into e.to.
 func (e *edge) remove() {
 	if e.prev == nil {
 		e.to.in = e.next
@@ -128,7 +136,8 @@ func (e *edge) remove() {
 	e.prev, e.next = nil, nil
 }
 
-// keep makes e kept, or not.
+// keep sets the kept part of e, and counts its waiter. If as is absent, e is no
+// longer kept.
 func (e *edge) keep(as seen, what uint64) {
 	if e.kept == absent && as != absent {
 		e.to.waiters++
@@ -139,10 +148,11 @@ func (e *edge) keep(as seen, what uint64) {
 	e.kept, e.keptAs = as, what
 }
 
-// endRun takes the part of the pass that is under way out of e.
+// endRun removes the part of e that belongs to the pass under way.
 func (e *edge) endRun() { e.run, e.runAs, e.open = absent, 0, 0 }
 
-// sweep removes the edges out of n, but for those that stay. The node stays; see release.
+// sweep removes the edges out of n, except those for which stays returns true.
+// The node stays; see release.
 func (x *Index) sweep(n *node, stays func(*edge) bool) {
 	for at := &n.out; *at != nil; {
 		e := *at
@@ -159,11 +169,13 @@ func (x *Index) sweep(n *node, stays func(*edge) bool) {
 	}
 }
 
-// keptKinds is how many kinds are kept although none of their objects waits or is waited for, since most passes come to
-// that, and the next one would make them anew. What objects refer to may be of any number of kinds.
+// keptKinds is the number of known kinds above which release frees kinds
+// without objects. Up to this number it keeps them. Most passes leave their
+// kinds without objects, and the next pass would create them again. The limit is
+// needed because refs may be of any number of kinds.
 const keptKinds = 64
 
-// release forgets a node that has no edges any more.
+// release frees a node that has no edges any more.
 func (x *Index) release(n *node) {
 	if n.in != nil || n.out != nil {
 		return

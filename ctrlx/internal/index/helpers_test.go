@@ -10,8 +10,8 @@ import (
 
 type ID = index.ID
 
-// The properties are written over these, so that they can be held against the index, a plain one, and plain ones with
-// faults.
+// The properties use these interfaces. So they can test the index, a plain
+// index, and plain indexes with faults.
 type (
 	indexer interface {
 		begin(waiter ID) passer
@@ -32,7 +32,8 @@ type (
 type realIndex struct{ *index.Index }
 type realPass struct{ *index.Pass }
 
-// windlass is what is tested; it looks at so many waiters at a time.
+// windlass makes the index under test. Changed and Refs release its lock after
+// batch edges or nodes.
 func windlass(batch int) maker {
 	return func(wake func(ID)) indexer {
 		x := index.New(wake)

@@ -2,14 +2,14 @@ package index
 
 import "encoding/binary"
 
-// ID names an object of a cluster, whether it waits or is waited for. The version of its API is left out on purpose: an
-// object is the same in each.
+// ID names an object of a cluster: a waiter, a ref, or both. It leaves out the
+// API version on purpose, because an object is the same in each version.
 type ID struct {
 	Group, Kind     string
-	Namespace, Name string // Namespace is empty for what is in none
+	Namespace, Name string // Namespace is empty for a cluster-scoped object
 }
 
-// String is "Kind namespace/name" with the parts that are set.
+// String returns "Kind namespace/name" with the parts that are set.
 func (id ID) String() string {
 	text := id.Name
 	if id.Namespace != "" {
@@ -21,7 +21,8 @@ func (id ID) String() string {
 	return id.Kind + " " + text
 }
 
-// key is an ID in the memory of the index: three words instead of eight, and one string of its own.
+// key is an ID as the index stores it: three words instead of eight, and one
+// string that the index owns.
 type key struct {
 	kind *kind
 	text string // the length of the namespace, the namespace and the name
@@ -30,7 +31,7 @@ type key struct {
 // kind is shared by all objects of a kind.
 type kind struct {
 	groupKind
-	nodes int // that have it
+	nodes int // number of nodes of this kind
 }
 
 type groupKind struct{ group, kind string }
@@ -42,7 +43,7 @@ func appendText(b []byte, id ID) []byte {
 	return append(b, id.Name...)
 }
 
-// id gives it back. It needs no lock, as keys do not change.
+// id returns the ID of the key. It needs no lock, because keys do not change.
 func (k key) id() ID {
 	namespace, at := binary.Uvarint([]byte(k.text[:min(len(k.text), binary.MaxVarintLen64)]))
 	end := at + int(namespace)

@@ -5,24 +5,27 @@ import (
 	"sync/atomic"
 )
 
-// Index knows who waits for what. Make it with [New]; it is safe for concurrent use.
+// Index records which object waits for which. Make it with [New]; it is safe
+// for concurrent use.
 type Index struct {
 	wake  func(ID)
-	begun atomic.Uint64 // passes, each of which has its number
+	begun atomic.Uint64 // number of passes that have begun, which is the number of the latest pass
 	batch int           // see changed.go
 
 	mu    sync.Mutex
 	nodes map[key]*node
 	kinds map[groupKind]*kind
-	text  []byte  // of the key that is looked for
-	spare *edge   // a place holder
-	marks uint64  // calls of Cycle
-	trail []visit // of Cycle
+	text  []byte  // the text of the key that find looks up
+	spare *edge   // a place holder for reuse
+	marks uint64  // number of calls of Cycle
+	trail []visit // of Cycle, for reuse
 }
 
-// New makes an Index that calls wake for each waiter that is to be looked at again, which means to put it into a work
-// queue. It may be called more often than needed, never less. Who calls it is [Index.Changed] or [Pass.Wait], without a
-// lock, so that it may do with the Index what it likes; it should take no longer than their callers can wait. Nil panics.
+// New makes an Index that calls wake for each waiter that needs another pass.
+// The wake function puts the waiter into a work queue. It may be called more
+// often than needed, but never less often. [Index.Changed] and [Pass.Wait] call
+// it without a lock, so it may call any function of the Index. It should return
+// soon, because their callers wait for it. A nil wake panics.
 func New(wake func(waiter ID)) *Index {
 	if wake == nil {
 		panic("index: New: wake is nil, give the function that puts a waiter into the work queue")
@@ -30,8 +33,9 @@ func New(wake func(waiter ID)) *Index {
 	return &Index{wake: wake, batch: batchSize, nodes: map[key]*node{}, kinds: map[groupKind]*kind{}}
 }
 
-// Forget drops all that waiter waits for, because it is gone. Those that wait for it still do. A pass over it that is
-// under way and has registered something can no longer wait: it wakes the waiter instead.
+// Forget drops all waits of waiter, because waiter is gone. The objects that
+// wait for it still do. A pass over it that is under way and has registered a
+// ref can no longer wait. Its Wait wakes the waiter instead.
 func (x *Index) Forget(waiter ID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -40,7 +44,8 @@ func (x *Index) Forget(waiter ID) {
 	}
 }
 
-// end ends what passes there are over n, and leaves it the edges that stay.
+// end ends every pass over n, and leaves n the edges for which stays returns
+// true.
 func (x *Index) end(n *node, stays func(*edge) bool) {
 	x.sweep(n, stays)
 	n.running = false

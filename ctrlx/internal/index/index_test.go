@@ -13,7 +13,7 @@ import (
 func TestNewPanics(t *testing.T) {
 	defer func() {
 		if r := recover(); r == nil {
-			t.Error("an index that wakes nobody")
+			t.Error("New accepted an index that wakes no waiter")
 		}
 	}()
 	index.New(nil)
@@ -27,7 +27,7 @@ func TestIDString(t *testing.T) {
 	}{
 		"Namespaced": {"as kubectl users write it", ID{Group: "example.com", Kind: "Cluster", Namespace: "prod", Name: "main"}, "Cluster prod/main"},
 		"Cluster":    {"in no namespace", ID{Kind: "Node", Name: "n1"}, "Node n1"},
-		"Kind":       {"any of a kind", ID{Kind: "Node"}, "Node"},
+		"Kind":       {"every object of a kind", ID{Kind: "Node"}, "Node"},
 		"Name":       {"of an unknown kind", ID{Namespace: "prod", Name: "main"}, "prod/main"},
 		"Nothing":    {"the zero ID", ID{}, ""},
 	}
@@ -40,7 +40,8 @@ func TestIDString(t *testing.T) {
 	}
 }
 
-// TestNames: what comes out of the index is what was put in, whatever characters and lengths, and no two are mixed up.
+// TestNames verifies that the index returns the names that it was given,
+// whatever their characters and lengths, and confuses no two.
 func TestNames(t *testing.T) {
 	long := string(make([]byte, 300))
 	ids := []ID{{}, {Name: "a"}, {Namespace: "a"}, {Kind: "a"}, {Group: "a"}, {Namespace: "a", Name: "b/c"}, {Namespace: "a/b", Name: "c"},
@@ -59,8 +60,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOthersMeanwhile: while many are woken others have the lock, so that who sees the change in the meantime is not
-// woken for it any more.
+// TestOthersMeanwhile verifies that other callers get the lock while Changed
+// wakes many waiters. A waiter that sees the change in the meantime is not
+// woken for it.
 func TestOthersMeanwhile(t *testing.T) {
 	const n = 1000
 	ref := object("ref")
@@ -85,7 +87,7 @@ func TestOthersMeanwhile(t *testing.T) {
 	}
 }
 
-// TestWakePanics: a wake that panics leaves the index as it should be.
+// TestWakePanics verifies that a panic of wake leaves the index intact.
 func TestWakePanics(t *testing.T) {
 	a, b, c, ref := object("a"), object("b"), object("c"), object("ref")
 	woken := map[ID]int{}
@@ -115,19 +117,20 @@ func TestWakePanics(t *testing.T) {
 	}
 }
 
-// TestAfterTheEnd: what is done with a pass that has ended changes nothing, and a Wait is not believed.
+// TestAfterTheEnd verifies that calls on a pass that has ended change nothing,
+// except that Wait wakes the waiter.
 func TestAfterTheEnd(t *testing.T) {
 	a, ref := object("a"), object("ref")
 	cases := map[string]struct {
 		reason string
 		do     func(p *index.Pass, l index.Look)
-		woken  int // by it
-		later  int // by a change
+		woken  int // by the call
+		later  int // in all, after a change
 	}{
-		"Done":     {"so that it can be deferred", func(p *index.Pass, _ index.Look) { p.Done() }, 0, 1},
-		"Register": {"it is too late", func(p *index.Pass, _ index.Look) { p.Register(ref).Saw(2) }, 0, 1},
-		"Saw":      {"nobody has decided on it", func(_ *index.Pass, l index.Look) { l.Saw(2) }, 0, 1},
-		"Wait":     {"whatever it is for, it may have changed", func(p *index.Pass, _ index.Look) { p.Wait(object("b")) }, 1, 2},
+		"Done":     {"Done can be deferred", func(p *index.Pass, _ index.Look) { p.Done() }, 0, 1},
+		"Register": {"the pass has ended", func(p *index.Pass, _ index.Look) { p.Register(ref).Saw(2) }, 0, 1},
+		"Saw":      {"no check has decided on this digest", func(_ *index.Pass, l index.Look) { l.Saw(2) }, 0, 1},
+		"Wait":     {"the ref may have changed since the pass ended", func(p *index.Pass, _ index.Look) { p.Wait(object("b")) }, 1, 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +142,7 @@ func TestAfterTheEnd(t *testing.T) {
 			p.Wait(ref)
 			tc.do(&p, l)
 			if x.Changed(ref, 1); tc.woken == 0 && woken != 0 {
-				t.Errorf("%s: woken for what it has seen", tc.reason)
+				t.Errorf("%s: woken for the digest that it has seen", tc.reason)
 			}
 			if woken != tc.woken {
 				t.Errorf("%s: woken %d times, want %d", tc.reason, woken, tc.woken)
@@ -152,7 +155,8 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestOverruled: what is done with a pass when a later one counts changes nothing, and a Wait is not believed.
+// TestOverruled verifies that calls on a pass change nothing while a later pass
+// counts, except that Wait wakes the waiter.
 func TestOverruled(t *testing.T) {
 	a, ref := object("a"), object("ref")
 	cases := map[string]struct {
@@ -160,10 +164,10 @@ func TestOverruled(t *testing.T) {
 		do     func(p *index.Pass, l index.Look)
 		woken  bool
 	}{
-		"Saw":  {"the later one has not seen it", func(_ *index.Pass, l index.Look) { l.Saw(2) }, false},
-		"Done": {"the later one waits", func(p *index.Pass, _ index.Look) { p.Done() }, false},
-		"Wait": {"it might wait for what the later one does not", func(p *index.Pass, _ index.Look) { p.Wait(ref) }, true},
-		"More": {"it has ended by its Wait, though that did not count", func(p *index.Pass, _ index.Look) { p.Wait(ref); p.Register(ref).Saw(2) }, true},
+		"Saw":  {"the later pass has not seen it", func(_ *index.Pass, l index.Look) { l.Saw(2) }, false},
+		"Done": {"the later pass waits", func(p *index.Pass, _ index.Look) { p.Done() }, false},
+		"Wait": {"the earlier pass might wait for a ref that the later pass does not wait for", func(p *index.Pass, _ index.Look) { p.Wait(ref) }, true},
+		"More": {"the pass has ended by its Wait, although that did not count", func(p *index.Pass, _ index.Look) { p.Wait(ref); p.Register(ref).Saw(2) }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -187,13 +191,14 @@ func TestOverruled(t *testing.T) {
 	}
 }
 
-// TestEndsUnbelieved: a pass ends with its Wait even if that does not count, whatever comes behind.
+// TestEndsUnbelieved verifies that a pass ends with its Wait even if that does
+// not count, whatever calls follow.
 func TestEndsUnbelieved(t *testing.T) {
 	a, ref := object("a"), object("ref")
 	woken := 0
 	x := index.New(func(ID) { woken++ })
 	earlier := x.Begin(a)
-	waitFor(realIndex{x}, a, ref) // a later one
+	waitFor(realIndex{x}, a, ref) // a later pass
 	earlier.Wait(ref)
 	x.Forget(a)
 	earlier.Register(ref)
@@ -202,7 +207,8 @@ func TestEndsUnbelieved(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce: whatever is called at once, nothing breaks, and nothing is left when all are forgotten.
+// TestAllAtOnce verifies that concurrent calls of any kind break nothing. After
+// all waiters are forgotten, the index is empty.
 func TestAllAtOnce(t *testing.T) {
 	var x *index.Index
 	depth := make(chan struct{}, 4)
@@ -226,7 +232,7 @@ func TestAllAtOnce(t *testing.T) {
 					all.Go(func() { l.Saw(digest) })
 				}
 				switch rand.IntN(6) {
-				case 0: // never ends
+				case 0: // the pass never ends
 				case 1:
 					p.Done()
 				case 2:
@@ -252,7 +258,8 @@ func TestAllAtOnce(t *testing.T) {
 	}
 }
 
-// TestKinds: however many kinds are referred to, few are kept when nobody does any more.
+// TestKinds verifies that the index keeps few kinds without objects, however
+// many kinds were referred to.
 func TestKinds(t *testing.T) {
 	x := index.New(func(ID) {})
 	for i := range 1000 {

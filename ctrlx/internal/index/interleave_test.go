@@ -9,10 +9,11 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 )
 
-// The proof of the promise: every order in which the steps of passes, of the store and of its events can come, one after
-// the other, and after each of them nobody waits for what is over.
+// The proof of the promise plays every order of the steps of passes, of the
+// store and of its events, in sequence. After each order, no waiter may wait on
+// a state that is no longer true.
 
-// chooser makes every choice there is, one after the other.
+// chooser makes every possible choice, in sequence.
 type chooser struct {
 	made, of []int
 	at       int
@@ -29,7 +30,8 @@ func (c *chooser) choose(n int) int {
 	return c.made[c.at-1]
 }
 
-// next goes on to choices that were not made yet, if there are any.
+// next moves to choices that were not made yet. It reports whether there are
+// any.
 func (c *chooser) next() bool {
 	for i, n := range slices.Backward(c.of) {
 		if c.made[i]++; c.made[i] < n {
@@ -40,24 +42,26 @@ func (c *chooser) next() bool {
 	return false
 }
 
-// scenario is what comes together. The steps of a pass are separated by blanks:
+// scenario is a set of passes and changes that are played together. The steps
+// of a pass are separated by blanks:
 //
 //	begin, wait, done, end     end is wait or done
 //	register, saw, other       other is registered, seen and named by Wait, too
-//	read                       what the checks decide on
-//	peek                       what saw tells in place of what was read last
-//	die?                       the pass may end here, without an end
+//	read                       the checks decide on this state
+//	peek                       saw reports this state instead of the last read
+//	die?                       the pass may stop here, without an end
 //
-// What a pass has read it stays blocked on until it is passed over again.
+// After a blocked pass the waiter stays blocked on the states that the pass
+// read, until the next pass over it.
 type scenario struct {
-	passes  []string // one after the other, each of one goroutine
-	beside  []string // likewise, of another goroutine
-	states  []uint64 // of the ref, the first when all begins
-	relist  bool     // events may be left out, but for the last
-	forgets bool     // the waiter is forgotten at some time, and woken for it
+	passes  []string // in sequence, each in one goroutine
+	beside  []string // the same in another goroutine
+	states  []uint64 // of the ref; the first one holds at the start
+	relist  bool     // events may be left out, except the last one
+	forgets bool     // the waiter is forgotten at some time, and woken then
 }
 
-// actor does one step after the other.
+// actor performs its steps in sequence.
 type actor struct {
 	steps []func()
 	at    int
@@ -66,7 +70,7 @@ type actor struct {
 func (a *actor) ready() bool { return a.at < len(a.steps) }
 func (a *actor) step()       { a.at++; a.steps[a.at-1]() }
 
-// passed is what became of a pass.
+// passed is the record of a pass.
 type passed struct {
 	number, began int
 	read          []uint64
@@ -88,7 +92,8 @@ type world struct {
 
 var waiter, ref, other = object("waiter"), object("ref"), object("other")
 
-// play plays the scenario in one order, and says what was lost in it, or "".
+// play plays the scenario in one order. It returns a description of the lost
+// wake-up, or "" if none was lost.
 func (s scenario) play(c *chooser, make maker, tracing bool) string {
 	c.at = 0
 	w := &world{c: c, tracing: tracing, store: s.states[0]}
@@ -113,7 +118,7 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 			w.events = append(w.events, state)
 			events.steps = append(events.steps, func() {
 				if len(w.events) == 0 {
-					return // left out
+					return // a relist left it out
 				}
 				skip := 0
 				if s.relist {
@@ -151,7 +156,7 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 		ready[c.choose(len(ready))].step()
 	}
 
-	// The pass that began last counts, of those that have ended.
+	// Of the passes that have ended, the pass that began last counts.
 	var last *passed
 	for _, p := range w.all {
 		if p.ended && (last == nil || p.number > last.number) {
@@ -163,7 +168,7 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 	}
 	for _, read := range last.read {
 		if read != w.store {
-			return fmt.Sprintf("pass %d waits on %d, and there is %d: %s", last.number, read, w.store, strings.Join(w.trace, ", "))
+			return fmt.Sprintf("pass %d waits on %d, and the store has %d: %s", last.number, read, w.store, strings.Join(w.trace, ", "))
 		}
 	}
 	return ""
@@ -175,7 +180,7 @@ func (w *world) say(format string, a ...any) {
 	}
 }
 
-// meanwhile lets others do something within a step.
+// meanwhile lets other actors act within a step.
 func (w *world) meanwhile() {
 	for {
 		ready := []*actor{nil}
@@ -226,7 +231,7 @@ func (w *world) pass(a *actor, steps string) {
 	for _, step := range strings.Fields(steps) {
 		do := all[step]
 		if do == nil {
-			panic("there is no step " + step)
+			panic("unknown step " + step)
 		}
 		a.steps = append(a.steps, func() {
 			if dead {
@@ -238,7 +243,8 @@ func (w *world) pass(a *actor, steps string) {
 	}
 }
 
-// loses plays the scenario in every order, and gives the first in which something is lost, or "".
+// loses plays the scenario in every order. It returns the first order in which
+// a wake-up is lost, or "", and the number of orders.
 func (s scenario) loses(make maker) (order string, orders int) {
 	c := &chooser{}
 	for {
@@ -254,7 +260,7 @@ func (s scenario) loses(make maker) (order string, orders int) {
 
 const right = "begin register read saw wait"
 
-// scenarios are what must lose nothing.
+// scenarios must lose no wake-up.
 var scenarios = map[string]struct {
 	reason string
 	scenario
@@ -264,55 +270,55 @@ var scenarios = map[string]struct {
 		scenario{passes: []string{right}, states: []uint64{1, 2}},
 	},
 	"Relist": {
-		"several changes, of which not all are told",
+		"several changes, and only some of their events arrive",
 		scenario{passes: []string{right}, states: []uint64{3, 1, 2, 1}, relist: true},
 	},
 	"Two": {
-		"what the last pass waits for counts until the next one ends",
+		"the waits of the last pass count until the next pass ends",
 		scenario{passes: []string{right, right}, states: []uint64{1, 2, 1}},
 	},
 	"TwoRelist": {
-		"and so whatever is told",
+		"the same, and only some events arrive",
 		scenario{passes: []string{right, right}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Unread": {
-		"what could not be read may be anything",
+		"the state of a ref that could not be read is unknown",
 		scenario{passes: []string{"begin register read wait", right}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Outside": {
-		"a check reads what it did not register",
+		"a check reads a ref that it did not register",
 		scenario{passes: []string{right, "begin read wait", "begin read wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"OutsideAgain": {
-		"a check does so, and another one did not in between",
+		"a check reads a ref without registering it, and a check in between registered it",
 		scenario{passes: []string{"begin read wait", right, "begin read wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Late": {
-		"read before it was registered, but not in the pass that is asked",
+		"an earlier pass read the ref without registering it, but this pass registered it",
 		scenario{passes: []string{"begin read end", right}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Twice": {
-		"two checks read it, and either may have decided",
+		"two checks read the ref, and either may have decided",
 		scenario{passes: []string{"begin register read saw register read saw wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"TwiceAtOnce": {
-		"two looks at once, one of which has seen",
+		"two looks at once, and one look has seen",
 		scenario{passes: []string{"begin register register read saw read saw wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"TwiceUnread": {
-		"what the second one has read is not known",
+		"the digest of the second read is not known",
 		scenario{passes: []string{"begin register read saw register read wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"DiesOutside": {
-		"what a pass without an end has seen is not what the next one has",
+		"the digest that a pass without an end has seen does not count for the next pass",
 		scenario{passes: []string{right, "begin register read saw", "begin read wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Dies": {
-		"a pass that comes to nothing has taken nothing away",
+		"a pass without an end has removed no entry of the last pass",
 		scenario{passes: []string{right, "begin die? register die? read saw die? wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"DiesFirst": {
-		"nor does it leave anything",
+		"a pass without an end leaves no entry either",
 		scenario{passes: []string{"begin register read saw", right}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"Ends": {
@@ -320,7 +326,7 @@ var scenarios = map[string]struct {
 		scenario{passes: []string{"begin register read saw end", "begin register read saw end"}, states: []uint64{1, 2, 1}},
 	},
 	"Others": {
-		"what else is waited for does not matter",
+		"the other refs that the waiter waits for do not matter",
 		scenario{passes: []string{"begin other register read saw wait", "begin register other read saw wait"}, states: []uint64{1, 2}},
 	},
 	"AtOnce": {
@@ -332,11 +338,11 @@ var scenarios = map[string]struct {
 		scenario{passes: []string{"begin register read saw end"}, beside: []string{"begin register read end"}, states: []uint64{1, 2}},
 	},
 	"AtOnceAround": {
-		"two passes at once, which read what they did not register",
+		"two passes at once, which read refs that they did not register",
 		scenario{passes: []string{"begin read wait"}, beside: []string{"begin register read wait"}, states: []uint64{1, 2, 1}, relist: true},
 	},
 	"AtOnceThen": {
-		"two passes at once, and one behind them",
+		"two passes at once, and one pass after them",
 		scenario{passes: []string{"begin read wait", "begin register read wait"}, beside: []string{"begin register read end"}, states: []uint64{1, 2}},
 	},
 	"Forgotten": {
@@ -347,7 +353,7 @@ var scenarios = map[string]struct {
 
 func TestEveryOrder(t *testing.T) {
 	if race.Enabled {
-		t.Skip("one step after the other has no races")
+		t.Skip("steps in sequence have no races")
 	}
 	total, ran := 0, 0
 	for name, tc := range scenarios {
@@ -361,11 +367,12 @@ func TestEveryOrder(t *testing.T) {
 		})
 	}
 	if ran == len(scenarios) && total < 150_000 {
-		t.Errorf("%d orders only", total)
+		t.Errorf("only %d orders were played", total)
 	}
 }
 
-// TestWrongOrders: the steps of a pass in any other order lose something, or there would be no need for the right one.
+// TestWrongOrders verifies that the steps of a pass in any other order lose a
+// wake-up. Otherwise the right order would not be needed.
 func TestWrongOrders(t *testing.T) {
 	states := []uint64{1, 2, 1}
 	cases := map[string]struct {
@@ -373,23 +380,23 @@ func TestWrongOrders(t *testing.T) {
 		scenario
 	}{
 		"ReadFirst": {
-			"a change between the read and Register finds nobody",
+			"a change between the read and Register finds no entry",
 			scenario{passes: []string{"begin read register saw wait"}, states: states[:2]},
 		},
 		"SawTooEarly": {
-			"Saw tells of another read than that of the checks",
+			"Saw reports another read than the read of the checks",
 			scenario{passes: []string{"begin register peek saw read wait"}, states: states, relist: true},
 		},
 		"SawTooLate": {
-			"Saw tells of another read than that of the checks",
+			"Saw reports another read than the read of the checks",
 			scenario{passes: []string{"begin register read peek saw wait"}, states: states[:2]},
 		},
 		"SawUnread": {
-			"Saw tells of a read before Register",
+			"Saw reports a read before Register",
 			scenario{passes: []string{"begin peek register saw read wait"}, states: states, relist: true},
 		},
 		"OneLookOfTwo": {
-			"a check reads on without a look of its own",
+			"a check reads once more without a look of its own",
 			scenario{passes: []string{"begin register read saw read wait"}, states: states, relist: true},
 		},
 	}

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// names are few, so that all sorts of things happen between them, and alike, so that each is taken for another if it can.
+// names are few, so that the operations often meet, and similar, so that the
+// index confuses them if it can.
 var names = []ID{
 	{Group: "a", Kind: "K", Namespace: "x", Name: "yz"},
 	{Group: "b", Kind: "K", Namespace: "x", Name: "yz"},
@@ -19,7 +20,8 @@ var names = []ID{
 	{},
 }
 
-// TestModel: whatever is called, the same waiters are woken and the same refs waited for as in the plain index.
+// TestModel verifies that any calls wake the same waiters as in the plain
+// index, and await the same refs.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sameAsPlain(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch")))
@@ -37,9 +39,9 @@ func sameAsPlain(t *rapid.T, make maker) {
 
 	name := rapid.SampledFrom(names)
 	digest := rapid.Uint64Range(1, 2)
-	pass := func(t *rapid.T) passes { // one of the last, most of which have not ended
+	pass := func(t *rapid.T) passes { // a recent pass; most recent passes have not ended
 		if len(begun) == 0 {
-			t.Skip("none has begun")
+			t.Skip("no pass has begun")
 		}
 		return begun[rapid.IntRange(max(0, len(begun)-4), len(begun)-1).Draw(t, "pass")]
 	}
@@ -54,7 +56,7 @@ func sameAsPlain(t *rapid.T, make maker) {
 		},
 		"Saw": func(t *rapid.T) {
 			if len(looked) == 0 {
-				t.Skip("nothing is registered")
+				t.Skip("no ref is registered")
 			}
 			l, d := looked[rapid.IntRange(max(0, len(looked)-4), len(looked)-1).Draw(t, "look")], digest.Draw(t, "digest")
 			l.got(d)
@@ -86,15 +88,15 @@ func sameAsPlain(t *rapid.T, make maker) {
 			}
 			gotWoken, wantWoken = nil, nil
 			if diff := cmp.Diff(maps.Collect(want.Refs()), maps.Collect(got.Refs())); diff != "" {
-				t.Fatalf("waited for: -want, +got:\n%s", diff)
+				t.Fatalf("awaited: -want, +got:\n%s", diff)
 			}
 			for _, id := range names {
 				if g, w := got.Waiters(id), want.Waiters(id); g != w {
-					t.Fatalf("%d waiters of %v, and there are %d", g, id, w)
+					t.Fatalf("%d waiters of %v, want %d", g, id, w)
 				}
 				sameCycle(t, want, id, got.Cycle(id))
 			}
-			if x, ok := got.(realIndex); ok { // what nobody waits for, and no pass looks at, is not kept
+			if x, ok := got.(realIndex); ok { // an object that no waiter waits for and no pass reads is freed
 				nodes, kinds := x.Sizes()
 				if diff := cmp.Diff(want.sizes(), [2]int{nodes, kinds}); diff != "" {
 					t.Fatalf("objects and kinds: -want, +got:\n%s", diff)
@@ -104,26 +106,28 @@ func sameAsPlain(t *rapid.T, make maker) {
 	})
 }
 
-// sameCycle: there is a way if and only if there is one, it is one, and as short.
+// sameCycle verifies that way is a cycle if and only if the plain index has
+// one, and that both have the same length.
 func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
 	shortest := want.Cycle(id)
 	if len(way) != len(shortest) {
-		t.Fatalf("the way from %v to itself is %v, a shortest one %v", id, way, shortest)
+		t.Fatalf("the cycle from %v is %v, and a shortest one is %v", id, way, shortest)
 	}
 	if len(way) == 0 {
 		return
 	}
 	if way[0] != id || way[len(way)-1] != id {
-		t.Fatalf("%v is no way from %v to itself", way, id)
+		t.Fatalf("%v is not a cycle from %v", way, id)
 	}
 	for i, from := range way[:len(way)-1] {
 		if _, ok := want.waiters[from].kept[way[i+1]]; !ok {
-			t.Fatalf("in %v %v does not wait for %v", way, from, way[i+1])
+			t.Fatalf("in %v, %v does not wait for %v", way, from, way[i+1])
 		}
 	}
 }
 
-// TestCallsBack: wake may call what it likes, and whoever is still to be woken then is woken all the same.
+// TestCallsBack verifies that wake may call any function, and that all waiters
+// that are due at that time are still woken.
 func TestCallsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { callsBack(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch"))) })
 }
@@ -146,15 +150,15 @@ func callsBack(t *rapid.T, make maker) {
 			x.Forget(other)
 			settled[other] = true
 		case 1:
-			passes[other].Wait(ref) // with what it has seen, if it has not ended
+			passes[other].Wait(ref) // with the digest that it has seen, if it has not ended
 		case 2:
 			x.Forget(other)
-			look(other, 2) // which reads what is there by now
+			look(other, 2) // reads the present state
 			passes[other].Wait(ref)
 			settled[other] = true
 		case 3:
 			if len(woken) < 3 {
-				x.Changed(ref, 2) // somebody has read it
+				x.Changed(ref, 2) // another caller has read it
 			}
 		}
 	})
@@ -172,7 +176,8 @@ func callsBack(t *rapid.T, make maker) {
 	}
 }
 
-// TestRefsCallBack: a loop over the refs may change the index, and sees each at most once.
+// TestRefsCallBack verifies that a loop over the refs may change the index, and
+// sees each ref at most once.
 func TestRefsCallBack(t *testing.T) {
 	x := index.New(func(ID) {})
 	x.SetBatch(2)

@@ -1,12 +1,13 @@
 package index
 
-// Pass is one pass over a waiter, made by [Index.Begin]. It ends with [Pass.Wait] or [Pass.Done], or with the next one. Do
-// not copy it once it is in use.
+// Pass is one pass over a waiter, made by [Index.Begin]. It ends with
+// [Pass.Wait] or [Pass.Done], or with the next pass. Do not copy a Pass after
+// its first use.
 type Pass struct {
 	x      *Index
 	waiter ID
 	number uint64
-	at     *node // of the waiter, once it has registered something
+	at     *node // the node of the waiter, once the pass has registered a ref
 	ended  bool
 }
 
@@ -14,17 +15,20 @@ type Pass struct {
 type Look struct {
 	x      *Index
 	number uint64
-	at     *edge // nil: of a pass that does not count any more
+	at     *edge // nil if its pass counts no longer
 }
 
-// Begin begins a pass over waiter. What the last one waits for stays in force until this one ends. A pass that began
-// earlier and has not ended does not count any more once this one has registered something, or has ended.
+// Begin begins a pass over waiter. The waits of the last pass stay in force
+// until this pass ends. An earlier pass that has not ended counts no longer
+// once this pass has registered a ref, or has ended.
 func (x *Index) Begin(waiter ID) Pass {
 	return Pass{x: x, waiter: waiter, number: x.begun.Add(1)}
 }
 
-// Register says that the pass is going to read ref. It has to return before ref is read. From now on every change of ref
-// wakes the waiter; once [Look.Saw] has said what was read, every other one. A ref may be registered and read several times.
+// Register announces that the pass is going to read ref. It must return before
+// ref is read. From then on every change of ref wakes the waiter. Once
+// [Look.Saw] has reported the digest of the read, only other digests wake it. A
+// pass may register and read a ref several times.
 func (p *Pass) Register(ref ID) Look {
 	x := p.x
 	x.mu.Lock()
@@ -41,10 +45,13 @@ func (p *Pass) Register(ref ID) Look {
 	return Look{x: x, number: p.number, at: e}
 }
 
-// Saw tells the digest of what was read since Register, that of "not found" if there was nothing. If it cannot be
-// told, because the read has failed, leave it: then every change wakes. Nor does it matter after the pass.
+// Saw reports the digest of the read that followed Register. If the read found
+// no object, that is the digest of "not found". If the read failed, the caller
+// does not call Saw: then every change wakes the waiter. After the pass Saw has
+// no effect.
 //
-// A pass that has seen two digests of a ref may have decided on either: then every change wakes, too.
+// A pass that has seen two digests of a ref may have decided on either. Then
+// every change wakes the waiter, too.
 func (l Look) Saw(digest uint64) {
 	if l.at == nil {
 		return
@@ -53,7 +60,7 @@ func (l Look) Saw(digest uint64) {
 	defer l.x.mu.Unlock()
 	e := l.at
 	if e.run == absent || e.from.newest != l.number {
-		return // its pass has ended, or does not count any more
+		return // its pass has ended, or counts no longer
 	}
 	if e.open > 0 {
 		e.open--
@@ -66,11 +73,16 @@ func (l Look) Saw(digest uint64) {
 	}
 }
 
-// Wait ends the pass: it is blocked, and waits for refs. All others that were registered are dropped; without refs it is
-// [Pass.Done].
+// Wait ends the pass as blocked: the waiter waits for refs. All other refs that
+// the pass registered are dropped. Without refs, Wait is [Pass.Done].
 //
-// If a change may have been missed it wakes the waiter, for one more pass: if a ref was not registered, if a later pass over
-// the waiter has begun, if the waiter was forgotten, or the pass has ended before.
+// Wait wakes the waiter, for one more pass, if a change may have been missed.
+// There are four causes:
+//
+//   - The pass has not registered a ref that it waits for.
+//   - A later pass over the waiter counts.
+//   - The waiter was forgotten.
+//   - The pass has ended before.
 func (p *Pass) Wait(refs ...ID) {
 	if len(refs) == 0 {
 		p.Done()
@@ -104,10 +116,11 @@ func (p *Pass) wait(refs []ID) (again bool) {
 	return again
 }
 
-// stay keeps an edge beyond the pass. It tells whether all changes since the pass has looked at the ref have woken, or will.
+// stay keeps an edge beyond the pass. It reports whether every change since the
+// pass read the ref has woken the waiter, or will wake it.
 func (p *Pass) stay(e *edge) bool {
 	if e.stays {
-		return true // named twice
+		return true // refs names it twice
 	}
 	e.stays = true
 	switch {
@@ -116,7 +129,7 @@ func (p *Pass) stay(e *edge) bool {
 	case e.run != absent:
 		e.keep(unknown, p.x.begun.Load())
 	case e.kept == unknown && e.keptAs < p.number:
-		// All changes since before the pass began have woken.
+		// Every change since before the pass began has woken the waiter.
 	default:
 		e.keep(unknown, p.x.begun.Load())
 		return false
@@ -124,11 +137,12 @@ func (p *Pass) stay(e *edge) bool {
 	return true
 }
 
-// Done ends the pass: it waits for nothing. Nothing happens if the pass has ended before, so that it can be deferred, or if
-// a later one has begun.
+// Done ends the pass: the waiter waits for no ref. Done does nothing if the
+// pass has ended before, so that it can be deferred. It does nothing either if
+// a later pass counts.
 //
-// A pass that has not found out whether it waits, as it was canceled, is better left without an end: then what the last
-// one waited for stays.
+// If a pass was canceled before it found out whether it is blocked, do not end
+// it. Then the waits of the last pass stay.
 func (p *Pass) Done() {
 	x := p.x
 	x.mu.Lock()
@@ -139,8 +153,8 @@ func (p *Pass) Done() {
 	p.ended = true
 }
 
-// node gives the node of the waiter, with this pass as the one that is under way over it; nil if the pass does not count
-// any more.
+// node returns the node of the waiter, and makes this pass the one under way
+// over it. It returns nil if the pass counts no longer.
 func (p *Pass) node() *node {
 	n := p.at
 	if n == nil && !p.ended {
@@ -151,7 +165,7 @@ func (p *Pass) node() *node {
 	}
 	if p.at == nil {
 		n.newest, n.running = p.number, true
-		p.x.sweep(n, func(e *edge) bool { // an earlier one has not ended
+		p.x.sweep(n, func(e *edge) bool { // an earlier pass has not ended
 			e.endRun()
 			return e.kept != absent
 		})
@@ -160,8 +174,9 @@ func (p *Pass) node() *node {
 	return n
 }
 
-// counts tells whether the pass may speak for its waiter: it has not ended, and there is none that began later. One that
-// has registered something must still be the one that is under way.
+// counts reports whether the pass may decide for its waiter: it has not ended,
+// and no later pass has registered a ref. A pass that has registered a ref must
+// still be the pass under way.
 func (p *Pass) counts(n *node) bool {
 	if p.at != nil {
 		return n.newest == p.number && n.running

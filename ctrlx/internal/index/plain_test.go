@@ -7,28 +7,28 @@ import (
 	"sync"
 )
 
-// plain is an index of maps of maps: what the real one is compared with. Each switch is a fault, for faults_test.go; the
-// zero faults has none.
+// plain is an index of maps of maps, the model of the real index. Each switch
+// is a fault, for faults_test.go. The zero faults has none.
 type plain struct {
 	faults
 	wake    func(ID)
-	between func() // called where a fault lets go of the lock
+	between func() // called where a fault releases the lock
 
 	mu      sync.Mutex
 	begun   int
 	waiters map[ID]*plainWaiter
-	changed map[ID]uint64 // by Changed
+	changed map[ID]uint64 // by the last Changed
 }
 
 type faults struct {
-	dropsUnknown, comparesWithOld, ignoresRunning, ignoresKept, losesItsPlace bool // Changed
-	beginDrops, registerSees, lastDigestCounts, anyLookCloses                 bool // on the way
-	waitDropsFirst, lateIsSilent, lateIsReady, earlierCounts                  bool // at the end
+	dropsUnknown, comparesWithOld, ignoresRunning, ignoresKept, losesItsPlace bool // in Changed
+	beginDrops, registerSees, lastDigestCounts, anyLookCloses                 bool // during the pass
+	waitDropsFirst, lateIsSilent, lateIsReady, earlierCounts                  bool // at the end of the pass
 	forgetsOthers, forgetKeepsRunning                                         bool
 }
 
 type plainWaiter struct {
-	newest int             // the pass whose entries are in run, or in kept
+	newest int             // the pass whose entries are in run or kept
 	run    map[ID]*running // nil: no pass is under way
 	kept   map[ID]kept     // of the last pass that ended in a Wait
 }
@@ -48,7 +48,7 @@ type plainPass struct {
 	x      *plain
 	id     ID
 	number int
-	of     *plainWaiter // once it has registered something
+	of     *plainWaiter // set once the pass has registered a ref
 	ended  bool
 }
 
@@ -74,7 +74,8 @@ func (x *plain) begin(id ID) passer {
 	return &plainPass{x: x, id: id, number: x.begun}
 }
 
-// join gives the waiter, with this pass as the one under way, or nil.
+// join returns the waiter, with this pass as the one under way, or nil if the
+// pass counts no longer.
 func (p *plainPass) join() *plainWaiter {
 	if p.of != nil {
 		if p.of.run != nil && p.of.newest == p.number || p.x.earlierCounts {
@@ -276,7 +277,7 @@ func (x *plain) Refs() iter.Seq2[ID, int] {
 	return maps.All(refs)
 }
 
-// sizes are the numbers of objects and kinds that it knows of.
+// sizes returns the numbers of objects and kinds that the index knows.
 func (x *plain) sizes() [2]int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -296,7 +297,7 @@ func (x *plain) sizes() [2]int {
 	return [2]int{len(objects), len(kinds)}
 }
 
-// Cycle looks one step further each time.
+// Cycle extends all paths by one step each time.
 func (x *plain) Cycle(waiter ID) []ID {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -9,7 +9,7 @@ func (x *Index) Refs() iter.Seq2[ID, int] {
 	return func(yield func(ID, int) bool) {
 		x.mu.Lock()
 		left := x.batch
-		for _, n := range x.nodes { // as with sync.Map: a change meanwhile is seen, or not
+		for _, n := range x.nodes { // as in sync.Map, the loop may miss a concurrent change
 			left--
 			awaited := n.waiters > 0
 			if !awaited && left > 0 {

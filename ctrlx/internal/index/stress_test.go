@@ -11,16 +11,18 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
-// The same promise under load: many waiters come while their owners change, several workers, a store that changes
-// before its events are told, by one goroutine and late, and a queue in which what is woken while it is worked on comes again.
+// The tests below verify the same promise under load. Many waiters come while
+// their owners change, and several workers run. The store changes before one
+// goroutine reports its events, late. A waiter that is woken while a worker
+// processes it is queued again.
 
-// owned is a store of owners. The state of each is its digest, too.
+// owned is a store of owners. The state of each owner is its digest, too.
 type owned struct {
 	mu     sync.Mutex
 	states map[ID]uint64
 	events []event
 	told   sync.Cond
-	quiet  sync.WaitGroup // events and work that are still to be done
+	quiet  sync.WaitGroup // events and work to be done
 }
 
 type event struct {
@@ -43,8 +45,8 @@ func (o *owned) get(id ID) uint64 {
 	return o.states[id]
 }
 
-// tell tells the events until there is one of the zero ID. With relist it leaves out those that were followed by another
-// one for the object.
+// tell reports the events until the event of the zero ID. With relist it leaves
+// out an event that was followed by another event of the object.
 func (o *owned) tell(x *index.Index, relist bool) {
 	for {
 		o.mu.Lock()
@@ -68,7 +70,8 @@ func (o *owned) tell(x *index.Index, relist bool) {
 	}
 }
 
-// queue is a work queue: what is in it is in it once, and what is worked on is not worked on twice at once.
+// queue is a work queue. An item is in it at most once, and two workers never
+// process an item at once.
 type queue struct {
 	mu            sync.Mutex
 	more          sync.Cond
@@ -120,8 +123,9 @@ func (q *queue) work(do func(ID)) {
 
 const off, on = 1, 2
 
-// round has waiters of owners that start to run meanwhile, a third of them twice. It gives how often a pass ended in a
-// Wait, and how many wait for an owner that runs when all is quiet.
+// round lets waiters come while their owners start to run. A third of the
+// owners start twice. It returns how often a pass ended in a Wait. It also
+// returns how many waiters still wait for a running owner when all is done.
 func round(waiters, owners int, relist bool, look func(p *index.Pass, owner ID, read func() uint64) uint64) (waits, lost int) {
 	store := &owned{states: map[ID]uint64{}}
 	store.told.L = &store.mu
@@ -160,7 +164,7 @@ func round(waiters, owners int, relist bool, look func(p *index.Pass, owner ID, 
 	all.Go(func() { store.tell(x, relist) })
 
 	var busy sync.WaitGroup
-	store.quiet.Add(1) // until all have come
+	store.quiet.Add(1) // until all waiters have come
 	busy.Go(func() {
 		for i := range waiters {
 			q.add(ID{Kind: "Waiter", Name: fmt.Sprint(i)})
@@ -205,7 +209,7 @@ func TestStress(t *testing.T) {
 		relist bool
 		look   func(p *index.Pass, owner ID, read func() uint64) uint64
 		loses  bool
-		want   int // waits, but for those that lose
+		want   int // waits; ignored for cases that lose
 	}{
 		"Right": {"register, read, saw", false, func(p *index.Pass, owner ID, read func() uint64) uint64 {
 			l := p.Register(owner)
@@ -216,7 +220,7 @@ func TestStress(t *testing.T) {
 			runtime.Gosched()
 			return state
 		}, false, 25_000},
-		"RightRelist": {"register, read, saw, and not every event is told", true, func(p *index.Pass, owner ID, read func() uint64) uint64 {
+		"RightRelist": {"register, read, saw, and some events are left out", true, func(p *index.Pass, owner ID, read func() uint64) uint64 {
 			l := p.Register(owner)
 			runtime.Gosched()
 			state := read()
@@ -242,7 +246,7 @@ func TestStress(t *testing.T) {
 			p.Register(owner).Saw(state)
 			return state
 		}, true, 0},
-		"SawTooLate": {"register, read, and saw of another read", false, func(p *index.Pass, owner ID, read func() uint64) uint64 {
+		"SawTooLate": {"register, read, and saw with the digest of another read", false, func(p *index.Pass, owner ID, read func() uint64) uint64 {
 			l := p.Register(owner)
 			state := read()
 			for range 20 {

@@ -17,7 +17,7 @@ const threeConditions = `{"metadata":{"uid":"7d1f1b5e-3f5c-4f5e-9d8b-1a2b3c4d5e6
 	{"type":"Stalled","status":"False","reason":"Succeeded","message":"m","observedGeneration":3,"lastTransitionTime":"2026-11-21T10:00:00Z"},
 	{"type":"Ready","status":"True","reason":"Succeeded","message":"m","observedGeneration":3,"lastTransitionTime":"2026-11-21T10:00:00Z"}]}}`
 
-// byHand is what one writes for one type.
+// byHand is the simple code for one type.
 func byHand(c *Cluster) checks.Readiness {
 	for i := range c.Status.Conditions {
 		if c := &c.Status.Conditions[i]; c.Type == "Ready" {
@@ -66,7 +66,7 @@ func BenchmarkOf(b *testing.B) {
 
 func TestFasterThanKstatus(t *testing.T) {
 	if race.Enabled {
-		t.Skip("times say nothing under -race")
+		t.Skip("times mean nothing under -race")
 	}
 	o := from(t, threeConditions, new(ManagedCluster))
 	kstatus := ready.Kstatus(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Cluster"})

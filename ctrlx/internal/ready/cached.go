@@ -10,12 +10,15 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Cached makes of remember what it said of an object, by UID and resource version: however many wait for one object, and
-// ask at the same time, of is asked once for each change of it. It pays for what takes microseconds, such as [Kstatus]; [Of]
-// takes little longer than looking it up.
+// Cached returns the function of with a cache of its results, by UID and
+// resource version. However many waiters ask for one object at once, it calls
+// of once for each change of the object. Use it for a function that takes
+// microseconds, such as [Kstatus]. [Of] takes little longer than the lookup.
 //
-// It remembers the size objects that it saw last. An object without a UID or a resource version is not remembered. One that
-// was changed since it was read must not be given to it. It panics if of is nil or size is not positive.
+// The cache has size entries, and drops its oldest entry for a new one. It does
+// not remember an object without a UID or a resource version. The caller must
+// not pass an object that was changed since it was read. Cached panics if of is
+// nil or size is not positive.
 func Cached(of Func, size int) Func {
 	if of == nil || size <= 0 {
 		panic("ready: Cached: the function is nil or the size is not positive")
@@ -25,7 +28,8 @@ func Cached(of Func, size int) Func {
 		if missing(obj) {
 			return of(obj)
 		}
-		// The type, because one and the same object says more in one form than in another.
+		// The type is part of the key, because one object reports more in one
+		// form than in another.
 		k := version{obj.GetUID(), obj.GetResourceVersion(), reflect.TypeOf(obj)}
 		if k.uid == "" || k.resource == "" {
 			return of(obj)
@@ -36,7 +40,7 @@ func Cached(of Func, size int) Func {
 	}
 }
 
-// version is a state of an object.
+// version identifies a state of an object.
 type version struct {
 	uid      types.UID
 	resource string
@@ -48,7 +52,8 @@ type entry struct {
 	readiness checks.Readiness
 }
 
-// memory drops what it has known longest. Of an object that changes, that is what nobody asks for any more.
+// memory drops the oldest entry first. No caller asks for the old states of an
+// object that changes.
 type memory struct {
 	mu      sync.Mutex
 	entries map[version]*entry

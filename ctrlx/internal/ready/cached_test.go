@@ -28,14 +28,14 @@ func TestCached(t *testing.T) {
 		want   int // computations
 	}{
 		"Same":      {"one state of an object is computed once", 8, []client.Object{version("1", "1"), version("1", "1"), version("1", "1")}, 1},
-		"Changed":   {"a change is computed", 8, []client.Object{version("1", "1"), version("1", "2")}, 2},
-		"MadeAgain": {"one of the same version that was made again is another", 8, []client.Object{version("1", "1"), version("2", "1")}, 2},
-		"Form":      {"metadata only say less than the whole object", 8, []client.Object{version("1", "1"), partial, version("1", "1"), partial}, 2},
-		"NoUID":     {"what cannot be told apart is not remembered", 8, []client.Object{version("", "1"), version("", "1")}, 2},
-		"NoVersion": {"what cannot be told apart is not remembered", 8, []client.Object{version("1", ""), version("1", "")}, 2},
-		"Nil":       {"nothing is not remembered", 8, []client.Object{nil, (*Cluster)(nil), nil}, 3},
+		"Changed":   {"a changed object is computed again", 8, []client.Object{version("1", "1"), version("1", "2")}, 2},
+		"MadeAgain": {"an object of the same version that was created again is another object", 8, []client.Object{version("1", "1"), version("2", "1")}, 2},
+		"Form":      {"metadata alone report less than the whole object", 8, []client.Object{version("1", "1"), partial, version("1", "1"), partial}, 2},
+		"NoUID":     {"an object without a UID is not remembered", 8, []client.Object{version("", "1"), version("", "1")}, 2},
+		"NoVersion": {"an object without a version is not remembered", 8, []client.Object{version("1", ""), version("1", "")}, 2},
+		"Nil":       {"a nil object is not remembered", 8, []client.Object{nil, (*Cluster)(nil), nil}, 3},
 		"Bounded":   {"the oldest are dropped", 2, []client.Object{version("1", "1"), version("2", "1"), version("3", "1"), version("3", "1"), version("2", "1"), version("1", "1"), version("3", "1")}, 4},
-		"One":       {"one is remembered at least", 1, []client.Object{version("1", "1"), version("1", "1"), version("2", "1"), version("2", "1"), version("1", "1")}, 3},
+		"One":       {"at least one object is remembered", 1, []client.Object{version("1", "1"), version("1", "1"), version("2", "1"), version("2", "1"), version("1", "1")}, 3},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestCached(t *testing.T) {
 			of := ready.Cached(func(o client.Object) checks.Readiness { got++; return ready.Of(o) }, tc.size)
 			for _, o := range tc.asked {
 				if r := of(o); r != ready.Of(o) {
-					t.Errorf("%s: says %v, want %v", tc.reason, r, ready.Of(o))
+					t.Errorf("%s: got %v, want %v", tc.reason, r, ready.Of(o))
 				}
 			}
 			if got != tc.want {
@@ -53,7 +53,8 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// TestCachedSaysTheSame asks in any order about any states of a few objects.
+// TestCachedSaysTheSame calls the function in any order for any states of a few
+// objects.
 func TestCachedSaysTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		of := ready.Cached(func(o client.Object) checks.Readiness {
@@ -62,13 +63,14 @@ func TestCachedSaysTheSame(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "questions") {
 			uid, resource := strconv.Itoa(rapid.IntRange(0, 3).Draw(t, "uid")), strconv.Itoa(rapid.IntRange(0, 3).Draw(t, "version"))
 			if got := of(version(uid, resource)); got.Reason != uid || got.Message != resource {
-				t.Errorf("asked for %s/%s, got %v", uid, resource, got)
+				t.Errorf("called for %s/%s, got %v", uid, resource, got)
 			}
 		}
 	})
 }
 
-// TestCachedOnce has all waiters of an object ask at the same time.
+// TestCachedOnce lets all waiters of an object call the function at the same
+// time.
 func TestCachedOnce(t *testing.T) {
 	var computed atomic.Int32
 	begun, release := make(chan struct{}), make(chan struct{})
@@ -81,7 +83,7 @@ func TestCachedOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	ask := func() {
 		if got := of(version("1", "1")); got.State != checks.Ready {
-			t.Errorf("got %v before it was known", got)
+			t.Errorf("got %v before the result was known", got)
 		}
 	}
 	wg.Go(ask)

@@ -1,7 +1,7 @@
 package ready
 
-// readContent reads the conditions of an unstructured object. What has not the type that it should have counts as not
-// there, so that odd content is never ready.
+// readContent reads the conditions of an unstructured object. It ignores a
+// value of the wrong type, so that odd content is never ready.
 func (v *verdict) readContent(o map[string]any) {
 	status, _ := o["status"].(map[string]any)
 	if n := integer(status["observedGeneration"]); n != 0 {
@@ -23,7 +23,7 @@ func (v *verdict) readContent(o map[string]any) {
 	}
 }
 
-// integer gives the whole number that x is, and 0 if it is none.
+// integer returns the whole number x, or 0 if x is not a whole number.
 func integer(x any) int64 {
 	switch n := x.(type) {
 	case int64:

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
-// What is ready for an older spec is given as it is: the checks refuse it.
+// Of returns the readiness for an older spec unchanged: the checks refuse it.
 func ExampleOf() {
 	cluster := &Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
 	fmt.Println(ready.Of(cluster).State)
@@ -22,7 +22,7 @@ func ExampleOf() {
 	// ready for generation 2 of 3
 }
 
-// An object goes to the checks under the name that it was asked for by.
+// The checks get an object under the name of the ref that requested it.
 func ExampleObject() {
 	ref := checks.Ref{Group: "example.com", Kind: "Cluster", Namespace: "team", Name: "prod"}
 	o := ready.Object(&Cluster{}, ref, ready.Of)

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cluster has standard conditions, and says in its status for which generation that is.
+// Cluster has standard conditions, and its status reports their generation.
 type Cluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -52,7 +52,8 @@ type (
 
 func (c *ManagedCluster) GetConditions() []ASOCondition { return c.Status.Conditions }
 
-// VPC has the shape of a managed resource of Crossplane: its conditions are in a struct embedded in one embedded.
+// VPC has the shape of a managed resource of Crossplane. Its conditions are in
+// a struct that an embedded struct embeds.
 type VPC struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -85,7 +86,8 @@ type (
 	}
 )
 
-// Table has a status, and in it all else, by pointer, as the controllers for AWS have it.
+// Table has a pointer to its status, and pointers to all values in it, like the
+// kinds of the controllers for AWS.
 type Table struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -104,7 +106,9 @@ type TableCondition struct {
 	Message *string `json:"message,omitempty"`
 }
 
-// Hidden keeps its standard conditions elsewhere, and Odd those of its own, beside a list of words.
+// Hidden keeps its standard conditions outside of status.conditions. Odd does
+// so with conditions of its own type, and has a list of words in
+// status.conditions.
 type Hidden struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -126,7 +130,7 @@ type Odd struct {
 
 func (o *Odd) GetConditions() []ASOCondition { return o.List }
 
-// Strange has conditions that are none.
+// Strange has a map for its conditions, which cannot be read.
 type Strange struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -145,7 +149,7 @@ func (h *Hidden) DeepCopyObject() runtime.Object         { o := *h; return &o }
 func (o *Odd) DeepCopyObject() runtime.Object            { c := *o; return &c }
 func (s *Strange) DeepCopyObject() runtime.Object        { o := *s; return &o }
 
-// fatal is what testing.T and rapid.T have in common.
+// fatal is the common part of testing.T and rapid.T.
 type fatal interface{ Fatal(args ...any) }
 
 // from reads an object of a type from JSON, as a client does.
@@ -156,7 +160,7 @@ func from[O client.Object](t fatal, text string, o O) O {
 	return o
 }
 
-// loose reads it without its type.
+// loose reads an object as unstructured content.
 func loose(t fatal, text string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: make(map[string]any)}
 	if err := utiljson.Unmarshal([]byte(text), &u.Object); err != nil {

@@ -12,16 +12,22 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Kstatus reads the status of a kind that has no Ready condition, as kubectl-like tools do: a Deployment is ready if its
-// replicas are there, a Job if it has started, a ConfigMap always. kind says which rules apply, since typed objects do not
-// know their kind; it panics without one.
+// Kstatus returns a function for a kind that has no Ready condition. It reads
+// the status as kubectl-like tools do. A Deployment is ready if its replicas
+// are there, a Job if it has started, a ConfigMap always. kind selects the
+// rules, because typed objects do not know their kind. Kstatus panics if its
+// kind or version is empty.
 //
-// Choose it only for kinds that are meant by one of its rules, or never have a status. Of any other it finds an object
-// ready that says nothing: one without a status, whose controller has not looked at it yet or is not running, one with
-// conditions that it does not know, or with nothing but a word in its status. An object with a Ready condition is judged by
-// [Of] as well, unless there are rules for its kind.
+// Choose it only for kinds that have a rule of their own, or never have a
+// status. For any other kind, it reports an object as ready even if the object
+// reports nothing. Such an object may have no status, because its controller
+// has not read it yet or is not running. Or it has only conditions that Kstatus
+// does not know, or only a word in its status. An object with a Ready condition
+// must also be ready by the rules of [Of], unless its kind has a rule of its
+// own.
 //
-// It costs more than ten microseconds for a typed object, and should be [Cached].
+// It costs more than ten microseconds for a typed object, so use it with
+// [Cached].
 func Kstatus(kind schema.GroupVersionKind) Func {
 	if kind.Kind == "" || kind.Version == "" {
 		panic("ready: Kstatus: the kind or the version is empty")
@@ -63,7 +69,8 @@ func kstatus(u *unstructured.Unstructured) checks.Readiness {
 	return r
 }
 
-// toUnstructured gives obj as kstatus wants it, which reads it only.
+// toUnstructured returns obj in the form that kstatus reads. It does not change
+// obj.
 func toUnstructured(obj client.Object, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if o, ok := obj.(runtime.Unstructured); ok {

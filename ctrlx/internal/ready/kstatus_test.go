@@ -26,7 +26,7 @@ func TestKstatus(t *testing.T) {
 		text   string
 		want   checks.Readiness
 	}{
-		"Deployment": {"the rules are those of the kind, which a typed object does not know", deployment, new(appsv1.Deployment),
+		"Deployment": {"the kind selects the rules, and a typed object does not know its kind", deployment, new(appsv1.Deployment),
 			`{"metadata":{"generation":1},"spec":{"replicas":2},"status":{"observedGeneration":1,"replicas":1,"updatedReplicas":1}}`,
 			checks.Readiness{State: checks.NotReady, Reason: "LessReplicas", Message: "Replicas: 1/2", Generation: 1, Observed: 1}},
 		"NewDeployment": {"no replicas are there yet", deployment, new(appsv1.Deployment),
@@ -38,25 +38,25 @@ func TestKstatus(t *testing.T) {
 		"Stale": {"the controller has not seen the spec", deployment, new(appsv1.Deployment),
 			`{"metadata":{"generation":3},"spec":{"replicas":1},"status":{"observedGeneration":2,"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`,
 			checks.Readiness{State: checks.NotReady, Reason: "LatestGenerationNotObserved", Message: "Deployment generation is 3, but latest observed generation is 2", Generation: 3, Observed: 3}},
-		"JobFailed": {"it will not get ready", job, new(batchv1.Job),
+		"JobFailed": {"a failed job never becomes ready", job, new(batchv1.Job),
 			`{"metadata":{"generation":1},"status":{"conditions":[{"type":"Failed","status":"True","reason":"BackoffLimitExceeded","message":"m"}]}}`,
 			checks.Readiness{State: checks.NotReady, Reason: "JobFailed", Message: "Job Failed. failed: 0/1", Generation: 1, Observed: 1}},
-		"PodDone": {"there are rules for pods, whose Ready condition is False when they are done", pod, new(corev1.Pod),
+		"PodDone": {"pods have rules of their own, and the Ready condition of a completed pod is False", pod, new(corev1.Pod),
 			`{"metadata":{"generation":1},"status":{"phase":"Succeeded","conditions":[{"type":"Ready","status":"False","reason":"PodCompleted"}]}}`,
 			checks.Readiness{State: checks.Ready, Message: "Pod has completed successfully", Generation: 1, Observed: 1}},
 		"ConfigMap": {"it never has a status", corev1.SchemeGroupVersion.WithKind("ConfigMap"), new(corev1.ConfigMap), `{}`,
 			checks.Readiness{State: checks.Ready, Message: "Resource is always ready"}},
-		"Deleting": {"it goes away", custom, new(Cluster), `{"metadata":{"generation":1,"deletionTimestamp":"2026-11-21T00:00:00Z"}}`,
+		"Deleting": {"the object is being deleted", custom, new(Cluster), `{"metadata":{"generation":1,"deletionTimestamp":"2026-11-21T00:00:00Z"}}`,
 			checks.Readiness{State: checks.NotReady, Message: "Resource scheduled for deletion", Generation: 1, Observed: 1}},
-		"NoStatus": {"the trap: nobody has looked at it yet", custom, new(Cluster), `{"metadata":{"generation":1}}`,
+		"NoStatus": {"the trap: the controller has not read the object yet", custom, new(Cluster), `{"metadata":{"generation":1}}`,
 			checks.Readiness{State: checks.Ready, Message: "Resource is current", Generation: 1, Observed: 1}},
-		"Reconciling": {"it says that it is not done", custom, new(Cluster),
+		"Reconciling": {"the object reports that it is not done", custom, new(Cluster),
 			`{"metadata":{"generation":1},"status":{"conditions":[{"type":"Reconciling","status":"True","reason":"R","message":"m"}]}}`,
 			checks.Readiness{State: checks.NotReady, Reason: "R", Message: "m", Generation: 1, Observed: 1}},
-		"Stalled": {"it says that it goes no further", custom, new(Cluster),
+		"Stalled": {"the object reports that it is stuck", custom, new(Cluster),
 			`{"metadata":{"generation":1},"status":{"conditions":[{"type":"Stalled","status":"True","reason":"R","message":"m"}]}}`,
 			checks.Readiness{State: checks.NotReady, Reason: "R", Message: "m", Generation: 1, Observed: 1}},
-		"ReadyButStale": {"a Ready condition is looked at strictly", custom, new(Cluster),
+		"ReadyButStale": {"a Ready condition is read strictly", custom, new(Cluster),
 			`{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":1}]}}`,
 			checks.Readiness{State: checks.Ready, Reason: "R", Generation: 2, Observed: 1}},
 		"Odd": {"a status that cannot be read is unknown", custom, new(Strange), `{"metadata":{"generation":1},"status":{"conditions":{"a":"b"}}}`,
@@ -71,7 +71,7 @@ func TestKstatus(t *testing.T) {
 				}
 			}
 			if got := untyped.GetKind(); got != "" {
-				t.Errorf("the object was changed: its kind is %s now", got)
+				t.Errorf("the object was changed: its kind is now %s", got)
 			}
 		})
 	}

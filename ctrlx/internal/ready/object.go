@@ -6,8 +6,10 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Object is obj as the checks see it. ref is what it was asked for by: obj is not asked for its kind, because typed objects
-// do not know it. of says how ready it is. Nil and a nil pointer are an object that was not found.
+// Object returns obj in the form that the checks read. ref is the ref that
+// requested obj. Object takes the kind from ref, because a typed object does
+// not know its kind. of computes the readiness. Nil and a nil pointer stand for
+// an object that was not found.
 func Object(obj client.Object, ref checks.Ref, of Func) checks.Object {
 	if missing(obj) {
 		return checks.Object{Ref: ref}

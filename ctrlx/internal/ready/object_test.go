@@ -21,8 +21,8 @@ func TestObject(t *testing.T) {
 		obj    client.Object
 		want   checks.Object
 	}{
-		"There":    {"the kind is that of the ref: the object does not know it", there, checks.Object{Ref: ref, Value: there, Readiness: readiness}},
-		"Going":    {"its deletion was asked for", going, checks.Object{Ref: ref, Value: going, Readiness: readiness, Deleting: true}},
+		"There":    {"the kind is the kind of the ref: the object does not know it", there, checks.Object{Ref: ref, Value: there, Readiness: readiness}},
+		"Going":    {"its deletion was requested", going, checks.Object{Ref: ref, Value: going, Readiness: readiness, Deleting: true}},
 		"Nil":      {"not found", nil, checks.Object{Ref: ref}},
 		"TypedNil": {"not found either", (*Cluster)(nil), checks.Object{Ref: ref}},
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Func says how ready an object is. It only reads obj, which may be one that a cache shares with others, and is safe for
-// concurrent use. Of nil and a nil pointer nothing is known: the zero Readiness.
+// Func returns the readiness of obj. It only reads obj, which a cache may share
+// with other readers. It is safe for concurrent use. For nil and a nil pointer
+// it returns the zero Readiness: unknown.
 type Func func(obj client.Object) checks.Readiness
 
-// Messages of readiness that is unknown, for people to read behind "has not reported yet whether it is ready".
+// The messages of unknown readiness follow the text "has not reported yet
+// whether it is ready".
 const (
 	noReadyCondition = "it has no Ready condition"
 	metadataOnly     = "it was read as metadata only, which says nothing of readiness"
@@ -23,7 +25,7 @@ const (
 	aheadOfSpec      = "its conditions are for a later generation than its spec has"
 )
 
-// Of reads the conditions of obj, strictly.
+// Of reads the conditions of obj, by the strict rules of the package.
 func Of(obj client.Object) checks.Readiness {
 	if missing(obj) {
 		return checks.Readiness{}
@@ -33,9 +35,10 @@ func Of(obj client.Object) checks.Readiness {
 	return v.readiness(obj.GetGeneration())
 }
 
-// OfAnyGeneration is [Of] for kinds whose controllers do not report an observedGeneration: conditions without one are
-// taken to be about the present spec. So after a change of its spec an object goes on looking ready until its controller
-// has noticed. What is reported counts all the same.
+// OfAnyGeneration is [Of] for kinds whose controllers do not report an
+// observedGeneration. It trusts that conditions without a generation belong to
+// the present spec. So after a change of its spec, an object looks ready until
+// its controller has noticed the change. A reported generation still counts.
 func OfAnyGeneration(obj client.Object) checks.Readiness {
 	if missing(obj) {
 		return checks.Readiness{}
@@ -49,7 +52,7 @@ func OfAnyGeneration(obj client.Object) checks.Readiness {
 	return v.readiness(obj.GetGeneration())
 }
 
-// read reads what the conditions of obj say.
+// read reads the conditions of obj.
 func (v *verdict) read(obj client.Object) {
 	switch o := obj.(type) {
 	case *unstructured.Unstructured:
@@ -64,7 +67,7 @@ func (v *verdict) read(obj client.Object) {
 	}
 }
 
-// missing tells whether obj is nil, or a pointer that is.
+// missing reports whether obj is nil or a nil pointer.
 func missing(obj client.Object) bool {
 	if obj == nil {
 		return true

@@ -36,64 +36,64 @@ func TestOf(t *testing.T) {
 		of     func() client.Object
 		text   string
 		want   checks.Readiness
-		any    *checks.Readiness // what OfAnyGeneration says, if that is something else
+		any    *checks.Readiness // the result of OfAnyGeneration, if it differs
 	}{
-		// Nothing is there: nobody has said that it is ready.
-		"NoStatus":       {"a missing status is not a good one", cluster, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
-		"NoStatusByPtr":  {"behind a pointer neither", table, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
-		"EmptyStatus":    {"nor an empty one", cluster, `{"metadata":{"generation":1},"status":{}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
-		"NoConditions":   {"nor one without conditions", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
-		"OtherCondition": {"nor one with others", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"Available","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
-		"SyncedOnly":     {"what was applied need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
-		"StateOnly":      {"a word in the status is no condition", managed, `{"metadata":{"generation":1},"status":{"provisioningState":"Succeeded"}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
-		"OddCase":        {"condition types are spelled one way", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"ready","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+		// No Ready condition: unknown.
+		"NoStatus":       {"a missing status is not ready", cluster, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"NoStatusByPtr":  {"a nil status is not ready", table, `{"metadata":{"generation":1}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"EmptyStatus":    {"an empty status is not ready", cluster, `{"metadata":{"generation":1},"status":{}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"NoConditions":   {"a status without conditions is not ready", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+		"OtherCondition": {"a status with other conditions is not ready", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"Available","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
+		"SyncedOnly":     {"an applied spec need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"StateOnly":      {"a word in the status is not a condition", managed, `{"metadata":{"generation":1},"status":{"provisioningState":"Succeeded"}}`, is(checks.Unknown, "", noReady, 1, 0), ptr(is(checks.Unknown, "", noReady, 0, 0))},
+		"OddCase":        {"a condition type has one spelling", cluster, `{"metadata":{"generation":1},"status":{"observedGeneration":1,"conditions":[{"type":"ready","status":"True"}]}}`, is(checks.Unknown, "", noReady, 1, 1), nil},
 
 		// Standard conditions.
-		"True":           {"it says so for its own generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Stalled","status":"False"},{"type":"Ready","status":"True","reason":"Succeeded","message":"is what its spec says","observedGeneration":2}]}}`, is(checks.Ready, "Succeeded", "is what its spec says", 2, 2), nil},
-		"False":          {"with reason and message of the condition", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating","message":"takes a while","observedGeneration":2}]}}`, is(checks.NotReady, "Creating", "takes a while", 2, 2), nil},
-		"Unknown":        {"it says that it does not know", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"Progressing","message":"m","observedGeneration":2}]}}`, is(checks.Unknown, "Progressing", "m", 2, 2), nil},
-		"OddStatus":      {"what is neither True nor False is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"true","observedGeneration":2}]}}`, is(checks.Unknown, "", "", 2, 2), nil},
+		"True":           {"the object reports that it is ready, for its own generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Stalled","status":"False"},{"type":"Ready","status":"True","reason":"Succeeded","message":"is what its spec says","observedGeneration":2}]}}`, is(checks.Ready, "Succeeded", "is what its spec says", 2, 2), nil},
+		"False":          {"the reason and the message of the condition", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating","message":"takes a while","observedGeneration":2}]}}`, is(checks.NotReady, "Creating", "takes a while", 2, 2), nil},
+		"Unknown":        {"the object reports that its readiness is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"Progressing","message":"m","observedGeneration":2}]}}`, is(checks.Unknown, "Progressing", "m", 2, 2), nil},
+		"OddStatus":      {"a status that is neither True nor False is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"true","observedGeneration":2}]}}`, is(checks.Unknown, "", "", 2, 2), nil},
 		"EmptyCondition": {"a status that is not set is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","observedGeneration":2}]}}`, is(checks.Unknown, "", "", 2, 2), nil},
-		"Stale":          {"what is ready for an older spec is stale", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":2}]}}`, is(checks.Ready, "R", "", 3, 2), nil},
-		"StaleFalse":     {"so is what is not", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":2}]}}`, is(checks.NotReady, "R", "", 3, 2), nil},
+		"Stale":          {"an object that is ready for an older spec is stale", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":2}]}}`, is(checks.Ready, "R", "", 3, 2), nil},
+		"StaleFalse":     {"an object that is not ready for an older spec is stale", cluster, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":2}]}}`, is(checks.NotReady, "R", "", 3, 2), nil},
 		"Twice":          {"of two Ready conditions the worse counts", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":2},{"type":"Ready","status":"False","reason":"R","observedGeneration":2},{"type":"Ready","status":"Unknown","observedGeneration":2}]}}`, is(checks.NotReady, "R", "", 2, 2), nil},
 
-		// For which generation?
-		"StatusSaysSo":    {"the status as a whole is for a generation", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":4,"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 4, 4), nil},
+		// The generation that counts.
+		"StatusSaysSo":    {"the status as a whole has a generation", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":4,"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 4, 4), nil},
 		"StatusIsStale":   {"the older of the two counts", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":3,"conditions":[{"type":"Ready","status":"True","observedGeneration":4}]}}`, is(checks.Ready, "", "", 4, 3), nil},
 		"ConditionStale":  {"the older of the two counts", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":4,"conditions":[{"type":"Ready","status":"True","observedGeneration":3}]}}`, is(checks.Ready, "", "", 4, 3), nil},
-		"Ahead":           {"a condition of a generation to come was copied from elsewhere", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":9}]}}`, is(checks.Unknown, "", ahead, 4, 9), nil},
-		"AheadFalse":      {"what is not ready anyhow is not ready", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":9}]}}`, is(checks.NotReady, "R", "", 4, 9), nil},
-		"AheadAndBehind":  {"one of two is ahead", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":9,"conditions":[{"type":"Ready","status":"True","observedGeneration":3}]}}`, is(checks.Unknown, "", ahead, 4, 3), nil},
-		"Negative":        {"it is behind any", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":-1}]}}`, is(checks.Ready, "", "", 1, -1), nil},
-		"FirstGeneration": {"a spec that was never changed is the only one that can be meant", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Ready, "R", "", 1, 1), ptr(is(checks.Ready, "R", "", 0, 0))},
-		"NotSaid":         {"after a change nobody can tell which is meant", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Unknown, "", noGeneration, 2, 0), ptr(is(checks.Ready, "R", "", 0, 0))},
-		"NotSaidFalse":    {"what is not ready needs no generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R"}]}}`, is(checks.NotReady, "R", "", 2, 0), ptr(is(checks.NotReady, "R", "", 0, 0))},
-		"NoGenerations":   {"a kind without generations has but one", node, `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady"}]}}`, is(checks.Ready, "KubeletReady", "", 0, 0), nil},
+		"Ahead":           {"a condition of a future generation was copied from another object", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":9}]}}`, is(checks.Unknown, "", ahead, 4, 9), nil},
+		"AheadFalse":      {"a condition of a future generation that is False is still not ready", cluster, `{"metadata":{"generation":4},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R","observedGeneration":9}]}}`, is(checks.NotReady, "R", "", 4, 9), nil},
+		"AheadAndBehind":  {"one generation is newer than the spec, and the other is older", cluster, `{"metadata":{"generation":4},"status":{"observedGeneration":9,"conditions":[{"type":"Ready","status":"True","observedGeneration":3}]}}`, is(checks.Unknown, "", ahead, 4, 3), nil},
+		"Negative":        {"a negative generation is older than any other", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":-1}]}}`, is(checks.Ready, "", "", 1, -1), nil},
+		"FirstGeneration": {"a spec that was never changed is the only possible spec", cluster, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Ready, "R", "", 1, 1), ptr(is(checks.Ready, "R", "", 0, 0))},
+		"NotSaid":         {"after a change the generation of the condition is unknown", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R"}]}}`, is(checks.Unknown, "", noGeneration, 2, 0), ptr(is(checks.Ready, "R", "", 0, 0))},
+		"NotSaidFalse":    {"an object that is not ready needs no generation", cluster, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"False","reason":"R"}]}}`, is(checks.NotReady, "R", "", 2, 0), ptr(is(checks.NotReady, "R", "", 0, 0))},
+		"NoGenerations":   {"a kind without generations has only one spec", node, `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady"}]}}`, is(checks.Ready, "KubeletReady", "", 0, 0), nil},
 
 		// Azure Service Operator.
 		"ASO":        {"ready, without a severity", managed, `{"metadata":{"generation":2},"status":{"provisioningState":"Succeeded","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-11-21T10:00:00Z","observedGeneration":2,"reason":"Succeeded"}]}}`, is(checks.Ready, "Succeeded", "", 2, 2), nil},
 		"ASOInfo":    {"under way", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Info","lastTransitionTime":"2026-11-21T10:00:00Z","observedGeneration":1,"reason":"Reconciling","message":"The resource is in the process of being reconciled by the operator"}]}}`, is(checks.NotReady, "Reconciling", "The resource is in the process of being reconciled by the operator", 1, 1), nil},
 		"ASOWarning": {"waiting", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Warning","observedGeneration":1,"reason":"WaitingForOwner","message":"Owner \"rg\" cannot be found"}]}}`, is(checks.NotReady, "WaitingForOwner", `Owner "rg" cannot be found`, 1, 1), nil},
 		"ASOError":   {"stuck", managed, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","severity":"Error","observedGeneration":1,"reason":"InvalidParameter"}]}}`, is(checks.NotReady, "InvalidParameter", "", 1, 1), nil},
-		"ASOStale":   {"the spec was changed, and the operator has not looked yet", managed, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":2,"reason":"Succeeded"}]}}`, is(checks.Ready, "Succeeded", "", 3, 2), nil},
+		"ASOStale":   {"the spec was changed, and the operator has not read it yet", managed, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":2,"reason":"Succeeded"}]}}`, is(checks.Ready, "Succeeded", "", 3, 2), nil},
 
 		// Crossplane.
-		"XP":             {"ready, and the spec applied", vpc, `{"metadata":{"generation":3},"status":{"atProvider":{"id":"vpc-1"},"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"True","reason":"ReconcileSuccess","observedGeneration":3}]}}`, is(checks.Ready, "Available", "", 3, 3), nil},
+		"XP":             {"ready, and the spec is applied", vpc, `{"metadata":{"generation":3},"status":{"atProvider":{"id":"vpc-1"},"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"True","reason":"ReconcileSuccess","observedGeneration":3}]}}`, is(checks.Ready, "Available", "", 3, 3), nil},
 		"XPNotSynced":    {"the resource of an older spec is ready, and the new spec cannot be applied", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"False","reason":"ReconcileError","message":"cannot update","observedGeneration":3}]}}`, is(checks.NotReady, "ReconcileError", "cannot update", 3, 3), nil},
-		"XPPaused":       {"nobody looks after it", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"False","reason":"ReconcilePaused"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.NotReady, "ReconcilePaused", "", 1, 0), ptr(is(checks.NotReady, "ReconcilePaused", "", 0, 0))},
-		"XPSyncedUnsure": {"it does not know whether the spec is applied", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"Unknown","reason":"U"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
+		"XPPaused":       {"the resource is paused, and no controller reconciles it", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"False","reason":"ReconcilePaused"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.NotReady, "ReconcilePaused", "", 1, 0), ptr(is(checks.NotReady, "ReconcilePaused", "", 0, 0))},
+		"XPSyncedUnsure": {"the provider does not know whether the spec is applied", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Synced","status":"Unknown","reason":"U"},{"type":"Ready","status":"True","reason":"Available"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
 		"XPCreating":     {"being created", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating"},{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.NotReady, "Creating", "", 1, 0), ptr(is(checks.NotReady, "Creating", "", 0, 0))},
-		"XPFailing":      {"why it cannot be created is in Synced", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating"},{"type":"Synced","status":"False","reason":"ReconcileError","message":"no rights"}]}}`, is(checks.NotReady, "ReconcileError", "no rights", 1, 0), ptr(is(checks.NotReady, "ReconcileError", "no rights", 0, 0))},
-		"XPReadyUnsure":  {"what is applied need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"U"},{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
+		"XPFailing":      {"the condition Synced has the cause of the failure", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"False","reason":"Creating"},{"type":"Synced","status":"False","reason":"ReconcileError","message":"no rights"}]}}`, is(checks.NotReady, "ReconcileError", "no rights", 1, 0), ptr(is(checks.NotReady, "ReconcileError", "no rights", 0, 0))},
+		"XPReadyUnsure":  {"an applied spec need not be ready", vpc, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"U"},{"type":"Synced","status":"True","reason":"ReconcileSuccess"}]}}`, is(checks.Unknown, "U", "", 1, 0), ptr(is(checks.Unknown, "U", "", 0, 0))},
 		"XPSilent":       {"a provider that reports no generation, after it has changed the spec itself", vpc, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available"},{"type":"Synced","status":"True"}]}}`, is(checks.Unknown, "", noGeneration, 2, 0), ptr(is(checks.Ready, "Available", "", 0, 0))},
-		"XPHalfSilent":   {"one of the two reports none", vpc, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":2},{"type":"Synced","status":"True"}]}}`, is(checks.Unknown, "", noGeneration, 2, 2), ptr(is(checks.Ready, "Available", "", 2, 2))},
+		"XPHalfSilent":   {"one of two conditions reports no generation", vpc, `{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":2},{"type":"Synced","status":"True"}]}}`, is(checks.Unknown, "", noGeneration, 2, 2), ptr(is(checks.Ready, "Available", "", 2, 2))},
 		"XPHalfStale":    {"the older of the two counts", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available","observedGeneration":3},{"type":"Synced","status":"True","observedGeneration":2}]}}`, is(checks.Ready, "Available", "", 3, 2), nil},
-		"XPSilentStale":  {"what one of them reports is old", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available"},{"type":"Synced","status":"True","observedGeneration":2}]}}`, is(checks.Ready, "Available", "", 3, 2), nil},
+		"XPSilentStale":  {"the one reported generation is old", vpc, `{"metadata":{"generation":3},"status":{"conditions":[{"type":"Ready","status":"True","reason":"Available"},{"type":"Synced","status":"True","observedGeneration":2}]}}`, is(checks.Ready, "Available", "", 3, 2), nil},
 
-		// Everything by pointer.
+		// All values by pointer.
 		"Pointers":       {"pointers are followed", table, `{"metadata":{"generation":2},"status":{"observedGeneration":2,"conditions":[null,{"type":"Ready","status":"False","reason":"R","message":"m"}]}}`, is(checks.NotReady, "R", "m", 2, 2), nil},
-		"NilsInsideThem": {"a nil is nothing", table, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 1, 1), ptr(is(checks.Ready, "", "", 0, 0))},
+		"NilsInsideThem": {"a nil condition and a nil value are ignored", table, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, is(checks.Ready, "", "", 1, 1), ptr(is(checks.Ready, "", "", 0, 0))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -116,10 +116,10 @@ func TestOf(t *testing.T) {
 
 func ptr[T any](x T) *T { return &x }
 
-// wrapped is unstructured, but not the type of that name.
+// wrapped is unstructured content in another Go type than Unstructured.
 type wrapped struct{ unstructured.Unstructured }
 
-// TestOfForms is about what has one form only.
+// TestOfForms has cases that exist in one form only.
 func TestOfForms(t *testing.T) {
 	meta := metav1.ObjectMeta{Generation: 2}
 	standard := []metav1.Condition{{Type: "Ready", Status: "False", Reason: "R", ObservedGeneration: 2}}
@@ -136,23 +136,23 @@ func TestOfForms(t *testing.T) {
 		obj    client.Object
 		want   checks.Readiness
 	}{
-		"Nil":           {"nothing is known of nothing", nil, checks.Readiness{}},
-		"TypedNil":      {"nor of a nil pointer", (*Cluster)(nil), checks.Readiness{}},
-		"Method":        {"GetConditions knows where they are", hidden, found},
-		"OwnMethod":     {"whatever their type", &Odd{ObjectMeta: meta, List: own}, found},
-		"Strange":       {"conditions that are none, and a method that only looks alike", &Strange{ObjectMeta: meta}, unknown},
+		"Nil":           {"the readiness of a nil object is unknown", nil, checks.Readiness{}},
+		"TypedNil":      {"the readiness of a nil pointer is unknown", (*Cluster)(nil), checks.Readiness{}},
+		"Method":        {"GetConditions returns the conditions", hidden, found},
+		"OwnMethod":     {"GetConditions returns conditions of another type", &Odd{ObjectMeta: meta, List: own}, found},
+		"Strange":       {"conditions of a wrong type, and a method with other parameters", &Strange{ObjectMeta: meta}, unknown},
 		"ConfigMap":     {"a kind that reports nothing", &corev1.ConfigMap{ObjectMeta: meta}, unknown},
-		"Pod":           {"one of Kubernetes", &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{ObservedGeneration: 2, Conditions: []corev1.PodCondition{{Type: "Ready", Status: "False", Reason: "R"}}}}, found},
+		"Pod":           {"a kind of Kubernetes", &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{ObservedGeneration: 2, Conditions: []corev1.PodCondition{{Type: "Ready", Status: "False", Reason: "R"}}}}, found},
 		"Metadata":      {"a metadata-only object", &metav1.PartialObjectMetadata{ObjectMeta: meta}, checks.Readiness{Message: "it was read as metadata only, which says nothing of readiness", Generation: 2}},
 		"Empty":         {"no content at all", &unstructured.Unstructured{}, checks.Readiness{Message: noReady}},
 		"StatusWord":    {"a status that is a word", odd("Ready"), unknown},
-		"ConditionsMap": {"conditions that are no list", odd(map[string]any{"conditions": map[string]any{"Ready": "True"}}), unknown},
+		"ConditionsMap": {"conditions that are not a list", odd(map[string]any{"conditions": map[string]any{"Ready": "True"}}), unknown},
 		"ConditionWord": {"a condition that is a word", odd(map[string]any{"conditions": []any{"Ready", nil}}), unknown},
 		"TypeNumber":    {"a type that is a number", odd(map[string]any{"conditions": []any{map[string]any{"type": int64(1), "status": "True"}}}), unknown},
 		"StatusTrue":    {"a status that is a bool", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": true, "observedGeneration": int64(2)}}}), checks.Readiness{Generation: 2, Observed: 2}},
 		"Float":         {"a generation as encoding/json reads it", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": 2.0}}}), found},
-		"Int":           {"a generation as people write it", odd(map[string]any{"observedGeneration": 2, "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": int32(2)}}}), found},
-		"Half":          {"a generation that is none", odd(map[string]any{"observedGeneration": 2.5, "conditions": []any{map[string]any{"type": "Ready", "status": "True", "observedGeneration": "2"}}}), checks.Readiness{Message: noGeneration, Generation: 2}},
+		"Int":           {"a generation as Go code writes it", odd(map[string]any{"observedGeneration": 2, "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": int32(2)}}}), found},
+		"Half":          {"a generation that is not a whole number", odd(map[string]any{"observedGeneration": 2.5, "conditions": []any{map[string]any{"type": "Ready", "status": "True", "observedGeneration": "2"}}}), checks.Readiness{Message: noGeneration, Generation: 2}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestOfForms(t *testing.T) {
 	}
 }
 
-// anyConditions are conditions of every sort.
+// anyConditions draws conditions of every sort.
 func anyConditions[C any](t *rapid.T, one func(typ, status, reason, message string, observed int64) C) []C {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) C {
 		return one(
@@ -200,7 +200,8 @@ func anyObject(t *rapid.T) client.Object {
 	})}}
 }
 
-// TestForms has a typed object and its unstructured form say the same.
+// TestForms verifies that a typed object and its unstructured form have the
+// same readiness.
 func TestForms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typed := anyObject(t)
@@ -213,10 +214,10 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// passes is what the checks make of readiness.
+// passes reports whether the checks accept the readiness.
 func passes(r checks.Readiness) bool { return r.State == checks.Ready && r.Observed >= r.Generation }
 
-// TestStrict says in other words when an object counts as ready.
+// TestStrict states in other words when an object counts as ready.
 func TestStrict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := anyObject(t)
@@ -246,7 +247,7 @@ func TestStrict(t *testing.T) {
 	})
 }
 
-// FuzzContent has any JSON as the content of an object.
+// FuzzContent tries any JSON as the content of an object.
 func FuzzContent(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `{"status":null}`, `{"metadata":{"generation":1},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,

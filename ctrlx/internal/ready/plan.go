@@ -10,15 +10,16 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/digest/jsonfield"
 )
 
-// plan is where a type of objects has its conditions.
+// plan locates the conditions in a type of objects.
 type plan struct {
 	status, observed jsonfield.Field // observed is in the status
 	conditions       jsonfield.Field // in the status
 	list             *list           // nil: the status has no conditions
-	method           int             // the index of GetConditions where they are not in the status; -1: it has none
+	method           int             // index of GetConditions if the conditions are not in the status; -1: none
 }
 
-// list is where a list of conditions has what counts. Each is a struct, or a pointer to one.
+// list locates the fields of a condition in a list. Each condition is a struct,
+// or a pointer to a struct.
 type list struct {
 	standard                               bool // []metav1.Condition, which needs no reflection
 	typ, status, reason, message, observed jsonfield.Field
@@ -52,7 +53,7 @@ func newPlan(t reflect.Type) *plan {
 	return p
 }
 
-// listOf is nil for what is no list of conditions.
+// listOf returns nil if t is not a list of conditions.
 func listOf(t reflect.Type) *list {
 	if t == nil || t.Kind() != reflect.Slice {
 		return nil
@@ -72,7 +73,7 @@ func listOf(t reflect.Type) *list {
 	return l
 }
 
-// read reads the conditions of obj, of which v is the reflection.
+// read reads the conditions of obj. v is the reflection of obj.
 func (p *plan) read(to *verdict, obj client.Object, v reflect.Value) {
 	status := pointee(p.status.In(v))
 	if status.IsValid() {
@@ -124,7 +125,8 @@ func (v *verdict) takeAll(conditions []metav1.Condition) {
 	}
 }
 
-// pointee is what v points to, or v; the zero Value if that is nothing.
+// pointee returns the value that v points to, or v if it is not a pointer. For
+// a nil pointer it returns the zero Value.
 func pointee(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Pointer {
 		return v.Elem()
@@ -132,7 +134,7 @@ func pointee(v reflect.Value) reflect.Value {
 	return v
 }
 
-// text is the string that v is or points to, if it is one.
+// text returns the string that v is or points to, or "".
 func text(v reflect.Value) string {
 	if v = pointee(v); v.Kind() == reflect.String {
 		return v.String()
@@ -140,7 +142,7 @@ func text(v reflect.Value) string {
 	return ""
 }
 
-// number is the whole number that v is or points to, if it is one.
+// number returns the whole number that v is or points to, or 0.
 func number(v reflect.Value) int64 {
 	if v = pointee(v); v.CanInt() {
 		return v.Int()

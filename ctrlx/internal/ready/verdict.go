@@ -2,34 +2,36 @@ package ready
 
 import "github.com/windlass-go/windlass/checks"
 
-// condition is one in a list, of whatever type it was.
+// condition is a condition in a list, of whatever type.
 type condition struct {
 	typ, status, reason, message string
-	observed                     int64 // 0: it does not say
+	observed                     int64 // 0: not reported
 }
 
-// verdict is what the conditions of an object come to.
+// verdict is the result of all conditions of an object.
 type verdict struct {
 	ready, synced said
-	// The generations that conditions and status were said to be for, if any was.
+	// oldest and newest are the limits of the generations that conditions and
+	// status reported. given is false if none was reported.
 	oldest, newest int64
 	given          bool
-	// status says for which generation it is as a whole, silent says that a condition that counts does not.
+	// status is true if the status as a whole reports its generation. silent is
+	// true if a condition that counts does not.
 	status, silent bool
-	bare           bool // there was nothing but metadata
+	bare           bool // the object has only metadata
 }
 
-// said is what the conditions of one type say.
+// said is the result of the conditions of one type.
 type said struct {
 	found           bool
 	state           checks.State
 	reason, message string
 }
 
-// counts tells whether conditions of a type do.
+// counts reports whether conditions of a type count.
 func counts(typ string) bool { return typ == "Ready" || typ == "Synced" }
 
-// take takes a condition into account that counts.
+// take includes a condition that counts.
 func (v *verdict) take(c *condition) {
 	if c.typ == "Ready" {
 		v.ready.take(c)
@@ -50,7 +52,7 @@ func (v *verdict) observe(generation int64) {
 	v.oldest, v.newest = min(v.oldest, generation), max(v.newest, generation)
 }
 
-// take keeps the worst, should there be several of one type.
+// take keeps the worst condition if there are several of one type.
 func (s *said) take(c *condition) {
 	state := checks.Unknown
 	switch c.status {
@@ -74,7 +76,8 @@ func badness(s checks.State) int {
 	return 2
 }
 
-// readiness is that of an object of this generation, 0 if it has none.
+// readiness returns the readiness of an object of this generation. A generation
+// of 0 means that the object has none.
 func (v *verdict) readiness(generation int64) checks.Readiness {
 	r := checks.Readiness{Generation: generation, Observed: v.oldest}
 	if !v.ready.found {
@@ -85,7 +88,8 @@ func (v *verdict) readiness(generation int64) checks.Readiness {
 		return r
 	}
 	s := &v.ready
-	// A spec that could not be applied says more than that nothing is ready for that reason.
+	// A spec that could not be applied is the cause, so it explains more than a
+	// Ready condition that is False for that cause.
 	if v.synced.found && (v.synced.state == checks.NotReady || badness(v.synced.state) > badness(s.state)) {
 		s = &v.synced
 	}
@@ -105,5 +109,5 @@ func (v *verdict) readiness(generation int64) checks.Readiness {
 	return r
 }
 
-// stale tells that something was said for an older generation.
+// stale reports whether a condition or the status reports an older generation.
 func (v *verdict) stale(generation int64) bool { return v.given && v.oldest < generation }

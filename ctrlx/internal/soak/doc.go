@@ -1,31 +1,39 @@
-// Package soak has no code, only tests that wear ctrlx out: a real API server and etcd, operators in processes of their own that
-// are killed at any moment, an API server that is killed, a network that fails, and a cloud that remembers what it was asked.
+// Package soak has only tests, which put ctrlx under long and hard load. They
+// use a real API server and etcd. Operators run in processes of their own,
+// which are killed at any moment. The API server is killed, the network fails,
+// and the cloud records every request.
 //
-// "go test" runs a short form of each, "make soak" the long one:
+// "go test" runs a short form of each test, "make soak" the long form:
 //
 //	                 short                       long
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
-//	TestWrongOrders  not run                     two wrong orders in which to register and to read, which TestRaces must notice
+//	TestWrongOrders  the replaced code exists    TestRaces must notice two wrong orders to register and to read
 //	TestHerd         200 databases               1,000 databases
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills
 //	TestFaults       20 databases, 5 s           60 databases, 60 s
 //	TestMadeAnew     12 names, 5 s               40 names, 60 s
-//	TestOddField     as it is                    as it is
+//	TestOddField     the same                    the same
 //
-// A seed is drawn for each run, and printed; -seed takes it again. It repeats what is asked for, not how processes and the
-// network take turns.
+// Each run draws and prints a seed; the flag -seed uses it again. A seed
+// repeats the requests of the load, but not the timing of processes and of the
+// network.
 //
-// # What is watched all the time
+// # Observers
 //
-// Three see everything, and say what is wrong when it happens:
+// Three observers see everything, and report an error when it happens:
 //
-//   - the cloud: two operations under way for one object, a PUT that was made before, one for an object that is being deleted, a
-//     token that it never gave or gave for another object;
-//   - the wire, between an operator and the API server: a status that is written without saying on which version it is based,
-//     on one that the pass has not read, or to another object; a Ready=True of a pass in which a check has blocked;
-//   - the guard, which watches the databases: a token or a status of another object of that name, a Ready=True for a
-//     generation that is not what the status says, a condition of somebody else that is taken back to what it was before, one that is
-//     gone while the cloud has something of it.
+//   - The cloud reports two operations under way for one object. It reports a
+//     repeated PUT, and a PUT for an object that is being deleted. It reports a
+//     token that it never gave, or gave for another object.
+//   - The wire connects an operator to the API server. It reports a status that
+//     is written without the version on which it is based, or on a version that
+//     the pass has not read. It reports a status that is written to another
+//     object. It reports a Ready=True of a pass in which a check has blocked.
+//   - The guard watches the databases. It reports a token or a status of
+//     another object of the same name. It reports a Ready=True for a generation
+//     that the status does not match. It reports a condition of another
+//     controller that is reset to an earlier value. It reports a database that
+//     is gone while the cloud still has its resource or operation.
 package soak

@@ -15,17 +15,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// faults are what happens to requests on their way.
+// faults make requests fail on their way.
 type faults struct {
 	mu    sync.Mutex
 	rand  *rand.Rand
-	share float64 // of the requests; a quarter of it of what is read of a watch lags behind
+	share float64 // share of the requests that fail; a quarter of it is the share of watch reads that are delayed
 	slow  time.Duration
 	count map[string]int
 	off   bool
 }
 
-// draw tells what happens to a request; empty: nothing.
+// draw returns the fault of a request, or "" for none.
 func (f *faults) draw(share float64, of ...string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *faults) send(what string, req *http.Request, next http.RoundTripper) (*
 		return refused(req, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
 	case "reset before":
 		return nil, syscall.ECONNRESET
-	case "reset after", "time-out", "answer lost": // the API server does what it was asked for
+	case "reset after", "time-out", "answer lost": // the API server has executed the request
 		resp, err := next.RoundTrip(req)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (f *faults) send(what string, req *http.Request, next http.RoundTripper) (*
 	return next.RoundTrip(req)
 }
 
-// refused is an answer in place of the API server's.
+// refused returns an error response in place of the API server's response.
 func refused(req *http.Request, code int, reason metav1.StatusReason) (*http.Response, error) {
 	if req.Body != nil {
 		_ = req.Body.Close()
@@ -112,8 +112,8 @@ type cut struct{ io.ReadCloser }
 
 func (c *cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// slowly is the body of a watch that lags behind, so that a cache has what was so some time ago, both what is read there and what
-// is told of it; and that ends at some time.
+// slowly is the body of a watch that is delayed, so that a cache is stale. Both
+// its objects and its events are old. The watch also ends at some time.
 type slowly struct {
 	io.ReadCloser
 	f   *faults
@@ -125,7 +125,7 @@ func (s *slowly) Read(b []byte) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	if s.f.draw(s.f.share/500, "end") != "" { // seldom, since client-go comes back to a watch that ends often after a minute only
+	if s.f.draw(s.f.share/500, "end") != "" { // seldom, because client-go restarts a watch that ends often only after a minute
 		return 0, io.ErrUnexpectedEOF
 	}
 	if s.f.draw(s.f.share/4, "lag") != "" {
@@ -140,7 +140,9 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// While requests are refused, lost and answered in vain, and caches lag behind, all is made, each once.
+// TestFaults verifies that every resource is made, and each only once.
+// Meanwhile requests are refused or lost, answers are lost, and caches are
+// stale.
 func TestFaults(t *testing.T) {
 	r := random(t)
 	c := newCloud(t, r, 10*time.Millisecond, 200*time.Millisecond)
@@ -158,9 +160,9 @@ func TestFaults(t *testing.T) {
 	begun := time.Now()
 	l.settle(t, c, there)
 	got := c.counts()
-	t.Logf("%d things done, %d made anew, faults %v; settled %s after the last fault; the cloud: %+v",
+	t.Logf("%d actions, %d recreations, faults %v; settled %s after the last fault; the cloud: %+v",
 		l.did.Load(), l.anew.Load(), f.count, time.Since(begun).Round(time.Millisecond), got)
 	if got.Doubled+got.Refused+got.DoubledDeletes > 0 {
-		t.Errorf("with a GET before the PUT and one process nothing is asked for twice: %+v", got)
+		t.Errorf("a request was repeated, despite a GET before each PUT and a single process: %+v", got)
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// Many databases wait for one cluster. It costs what it costs to say so, once, and then nothing; when the cluster runs, all go
-// on, in one pass each.
+// TestHerd measures many databases that wait for one cluster. Each wait costs
+// its report, once, and then nothing. When the cluster runs, every database
+// proceeds, in one pass each.
 func TestHerd(t *testing.T) {
 	const workers = 8
 	n := size(200, 1000)
@@ -35,7 +36,7 @@ func TestHerd(t *testing.T) {
 	o := start(t, setup{Process: "one", Namespace: ns, Get: true, Delete: true, Workers: workers}, c, func(o *operator) { o.wire.events = true })
 	until(t, 2*time.Minute, func() error {
 		if got := c.counts().Passes; got < n {
-			return fmt.Errorf("%d of %d were looked at", got, n)
+			return fmt.Errorf("%d of %d databases had a pass", got, n)
 		}
 		return nil
 	})
@@ -45,34 +46,35 @@ func TestHerd(t *testing.T) {
 		return strings.HasPrefix(what, "WATCH") || what == "GET discovery" || what == "GET clusters" || what == "GET databases"
 	})
 	toWait := map[string]int{"PATCH databases/status": n, "POST events": n}
-	toGoOn := map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n} // the first is the finalizer
+	toGoOn := map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n} // the PATCH of databases adds the finalizer
 	got := o.wire.take()
 	if diff := cmp.Diff(toWait, got, writes); diff != "" {
-		t.Errorf("what is asked of the API server to wait: -want, +got:\n%s", diff)
+		t.Errorf("requests to the API server to wait: -want, +got:\n%s", diff)
 	}
 	if got["GET clusters"] > 20 || got["GET databases"] > 20 {
-		t.Errorf("nothing is read one by one: %v", got)
+		t.Errorf("objects were read one by one: %v", got)
 	}
-	// The first passes of all begin before it is known which clusters there are, and those are woken when it is.
+	// The first passes begin before the cache has the clusters. Their waiters
+	// are woken when it has them.
 	waiting := c.counts()
 	if waiting.Passes > n+workers {
-		t.Errorf("to wait takes %d one pass each: %d", n, waiting.Passes)
+		t.Errorf("%d waiters need one pass each, got %d passes", n, waiting.Passes)
 	}
 	if diff := cmp.Diff(counts{Passes: waiting.Passes}, waiting); diff != "" {
-		t.Errorf("what is asked of the cloud to wait: -want, +got:\n%s", diff)
+		t.Errorf("requests to the cloud to wait: -want, +got:\n%s", diff)
 	}
 
-	// Whoever polled would do it now.
+	// An operator that polled would do it now.
 	time.Sleep(size(2*time.Second, 30*time.Second))
 	if diff := cmp.Diff(map[string]int(nil), o.wire.take()); diff != "" {
-		t.Errorf("what is asked of the API server while they wait: -want, +got:\n%s", diff)
+		t.Errorf("requests to the API server during the wait: -want, +got:\n%s", diff)
 	}
 
 	begun = time.Now()
 	report(t, ns, "prod", "Running")
 	until(t, 2*time.Minute, func() error {
 		if got := c.counts().Puts; got < n {
-			return fmt.Errorf("%d of %d were made", got, n)
+			return fmt.Errorf("%d of %d databases were made", got, n)
 		}
 		return nil
 	})
@@ -80,14 +82,14 @@ func TestHerd(t *testing.T) {
 	o.wire.quiet(t, time.Second)
 	got = o.wire.take()
 	if got["GET discovery"] > 2 {
-		t.Errorf("the subresources of the kind are read once, before the first Apply: %v", got)
+		t.Errorf("the subresources of the kind must be read once, before the first Apply: %v", got)
 	}
 	delete(got, "GET discovery")
 	if diff := cmp.Diff(toGoOn, got); diff != "" {
-		t.Errorf("what is asked of the API server to go on: -want, +got:\n%s", diff)
+		t.Errorf("requests to the API server to proceed: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(counts{Passes: waiting.Passes + n, Gets: n, Puts: n}, c.counts()); diff != "" {
-		t.Errorf("what is asked of the cloud, each once: -want, +got:\n%s", diff)
+		t.Errorf("requests to the cloud, once for each database: -want, +got:\n%s", diff)
 	}
 	list := &testv1.DatabaseList{}
 	if err := api.List(t.Context(), list, client.InNamespace(ns)); err != nil {

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// An operator is killed at any moment, and started again, while specs change and objects are deleted and made again.
+// TestKilled kills an operator at any moment and starts it again. Meanwhile
+// specs change, and objects are deleted and created again.
 func TestKilled(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		get    bool
 	}{
-		"Get":   {"it looks into the cloud before each PUT", true},
-		"NoGet": {"what is not looked at is made anew in each pass, so there are as few passes as may be: one for each object after each kill", false},
+		"Get":   {"the operator reads the cloud before each PUT", true},
+		"NoGet": {"without a GET each pass repeats the PUT, so the load keeps passes few: one for each object after each kill", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +38,7 @@ func TestKilled(t *testing.T) {
 				p := launch(t, s)
 				until(t, time.Minute, func() error {
 					if c.firstOf(p.name).IsZero() {
-						return fmt.Errorf("%s does nothing: %s", p.name, &p.out)
+						return fmt.Errorf("%s sends no request: %s", p.name, &p.out)
 					}
 					return nil
 				})
@@ -51,16 +52,17 @@ func TestKilled(t *testing.T) {
 				t.Errorf("%s ended: %s", p.name, &p.out)
 			}
 			got := c.counts()
-			t.Logf("%s: %d kills, %d things done, %d made anew; the cloud: %+v", tc.reason, kills, l.did.Load(), l.anew.Load(), got)
+			t.Logf("%s: %d kills, %d actions, %d recreations; the cloud: %+v", tc.reason, kills, l.did.Load(), l.anew.Load(), got)
 			if tc.get && got.Doubled+got.Refused > 0 {
-				t.Errorf("PUTs that were made before: %d, while an operation was under way: %d", got.Doubled, got.Refused)
+				t.Errorf("repeated PUTs: %d, PUTs while an operation was under way: %d", got.Doubled, got.Refused)
 			}
 		})
 	}
 }
 
-// killSometime kills a process when it has asked for some more things, before the last is done or before it hears that it is,
-// or after a while.
+// killSometime kills a process after some more of its requests to the cloud. It
+// does so before the cloud handles the last request, or before the process gets
+// the answer. At the latest it kills the process after a random time.
 func killSometime(t *testing.T, r *rand.Rand, c *cloud, p *process) {
 	t.Helper()
 	n, when := 1+r.IntN(60), r.IntN(2) == 0
@@ -84,7 +86,7 @@ func killSometime(t *testing.T, r *rand.Rand, c *cloud, p *process) {
 	}
 	c.hears(nil)
 	p.kill()
-	if p.cmd.ProcessState.Exited() { // and was not killed
+	if p.cmd.ProcessState.Exited() { // it was not killed
 		t.Errorf("%s ended by itself: %s", p.name, &p.out)
 	}
 }

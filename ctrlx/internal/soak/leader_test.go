@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Of two operators the one that leads is killed, again and again, and the other one goes on within the lease and two seconds.
+// TestLeader kills the leader of two operators, again and again. The other
+// operator takes over within the lease and two seconds.
 func TestLeader(t *testing.T) {
 	const within = 3*time.Second + 2*time.Second
-	const busy = 3 * time.Second // for a machine that has other things to do now and then
+	const busy = 3 * time.Second // tolerance for a busy machine
 	r := random(t)
 	c := newCloud(t, r, 10*time.Millisecond, 300*time.Millisecond)
 	s := setup{Namespace: namespace(t), Get: true, Delete: true, Workers: 4, Cloud: c.serve(t), Lease: "soak"}
@@ -46,7 +47,7 @@ func TestLeader(t *testing.T) {
 	var took []time.Duration
 	for range size(1, 20) {
 		next := another()
-		until(t, time.Minute, func() error { // it stands by: without that it would be measured how long a process takes to start
+		until(t, time.Minute, func() error { // it stands by; otherwise the test would measure the start of a process
 			if !c.isUp(next.name) {
 				return fmt.Errorf("%s does not stand by: %s", next.name, &next.out)
 			}
@@ -62,12 +63,12 @@ func TestLeader(t *testing.T) {
 	cancel()
 	l.settle(t, c, <-done)
 	got := c.counts()
-	t.Logf("taken over after %v; %d things done, %d made anew; the cloud: %+v", took, l.did.Load(), l.anew.Load(), got)
+	t.Logf("taken over after %v; %d actions, %d recreations; the cloud: %+v", took, l.did.Load(), l.anew.Load(), got)
 	slices.Sort(took)
 	if half, last := took[len(took)/2], took[len(took)-1]; last > within+busy || len(took) > 1 && half > within {
-		t.Errorf("taken over after %s by half, which should be within %s, and at most after %s", half, within, last)
+		t.Errorf("the median takeover took %s, want at most %s; the longest took %s", half, within, last)
 	}
 	if got.Doubled+got.Refused > 0 {
-		t.Errorf("PUTs that were made before: %d, while an operation was under way: %d", got.Doubled, got.Refused)
+		t.Errorf("repeated PUTs: %d, PUTs while an operation was under way: %d", got.Doubled, got.Refused)
 	}
 }

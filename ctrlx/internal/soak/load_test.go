@@ -23,18 +23,19 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// load is people who make databases, change them, delete them and make them again, and owners that stop and run.
+// load simulates users who create, change, delete and recreate databases, and
+// owners that stop and run.
 type load struct {
 	t         *testing.T
 	namespace string
 	names     []string
 	clusters  int
 	rand      *rand.Rand
-	pace      time.Duration // at most between two things that are done with a name
-	deletes   int           // of a hundred things that are done, how many are deletions
-	calm      bool          // clusters run, and nobody else writes a status
+	pace      time.Duration // longest pause between two actions on a name
+	deletes   int           // percentage of actions that are deletions
+	calm      bool          // clusters keep running, and no other controller writes a status
 
-	sizes atomic.Int64 // so that no two specs have the same
+	sizes atomic.Int64 // gives each spec another size
 	did   atomic.Int64
 	anew  atomic.Int64
 }
@@ -50,8 +51,8 @@ func newLoad(t *testing.T, r *rand.Rand, namespace string, names, clusters int) 
 	return l
 }
 
-// run goes on until the context ends. Then all clusters run, and some databases are left deleted. It gives the names of those
-// that are there.
+// run acts until the context ends. Then all clusters run, and some databases
+// stay deleted. It reports for each name whether its database exists.
 func (l *load) run(ctx context.Context) (there map[string]bool) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -76,7 +77,7 @@ func (l *load) run(ctx context.Context) (there map[string]bool) {
 	return there
 }
 
-// cluster stops and runs in turn.
+// cluster stops and starts a cluster in turn.
 func (l *load) cluster(ctx context.Context, r *rand.Rand, name string) {
 	for pause(ctx, r, 10*l.pace) {
 		report(l.t, l.namespace, name, "Stopped")
@@ -85,9 +86,10 @@ func (l *load) cluster(ctx context.Context, r *rand.Rand, name string) {
 	}
 }
 
-// name does things with a name, and tells whether there is an object of it in the end.
+// name acts on a name, and reports whether a database of this name exists at
+// the end.
 func (l *load) name(ctx context.Context, r *rand.Rand, name, cluster string) bool {
-	background := context.Background() // what was begun is done
+	background := context.Background() // an action that has begun is completed
 	l.create(background, name, cluster)
 	key := client.ObjectKey{Namespace: l.namespace, Name: name}
 	for pause(ctx, r, l.pace) {
@@ -118,7 +120,7 @@ func (l *load) name(ctx context.Context, r *rand.Rand, name, cluster string) boo
 	return false
 }
 
-// pause waits for a random while, and tells whether to go on.
+// pause waits for a random time, and reports whether the load continues.
 func pause(ctx context.Context, r *rand.Rand, most time.Duration) bool {
 	select {
 	case <-time.After(between(r, most/10, most)):
@@ -138,8 +140,10 @@ func (l *load) create(ctx context.Context, name, cluster string) {
 	}
 }
 
-// delete deletes an object as it is now. Without naming its version one would now and then find that something is left in the
-// cloud: the API server looks for finalizers and deletes in two steps, and forgets one that is added in between.
+// delete deletes an object in its present version. Without a version in the
+// request, a resource would now and then be left in the cloud. The API server
+// checks finalizers and deletes in two steps, and ignores a finalizer that is
+// added in between.
 func (l *load) delete(ctx context.Context, d database) {
 	for {
 		if err := api.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
@@ -174,7 +178,8 @@ func (l *load) remove(ctx context.Context, d database) {
 
 const foreignCondition = "Foreign"
 
-// foreign writes a condition as somebody else does, one more each time.
+// foreign writes a condition as another controller does, with a higher number
+// each time.
 func (l *load) foreign(ctx context.Context, d database) {
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 		Type: foreignCondition, Status: metav1.ConditionTrue, Reason: "Counted", Message: fmt.Sprintf("%06d", l.sizes.Add(1)),
@@ -192,7 +197,8 @@ func makeCluster(t *testing.T, namespace, name, state string) {
 	report(t, namespace, name, state)
 }
 
-// report writes what the cluster's own operator would: it is ready in the state Running.
+// report writes the status that the cluster's own operator would write: the
+// cluster is ready in the state Running.
 func report(t *testing.T, namespace, name, state string) {
 	t.Helper()
 	if err := tryReport(namespace, name, state); err != nil {
@@ -211,8 +217,8 @@ func tryReport(namespace, name, state string) error {
 	return api.Status().Patch(context.Background(), c, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// settle waits until each database is ready at its last generation, the cloud is as the specs say, and nothing is left of what
-// was deleted.
+// settle waits until each database is ready at its last generation, and the
+// cloud matches the specs. No trace of a deleted database may be left.
 func (l *load) settle(t *testing.T, c *cloud, there map[string]bool) {
 	t.Helper()
 	until(t, *patience, func() error {
@@ -226,14 +232,14 @@ func (l *load) settle(t *testing.T, c *cloud, there map[string]bool) {
 			d := &list.Items[i]
 			live[d.UID] = d
 			if !there[d.Name] {
-				missing = append(missing, fmt.Errorf("%s was deleted and is there, with %q", d.Name, d.Finalizers))
+				missing = append(missing, fmt.Errorf("%s was deleted, but it exists with the finalizers %q", d.Name, d.Finalizers))
 			} else if !readyNow(d) {
 				missing = append(missing, fmt.Errorf("%s is not ready at generation %d: %+v, %v", d.Name, d.Generation, d.Status, d.Annotations))
 			}
 		}
 		for name, is := range there {
 			if is && !hasName(list, name) {
-				missing = append(missing, fmt.Errorf("%s is not there", name))
+				missing = append(missing, fmt.Errorf("%s does not exist", name))
 			}
 		}
 		return errors.Join(append(missing, c.matches(live)...)...)
@@ -249,20 +255,21 @@ func hasName(list *testv1.DatabaseList, name string) bool {
 	return false
 }
 
-// readyNow tells whether a database is ready as its spec is now, with nothing left of the way there.
+// readyNow reports whether a database is ready for its present spec. No
+// condition of an operation or of progress may be left.
 func readyNow(d database) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == d.Generation && d.Status.Size == d.Spec.Size &&
 		meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation) == nil && !meta.IsStatusConditionTrue(d.Status.Conditions, "Reconciling")
 }
 
-// blockedNow tells whether a database says that it waits, as its spec is now.
+// blockedNow reports whether the owner blocks a database, for its present spec.
 func blockedNow(d database) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == checks.ReasonOwnerNotReady && c.ObservedGeneration == d.Generation
 }
 
-// matches says what in the cloud is not as the databases that there are.
+// matches returns the differences between the cloud and the live databases.
 func (c *cloud) matches(live map[types.UID]database) (missing []error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,17 +279,18 @@ func (c *cloud) matches(live map[types.UID]database) (missing []error) {
 		d := live[uid]
 		switch {
 		case th.op != nil:
-			missing = append(missing, fmt.Errorf("an operation of %s goes on", uid))
+			missing = append(missing, fmt.Errorf("an operation of %s is under way", uid))
 		case d == nil && th.exists && !c.orphans:
-			missing = append(missing, fmt.Errorf("%s was deleted, and is left in the cloud: %q", uid, th.history))
+			missing = append(missing, fmt.Errorf("%s was deleted, but its resource exists in the cloud: %q", uid, th.history))
 		case d != nil && (!th.exists || th.size != d.Spec.Size):
-			missing = append(missing, fmt.Errorf("%s is %d in the cloud (there: %t), and should be %d", d.Name, th.size, th.exists, d.Spec.Size))
+			missing = append(missing, fmt.Errorf("%s has size %d in the cloud (exists: %t), want %d", d.Name, th.size, th.exists, d.Spec.Size))
 		}
 	}
 	return missing
 }
 
-// isGone says what the cloud has of something that ought not to be there any more.
+// isGone returns an error if the cloud still has a resource or an operation of
+// a deleted database.
 func (c *cloud) isGone(uid types.UID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,9 +301,9 @@ func (c *cloud) isGone(uid types.UID) error {
 	th.catchUp(time.Now())
 	switch {
 	case th.op != nil:
-		return fmt.Errorf("an operation goes on in the cloud: %q", th.history)
+		return fmt.Errorf("an operation is under way in the cloud: %q", th.history)
 	case th.exists:
-		return fmt.Errorf("it is left in the cloud: %q", th.history)
+		return fmt.Errorf("its resource exists in the cloud: %q", th.history)
 	}
 	return nil
 }
@@ -304,20 +312,20 @@ func (c *cloud) isGone(uid types.UID) error {
 type guard struct {
 	c     *cloud
 	seen  map[types.UID]*watched
-	kept  int // tokens
+	kept  int // number of tokens
 	ready int
 
-	version string // which was seen last
+	version string // the last version that was seen
 }
 
-// watched is what was seen of an object.
+// watched is the record of an object.
 type watched struct {
 	specs   map[int64]int // by generation
 	sizes   map[int]bool
 	foreign string
 }
 
-// watchOver begins to watch, until the test ends.
+// watchOver starts a guard, which watches until the test ends.
 func watchOver(t *testing.T, c *cloud, namespace string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -342,7 +350,8 @@ func watchOver(t *testing.T, c *cloud, namespace string) {
 	})
 }
 
-// watch goes on where the last watch ended, which the API server may close when it is busy.
+// watch continues where the last watch ended. The API server may close a watch
+// when it is busy.
 func (g *guard) watch(ctx context.Context, namespace string) {
 	w, err := api.Watch(ctx, &testv1.DatabaseList{}, client.InNamespace(namespace), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: g.version}})
 	if err != nil {
@@ -359,7 +368,7 @@ func (g *guard) watch(ctx context.Context, namespace string) {
 				g.c.saysWrong("%s is deleted: %v", d.Name, err)
 			}
 		case apierrors.IsGone(apierrors.FromObject(e.Object)) || apierrors.IsResourceExpired(apierrors.FromObject(e.Object)):
-			g.c.saysWrong("the guard has missed something: %v", e.Object)
+			g.c.saysWrong("the guard has missed an event: %v", e.Object)
 			g.version = ""
 			return
 		default:
@@ -377,17 +386,17 @@ func (g *guard) look(d database) {
 	s.specs[d.Generation], s.sizes[d.Spec.Size] = d.Spec.Size, true
 	if op := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation); op != nil {
 		g.kept++
-		if strings.Count(op.Message, string(d.UID)) < 2 { // the UID, and in the token
+		if strings.Count(op.Message, string(d.UID)) < 2 { // the UID, and the UID in the token
 			g.c.saysWrong("%s %s has the operation of another object: %s", d.Name, d.UID, op.Message)
 		}
 	}
 	if !s.sizes[d.Status.Size] {
-		g.c.saysWrong("%s %s has a status that is none of its own: %d", d.Name, d.UID, d.Status.Size)
+		g.c.saysWrong("%s %s has the status of another object: size %d", d.Name, d.UID, d.Status.Size)
 	}
 	if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); c != nil && c.Status == metav1.ConditionTrue {
 		g.ready++
 		if want, ok := s.specs[c.ObservedGeneration]; ok && want != d.Status.Size {
-			g.c.saysWrong("%s %s is ready for generation %d, of size %d, with the size %d", d.Name, d.UID, c.ObservedGeneration, want, d.Status.Size)
+			g.c.saysWrong("%s %s is ready for generation %d of size %d, but its status has size %d", d.Name, d.UID, c.ObservedGeneration, want, d.Status.Size)
 		}
 	}
 	now := ""
@@ -395,7 +404,7 @@ func (g *guard) look(d database) {
 		now = c.Message
 	}
 	if now < s.foreign {
-		g.c.saysWrong("%s %s: the condition of somebody else went from %q back to %q", d.Name, d.UID, s.foreign, now)
+		g.c.saysWrong("%s %s: the condition of another controller was reset from %q to %q", d.Name, d.UID, s.foreign, now)
 	}
 	s.foreign = now
 }

@@ -23,22 +23,22 @@ import (
 
 var (
 	long       = flag.Bool("soak", false, "run the long forms: make soak")
-	raceRounds = flag.Int("rounds", 25, "how many rounds the long form of TestRaces has")
-	patience   = flag.Duration("patience", 2*time.Minute, "how long it may take until all is as it should be, when nothing disturbs any more")
-	seed       = flag.Uint64("seed", 0, "what random numbers begin with; 0: another one each time")
+	raceRounds = flag.Int("rounds", 25, "number of rounds in the long form of TestRaces")
+	patience   = flag.Duration("patience", 2*time.Minute, "longest time to settle after the last disturbance")
+	seed       = flag.Uint64("seed", 0, "seed of the random numbers; 0: a new one for each run")
 )
 
 var (
 	the *server
-	api client.WithWatch // without a cache, and with a network that does not fail
+	api client.WithWatch // without a cache, over a network without faults
 )
 
-// What a process of this binary is, if it is not the one with the tests.
+// Roles of a process of this binary. The process with the tests has none.
 const (
 	roleVariable   = "WINDLASS_SOAK_ROLE"
 	roleOperator   = "operator"
 	roleAPIServer  = "apiserver"
-	serverVariable = "WINDLASS_SOAK_SERVER" // of which API server the tests make use, in place of one of their own
+	serverVariable = "WINDLASS_SOAK_SERVER" // the API server that the tests use, in place of their own
 )
 
 func TestMain(m *testing.M) {
@@ -72,7 +72,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// newScheme makes one for each manager, which adds to it while others read theirs.
+// newScheme makes a scheme for each manager, because a manager adds to its
+// scheme while others read theirs.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensions.AddToScheme, testv1.AddToScheme} {
@@ -83,7 +84,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// size is what differs between the short form of a test and the long one.
+// size returns short, or whenLong in the long form of a test.
 func size[T any](short, whenLong T) T {
 	if *long {
 		return whenLong
@@ -91,7 +92,7 @@ func size[T any](short, whenLong T) T {
 	return short
 }
 
-// random numbers for a test, which says where they begin.
+// random returns the random numbers of a test, and logs their seed.
 func random(t *testing.T) *rand.Rand {
 	t.Helper()
 	s := *seed
@@ -102,7 +103,7 @@ func random(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(s, 1))
 }
 
-// between is a duration of at least one and less than the other.
+// between returns a random duration of at least least, and less than most.
 func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)))
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// Whatever a check reads of the owner, its change wakes, and what no check can mean wakes nobody.
+// TestOddField verifies that a change of any field that a check reads wakes the
+// waiter. A change on which no check can depend wakes no waiter.
 func TestOddField(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -24,11 +25,11 @@ func TestOddField(t *testing.T) {
 		status bool
 	}{
 		"Annotation": {
-			"people and other operators leave notes there", func(c *testv1.Cluster) string { return c.Annotations["example.com/open"] },
+			"users and other operators write annotations", func(c *testv1.Cluster) string { return c.Annotations["example.com/open"] },
 			`{"metadata":{"annotations":{"example.com/open":"yes"}}}`, false,
 		},
 		"Label": {"likewise", func(c *testv1.Cluster) string { return c.Labels["open"] }, `{"metadata":{"labels":{"open":"yes"}}}`, false},
-		"Finalizer": {"it says who else is at work", func(c *testv1.Cluster) string {
+		"Finalizer": {"finalizers show which controllers are at work", func(c *testv1.Cluster) string {
 			if len(c.Finalizers) > 0 {
 				return "yes"
 			}
@@ -67,14 +68,15 @@ func TestOddField(t *testing.T) {
 			until(t, time.Minute, func() error {
 				d := &testv1.Database{}
 				if err := api.Get(t.Context(), key, d); err != nil || len(d.Status.Conditions) == 0 {
-					return fmt.Errorf("it is not blocked: %+v: %w", d.Status, err)
+					return fmt.Errorf("the database is not blocked: %+v: %w", d.Status, err)
 				}
 				return nil
 			})
 			o.wire.quiet(t, time.Second)
 			waiting := c.counts()
 
-			// Somebody else writes what is there already: it is noted who did, and nothing else.
+			// Another client writes the present value. The API server records
+			// this client as a manager of the field, and changes nothing else.
 			prod := &testv1.Cluster{}
 			if err := api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "prod"}, prod); err != nil {
 				t.Fatal(err)
@@ -85,20 +87,21 @@ func TestOddField(t *testing.T) {
 				t.Fatal(err)
 			}
 			if prod.ResourceVersion == before {
-				t.Error("nothing was written, so that this says nothing")
+				t.Error("the write had no effect, so this test proves nothing")
 			}
-			// What comes behind it is seen behind it.
+			// The operator is expected to see this write before it sees a later
+			// object.
 			l.create(t.Context(), "marker", "prod")
 			until(t, time.Minute, func() error {
 				if got := c.counts().Passes; got == waiting.Passes {
-					return errors.New("the operator does not see what comes")
+					return errors.New("the operator does not see the new object")
 				}
 				return nil
 			})
 			o.wire.quiet(t, time.Second)
 			waiting.Passes++
 			if diff := cmp.Diff(waiting, c.counts()); diff != "" {
-				t.Errorf("what nobody can mean wakes nobody: -want, +got:\n%s", diff)
+				t.Errorf("a change on which no check can depend wakes no waiter: -want, +got:\n%s", diff)
 			}
 
 			err, patch := error(nil), client.RawPatch(types.MergePatchType, []byte(tc.patch))

@@ -32,22 +32,22 @@ import (
 
 type database = *testv1.Database
 
-// setup is what an operator for databases is told.
+// setup configures an operator for databases.
 type setup struct {
 	Process   string // its name
 	Namespace string
-	Get       bool // it looks into the cloud before each PUT
-	Delete    bool // it removes from the cloud what is deleted
-	Defers    bool // a check after the PUT is content at the second time only
+	Get       bool // it reads the cloud before each PUT
+	Delete    bool // it deletes the cloud resource of a deleted database
+	Defers    bool // a check after the PUT blocks once for each generation
 	Workers   int
-	Lease     string        // under which it competes with others; empty: it does not
-	Poll      time.Duration // how often what is waited for is read past the cache; 0: never
-	// For a process of its own:
+	Lease     string        // lease for which it competes with other operators; empty: none
+	Poll      time.Duration // interval between live reads of awaited objects; 0: never
+	// For an operator in a process of its own:
 	Cloud  string
 	Server reach
 }
 
-// operator is one that runs.
+// operator is a running operator.
 type operator struct {
 	setup
 	ask    asker
@@ -56,7 +56,7 @@ type operator struct {
 	checks checks.OwnerChain // besides OwnerReady
 
 	mu       sync.Mutex
-	deferred map[string]bool // by the second check
+	deferred map[string]bool // the generations that warm has blocked
 }
 
 func newOperator(s setup, ask asker) *operator {
@@ -67,7 +67,7 @@ func newOperator(s setup, ask asker) *operator {
 	return o
 }
 
-// manager makes the manager with the reconciler in it.
+// manager makes a manager with the reconciler.
 func (o *operator) manager(opts ...ctrlx.Option) (manager.Manager, error) {
 	config := o.Server.config()
 	config.Wrap(o.wire.wrap)
@@ -118,7 +118,8 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
 		}),
 		ctrlx.WithPollInterval(cmp.Or(o.Poll, 24*time.Hour)),
-		// Nothing is looked at again but after a failure: what is lost stays lost.
+		// The engine repeats a pass only after a failure, so a lost wake-up
+		// stays lost.
 		ctrlx.WithBackoff(flow.NewBackoff(
 			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
 			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
@@ -127,7 +128,8 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 	}, opts...)...)
 }
 
-// counted tells the cloud of each pass, which is one more moment to be killed at, and notes what it is over.
+// counted reports each pass to the cloud, which is one more moment for a kill.
+// It also records the object of the pass.
 func (o *operator) counted(next flow.PassHandler[database]) flow.PassHandler[database] {
 	return func(ctx context.Context, d database) (flow.Outcome, error) {
 		if p := o.passes.from(ctx); p != nil {
@@ -221,7 +223,7 @@ func (o *operator) get(ctx context.Context, req *flow.Request[database]) (flow.O
 	return flow.Observation{Presence: checks.PresenceOf(a.Exists), InSync: a.Exists && !a.Busy && a.Size == d.Spec.Size}, nil
 }
 
-// settled blocks while an operation is under way that nobody has a token of any more.
+// settled blocks while an operation is under way whose token is lost.
 func (o *operator) settled(ctx context.Context, _ *checks.Request[database]) (checks.Result, error) {
 	p := o.passes.from(ctx)
 	p.mu.Lock()
@@ -244,7 +246,7 @@ func (o *operator) warm(_ context.Context, req *checks.Request[database]) (check
 	return checks.Proceed(), nil
 }
 
-// start starts an operator in this process; it is stopped when the test ends.
+// start starts an operator in this process. It is stopped when the test ends.
 func start(t *testing.T, s setup, c *cloud, adjust func(*operator), opts ...ctrlx.Option) *operator {
 	t.Helper()
 	s.Server = the.reach
@@ -273,11 +275,12 @@ type process struct {
 	name string
 	cmd  *exec.Cmd
 	out  tail
-	stop io.Closer // its standard input; it ends when that is closed
+	stop io.Closer // its standard input; the process ends when it is closed
 	over chan struct{}
 }
 
-// launch starts an operator in a process of its own; when the test ends it is killed, if it was not before.
+// launch starts an operator in a process of its own. If the process still runs
+// when the test ends, it is killed.
 func launch(t *testing.T, s setup) *process {
 	t.Helper()
 	s.Server = the.reach
@@ -307,13 +310,14 @@ func launch(t *testing.T, s setup) *process {
 	return p
 }
 
-// kill kills a process, which has no time for anything, and waits until it is gone.
+// kill kills a process, which has no time to clean up, and waits until it has
+// ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.over
 }
 
-// ended tells whether a process has ended.
+// ended reports whether a process has ended.
 func (p *process) ended() bool {
 	select {
 	case <-p.over:
@@ -323,7 +327,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// operate is what a process of an operator does, until it is killed or the one with the tests is gone.
+// operate runs an operator in this process, until it is killed or the process
+// with the tests is gone.
 func operate() int {
 	var s setup
 	err := json.NewDecoder(os.Stdin).Decode(&s)
@@ -343,7 +348,7 @@ func operate() int {
 	return 1
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the text that is written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

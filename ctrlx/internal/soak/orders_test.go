@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// snippet is a piece of a file and what stands in its place.
+// snippet is a piece of a file and its replacement.
 type snippet struct{ old, new string }
 
-// TestRaces notices when an engine does things in another order, each of which looks right. In short it is only seen to that
-// the orders are still those of this engine.
+// TestWrongOrders verifies that TestRaces notices an engine with another order
+// of steps. Each of these orders looks right. The short form only verifies that
+// the engine still has the code to replace.
 func TestWrongOrders(t *testing.T) {
 	const engine = "../../engine.go"
 	cases := map[string]struct {
@@ -25,9 +26,9 @@ func TestWrongOrders(t *testing.T) {
 		snippets []snippet
 		lost     bool
 	}{
-		"Control": {"the same way of making it, with nothing changed", nil, false},
+		"Control": {"the same build, with nothing changed", nil, false},
 		"ReadFirst": {
-			"what changes between reading and registering wakes nobody",
+			"a change between the read and Register wakes no waiter",
 			[]snippet{
 				{"seen := p.Register(id)\n", "var seen index.Look\n"},
 				{
@@ -39,14 +40,14 @@ func TestWrongOrders(t *testing.T) {
 			true,
 		},
 		"MetadataWatch": {
-			"what wakes is ahead of what is read",
+			"the events that wake are ahead of the cache that is read",
 			[]snippet{
 				{
 					"informer, err := e.cache.GetInformer(ctx, newObject(e.scheme, k.gvk), cache.BlockUntilSynced(false))\n",
 					"partial := &metav1.PartialObjectMetadata{}\npartial.SetGroupVersionKind(k.gvk)\n" +
 						"informer, err := e.cache.GetInformer(ctx, partial, cache.BlockUntilSynced(false))\n",
 				},
-				{"d = digest.Of(obj)\n", "d = digest.Of(obj) ^ 0x9e3779b97f4a7c15\n"}, // which no pass has seen
+				{"d = digest.Of(obj)\n", "d = digest.Of(obj) ^ 0x9e3779b97f4a7c15\n"}, // no pass has seen this digest
 			},
 			true,
 		},
@@ -59,7 +60,7 @@ func TestWrongOrders(t *testing.T) {
 			}
 			for _, s := range tc.snippets {
 				if n := bytes.Count(source, []byte(s.old)); n != 1 {
-					t.Fatalf("what it replaces stands in %s %d times, and must once: bring the case up to date\n%s", engine, n, s.old)
+					t.Fatalf("the replaced code occurs in %s %d times, and must occur once: update the case\n%s", engine, n, s.old)
 				}
 				source = bytes.Replace(source, []byte(s.old), []byte(s.new), 1)
 			}
@@ -70,7 +71,7 @@ func TestWrongOrders(t *testing.T) {
 			lines := regexp.MustCompile(`(?m)^.*waiters lost in.*$|^.*waiters were lost.*$`).FindAllString(out, -1)
 			switch {
 			case len(lines) == 0:
-				t.Errorf("TestRaces did not come to its end:\n%s", out)
+				t.Errorf("TestRaces did not finish:\n%s", out)
 			case failed != tc.lost || failed != (len(lines) == 2):
 				t.Errorf("%s: TestRaces fails: %t\n%s", tc.reason, failed, out)
 			default:
@@ -80,7 +81,7 @@ func TestWrongOrders(t *testing.T) {
 	}
 }
 
-// racesWith runs TestRaces with another file in place of one, and this API server.
+// racesWith runs TestRaces with source in place of a file, on this API server.
 func racesWith(t *testing.T, file string, source []byte) (out string, failed bool) {
 	t.Helper()
 	dir := t.TempDir()

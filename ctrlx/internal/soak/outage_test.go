@@ -15,14 +15,17 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// pollEvery is how often what is waited for is read past the cache. The first is woken within that time after the return of the
-// API server and a little more, the last when there has been time for the passes over all.
+// pollEvery is the interval between live reads of awaited objects. The first
+// waiter must be woken within this interval and a little more, after the return
+// of the API server. The last waiter must be woken when there has been time for
+// the passes over all waiters.
 const (
 	pollEvery = 5 * time.Second
 	little    = 5 * time.Second
 )
 
-// The API server is killed and comes back, and what is waited for changes before those who wait can see it.
+// TestServerKilled kills and restarts the API server. The awaited objects
+// change before their waiters can see it.
 func TestServerKilled(t *testing.T) {
 	if the.env == nil {
 		t.Skip("the API server is that of another process")
@@ -47,7 +50,8 @@ func TestServerKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Others go on when the API server is killed. They are larger.
+	// Other databases are not blocked when the API server is killed. They are
+	// larger.
 	const large = 1 << 30
 	makeCluster(t, ns, "runs", "Running")
 	for i := range busy {
@@ -117,23 +121,23 @@ func TestServerKilled(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if len(woken) < waiters {
-				return fmt.Errorf("%d of %d were woken since the API server is back", len(woken), waiters)
+				return fmt.Errorf("%d of %d waiters were woken since the return of the API server", len(woken), waiters)
 			}
 			return nil
 		})
 		c.hears(nil)
 		after := func(at time.Time) time.Duration { return at.Sub(back).Round(10 * time.Millisecond) }
-		t.Logf("down for %s; after the return owners run within %s, the first is woken after %s, half after %s, the last after %s",
+		t.Logf("down for %s; after the return owners run within %s, the first waiter is woken after %s, half after %s, the last after %s",
 			back.Sub(killed).Round(10*time.Millisecond), after(ran), after(woken[0]), after(woken[waiters/2]), after(woken[waiters-1]))
 		if first, last := woken[0].Sub(ran), woken[waiters-1].Sub(woken[0]); first > pollEvery+little || last > time.Duration(waiters)*each+little {
-			t.Errorf("the first is woken %s after the owners run, which should be within %s, and the last %s after that, with %s for each",
+			t.Errorf("the first waiter was woken %s after the owners run, want at most %s; the last %s after the first, with %s for each",
 				first, pollEvery+little, last, each)
 		}
 		until(t, 3*time.Minute, all("ready", readyNow))
 		if round == len(outages)-1 {
 			break
 		}
-		for i := range owners { // and again, for new specs
+		for i := range owners { // once more, for new specs
 			report(t, ns, name(i), "Stopped")
 		}
 		for i := range waiters {
@@ -143,17 +147,18 @@ func TestServerKilled(t *testing.T) {
 	got := c.counts()
 	t.Logf("the cloud: %+v", got)
 	if got.Doubled+got.Refused > 0 {
-		t.Errorf("PUTs that were made before: %d, while an operation was under way: %d", got.Doubled, got.Refused)
+		t.Errorf("repeated PUTs: %d, PUTs while an operation was under way: %d", got.Doubled, got.Refused)
 	}
 	c.soFar(t)
 }
 
-// retried tries something until the API server, which is just back, does it.
+// retried repeats a request until the API server, which has just returned,
+// accepts it.
 func retried(try func() error) (err error) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = try(); err == nil {
 			return nil
 		}
 	}
-	return errors.Join(errors.New("the API server does not do what it is asked for"), err)
+	return errors.Join(errors.New("the API server does not accept the request"), err)
 }

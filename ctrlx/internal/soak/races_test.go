@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// Owners start to run while those come that wait for them, a third of them twice. Nobody polls, so that a wake-up that is lost
-// stays lost.
+// TestRaces starts owners while their waiters are created, a third of the
+// owners twice. The operator does not poll, so a lost wake-up stays lost.
 func TestRaces(t *testing.T) {
 	owners, waiters, rounds := size(25, 50), size(500, 1000), size(1, *raceRounds)
 	r := random(t)
@@ -33,7 +33,7 @@ func TestRaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(list.Items) != waiters {
-			t.Fatalf("there are %d", len(list.Items))
+			t.Fatalf("there are %d databases", len(list.Items))
 		}
 		for _, d := range list.Items {
 			if !meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") {
@@ -43,17 +43,17 @@ func TestRaces(t *testing.T) {
 	}
 	c.soFar(t)
 	waits := o.waits()
-	t.Logf("%d of %d waiters lost in %d rounds and %s; %d passes, of which %d ended in a wait",
+	t.Logf("%d of %d waiters lost in %d rounds and %s; %d passes, %d of them ended in a wait",
 		lost, rounds*waiters, rounds, time.Since(begun).Round(time.Second), c.counts().Passes, waits)
 	if lost > 0 {
 		t.Errorf("%d of %d waiters were lost: they are blocked on a cluster that runs", lost, rounds*waiters)
 	}
 	if waits < rounds*waiters/2 {
-		t.Errorf("only %d passes had to wait, so that this says little", waits)
+		t.Errorf("only %d passes had to wait, so the test proves little", waits)
 	}
 }
 
-// waits counts the passes that an owner check has blocked.
+// waits returns the number of passes that an owner check has blocked.
 func (o *operator) waits() (n int) {
 	o.passes.of.Range(func(_, v any) bool {
 		p := v.(*onePass)
@@ -67,7 +67,8 @@ func (o *operator) waits() (n int) {
 	return n
 }
 
-// race has databases come to owners that begin to run when some of theirs have come and are looked at.
+// race creates databases of owners. An owner begins to run when half of its
+// databases have had a pass.
 func race(t *testing.T, c *cloud, ns string, round, owners, waiters int) {
 	var looked sync.Map // *atomic.Int64, by cluster
 	var wg sync.WaitGroup
@@ -85,7 +86,7 @@ func race(t *testing.T, c *cloud, ns string, round, owners, waiters int) {
 		go func() { // passes over others are under way
 			defer wg.Done()
 			report(t, ns, q.Text, "Running")
-			if strings.ContainsAny(q.Text[len(q.Text)-1:], "147") { // a third of them twice
+			if strings.ContainsAny(q.Text[len(q.Text)-1:], "147") { // a third of the owners twice
 				report(t, ns, q.Text, "Stopped")
 				report(t, ns, q.Text, "Running")
 			}
@@ -94,7 +95,7 @@ func race(t *testing.T, c *cloud, ns string, round, owners, waiters int) {
 	for part := range 4 {
 		wg.Go(func() {
 			for i := part; i < waiters; i += 4 {
-				at := i * owners / waiters // those of one cluster come one after the other
+				at := i * owners / waiters // the databases of a cluster are created in sequence
 				d := &testv1.Database{
 					ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("r%d-%d", round, i), Labels: map[string]string{"round": strconv.Itoa(round)}},
 					Spec:       testv1.DatabaseSpec{Cluster: cluster(at), Size: 1},

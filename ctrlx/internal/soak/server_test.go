@@ -17,19 +17,21 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// server is an API server that can be killed and started again as it was, on the same etcd.
+// server is an API server that can be killed and started again with the same
+// flags, on the same etcd.
 type server struct {
-	env    *envtest.Environment // nil: it is that of another process
+	env    *envtest.Environment // nil: the API server belongs to another process
 	config *rest.Config
 	reach  reach
 	binary string
-	ran    started   // how it was started
-	again  *exec.Cmd // when it was started again
+	ran    started   // the first start
+	again  *exec.Cmd // the process after a restart
 	says   *tail
 	dir    string
 }
 
-// reach is how to get to an API server, for other processes.
+// reach is the address of an API server and the credentials for it, for other
+// processes.
 type reach struct {
 	Host          string
 	CA, Cert, Key []byte
@@ -39,7 +41,7 @@ func (r reach) config() *rest.Config {
 	return &rest.Config{Host: r.Host, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: r.CA, CertData: r.Cert, KeyData: r.Key}}
 }
 
-// started is how a process was started.
+// started records how a process was started.
 type started struct {
 	PID  int
 	Args []string
@@ -50,10 +52,11 @@ const (
 	noteVariable   = "WINDLASS_SOAK_NOTE"
 )
 
-// becomeAPIServer makes the API server of this process, having noted how it was started: envtest keeps that to itself.
+// becomeAPIServer turns this process into the API server. It first records how
+// the process was started, because envtest does not publish that.
 func becomeAPIServer() int {
 	note, err := json.Marshal(started{os.Getpid(), os.Args[1:]})
-	if err == nil && len(os.Args) > 2 { // with one only it is asked for its flags
+	if err == nil && len(os.Args) > 2 { // with a single argument, envtest only asks for the flags
 		err = os.WriteFile(os.Getenv(noteVariable), note, 0o600)
 	}
 	if err == nil {
@@ -118,7 +121,7 @@ func (s *server) stop() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// kill kills the API server, which has no time for anything.
+// kill kills the API server, which has no time to clean up.
 func (s *server) kill() {
 	if s.again != nil {
 		_ = s.again.Process.Kill()
@@ -130,17 +133,19 @@ func (s *server) kill() {
 		return
 	}
 	_ = p.Kill()
-	for end := time.Now().Add(10 * time.Second); p.Signal(syscall.Signal(0)) == nil && time.Now().Before(end); { // envtest waits for it
+	// The process is gone when envtest has waited for it.
+	for end := time.Now().Add(10 * time.Second); p.Signal(syscall.Signal(0)) == nil && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// restart starts the API server with the flags that it had, and waits until it is ready.
+// restart starts the API server with its former flags, and waits until it is
+// ready.
 func (s *server) restart() error {
 	cmd := exec.Command(s.binary, s.ran.Args...)
 	s.says = &tail{}
 	cmd.Stdout, cmd.Stderr = s.says, s.says
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests, which stop it then
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the tests, which then stop the API server
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -160,7 +165,7 @@ func (s *server) restart() error {
 			err = fmt.Errorf("it answers %s", resp.Status)
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("the API server does not come back: %w: %s", err, s.says)
+			return fmt.Errorf("the API server does not become ready: %w: %s", err, s.says)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

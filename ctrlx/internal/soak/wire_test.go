@@ -20,20 +20,21 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// passes are those of an operator, by what controller-runtime calls them.
+// passes holds the passes of an operator, by the reconcile ID of
+// controller-runtime.
 type passes struct{ of sync.Map }
 
-// onePass is what is known of a pass over an object.
+// onePass is the record of a pass over an object.
 type onePass struct {
 	mu       sync.Mutex
 	uid      types.UID
-	versions []string // those that it has read and made
-	live     []string // those that it has read again, past the cache
-	blocked  string   // by which check
+	versions []string // versions that the pass has read or written
+	live     []string // versions that the pass has read again, live
+	blocked  string   // the check that blocked the pass
 	busy     bool     // an operation is under way in the cloud
 }
 
-// from finds the pass that something is done for; nil: it is for none.
+// from returns the pass of a context, or nil outside of a pass.
 func (p *passes) from(ctx context.Context) *onePass {
 	id := controller.ReconcileIDFromContext(ctx)
 	if id == "" {
@@ -49,13 +50,14 @@ func (p *onePass) blocks(check string) {
 	p.blocked = check
 }
 
-// wire is between an operator and the API server. It counts what is asked for, and looks at what is written.
+// wire connects an operator to the API server. It counts all requests, and
+// checks the writes.
 type wire struct {
 	passes *passes
-	says   func(format string, args ...any) // that something is wrong
+	says   func(format string, args ...any) // reports an error
 	next   http.RoundTripper
-	faults *faults // nil: none
-	events bool    // they get to the API server
+	faults *faults // nil: no faults
+	events bool    // events reach the API server
 
 	mu     sync.Mutex
 	counts map[string]int
@@ -98,7 +100,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.send(what, req)
 }
 
-// look looks at what a pass writes.
+// look checks a write of a pass.
 func (w *wire) look(p *onePass, what string, body []byte) {
 	var patch testv1.Database
 	if err := json.Unmarshal(body, &patch); err != nil {
@@ -117,11 +119,11 @@ func (w *wire) look(p *onePass, what string, body []byte) {
 	}
 	switch v := patch.ResourceVersion; {
 	case v == "":
-		w.says("a status is written without the version that it is based on")
+		w.says("a status is written without the version on which it is based")
 	case slices.Contains(p.live, v) && onlyConditions(body):
 		// The stored operation is written to the object as it was read again after a conflict.
 	case !slices.Contains(p.versions, v):
-		w.says("a status is based on version %s, and its pass knows %q", v, p.versions)
+		w.says("a status is based on version %s, and its pass has read %q", v, p.versions)
 	}
 }
 
@@ -134,7 +136,7 @@ func onlyConditions(body []byte) bool {
 	return len(patch.Status) == 0
 }
 
-// send sends a request, with what may happen to it on its way.
+// send sends a request, which may meet a fault on its way.
 func (w *wire) send(what string, req *http.Request) (*http.Response, error) {
 	resp, err := w.faults.send(what, req, w.next)
 	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(what, "PATCH databases") && what != "GET databases" {
@@ -160,14 +162,15 @@ func (w *wire) send(what string, req *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 		if got.UID != p.uid && p.uid != "" {
-			w.says("%s of a pass over %s gets to %s", what, p.uid, got.UID)
+			w.says("%s of a pass over %s reaches %s", what, p.uid, got.UID)
 		}
 		p.versions = append(p.versions, got.ResourceVersion)
 	}
 	return resp, nil
 }
 
-// taken answers an event as if it were kept: it costs the API server as much as a status.
+// taken answers a request for an event as if the event were stored. An event
+// costs the API server as much as a status.
 func taken(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	_ = req.Body.Close()
@@ -181,7 +184,7 @@ func taken(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// describe says what a request asks for, without the names.
+// describe returns the verb and the resource of a request, without names.
 func describe(req *http.Request) string {
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
 	verb := req.Method
@@ -205,7 +208,7 @@ func describe(req *http.Request) string {
 	return verb + " " + what
 }
 
-// take gives what was asked since the last time.
+// take returns the requests since its last call, counted by description.
 func (w *wire) take() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -214,20 +217,20 @@ func (w *wire) take() map[string]int {
 	return counts
 }
 
-// quiet waits until nothing was asked for some time.
+// quiet waits until the operator has sent no request for some time.
 func (w *wire) quiet(t *testing.T, pause time.Duration) {
 	t.Helper()
 	until(t, time.Minute, func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if idle := time.Since(w.last); idle < pause {
-			return fmt.Errorf("the operator does not stop to ask: %v", w.counts)
+			return fmt.Errorf("the operator keeps sending requests: %v", w.counts)
 		}
 		return nil
 	})
 }
 
-// until waits until there is nothing missing any more.
+// until waits until missing returns nil.
 func until(t *testing.T, patience time.Duration, missing func() error) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

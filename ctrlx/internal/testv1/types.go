@@ -1,4 +1,5 @@
-// Package testv1 has the kinds of the tests: clusters, and databases that belong to them.
+// Package testv1 has the kinds of the tests: clusters, and databases on
+// clusters.
 package testv1
 
 import (
@@ -8,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of all kinds.
+// GroupVersion is the group and version of all kinds.
 var GroupVersion = schema.GroupVersion{Group: "test.windlass-go.github.io", Version: "v1"}
 
 // AddToScheme adds the kinds to a scheme.
@@ -18,7 +19,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 
-// Cluster is what databases run on.
+// Cluster is the owner of databases.
 type Cluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -111,7 +112,7 @@ func copied(all []metav1.Condition) []metav1.Condition {
 	return append([]metav1.Condition{}, all...)
 }
 
-// Definitions are those of the kinds.
+// Definitions returns the definitions of both kinds.
 func Definitions() []*apiextensions.CustomResourceDefinition {
 	return []*apiextensions.CustomResourceDefinition{
 		Definition("Cluster", "clusters", apiextensions.NamespaceScoped),
@@ -119,7 +120,8 @@ func Definitions() []*apiextensions.CustomResourceDefinition {
 	}
 }
 
-// Definition is that of a kind with a status, whose fields are whatever is written.
+// Definition returns the definition of a kind with a status. The API server
+// keeps all fields that are written.
 func Definition(kind, plural string, scope apiextensions.ResourceScope) *apiextensions.CustomResourceDefinition {
 	anything := true
 	return &apiextensions.CustomResourceDefinition{

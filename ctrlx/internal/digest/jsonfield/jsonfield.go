@@ -1,5 +1,6 @@
-// Package jsonfield finds the fields of a Go struct as JSON has them: by name, and with those of embedded structs among
-// them, which is how Kubernetes types are put together.
+// Package jsonfield finds the fields of a Go struct by their JSON names. As in
+// JSON, the fields of embedded structs belong to the outer struct. Kubernetes
+// types are built like that.
 package jsonfield
 
 import (
@@ -13,12 +14,14 @@ type Field struct {
 	// Name is the name in JSON, "-" for a field that JSON leaves out.
 	Name string
 	Type reflect.Type
-	// Index is the path to the field; nil in the zero Field, which is none.
+	// Index is the path to the field. It is nil in the zero Field, which is not
+	// a field.
 	Index []int
 }
 
-// All are the exported fields of the struct t, or of the struct that t points to, the outer ones first. Where an outer
-// and an embedded field have the same name, the outer one counts. Any other type has no fields.
+// All returns the exported fields of the struct t, or of the struct that t
+// points to, the outer fields first. If an outer and an embedded field have the
+// same name, the outer field counts. Any other type has no fields.
 func All(t reflect.Type) []Field {
 	type level struct {
 		typ   reflect.Type
@@ -55,7 +58,8 @@ func All(t reflect.Type) []Field {
 	return all
 }
 
-// Find is the field of that name among [All], in letters of either case as when JSON is read. The zero Field is none.
+// Find returns the field of the given name among [All]. As in JSON, upper and
+// lower case do not matter. Find returns the zero Field if t has no such field.
 func Find(t reflect.Type, name string) Field {
 	for _, f := range All(t) {
 		if strings.EqualFold(f.Name, name) {
@@ -65,7 +69,8 @@ func Find(t reflect.Type, name string) Field {
 	return Field{}
 }
 
-// In is the field in v, a struct or a pointer to one. It is the zero Value behind a nil pointer, and of the zero Field.
+// In returns the field in v, a struct or a pointer to a struct. It returns the
+// zero Value if the path leads through a nil pointer, and for the zero Field.
 func (f Field) In(v reflect.Value) reflect.Value {
 	if f.Index == nil {
 		return reflect.Value{}
@@ -82,7 +87,8 @@ func (f Field) In(v reflect.Value) reflect.Value {
 	return v
 }
 
-// parse gives the name of a field, or says that its own fields stand in its place.
+// parse returns the JSON name of a field. inlined reports that the fields of
+// its struct take its place.
 func parse(f reflect.StructField) (name string, inlined bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if pointee(f.Type).Kind() == reflect.Struct && name == "" {

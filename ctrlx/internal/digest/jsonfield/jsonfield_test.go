@@ -38,11 +38,11 @@ func TestAll(t *testing.T) {
 		of     any
 		want   []string
 	}{
-		"Embedded": {"fields of embedded structs are among those of the outer one, which go first and hide those of the same name",
+		"Embedded": {"an outer struct has the fields of its embedded structs, and its own fields come first and hide those of the same name",
 			status{}, []string{"both", "Plain", "-", "named", "conditions", "Deepest"}},
-		"Pointer": {"a pointer has the fields of what it points to", &Deep{}, []string{"Deepest"}},
-		"Loop":    {"what embeds itself ends", Loop{}, []string{"Value"}},
-		"None":    {"what is no struct has none", "", nil},
+		"Pointer": {"a pointer has the fields of its struct", &Deep{}, []string{"Deepest"}},
+		"Loop":    {"a struct that embeds itself ends the search", Loop{}, []string{"Value"}},
+		"None":    {"a type other than a struct has no fields", "", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,15 +63,15 @@ func TestFindIn(t *testing.T) {
 		reason string
 		in     any
 		name   string
-		want   any // nil: none
+		want   any // nil: not found
 	}{
-		"Embedded":   {"a field of an embedded struct is found, and may be read although that struct is not exported", full, "conditions", []string{"a"}},
-		"Hidden":     {"the outer of two", full, "both", "outer"},
-		"OddCase":    {"JSON is read in letters of either case", full, "Conditions", []string{"a"}},
-		"ViaPointer": {"a field behind an embedded pointer", &full, "deepest", "deepest"},
-		"NilPointer": {"behind a nil pointer there is none", status{}, "deepest", nil},
-		"Unknown":    {"a name that it has not", full, "nothing", nil},
-		"Unexported": {"what JSON does not see", full, "hidden", nil},
+		"Embedded":   {"the field of an embedded struct is found, and can be read although that struct is not exported", full, "conditions", []string{"a"}},
+		"Hidden":     {"the outer field of two counts", full, "both", "outer"},
+		"OddCase":    {"JSON ignores upper and lower case", full, "Conditions", []string{"a"}},
+		"ViaPointer": {"a field is reached through an embedded pointer", &full, "deepest", "deepest"},
+		"NilPointer": {"a nil pointer has no fields", status{}, "deepest", nil},
+		"Unknown":    {"the type has no field of that name", full, "nothing", nil},
+		"Unexported": {"JSON ignores an unexported field", full, "hidden", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
