@@ -81,6 +81,7 @@ func TestInstalledLater(t *testing.T) {
 
 func install(t *testing.T, definition client.Object) {
 	t.Helper()
+	startServer()
 	if err := api.Create(t.Context(), definition); err != nil {
 		t.Fatal(err)
 	}

@@ -91,6 +91,7 @@ func TestSetUpPanics(t *testing.T) {
 
 func newManager(t *testing.T, s *runtime.Scheme) manager.Manager {
 	t.Helper()
+	startServer()
 	skip := true
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -57,8 +58,8 @@ func (s *source) offset(p token.Pos) int { return int(p - s.file.FileStart) }
 // "Type.Method".
 type decl struct {
 	name     string
-	from, to int           // offsets in the source
-	fn       *ast.FuncDecl // or nil
+	from, to int      // offsets in the source
+	node     ast.Node // an *ast.FuncDecl, the *ast.ValueSpec of a variable, or nil
 }
 
 func newSource(path string, text []byte) (*source, error) {
@@ -67,14 +68,13 @@ func newSource(path string, text []byte) (*source, error) {
 		return nil, err
 	}
 	s := &source{path: path, text: text, file: file}
-	add := func(name string, n ast.Node) {
-		fn, _ := n.(*ast.FuncDecl)
-		s.decls = append(s.decls, decl{name, s.offset(n.Pos()), s.offset(n.End()), fn})
+	add := func(name string, whole, node ast.Node) {
+		s.decls = append(s.decls, decl{name, s.offset(whole.Pos()), s.offset(whole.End()), node})
 	}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			add(funcName(d), d)
+			add(funcName(d), d, d)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				var n ast.Node = spec
@@ -83,10 +83,14 @@ func newSource(path string, text []byte) (*source, error) {
 				}
 				switch spec := spec.(type) {
 				case *ast.TypeSpec:
-					add(spec.Name.Name, n)
+					add(spec.Name.Name, n, nil)
 				case *ast.ValueSpec:
+					var node ast.Node
+					if d.Tok == token.VAR {
+						node = spec
+					}
 					for _, name := range spec.Names {
-						add(name.Name, n)
+						add(name.Name, n, node)
 					}
 				}
 			}
@@ -168,13 +172,26 @@ func parsePkg(folder string) (pkg, error) {
 	return p, nil
 }
 
-// anchor returns the place of a fault.
+// anchor returns the place of a fault. It returns an error if the fault cannot
+// be woven.
 func (f *fault) anchor() (hit, error) {
 	p, err := readPkg(f.folder())
 	if err != nil {
 		return hit{}, err
 	}
-	return f.anchorIn(p.files)
+	h, err := f.anchorIn(p.files)
+	if err != nil {
+		return hit{}, err
+	}
+	if !h.copyable() {
+		return hit{}, fmt.Errorf("fault %s: the replaced code must be in the body of a function that does not call recover itself, "+
+			"or in the value of a single variable; change code that uses %s instead\n%s", f.name, cmp.Or(h.name, "it"), f.old)
+	}
+	changed := slices.Concat(h.text[:h.from], []byte(f.new), h.text[h.to:])
+	if _, err := parser.ParseFile(token.NewFileSet(), f.name, changed, parser.SkipObjectResolution); err != nil {
+		return hit{}, fmt.Errorf("fault %s: %w", f.name, err)
+	}
+	return h, nil
 }
 
 func (f *fault) anchorIn(files []*source) (hit, error) {

@@ -119,8 +119,8 @@ var classifyFaults = []fault{
 	},
 	{
 		name: "preview-is-newer-than-stable", in: "classify",
-		old:  `const stable = "~"`,
-		new:  `const stable = ""`,
+		old:  `return apiVersion{date, stable}, true`,
+		new:  `return apiVersion{date, ""}, true`,
 		test: "classify.TestAPIVersions/from", why: "a row for versions from a date on matches the preview of that date",
 	},
 	{

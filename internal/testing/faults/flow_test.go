@@ -352,8 +352,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "zero-delay", in: "flow",
-		old:  `const shortest, longest = time.Millisecond,`,
-		new:  `const shortest, longest = time.Duration(0),`,
+		old:  `max(shortest, min(floor,`,
+		new:  `max(0, min(floor,`,
 		test: "flow.TestBackoffSettings/Shortest", why: "a delay of zero loses the requeue or loops",
 	},
 	{
