@@ -19,9 +19,11 @@ type Ref struct {
 	ID        string `json:"id,omitempty"` // the ID in the cloud; may be the only field that is set
 }
 
-// String returns "Kind namespace/name" with the parts that are set, on one line
-// of at most 1,000 bytes. The ID replaces an empty name. The zero Ref is
-// "nothing".
+// String returns "Kind.group namespace/name" with the parts that are set, on one
+// line of at most 1,000 bytes, such as "Deployment.apps team/web". kubectl
+// accepts this form of a kind. Every message names an object in this way,
+// because two groups may have a kind of the same name. Without a Kind, the group
+// is left out. The ID replaces an empty name. The zero Ref is "nothing".
 func (r Ref) String() string { return text.Line(sentence("", &r), text.Object) }
 
 // sentence joins before, the name of ref, and after. A nil ref has no name.
@@ -39,6 +41,9 @@ func sentence(before string, ref *Ref, after ...string) string {
 			name = "nothing"
 		}
 		b = append(b, ref.Kind...)
+		if ref.Kind != "" && ref.Group != "" {
+			b = append(append(b, '.'), ref.Group...)
+		}
 		if ref.Kind != "" && name != "" {
 			b = append(b, ' ')
 		}

@@ -27,7 +27,8 @@ func (s *settings) noOwner(o *Object) Result {
 	case o.Ref.Kind == "":
 		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet")
 	}
-	return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet: it must name an object of kind ", o.Ref.Kind)
+	kind := Ref{Group: o.Ref.Group, Kind: o.Ref.Kind}
+	return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet: it must name an object of kind ", sentence("", &kind))
 }
 
 // ownerAs returns the owner as a W. If the owner cannot be used, res is the

@@ -27,7 +27,7 @@ func TestCircle(t *testing.T) {
 	o.until("c", "False OwnerNotReady")
 	o.traffic.take(t) // fails if they write without an end
 	path := func(first, second string) string {
-		name := func(n string) string { return "Database " + o.namespace + "/" + n }
+		name := func(n string) string { return "Database." + testv1.GroupVersion.Group + " " + o.namespace + "/" + n }
 		return name(first) + " waits for " + name(second) + " waits for " + name(first)
 	}
 	for name, want := range map[string]string{"a": path("a", "b"), "b": path("b", "a")} {

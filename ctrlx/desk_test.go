@@ -100,8 +100,9 @@ func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrl
 		}
 	}
 	return ctrlx.New("App", flow.Operations[*App]{
-		Get: func(context.Context, *flow.Request[*App]) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.PresenceOf(d.insync || d.present), InSync: d.insync}, nil
+		Get: func(_ context.Context, req *flow.Request[*App]) (flow.Observation, error) {
+			matches := d.insync || req.Applied
+			return flow.Observation{Presence: checks.PresenceOf(matches || d.present), InSync: matches}, nil
 		},
 		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
 	}, ext, append(d.clock(), opts...)...)

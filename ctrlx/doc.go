@@ -87,8 +87,9 @@
 // # Objects that vanish
 //
 // The API server may delete an object although a finalizer was added a moment ago (https://issue.k8s.io/77988). A pass
-// that has called Apply notices this when it writes the object. The Reconciler then takes the object, as it has it in
-// memory, through the flow as a deleted one: DeleteCheck, the hooks and Delete run, and a deletion under way is polled.
+// that has called Apply notices this when it writes the object. After the pass, the event of the deletion shows it,
+// because the object still has its finalizer. The Reconciler then takes the object, as it has it in memory, through the
+// flow as a deleted one: DeleteCheck, the hooks and Delete run, and a deletion under way is polled.
 // ctrlx writes nothing to the object meanwhile. It deletes nothing while another object has the name of the first one:
 // that object usually has the same name in the cloud. It adopts the resource when it gets its finalizer.
 //

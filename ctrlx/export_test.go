@@ -32,6 +32,12 @@ func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Clien
 	return identitiesOf(mgr).client
 }
 
+// HearDeletion takes the event of a deletion as the watch does.
+func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
+	r.vanishes().Delete(e)
+	r.own.Events().Delete(e)
+}
+
 // Updated passes an event of a changed object to r.
 func Updated[T client.Object](r *Reconciler[T], was, now T) {
 	r.retries.events().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})

@@ -37,10 +37,11 @@ func (r *Reconciler[T]) finalizing(ext flow.Extensions[T], gets bool) flow.Exten
 	return ext
 }
 
-// inSync makes a link that calls do when Get reports that the cloud matches the spec, so that the pass leaves Apply out.
+// inSync makes a link that calls do if Get reports that the cloud matches the
+// spec, so that the pass leaves out Apply. It does not call do after Apply.
 func inSync[T any](do func(ctx context.Context, obj T) error) flow.GetMiddleware[T] {
 	return chain.After(func(ctx context.Context, req *flow.Request[T], seen flow.Observation) error {
-		if req.Deleting || !seen.InSync || seen.Presence != checks.Present {
+		if req.Deleting || req.Applied || !seen.InSync || seen.Presence != checks.Present {
 			return nil
 		}
 		return do(ctx, req.Resource)

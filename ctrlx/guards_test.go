@@ -136,7 +136,7 @@ func TestGuardsOverALife(t *testing.T) {
 	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
 	e.want("the owner is not ready", "Ready=False OwnerNotReady; Reconciling=True ChecksNotPassed; 1s")
 	for _, c := range e.read().Status.Conditions {
-		if c.ObservedGeneration != 3 || !strings.Contains(c.Message, "Cluster default/c") {
+		if c.ObservedGeneration != 3 || !strings.Contains(c.Message, "Cluster.test.windlass-go.github.io default/c") {
 			t.Errorf("a condition has the generation of the object, and says why: %+v", c)
 		}
 	}
@@ -503,14 +503,14 @@ func TestResolver(t *testing.T) {
 		ref    checks.Ref
 		want   string
 	}{
-		"Found":     {"in the namespace of the resource", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "c", ID: "/c"}, "Cluster default/c /c: found, ready"},
-		"Named":     {"a namespace that is given counts", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Namespace: "other", Name: "c"}, "Cluster other/c : not found, unknown"},
-		"NotFound":  {"it does not exist", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "x"}, "Cluster default/x : not found, unknown"},
+		"Found":     {"in the namespace of the resource", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "c", ID: "/c"}, "Cluster.test.windlass-go.github.io default/c /c: found, ready"},
+		"Named":     {"a namespace that is given counts", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Namespace: "other", Name: "c"}, "Cluster.test.windlass-go.github.io other/c : not found, unknown"},
+		"NotFound":  {"it does not exist", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "x"}, "Cluster.test.windlass-go.github.io default/x : not found, unknown"},
 		"Exists":    {"its readiness is an option", onlyReads, checks.Ref{Kind: "ConfigMap", Name: "s"}, "ConfigMap default/s : found, ready"},
-		"NoReady":   {"it has no Ready condition", onlyReads, checks.Ref{Group: group, Kind: "Database", Name: "d"}, "Database default/d : found, unknown"},
+		"NoReady":   {"it has no Ready condition", onlyReads, checks.Ref{Group: group, Kind: "Database", Name: "d"}, "Database.test.windlass-go.github.io default/d : found, unknown"},
 		"ByID":      {"the API server does not know IDs", onlyReads, checks.Ref{ID: "/c"}, "/c /c: not found, unknown"},
-		"NoScheme":  {"a reader cannot find out the version", onlyReads, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, "ctrlx: Volume v: the scheme does not know the kind Volume.test.windlass-go.github.io: add its types to the scheme"},
-		"NoMapping": {"the API server does not know the kind", c, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, `ctrlx: Volume v: the kind is not in the scheme, and the API server does not tell its version: no matches for kind "Volume" in group "test.windlass-go.github.io"`},
+		"NoScheme":  {"a reader cannot find out the version", onlyReads, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, "ctrlx: Volume.test.windlass-go.github.io v: the scheme does not know the kind Volume.test.windlass-go.github.io: add its types to the scheme"},
+		"NoMapping": {"the API server does not know the kind", c, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, `ctrlx: Volume.test.windlass-go.github.io v: the kind is not in the scheme, and the API server does not tell its version: no matches for kind "Volume" in group "test.windlass-go.github.io"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/flow"
@@ -32,6 +34,7 @@ type orphan[T client.Object] struct {
 	obj   T
 	until time.Time // the end of orphanTimeout; zero: no live read has found yet that obj is gone
 	busy  bool      // a pass deletes its cloud resource now
+	gone  bool      // an event reported that obj is gone, so an earlier write of it shows nothing
 }
 
 // orphans holds at most one orphan for each name. It is in memory only, because
@@ -44,13 +47,13 @@ type orphans[T client.Object] struct {
 }
 
 // put adds obj, or replaces the orphan of its name.
-func (o *orphans[T]) put(name types.NamespacedName, obj T) {
+func (o *orphans[T]) put(name types.NamespacedName, obj T, gone bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.of == nil {
 		o.of = map[types.NamespacedName]*orphan[T]{}
 	}
-	o.of[name] = &orphan[T]{obj: obj}
+	o.of[name] = &orphan[T]{obj: obj, gone: gone}
 	o.n.Store(int32(len(o.of)))
 }
 
@@ -152,8 +155,34 @@ func (r *Reconciler[T]) exists(ctx context.Context, obj T) {
 		p.exists = true
 	}
 	r.orphans.dropIf(client.ObjectKeyFromObject(obj), func(o *orphan[T]) bool {
-		return o.obj.GetUID() == obj.GetUID() || controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
+		if o.obj.GetUID() == obj.GetUID() {
+			return !o.gone
+		}
+		return controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
 	})
+}
+
+// vanishes keeps an object in memory that the API server deleted at once, although
+// it had the finalizer. A pass over it may have ended with success, because a
+// delayed deletion does not see writes that came after its own read. The event
+// holds the last state of the object. After a usual deletion that state has a
+// deletion timestamp. The predicate runs before that of r.own, and lets all events
+// pass.
+func (r *Reconciler[T]) vanishes() predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		obj, ok := e.Object.(T)
+		if !ok || e.DeleteStateUnknown || deleting(obj) || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+			return true
+		}
+		name := client.ObjectKeyFromObject(obj)
+		if r.own.Gone(name) || r.orphans.has(name, obj.GetUID()) {
+			return true // a pass has noticed it
+		}
+		obj = obj.DeepCopyObject().(T) // the cache shares it
+		obj.GetObjectKind().SetGroupVersionKind(r.gvk)
+		r.orphans.put(name, obj, true)
+		return true
+	}}
 }
 
 // afterPass keeps obj in memory if Apply was called and nothing shows that obj
@@ -163,10 +192,10 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 	held := r.orphans.has(req.NamespacedName, obj.GetUID())
 	switch {
 	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
-		r.orphans.put(req.NamespacedName, obj)
+		r.orphans.put(req.NamespacedName, obj, false)
 		return r.deleteOrphan(ctx, req)
 	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):
-		r.orphans.put(req.NamespacedName, obj)
+		r.orphans.put(req.NamespacedName, obj, false)
 	}
 	if err == nil { // the common case, without an allocation
 		return result, nil

@@ -12,10 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/windlass-go/windlass/chain"
@@ -346,5 +348,47 @@ func TestFinalizerRemoved(t *testing.T) {
 	o.traffic.quiet(t, 200*time.Millisecond)
 	if diff := cmp.Diff([]string{"put db 1"}, o.asked()); diff != "" {
 		t.Errorf("asked of the cloud (-want +got):\n%s", diff)
+	}
+}
+
+// A delayed deletion does not see the finalizer, although later writes of the
+// same pass succeed. The event of the deletion then shows the finalizer.
+func TestVanishedAfterThePass(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		event  func(*App) event.DeleteEvent
+		want   string
+	}{
+		"Finalizer": {"nothing but Delete removes the cloud resource", func(a *App) event.DeleteEvent { return event.DeleteEvent{Object: a} }, "delete"},
+		"NoFinalizer": {"Delete has removed the cloud resource, or a person wants to keep it", func(a *App) event.DeleteEvent {
+			a.Finalizers = nil
+			return event.DeleteEvent{Object: a}
+		}, ""},
+		"Deleted": {"the pass that removed the finalizer has called Delete", func(a *App) event.DeleteEvent {
+			a.DeletionTimestamp = ptr.To(metav1.Now())
+			return event.DeleteEvent{Object: a}
+		}, ""},
+		"MissedEvent": {"the last state of the object is not known", func(a *App) event.DeleteEvent {
+			return event.DeleteEvent{Object: a, DeleteStateUnknown: true}
+		}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			r := d.reconciler(flow.Extensions[*App]{})
+			d.use(r)
+			d.pass()
+			d.took()
+			a := d.read()
+			without := d.read()
+			without.Finalizers = nil
+			d.update(without)
+			d.delete(without)
+			ctrlx.HearDeletion(r, tc.event(a))
+			d.pass()
+			if got := d.took(); got != tc.want {
+				t.Errorf("%s: the calls are %q, want %q", tc.reason, got, tc.want)
+			}
+		})
 	}
 }

@@ -1,12 +1,16 @@
 package ctrlx_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"testing"
 	"time"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // The states that an object of SAP component-operator-runtime goes through, and what becomes of each here. Both say the same of
@@ -101,6 +105,34 @@ func TestStatesOfComponents(t *testing.T) {
 			after := d.pass()
 			if got := d.saysOrGone(); got != tc.says || after != tc.after {
 				t.Errorf("theirs: %s. ours (%s): it says %q and comes back after %s, not %q after %s", tc.theirs, tc.differs, got, after, tc.says, tc.after)
+			}
+		})
+	}
+}
+
+// The messages of retriable errors differ from those of SAP
+// component-operator-runtime.
+func TestMessagesOfComponents(t *testing.T) {
+	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute))
+	cases := map[string]struct {
+		theirs, differs string // differs: the reason for the difference
+		err             error
+		want            string
+	}{
+		"Plain": {"The cloud is broken", "the text is that of the error, also its first letter", retriable, "the cloud is broken"},
+		"Wrapped": {"The cloud is broken", "a wrapper names the step that failed",
+			fmt.Errorf("reading the source: %w", retriable), "reading the source: the cloud is broken"},
+		"Joined": {"The cloud is broken", "no cause stays hidden, even if a text then occurs twice",
+			errors.Join(io.EOF, retriable, errBroken), "EOF; the cloud is broken; the cloud is broken"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			fails(tc.err)(d)
+			d.pass()
+			if got := d.message(); got != tc.want {
+				t.Errorf("theirs: %q. ours (%s): %q, want %q", tc.theirs, tc.differs, got, tc.want)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	r.limit = opts.ReconciliationTimeout
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.own.Events(), r.retries.events(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
+		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.retries.events(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
 			r.overwrites.queue.Store(&queue)
 			return r.waker.Start(ctx, queue)

@@ -40,13 +40,13 @@ func TestClientFromContext(t *testing.T) {
 		want   string
 	}{
 		"None": {"the manager's cluster is the target", nil, "Pass manager, post-read manager, OwnerCheck manager, Get manager, PreCheck manager, pre-reconcile manager, " +
-			"Apply manager, PostCheck manager, post-reconcile manager"},
+			"Apply manager, Get manager, PostCheck manager, post-reconcile manager"},
 		"Target": {"it is what the function gives", []ctrlx.Option{ctrlx.WithTargetClient(func(_ context.Context, local client.Client, a *App) (client.Client, error) {
 			if a.Name != "a" || local == nil {
 				t.Errorf("it is called with %v and %v", local, a)
 			}
 			return remote, nil
-		})}, "Pass error, post-read error, OwnerCheck target, Get target, PreCheck target, pre-reconcile target, Apply target, PostCheck target, post-reconcile target"},
+		})}, "Pass error, post-read error, OwnerCheck target, Get target, PreCheck target, pre-reconcile target, Apply target, Get target, PostCheck target, post-reconcile target"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -95,7 +95,7 @@ func TestDecisions(t *testing.T) {
 		},
 		"FinishedAtPostCheck": {
 			reason: "the status after Apply may show that the work is complete",
-			point:  flow.PointPostCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get", "apply"},
+			point:  flow.PointPostCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get", "apply", "get"},
 			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
 		},
 		"FailedFinally": {

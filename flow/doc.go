@@ -10,8 +10,8 @@
 // [New] makes a [Reconciler] of both, and [Reconciler.Reconcile] runs one pass:
 //
 //	          ┌── Pass ────────────────────────────────────────────────────────────────────────────────┐
-//	          │                                             ┌─► in sync ───────────┐                   │
-//	          │                     ┌─► OwnerCheck ─► Get ──┴─► PreCheck ─► Apply ─┴─► PostCheck ──────┼─► Ready
+//	          │                                            ┌─► in sync ──────────────────┐             │
+//	          │                     ┌─► OwnerCheck ─► Get ─┴─► PreCheck ─► Apply ─► Get ─┴─► PostCheck ┼─► Ready
 //	resource ─┼─► EntryCheck ─► owner                                                                  │
 //	          │                     └─► Get ─► DeleteCheck ─► Delete ──────────────────────────────────┼─► Gone
 //	          └────────────────────────────────────────────────────────────────────────────────────────┘
@@ -31,9 +31,15 @@
 //   - PreCheck: may Apply start? Its checks see the resource as Get read it. If
 //     Get reports that the cloud matches the spec, the pass leaves out PreCheck
 //     and Apply.
-//   - PostCheck: is the resource Ready?
+//   - PostCheck: is the resource Ready? If Apply ran, Get runs again before
+//     PostCheck, so that its checks see what Apply changed.
 //   - DeleteCheck: may Delete start? Get runs before it, unless every check is
 //     a checks.OnOwner, which cannot read the resource.
+//
+// The second Get needs a check at PostCheck; without one, the pass leaves it
+// out. It reports only the status and the presence. The next pass compares the
+// cloud with the spec. If Apply returned Done and this Get finds nothing, the
+// pass ends blocked, with the reason ResourceAbsent.
 //
 // Get, Apply and Delete are chains around an operation. Pass is a chain around
 // the whole pass. Classify classifies each error. Links made by chain.Before

@@ -57,8 +57,9 @@ type Extensions[T any] struct {
 	// OwnerCheck runs before Get and Apply. It does not run before a poll or a
 	// deletion.
 	OwnerCheck checks.OwnerChain
-	// Get is around the GET. A link that replaces the GET sets Observation.Skip
-	// to the reason.
+	// Get is around the GET before PreCheck and DeleteCheck, and around the GET
+	// after Apply ([checks.OwnerRequest.Applied]). A link that replaces the GET
+	// sets Observation.Skip to the reason.
 	Get chain.Chain[*Request[T], Observation]
 	// PreCheck guards the PUT. It runs after Get and before Apply starts an
 	// operation. It does not run if Get reported that the cloud matches the
@@ -69,8 +70,9 @@ type Extensions[T any] struct {
 	// itself, or a Skip, the resource does not become Ready.
 	Apply chain.Chain[*Request[T], Progress]
 	// PostCheck guards Ready. It runs after Apply has succeeded, or after Get
-	// reported that the cloud matches the spec. Checks of the resource's state
-	// then accept only the final good state ([checks.OwnerRequest.Applied]).
+	// reported that the cloud matches the spec. After Apply, Get runs first if
+	// PostCheck has a check. Checks of the resource's state then accept only
+	// the final good state ([checks.OwnerRequest.Applied]).
 	PostCheck checks.Chain[T]
 	// DeleteCheck guards the DELETE. An owner that is gone or being deleted
 	// does not block here. Get runs before DeleteCheck, unless every check is a

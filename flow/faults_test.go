@@ -21,6 +21,8 @@ func TestPropertiesNoticeFaults(t *testing.T) {
 		wants  string // a part of the name of the property that must notice the fault
 	}{
 		"":                                   {"a model without a fault breaks no property", ""},
+		"no get after apply":                 {"PostCheck would see the status from before Apply", "ready exactly"},
+		"absent after apply is ready":        {"Apply and Get contradict each other", "ready exactly"},
 		"ignore a blocked post check":        {"a resource is Ready only if every check proceeded", "ready exactly"},
 		"pre check before owner check":       {"an owner check spares the GET only if it runs first", "in order"},
 		"pre check although in sync":         {"PreCheck guards the PUT, and this pass has none", "in sync"},
@@ -116,7 +118,7 @@ func (y *toy) flow(ctx context.Context) flow.State {
 		}
 		if y.token == "" {
 			if y.counts["DeleteCheck"] > 0 {
-				if stop, _ := y.look(ctx); stop != 0 {
+				if stop, _ := y.look(ctx, ""); stop != 0 {
 					return stop
 				}
 			}
@@ -146,7 +148,7 @@ func (y *toy) flow(ctx context.Context) flow.State {
 			return stop
 		}
 		if y.generation == y.world.generation {
-			return y.checks("PostCheck")
+			return y.applied(ctx)
 		}
 	}
 	first, second := "OwnerCheck", "PreCheck"
@@ -156,7 +158,7 @@ func (y *toy) flow(ctx context.Context) flow.State {
 	if stop := y.checks(first); stop != 0 {
 		return stop
 	}
-	stop, got := y.look(ctx)
+	stop, got := y.look(ctx, "")
 	if stop != 0 {
 		return stop
 	}
@@ -170,17 +172,36 @@ func (y *toy) flow(ctx context.Context) flow.State {
 		if stop := y.operate(ctx, "Apply"); stop != 0 {
 			return stop
 		}
+		return y.applied(ctx)
 	}
 	return y.checks("PostCheck")
 }
 
-// look calls Get.
-func (y *toy) look(ctx context.Context) (stop flow.State, got act) {
+// applied completes a pass in which Apply is done.
+func (y *toy) applied(ctx context.Context) flow.State {
+	if y.counts["PostCheck"] > 0 && y.fault != "no get after apply" {
+		stop, got := y.look(ctx, " again")
+		if stop != 0 {
+			return stop
+		}
+		if got == absent && y.fault != "absent after apply is ready" {
+			return flow.StateBlocked
+		}
+	}
+	return y.checks("PostCheck")
+}
+
+// look calls Get. again is the end of the names of its events.
+func (y *toy) look(ctx context.Context, again string) (stop flow.State, got act) {
 	if ctx.Err() != nil {
 		return flow.StateCanceled, got
 	}
-	stop = y.around("Get", func() flow.State {
-		if got = y.does("get", -1, y.world.get); got == fail {
+	a := y.world.get
+	if again != "" {
+		a = y.world.again
+	}
+	stop = y.around("Get"+again, func() flow.State {
+		if got = y.does("get"+again, -1, a); got == fail {
 			return flow.StateFailed
 		}
 		return 0
@@ -229,7 +250,7 @@ func (y *toy) checks(point string) flow.State {
 // around runs the links of a point around an operation.
 func (y *toy) around(point string, inner func() flow.State) flow.State {
 	call := inner
-	for n := y.counts[point] - 1; n >= 0; n-- {
+	for n := y.counts[strings.TrimSuffix(point, " again")] - 1; n >= 0; n-- {
 		next := call
 		call = func() flow.State {
 			a := y.link(point, n)

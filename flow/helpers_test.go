@@ -51,7 +51,7 @@ func (c *calls) take() (taken []string) {
 // the last answer they return Done.
 type cloud struct {
 	calls
-	seen     flow.Observation // the result of Get; zero: absent
+	seen     flow.Observation // the result of Get; zero: absent, and present after Apply
 	getErr   error
 	answers  []answer
 	owner    checks.Object
@@ -97,7 +97,7 @@ func (c *cloud) operations() ops {
 		Get: func(_ context.Context, req *request) (flow.Observation, error) {
 			c.add("%s", strings.TrimSpace("get "+req.Token))
 			if c.seen == (flow.Observation{}) {
-				return flow.Observation{Presence: checks.Absent}, c.getErr
+				return flow.Observation{Presence: checks.PresenceOf(req.Applied)}, c.getErr
 			}
 			return c.seen, c.getErr
 		},

@@ -34,6 +34,7 @@ func TestObserver(t *testing.T) {
 			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed Absent", "< point Get: proceed Absent",
 			"> point PreCheck", "> PreCheck/notePreCheck", "< PreCheck/notePreCheck: proceed", "< point PreCheck: proceed",
 			"> point Apply", "> Apply/noteApply", "< Apply/noteApply: proceed", "< point Apply: proceed",
+			"> point Get", "> Get/noteGet", "< Get/noteGet: proceed Present", "< point Get: proceed Present",
 			"> point PostCheck", "> PostCheck/notePostCheck", "< PostCheck/notePostCheck: proceed", "< point PostCheck: proceed",
 			"< Pass/notePass: proceed", "< pass Pool: ready Succeeded",
 		}},
@@ -319,7 +320,7 @@ func TestBrokenObservers(t *testing.T) {
 			mustEqual(t, "the operation has the values of the caller's context", any("of the caller"), seen)
 			mustEqual(t, "the other observers see the whole pass", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
 			e, _ := r.Explain("p")
-			mustEqual(t, "the trace has every step", 14, len(e.Steps))
+			mustEqual(t, "the trace has every step", 16, len(e.Steps))
 			last := ""
 			if n := len(tc.o.calls); n > 0 {
 				last = tc.o.calls[n-1]

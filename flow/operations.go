@@ -32,6 +32,13 @@ type Operations[T any] struct {
 	// nothing, it returns checks.Absent without an error. It must then also
 	// clear a state in the status, because checks evaluate every reported
 	// state. Nil: the presence is unknown, and Apply runs every time.
+	//
+	// If Extensions.PostCheck has a check, Get runs again after Apply is done,
+	// with Request.Applied set, so that the check sees what Apply changed. An
+	// Apply that refreshes the status itself can spare this read: Get then
+	// returns checks.Present if Request.Applied is set. InSync counts only
+	// before Apply. Absent after the Done of Apply blocks the pass with
+	// checks.ReasonResourceAbsent.
 	Get func(ctx context.Context, req *Request[T]) (Observation, error)
 
 	// Delete removes the resource from the cloud. It returns Done if the

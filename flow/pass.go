@@ -209,9 +209,34 @@ func (s *sequence[T]) get(ctx context.Context) bool {
 	if err != nil {
 		return s.failed(PointGet, s.req.note.By(), err)
 	}
+	if s.req.Applied && (seen.Skip != "" || seen.Presence == checks.PresenceUnknown) {
+		return true // Get read nothing, so the resource is still present, as Apply reported
+	}
 	s.inSync, s.req.Presence = seen.inSync(), seen.Presence
 	return true
 }
+
+// getAgain calls Get after Apply is done, if PostCheck has a check. The checks
+// would otherwise see the status from before Apply. An InSync decides nothing
+// here, because Apply is done.
+func (s *sequence[T]) getAgain(ctx context.Context) bool {
+	if s.r.ext.PostCheck.Len() == 0 {
+		return true
+	}
+	if !s.get(ctx) {
+		return false
+	}
+	if s.req.Presence == checks.Absent && s.req.note.report == reportedDone && !s.final.IsFinished() {
+		s.stop = Outcome{o: stopped(PointPostCheck, absentAfterApply, nil)}
+		s.stop.o.generation = s.generation()
+		return false
+	}
+	return true
+}
+
+// absentAfterApply is the result of a pass in which Apply returned Done and a
+// later Get finds nothing.
+var absentAfterApply = checks.Block(checks.ReasonResourceAbsent, "Get did not find the resource in the cloud after Apply had succeeded")
 
 // get is the end of the chain of Get. Without Operations.Get the links decide.
 func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, error) {
@@ -225,6 +250,9 @@ func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, 
 
 func (s *sequence[T]) ready(ctx context.Context) Outcome {
 	s.req.Applied = true
+	if !s.inSync && !s.getAgain(ctx) {
+		return s.stop
+	}
 	if !s.check(ctx, PointPostCheck, s.p.postCheck) {
 		return s.stop
 	}

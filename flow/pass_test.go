@@ -28,8 +28,8 @@ func TestOrder(t *testing.T) {
 		state    flow.State
 	}{
 		"Apply": {
-			reason: "owner checks run before the GET, checks of the resource after it, and PostCheck before Ready",
-			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			reason: "owner checks run before the GET, checks of the resource after it, and PostCheck before Ready, after a GET of what Apply changed",
+			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get", "get", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"InSync": {
@@ -41,7 +41,7 @@ func TestOrder(t *testing.T) {
 		"InSyncButNotPresent": {
 			reason: "an absent resource cannot be in sync",
 			seen:   flow.Observation{InSync: true},
-			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck"},
+			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get", "get", "PostCheck"},
 			state:  flow.StateReady,
 		},
 		"Delete": {
@@ -97,7 +97,7 @@ func TestBlock(t *testing.T) {
 		"PostCheck": {
 			reason: "a post check defers Ready",
 			extend: func(e *ext) { e.PostCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			want:   []string{"owner", "get", "apply"},
+			want:   []string{"owner", "get", "apply", "get"},
 			point:  flow.PointPostCheck,
 		},
 		"DeleteCheck": {
@@ -290,7 +290,12 @@ func TestPresence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{}
 			o, got := c.storing(), seen{}
-			o.Get = func(context.Context, *request) (flow.Observation, error) { return tc.seen, nil }
+			o.Get = func(_ context.Context, req *request) (flow.Observation, error) {
+				if req.Applied {
+					return flow.Observation{Presence: checks.Present}, nil
+				}
+				return tc.seen, nil
+			}
 			if tc.noGet {
 				o.Get = nil
 			}
@@ -303,6 +308,92 @@ func TestPresence(t *testing.T) {
 			out := flow.New("Pool", o, ext{PreCheck: look("PreCheck"), PostCheck: look("PostCheck")}).Reconcile(t.Context(), &pool{token: tc.token})
 			mustEqual(t, tc.reason, tc.want, got)
 			mustEqual(t, tc.reason, ready, fieldsOf(out))
+		})
+	}
+}
+
+// After Apply, Get runs again, so that PostCheck sees what Apply changed.
+func TestGetAfterApply(t *testing.T) {
+	const absentAfterApply = "blocked at PostCheck: ResourceAbsent: Get did not find the resource in the cloud after Apply had succeeded"
+	sees := func(c *cloud) checks.Chain[*pool] {
+		return chain.New(checks.Check("sees", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+			c.add("PostCheck sees %s, %s", req.Presence, req.Resource.name)
+			return checks.Proceed(), nil
+		}))
+	}
+	present := flow.Observation{Presence: checks.Present}
+	remembers := chain.New(func(next flow.GetHandler[*pool]) flow.GetHandler[*pool] {
+		return func(_ context.Context, _ *request) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Absent, Skip: "read a minute ago"}, nil
+		}
+	})
+	leavesOut := chain.New(func(next flow.Handler[*pool]) flow.Handler[*pool] {
+		return func(context.Context, *request) (flow.Progress, error) { return flow.Skip("not wanted"), nil }
+	})
+	cases := map[string]struct {
+		reason string
+		seen   flow.Observation // by Get after Apply
+		err    error            // of that Get
+		apply  flow.Progress
+		token  string
+		set    func(*ops, *ext)
+		calls  []string
+		want   string
+	}{
+		"Done": {reason: "PostCheck sees the status that Get reads after Apply", seen: present,
+			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
+		"Polled": {reason: "so it does at the end of a long operation", seen: present, token: "t1",
+			calls: []string{"owner", "apply t1", `store "" for 0`, "get after", "PostCheck sees present, after"}, want: "ready"},
+		"InSync": {reason: "an InSync after Apply changes nothing", seen: flow.Observation{Presence: checks.Present, InSync: true},
+			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
+		"Absent": {reason: "Apply and Get contradict each other, so nothing shows that the resource exists", seen: flow.Observation{Presence: checks.Absent},
+			calls: []string{"owner", "get before", "apply", "get after"}, want: absentAfterApply},
+		"AbsentPolled": {reason: "an operation that has ended is not polled again", seen: flow.Observation{Presence: checks.Absent}, token: "t1",
+			calls: []string{"owner", "apply t1", `store "" for 0`, "get after"}, want: absentAfterApply},
+		"AbsentFinished": {reason: "the service may remove a task that is complete; the checks decide", seen: flow.Observation{Presence: checks.Absent},
+			apply: flow.Finished("Complete", "the backup is complete"),
+			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees absent, after"}, want: "finished at Apply: Complete: the backup is complete"},
+		"AbsentSkipped": {reason: "Skip does not say that the resource exists; the checks decide", seen: flow.Observation{Presence: checks.Absent},
+			set:   func(_ *ops, e *ext) { e.Apply = leavesOut },
+			calls: []string{"owner", "get before", "get after", "PostCheck sees absent, after"}, want: "ready"},
+		"Unknown": {reason: "Get does not know more than Apply", calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
+		"Remembered": {reason: "a link that reads nothing cannot contradict Apply",
+			set:   func(_ *ops, e *ext) { e.Get = remembers },
+			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
+		"Failed": {reason: "an unread status is not judged", err: errBoom, calls: []string{"owner", "get before", "apply", "get after"}, want: "failed at Get: Unknown: boom"},
+		"FailedPolled": {reason: "an operation that has ended is not polled again", err: errBoom, token: "t1",
+			calls: []string{"owner", "apply t1", `store "" for 0`, "get after"}, want: "failed at Get: Unknown: boom"},
+		"NoPostCheck": {reason: "no check needs the status", set: func(_ *ops, e *ext) { e.PostCheck = checks.Chain[*pool]{} },
+			calls: []string{"owner", "get before", "apply"}, want: "ready"},
+		"NoGet": {reason: "Apply alone reports the status", set: func(o *ops, _ *ext) { o.Get = nil },
+			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			if tc.apply != (flow.Progress{}) {
+				c.answers = []answer{{progress: tc.apply}}
+			}
+			o, e := c.storing(), ext{PostCheck: sees(c)}
+			o.Get = func(_ context.Context, req *request) (flow.Observation, error) {
+				if !req.Applied {
+					c.add("get before")
+					req.Resource.name = "before"
+					return flow.Observation{Presence: checks.Absent}, nil
+				}
+				c.add("get after")
+				req.Resource.name = "after"
+				return tc.seen, tc.err
+			}
+			if tc.set != nil {
+				tc.set(&o, &e)
+			}
+			out := flow.New("Pool", o, e).Reconcile(t.Context(), &pool{name: "created", token: tc.token})
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			mustEqual(t, tc.reason, tc.want, strings.TrimSuffix(out.String(), ": "+flow.ReasonSucceeded))
+			if out.State() == flow.StateBlocked {
+				mustEqual(t, "the resource may appear a moment later", classify.Slow, out.Retry())
+			}
 		})
 	}
 }
@@ -363,7 +454,7 @@ func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 		states = append(states, r.Reconcile(t.Context(), &pool{}).State())
 	}
 	mustEqual(t, "the resource is Ready once it is approved", []flow.State{flow.StateBlocked, flow.StateBlocked, flow.StateBlocked, flow.StateReady}, states)
-	mustEqual(t, "there is one PUT", []string{"owner", "get", "apply", "owner", "get", "owner", "get", "owner", "get"}, c.take())
+	mustEqual(t, "there is one PUT", []string{"owner", "get", "apply", "get", "owner", "get", "owner", "get", "owner", "get"}, c.take())
 }
 
 func TestOwner(t *testing.T) {

@@ -58,8 +58,9 @@ func (r *Reconciler[T]) plan() (both, applying, deleting []section, errors secti
 }
 
 // String returns the whole flow, point by point and link by link, in the order
-// in which they run. An operation is in brackets. A point without links and
-// without an operation shows "-".
+// in which they run. It lists Get once, although Get also runs before PostCheck.
+// An operation is in brackets. A point without links and without an operation
+// shows "-".
 func (r *Reconciler[T]) String() string {
 	both, applying, deleting, errors := r.plan()
 	var b strings.Builder

@@ -61,13 +61,17 @@ var (
 	checkActs = []act{block, skip, fail, panics, forget, zero, cancels, ignore, finish, release}
 	aroundOps = []act{fail, panics, cancels, after}
 	getActs   = []act{absent, absent, exists, exists, exists, inSync, inSync, fail, panics}
+	againActs = []act{absent, exists, exists, exists, inSync, inSync, inSync, fail, panics}
 	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, refuse, panics, zero, tokenless}
 	pollActs  = []act{goOn, goOn, end, end, refuse, offline, panics, zero, tells, tokenless}
 	ownerActs = []act{passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, fail, panics}
 )
 
-// order is the order of the points.
-var order = []string{"Pass", "EntryCheck", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "PostCheck", "DeleteCheck", "Delete", "delete"}
+// order is the order of the points. "Get again" is Get after Apply.
+var order = []string{
+	"Pass", "EntryCheck", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get again", "get again", "PostCheck",
+	"DeleteCheck", "Delete", "delete",
+}
 
 // linked holds the possible acts of the links of each point.
 var linked = map[string][]act{
@@ -78,7 +82,7 @@ var linked = map[string][]act{
 // program holds the acts of one pass.
 type program struct {
 	links             map[string][]act
-	owner, get        act
+	owner, get, again act // again: Get after Apply
 	start, poll       act // of Apply and Delete
 	deleting, changed bool
 }
@@ -88,6 +92,7 @@ func drawProgram(t *rapid.T, counts map[string]int, deleting bool) program {
 		links: map[string][]act{}, deleting: deleting,
 		owner:   rapid.SampledFrom(ownerActs).Draw(t, "owner"),
 		get:     rapid.SampledFrom(getActs).Draw(t, "get"),
+		again:   rapid.SampledFrom(againActs).Draw(t, "get again"),
 		start:   rapid.SampledFrom(startActs).Draw(t, "start"),
 		poll:    rapid.SampledFrom(pollActs).Draw(t, "poll"),
 		changed: rapid.IntRange(0, 5).Draw(t, "spec") == 5,
@@ -140,7 +145,9 @@ func (w *world) does(point string, n int, a act) act {
 
 var errLink, errTerminal = errors.New("the link fails"), flow.Failed(response(http.StatusConflict, "Refused"))
 
-func (w *world) link(point string, n int) act { return w.does(point, n, w.links[point][n]) }
+func (w *world) link(point string, n int) act {
+	return w.does(point, n, w.links[strings.TrimSuffix(point, " again")][n])
+}
 
 // check returns the result of link n of a point.
 func (w *world) check(point string, n int, next func() (checks.Result, error)) (checks.Result, error) {
@@ -222,8 +229,12 @@ func operationsFor[T any](w *world, keep bool) flow.Operations[T] {
 			}
 			return checks.Object{Ref: checks.Ref{Name: "owner"}, Value: w}, nil
 		},
-		Get: func(context.Context, *flow.Request[T]) (flow.Observation, error) {
-			switch w.does("get", -1, w.get) {
+		Get: func(_ context.Context, req *flow.Request[T]) (flow.Observation, error) {
+			point, a := "get", w.get
+			if req.Applied {
+				point, a = "get again", w.again
+			}
+			switch w.does(point, -1, a) {
 			case exists:
 				return flow.Observation{Presence: checks.Present}, nil
 			case inSync:
@@ -283,7 +294,11 @@ func around[Req, Res any](w *world, point string, counts map[string]int) (links 
 	for n := range counts[point] {
 		links = append(links, chain.Named(fmt.Sprintf("%s%d", point, n), func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 			return func(ctx context.Context, req Req) (res Res, err error) {
-				a := w.link(point, n)
+				at := point
+				if r, ok := any(req).(*flow.Request[*world]); ok && r.Applied {
+					at += " again"
+				}
+				a := w.link(at, n)
 				if a == fail {
 					return res, errLink
 				}
@@ -391,6 +406,9 @@ var properties = []property{
 
 // stops reports whether an event ends the pass.
 func (e event) stops() bool {
+	if e.point == "get again" && e.act == absent {
+		return true // although Apply is done
+	}
 	return slices.Contains([]act{block, ignore, finish, release, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
 }
 
@@ -440,7 +458,8 @@ func stopsAll(s seen) string {
 }
 
 // readyIfPassed requires Ready exactly if every check of the pass ran and
-// proceeded, and Apply was done or not needed.
+// proceeded, and Apply was done or not needed. If there is a PostCheck, Get must
+// have found the resource after Apply.
 func readyIfPassed(s seen) string {
 	asked, synced, done, canceled, failed := map[string]int{}, false, false, false, false
 	for _, e := range s.events {
@@ -448,7 +467,7 @@ func readyIfPassed(s seen) string {
 		switch {
 		case e.act == skip:
 			asked[e.point] = len(s.program.links[e.point])
-		case e.act == inSync:
+		case e.point == "get" && e.act == inSync:
 			synced = true
 		case e.act == atOnce, e.act == end && e.point == "apply":
 			done = true
@@ -458,6 +477,9 @@ func readyIfPassed(s seen) string {
 	}
 	passed := !failed && !s.program.deleting && (done || synced)
 	passed = passed && asked["PostCheck"] == len(s.program.links["PostCheck"])
+	if !synced && len(s.program.links["PostCheck"]) > 0 {
+		passed = passed && asked["get again"] == 1
+	}
 	if synced || asked["get"] > 0 {
 		passed = passed && asked["OwnerCheck"] == len(s.program.links["OwnerCheck"])
 	}
@@ -695,8 +717,10 @@ func TestEmptyExtensionsChangeNothing(t *testing.T) {
 			return passes
 		}
 		with := operationsOnly(run(theFlow(), programs, counts, keep))
-		// With checks of the deletion, Get runs before a deletion, too.
-		without := operationsOnly(run(theFlow(), programs, map[string]int{"DeleteCheck": counts["DeleteCheck"]}, keep))
+		// With checks of the deletion, Get runs before a deletion, too. With
+		// PostCheck, it runs again after Apply.
+		gets := map[string]int{"DeleteCheck": counts["DeleteCheck"], "PostCheck": counts["PostCheck"]}
+		without := operationsOnly(run(theFlow(), programs, gets, keep))
 		if diff := cmp.Diff(without, with, seenComparer); diff != "" {
 			t.Fatalf("links that call next change something (-without +with):\n%s", diff)
 		}

@@ -167,7 +167,7 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 //
 // While an operation is under way, the pass runs EntryCheck, resolves the
 // owner, and calls that operation with its token. After the Done of an Apply
-// for the present spec, it continues with PostCheck. After the Done of an Apply
+// for the present spec, it continues with Get and PostCheck. After the Done of an Apply
 // for an older spec, it continues with OwnerCheck and applies the new spec. A
 // deletion does not wait for an Apply under way: the pass runs DeleteCheck and
 // calls Delete.

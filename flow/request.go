@@ -45,7 +45,7 @@ type Observation struct {
 	// nothing returns checks.Absent.
 	Presence checks.Presence
 	// InSync reports that the cloud matches the spec, so that the pass leaves
-	// out Apply. It counts only with checks.Present.
+	// out Apply. It counts only with checks.Present, and not after Apply.
 	InSync bool
 
 	// Skip is the reason why a link replaces Get, such as "read a minute ago".

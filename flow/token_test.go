@@ -40,7 +40,7 @@ func TestLongRunning(t *testing.T) {
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
 				"owner", "apply a", `store "b" for 1`, "|",
-				"owner", "apply b", `store "" for 1`, "PostCheck",
+				"owner", "apply b", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
@@ -52,7 +52,7 @@ func TestLongRunning(t *testing.T) {
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
 				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", `store "b" for 2`, "|",
-				"owner", "apply b", `store "" for 2`, "PostCheck",
+				"owner", "apply b", `store "" for 2`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
@@ -62,7 +62,7 @@ func TestLongRunning(t *testing.T) {
 			change:  2,
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
+				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateReady},
 		},
@@ -72,7 +72,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", `store "" for 1`, "|",
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", "PostCheck",
+				"owner", "OwnerCheck", "get", "PreCheck", "apply", "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -82,7 +82,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -92,7 +92,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -102,7 +102,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -112,7 +112,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", `store "b" for 1`, "|",
-				"owner", "apply b", `store "" for 1`, "PostCheck",
+				"owner", "apply b", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -122,7 +122,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
 				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
@@ -131,7 +131,7 @@ func TestLongRunning(t *testing.T) {
 			answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, done},
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "" for 1`, "PostCheck",
+				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateFailed, flow.StateReady},
 		},
@@ -141,7 +141,7 @@ func TestLongRunning(t *testing.T) {
 			want: []string{
 				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "apply:delete:a" for 1`, "|",
 				"owner", "apply delete:a", `store "apply:apply:a" for 1`, "|",
-				"owner", "apply apply:a", `store "" for 1`, "PostCheck",
+				"owner", "apply apply:a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},

@@ -423,5 +423,5 @@ func TestTargetOwnerLost(t *testing.T) {
 	r := c.reconciler(TargetExtensions(api))
 	expectPass(t, "the PUT begins", r.Reconcile(t.Context(), &Target{}), flow.StateInProgress, flow.ReasonInProgress, c.take(), "get", "put")
 	c.in.owner.Value = nil
-	expectPass(t, "the owner is gone", r.Reconcile(t.Context(), &Target{}), flow.StateBlocked, checks.ReasonOwnerNotFound, append(c.take(), api.take()...), "put")
+	expectPass(t, "the owner is gone", r.Reconcile(t.Context(), &Target{}), flow.StateBlocked, checks.ReasonOwnerNotFound, append(c.take(), api.take()...), "put", "get")
 }

@@ -40,15 +40,15 @@ func (r *EdgeRollout) Deployed(_ context.Context, req *checks.Request[*EdgeSite]
 // Example_postCheckDeployment: a site is Ready after its rollout. An unfinished
 // rollout is a block, an unreadable one an error.
 func Example_postCheckDeployment() {
-	rollout := &EdgeRollout{regions: 3}
+	rollout, found := &EdgeRollout{regions: 3}, false
 	sites := flow.New("Site", flow.Operations[*EdgeSite]{
 		Key: func(s *EdgeSite) string { return s.Name },
 		Get: func(_ context.Context, req *flow.Request[*EdgeSite]) (flow.Observation, error) {
-			there := req.Resource.ID != ""
-			return flow.Observation{Presence: checks.PresenceOf(there), InSync: there}, nil
+			return flow.Observation{Presence: checks.PresenceOf(found), InSync: req.Resource.ID != ""}, nil
 		},
 		Apply: func(context.Context, *flow.Request[*EdgeSite]) (flow.Progress, error) {
 			fmt.Println("PUT")
+			found = true
 			return flow.Done(), nil
 		},
 	}, flow.Extensions[*EdgeSite]{

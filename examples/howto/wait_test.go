@@ -54,10 +54,10 @@ func Example_wait() {
 	objects[lan] = &Network{Region: "west"}
 	reconcile()
 	// Output:
-	// blocked at PreCheck by ReferenceReady(network): ReferenceNotFound: network Network lan was not found: waiting until it is created
-	//   waiting for [Network lan]
+	// blocked at PreCheck by ReferenceReady(network): ReferenceNotFound: network Network.example.com lan was not found: waiting until it is created
+	//   waiting for [Network.example.com lan]
 	// blocked at PreCheck by SameRegion: WrongRegion: network lan is not in region west; choose another network
-	//   waiting for [Network lan]
+	//   waiting for [Network.example.com lan]
 	// PUT orders
 	// ready
 	//   waiting for []

@@ -120,7 +120,7 @@ func TestRequestsAboutDatabases(t *testing.T) {
 			Passes:   map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": 2 * n, "Starting": n},
 			Databases: armsim.Tally{Sent: 10 * n, Failed: n, Verbs: running(4, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n}},
-			Sent: 10*n + 31, Ready: "28:00",
+			Sent: 10*n + 32, Ready: "28:00",
 		}},
 		"WithoutChecks": {"every pass sends a request that Azure refuses", Options{Databases: n}, false, counts{
 			Requests: map[string]int{"Running": 10 * n, "Creating": 2 * n, "Stopping": n, "Stopped": n, "Starting": n},
@@ -134,7 +134,7 @@ func TestRequestsAboutDatabases(t *testing.T) {
 			Passes:   map[string]int{"Creating": 2 * n, "Running": 6 * n, "Stopping": n, "Stopped": n, "Starting": 2 * n},
 			Databases: armsim.Tally{Sent: 11 * n, Failed: 2 * n, Verbs: running(5, 2, 4),
 				Failures: map[string]int{"GET 404 ResourceNotFound": n, "GET 400 BadRequest": n}},
-			Sent: 11*n + 28, Ready: "28:00",
+			Sent: 11*n + 29, Ready: "28:00",
 		}},
 	}
 	for name, tc := range cases {

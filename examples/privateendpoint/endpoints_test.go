@@ -25,7 +25,7 @@ func TestFlow(t *testing.T) {
 	r := w.RunUntil(t, 3*time.Minute)
 	r.Want(t, `
 		00:00 in progress at Apply again in 30s [Get Apply]
-		00:30 blocked at PostCheck by ApprovalPending: ApprovalPending again in 1s [Apply(op-1)]
+		00:30 blocked at PostCheck by ApprovalPending: ApprovalPending again in 1s [Apply(op-1) Get]
 		00:31 blocked at PostCheck by ApprovalPending: ApprovalPending again in 2s [Get]
 		00:32 * a person rejects it
 		00:32 blocked at PostCheck by ApprovalPending: ApprovalRejected again in 1h [Get]

@@ -81,6 +81,13 @@ func (o *Own) Wrote(ctx context.Context, obj client.Object) {
 // not exist.
 func (o *Own) Saw(name types.NamespacedName, version string) { o.stale.Mark(ID(o.kind, name), version) }
 
+// Gone reports whether this process knows that an object does not exist, and the
+// cache may still have it.
+func (o *Own) Gone(name types.NamespacedName) bool {
+	k, _ := o.stale.get(ID(o.kind, name))
+	return k.gone
+}
+
 // Events notes which versions the cache has. It lets all events pass.
 func (o *Own) Events() predicate.Predicate {
 	heard := func(obj client.Object, deleted bool) bool {

@@ -33,8 +33,8 @@ func Example() {
 	idx.Changed(cluster, creating)
 
 	// Output:
-	// 1 waits for Cluster prod/main
-	// wake Database prod/orders
+	// 1 waits for Cluster.example.com prod/main
+	// wake Database.example.com prod/orders
 }
 
 func ExampleIndex_Cycle() {
@@ -54,5 +54,5 @@ func ExampleIndex_Cycle() {
 	fmt.Println(strings.Join(names, " waits for "))
 
 	// Output:
-	// Database prod/orders waits for Cluster prod/main waits for Database prod/orders
+	// Database.example.com prod/orders waits for Cluster.example.com prod/main waits for Database.example.com prod/orders
 }

@@ -9,16 +9,20 @@ type ID struct {
 	Namespace, Name string // Namespace is empty for a cluster-scoped object
 }
 
-// String returns "Kind namespace/name" with the parts that are set.
+// String returns "Kind.group namespace/name" with the parts that are set, as
+// checks.Ref does.
 func (id ID) String() string {
-	text := id.Name
+	text, kind := id.Name, id.Kind
+	if kind != "" && id.Group != "" {
+		kind += "." + id.Group
+	}
 	if id.Namespace != "" {
 		text = id.Namespace + "/" + text
 	}
-	if id.Kind == "" || text == "" {
-		return id.Kind + text
+	if kind == "" || text == "" {
+		return kind + text
 	}
-	return id.Kind + " " + text
+	return kind + " " + text
 }
 
 // key is an ID as the index stores it: three words instead of eight, and one

@@ -25,7 +25,7 @@ func TestIDString(t *testing.T) {
 		id     ID
 		want   string
 	}{
-		"Namespaced": {"as kubectl users write it", ID{Group: "example.com", Kind: "Cluster", Namespace: "prod", Name: "main"}, "Cluster prod/main"},
+		"Namespaced": {"as kubectl users write it", ID{Group: "example.com", Kind: "Cluster", Namespace: "prod", Name: "main"}, "Cluster.example.com prod/main"},
 		"Cluster":    {"in no namespace", ID{Kind: "Node", Name: "n1"}, "Node n1"},
 		"Kind":       {"every object of a kind", ID{Kind: "Node"}, "Node"},
 		"Name":       {"of an unknown kind", ID{Namespace: "prod", Name: "main"}, "prod/main"},

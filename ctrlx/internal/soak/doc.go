@@ -14,6 +14,7 @@
 //	TestLeader       1 kill of the leader        20 kills
 //	TestFaults       20 databases, 5 s           60 databases, 60 s
 //	TestMadeAnew     12 names, 5 s               40 names, 60 s
+//	TestVanished     3 s, and 3 kills            60 s, and 60 kills
 //	TestOddField     the same                    the same
 //
 // Each run draws and prints a seed; the flag -seed uses it again. A seed

@@ -315,6 +315,8 @@ type guard struct {
 	kept  int // number of tokens
 	ready int
 
+	vanished int // objects that the API server deleted with a finalizer
+
 	version string // the last version that was seen
 }
 
@@ -346,7 +348,7 @@ func watchOver(t *testing.T, c *cloud, namespace string) {
 		cancel()
 		<-done
 		c.soFar(t)
-		t.Logf("the guard has seen %d objects, tokens %d times, readiness %d times", len(g.seen), g.kept, g.ready)
+		t.Logf("the guard has seen %d objects, tokens %d times, readiness %d times; %d objects vanished", len(g.seen), g.kept, g.ready, g.vanished)
 	})
 }
 
@@ -362,6 +364,9 @@ func (g *guard) watch(ctx context.Context, namespace string) {
 		switch d, ok := e.Object.(*testv1.Database); {
 		case ok:
 			g.version = d.ResourceVersion
+			if e.Type == watch.Deleted && d.DeletionTimestamp.IsZero() && len(d.Finalizers) > 0 {
+				g.vanished++
+			}
 			if e.Type != watch.Deleted {
 				g.look(d)
 			} else if err := g.c.isGone(d.UID); err != nil {

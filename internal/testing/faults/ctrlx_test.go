@@ -147,7 +147,7 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "vanished-object-forgotten", in: "ctrlx",
-		old:  `		r.orphans.put(req.NamespacedName, obj) return r.deleteOrphan(ctx, req)`,
+		old:  `		r.orphans.put(req.NamespacedName, obj, false) return r.deleteOrphan(ctx, req)`,
 		new:  `		return result, ignoreGone(err)`,
 		test: "ctrlx.TestVanished/Status", why: "an object vanishes while Apply is called, and its resource stays in the cloud",
 	},
@@ -156,6 +156,18 @@ var ctrlxFaults = []fault{
 		old:  `	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):`,
 		new:  `	case p.applied && held && (err != nil || !p.exists):`,
 		test: "ctrlx.TestVanished/Unwritten", why: "an object vanishes while its status cannot be written, and its resource stays in the cloud",
+	},
+	{
+		name: "event-of-vanished-object-ignored", in: "ctrlx.Reconciler.vanishes",
+		old:  `r.orphans.put(name, obj, true)`,
+		new:  ``,
+		test: "ctrlx.TestVanishedAfterThePass/Finalizer", why: "an object vanishes after its pass has written it, and its resource stays in the cloud",
+	},
+	{
+		name: "every-deleted-object-vanished", in: "ctrlx.Reconciler.vanishes",
+		old:  `deleting(obj) || `,
+		new:  ``,
+		test: "ctrlx.TestVanishedAfterThePass/Deleted", why: "Delete is called again after each deletion",
 	},
 	{
 		name: "deletion-of-vanished-object-not-polled", in: "ctrlx",
@@ -195,8 +207,10 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "adopted-resource-deleted-later", in: "ctrlx",
-		old:  `o.obj.GetUID() == obj.GetUID() || controllerutil.ContainsFinalizer(obj, r.opt.finalizer)`,
-		new:  `o.obj.GetUID() == obj.GetUID()`,
+		old: `		return controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
+	})`,
+		new: `		return false
+	})`,
 		test: "ctrlx.TestVanishedMadeAnew/Stays", why: "the resource of an earlier object is deleted again after the new object",
 	},
 	{
@@ -249,7 +263,7 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "finalizer-before-the-checks", in: "ctrlx",
-		old:  `req.Deleting || !seen.InSync || seen.Presence != checks.Present`,
+		old:  `req.Deleting || req.Applied || !seen.InSync || seen.Presence != checks.Present`,
 		new:  `req.Deleting`,
 		test: "ctrlx.TestIgnored/PreCheck", why: "an object that a check ignores gets a finalizer, and its deletion hangs",
 	},
@@ -322,6 +336,12 @@ var ctrlxFaults = []fault{
 		old:  `		ext.Get = ext.Get.Prepend(innermostFirst(h.inSync)...)`,
 		new:  `		_ = h.inSync`,
 		test: "ctrlx.TestHookPlaces/InSync", why: "a pre-reconcile hook does not run in every pass",
+	},
+	{
+		name: "hooks-again-after-apply", in: "ctrlx.inSync",
+		old:  `req.Deleting || req.Applied || `,
+		new:  `req.Deleting || `,
+		test: "ctrlx.TestHookPlaces/Create", why: "a pre-reconcile hook runs twice in a pass, and while an operation is polled",
 	},
 	{
 		name: "awaited-error-not-registered", in: "ctrlx.pass.end",

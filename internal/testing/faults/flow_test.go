@@ -65,6 +65,30 @@ var flowFaults = append(otherClouds(), []fault{
 		test: "flow.TestBlockedPostCheckDoesNotApplyAgain", why: "a blocking post check applies again in each pass",
 	},
 	{
+		name: "no-get-after-apply", in: "flow.sequence.ready",
+		old:  `!s.inSync && !s.getAgain(ctx)`,
+		new:  `false`,
+		test: "flow.TestGetAfterApply/Polled", why: "PostCheck sees the status from before Apply, and the resource becomes Ready too early",
+	},
+	{
+		name: "absent-after-apply", in: "flow.sequence.getAgain",
+		old:  `s.req.Presence == checks.Absent && `,
+		new:  `false && `,
+		test: "flow.TestGetAfterApply/Absent", why: "a resource that is not in the cloud becomes Ready",
+	},
+	{
+		name: "finished-task-not-found", in: "flow.sequence.getAgain",
+		old:  ` && !s.final.IsFinished()`,
+		new:  ``,
+		test: "flow.TestGetAfterApply/AbsentFinished", why: "a complete task that the service removes runs again and again",
+	},
+	{
+		name: "replaced-get-contradicts-apply", in: "flow.sequence.get",
+		old:  `seen.Skip != "" || `,
+		new:  ``,
+		test: "flow.TestGetAfterApply/Remembered", why: "a remembered answer from before Apply blocks Ready",
+	},
+	{
 		name: "no-entry-check", in: "flow",
 		old: `	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
 		return s.stop
