@@ -147,7 +147,7 @@ func readKubernetes(f *classify.Failure) bool {
 
 func readStatus(f *classify.Failure, s metav1.Status) {
 	f.Code, f.Status = string(s.Reason), int(s.Code)
-	f.Message = f.Err.Error() // that of the API server, and what wraps it
+	f.Message = f.Err.Error() // the text of the API server, and of the errors that wrap it
 	named := false
 	if s.Details != nil {
 		f.After = time.Duration(max(s.Details.RetryAfterSeconds, 0)) * time.Second

@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// The tests of this file are those where the API server itself matters: finalizers and generations, what a restart finds,
+// The tests of this file need a real API server: finalizers and generations, the state after a restart,
 // whose rights a client has.
 
 var appsInstalled sync.Once
@@ -178,7 +178,8 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 }
 
-// What is deployed is deployed with the rights of whom the App names: without them it says so, and with them it goes on.
+// An App is deployed with the rights of the identity that it names. Without these rights,
+// the condition shows the refusal; with them, the App becomes ready.
 func TestImpersonation(t *testing.T) {
 	o := newApps(t)
 	user := o.namespace + "-deployer"

@@ -10,8 +10,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// composed makes the flow of what was given and what was added. It does so anew for each hook, so that Flow shows them, and what
-// is wrong with the rest panics in New.
+// composed makes the flow of the given operations and links, and of the added ones. It
+// makes it anew for each hook, so that Flow lists the hook. In New it panics on operations
+// and links that are not valid.
 func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ops, ext := r.ops, r.ext
 	if ops.Delete == nil && r.hooks.onDelete() {

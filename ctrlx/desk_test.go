@@ -39,7 +39,7 @@ type desk struct {
 	manager *idleManager
 	now     time.Time
 	random  float64
-	// What the operations do; nil: they are done.
+	// The operations; nil: they are done at once.
 	apply, remove func(context.Context, *flow.Request[*App]) (flow.Progress, error)
 	insync        bool
 	present       bool   // in the cloud, not as the spec says
@@ -88,7 +88,7 @@ func (d *desk) clock() []ctrlx.Option {
 	}
 }
 
-// reconciler is one whose operations are those of the desk.
+// reconciler makes a reconciler with the operations of the desk.
 func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
 	op := func(name string, do *func(context.Context, *flow.Request[*App]) (flow.Progress, error)) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
@@ -112,7 +112,7 @@ func (d *desk) note(format string, args ...any) {
 	d.asked = append(d.asked, fmt.Sprintf(format, args...))
 }
 
-// took is what was asked of the operations since it was last called.
+// took returns the calls of the operations since the last call of took.
 func (d *desk) took() string {
 	s := strings.Join(d.asked, ", ")
 	d.asked = nil
@@ -168,7 +168,8 @@ func (d *desk) change(do func(*App)) {
 	}
 }
 
-// says is what the conditions of the App "a" say: "False Timeout Stalled", with a word for each that is True.
+// says returns the conditions of the App "a" as "False Timeout Stalled", with a word for
+// each that is True.
 func (d *desk) says() string {
 	d.t.Helper()
 	s := "nothing"
@@ -184,7 +185,7 @@ func (d *desk) says() string {
 	return s
 }
 
-// message is that of the condition Ready.
+// message returns the message of the condition Ready.
 func (d *desk) message() string {
 	d.t.Helper()
 	if c := meta.FindStatusCondition(d.read().Status.Conditions, "Ready"); c != nil {

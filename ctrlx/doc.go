@@ -1,5 +1,6 @@
-// Package ctrlx runs a flow under controller-runtime: it takes what package flow says of a pass and does with it what a
-// Kubernetes operator does.
+// Package ctrlx runs a flow under controller-runtime. Package flow decides the
+// outcome of each pass. Package ctrlx writes it to the object as conditions, events
+// and metrics, requeues the object, and wakes it when an awaited object changes.
 //
 //	clusters := ctrlx.New("Cluster", flow.Operations[*v1.Cluster]{Apply: put, Get: get, Delete: remove}, flow.Extensions[*v1.Cluster]{})
 //	databases := ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: putDB, Delete: removeDB}, flow.Extensions[*v1.Database]{
@@ -7,14 +8,15 @@
 //	})
 //	err := errors.Join(clusters.SetupWithManager(mgr), databases.SetupWithManager(mgr)) // then mgr.Start
 //
-// # What it fills in
+// # Defaults
 //
-// Of the operations only Apply is required. Where they are nil, Key is "namespace/name uid", Deleting and Generation
-// are those of the object, the owner is the one of the controlling owner reference ([WithOwner] names another), and the
-// token of an operation under way is stored in the status, in the condition [ConditionOperation], so that a restart
-// finds it.
+// Only Operations.Apply is required. [New] fills in the operations that are nil. Key is
+// "namespace/name uid". Deleting and Generation read the metadata of the object. The
+// controlling owner reference names the owner ([WithOwner] names another one). The
+// status stores the token of an operation under way, in the condition
+// [ConditionOperation], so that a restart finds it.
 //
-// # What it writes
+// # Writes
 //
 // A pass writes these parts of the object, each only if it changed:
 //
@@ -210,19 +212,19 @@
 // [Reconciler.WithPostReadHook] and its four siblings add functions at five places of a pass. They are links like all
 // others, so that [Reconciler.Flow] lists them and observers see them:
 //
-//	post-read        Pass, behind all other links there; also while deleting
+//	post-read        Pass, inside of all other links there; also while deleting
 //	pre-reconcile    PreCheck, the last link; around Get, if it reports that the cloud matches the spec
 //	post-reconcile   PostCheck, the last link: an error means that the object is not ready
 //	pre-delete       DeleteCheck, the first link
 //	post-delete      Delete, around all other links: an error keeps the finalizer
 //
-// While an operation is under way that operation is called, and nothing in front of it but the links on Pass.
+// While an operation is under way, a pass only polls it: no hook runs before it except
+// a post-read hook.
 //
 // # Errors
 //
-// A [RetriableError], wherever it is in an error, says when to come back. A reconcile.TerminalError is tried again
-// when the object changes, and at the resync. Errors of the Kubernetes API are read by [Errors], after the readers
-// that flow.WithErrors is given: the reason of the condition is the reason of the API server, a conflict is Fast and
+// A [RetriableError] anywhere in an error sets the delay. A reconcile.TerminalError is retried when the object changes,
+// and at the resync. [Errors] reads errors of the Kubernetes API, after the readers of flow.WithErrors: the reason of the condition is the reason of the API server, a conflict is Fast and
 // makes no event, a delay that the API server asks for is followed. [ErrorCodes] is the table. Rules on Classify come
 // before all that and may say otherwise. An error that joins several with a retriable or a terminal one among them is
 // classified as one error; of others that are joined the one that waits longest decides.
@@ -286,19 +288,20 @@
 //
 // [SetupAll] sets up all kinds of a flow.Registry with a manager, one line each. Their extensions stay typed.
 //
-// # What objects say of themselves
+// # Settings of an object
 //
-// [RequeueConfiguration], [RetryConfiguration], [TimeoutConfiguration] and [SuspendConfiguration] are looked for
-// once, in [New]: on the type itself, and else on its field Spec. A duration that is zero or negative is one that is
-// not given.
+// [New] looks once for the methods of [RequeueConfiguration], [RetryConfiguration],
+// [TimeoutConfiguration] and [SuspendConfiguration]: on the type itself, or else on its
+// field Spec. A zero or negative duration means that it is not set.
 //
-// The clock of a time-out begins with the first pass that applied the object and did not find it ready: an operation
-// goes on, or PostCheck blocks. It ends when the object is ready or deleted, and begins again when its generation
-// changes, or an annotation, or the generation of what was read as its owner or as a reference (where there is none,
-// as in a Secret, anything of it). When the time is over the object is said to have failed (Timeout, Stalled), but
-// for retriable errors, which still are worked on (Timeout, Reconciling); passes go on as before. What blocks in
-// front of Apply keeps its own reason. The clock is kept in the condition [ConditionProcessing], so that it outlives
-// a restart.
+// The clock of a time-out begins with the first pass that applied the object and did not
+// find it ready: an operation is under way, or PostCheck blocks. It ends when the object
+// is ready or deleted. It begins again when one of these changes: the generation of the
+// object, an annotation, or the generation of its owner or of a reference. A Secret has
+// no generation; there each write counts. When the time is over, the object has failed
+// (Timeout, Stalled). After a retriable error it is still Reconciling (Timeout). Passes
+// continue as before. A block before Apply keeps its own reason. The condition
+// [ConditionProcessing] keeps the clock over a restart.
 //
 // A suspended object is blocked on Pass, inside of all links of the user there.
 // These links run before and after the block: next returns an outcome with the
@@ -319,12 +322,13 @@
 //
 // # Another cluster, another identity
 //
-// With [WithTargetClient] or [WithImpersonation] operations, checks and hooks get from [ClientFromContext] a client
-// that belongs to the resource: of the cluster that it is deployed to, or with the rights of whom it names.
+// With [WithTargetClient] or [WithImpersonation], operations, checks and hooks get the
+// client of the resource from [ClientFromContext]: the client of the target cluster, or
+// a client with the rights of the identity that the resource names.
 //
-// # What the manager needs
+// # Rights of the manager
 //
-// Nothing but the scheme, and these rights:
+// The manager needs the scheme and these rights:
 //
 //	its own kinds                                          get, list, watch, patch
 //	their subresource status                               patch

@@ -109,7 +109,8 @@ func ExampleConditionPaused() {
 	// Output: CountHeld -> Suspended
 }
 
-// What a database is made of is deployed with the rights of the service account of its namespace.
+// The parts of a database are deployed with the rights of the service account of its
+// namespace.
 func ExampleWithImpersonation() {
 	apply := func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
 		target, err := ctrlx.ClientFromContext(ctx)
@@ -127,7 +128,8 @@ func ExampleWithImpersonation() {
 	// Output: WithImpersonation
 }
 
-// What a database is made of is deployed to the cluster whose kubeconfig is in a secret beside it.
+// The parts of a database are deployed to the cluster whose kubeconfig is in a Secret of
+// its namespace.
 func ExampleWithTargetClient() {
 	ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{},
 		ctrlx.WithTargetClient(func(ctx context.Context, local client.Client, d *Database) (client.Client, error) {

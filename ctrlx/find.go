@@ -27,8 +27,8 @@ func known(ref checks.Ref) (checks.Object, bool) {
 	return checks.Object{Ref: ref}, ref.Kind == "" || ref.Name == ""
 }
 
-// ownerOf finds the owner of obj: the one that owner names or, without such a function, the one of the controlling owner
-// reference.
+// ownerOf finds the owner of obj. The function owner names it, or else the controlling
+// owner reference.
 func ownerOf[T client.Object](ctx context.Context, obj T, owner func(T) checks.Ref, find finder) (checks.Object, error) {
 	if owner != nil {
 		ref := owner(obj)

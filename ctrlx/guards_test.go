@@ -176,7 +176,7 @@ func readyAgain(t *testing.T, e *existing) *testv1.Cluster {
 	return c
 }
 
-// Nothing that is unknown, unreadable or broken lets the work go on.
+// The work does not proceed if something is unknown, unreadable or broken.
 func TestGuardsFailClosed(t *testing.T) {
 	clusters := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "clusters"}
 	check := func(decide func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error)) checks.Chain[*testv1.Database] {

@@ -190,7 +190,7 @@ func (d *desk) checked(name string) checks.Middleware[*App] {
 	return checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Proceed(), nil })
 }
 
-// Decorations of the user's stay around the checks and links in front of which hooks are put.
+// Decorations of the user stay around the checks and links that hooks are put before.
 func TestHooksKeepDecorations(t *testing.T) {
 	d := newDesk(t, anApp(AppSpec{}))
 	noted := chain.New(d.checked("mine")).Decorate(func(l *chain.Link, h checks.Handler[*App]) checks.Handler[*App] {

@@ -66,7 +66,7 @@ func digestOf(v any) string {
 
 const inputsPrefix = "not ready yet; the clock runs for "
 
-// String is what is kept.
+// String returns the text that the condition keeps.
 func (in inputs) String() string {
 	var b strings.Builder
 	b.WriteString(inputsPrefix + in.self)
@@ -77,8 +77,9 @@ func (in inputs) String() string {
 	return b.String()
 }
 
-// goOn tells whether the inputs are those that were kept, and takes over what this pass has not read: a pass that polls an
-// operation reads less than the one that began it.
+// goOn reports whether the inputs equal the kept ones. It adds the kept inputs that this
+// pass has not read: a pass that polls an operation reads less than the pass that began
+// it.
 func (in inputs) goOn(kept string) bool {
 	fields := strings.Fields(strings.TrimPrefix(kept, inputsPrefix))
 	if len(fields) == 0 || fields[0] != in.self {

@@ -23,7 +23,7 @@ import (
 )
 
 // inMemory is a manager without an API server, for measuring what a pass costs besides its reads: those do what the reader of
-// controller-runtime's cache does, look the object up, copy it and say its kind, and nothing else. What a pass does not need
+// controller-runtime's cache does: they look the object up, copy it and set its kind. A part that a pass does not need
 // is left nil, and panics.
 type inMemory struct {
 	manager.Manager

@@ -8,8 +8,8 @@ import (
 )
 
 // Gauges of the resources that are blocked or failed now, by reconciler and
-// reason, in controller-runtime's registry. The reason is that of the condition
-// Ready. After 100 reasons of a gauge and a reconciler, [otelx.OtherReason]
+// reason, in controller-runtime's registry. The reason is the reason of the
+// condition Ready. After 100 reasons of a gauge and a reconciler, [otelx.OtherReason]
 // replaces each new reason, because a service can send any code. A resource that
 // exceeded its time-out ([TimeoutConfiguration]) is failed. A final outcome does
 // not count, because no pass finds it after a restart.

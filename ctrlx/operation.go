@@ -285,8 +285,8 @@ func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Conditi
 	return withCondition(all, ConditionOperation, c)
 }
 
-// withCondition returns the conditions all with c as the one of a type, or
-// without one if c is nil. It does not change all.
+// withCondition returns the conditions all with c in place of the condition of a
+// type, or without that condition if c is nil. It does not change all.
 func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []metav1.Condition {
 	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == of })
 	if c == nil && i < 0 {

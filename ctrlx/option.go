@@ -132,8 +132,9 @@ func WithSyncTimeout(d time.Duration) Option {
 	return func(o *options) { o.sync = d }
 }
 
-// WithClock replaces time.Now, for time-outs and for the flow ([flow.WithClock]); that of the delays is the Backoff's own. It
-// is called by several goroutines at once. Nil panics.
+// WithClock replaces time.Now, for time-outs and for the flow ([flow.WithClock]). The
+// Backoff has its own clock for delays. Several goroutines call the function at once. Nil
+// panics.
 func WithClock(now func() time.Time) Option {
 	if now == nil {
 		panic("ctrlx: WithClock: the function is nil")

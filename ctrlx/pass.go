@@ -17,7 +17,7 @@ import (
 
 type passKey struct{}
 
-// pass is what is known of a pass under way. It is in the pass's context, by being it.
+// pass is the state of a pass under way. It is also the context of the pass.
 type pass struct {
 	context.Context
 	engine    engine.Pass

@@ -22,7 +22,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// bare is what one writes without this package for the same passes: the same reads, the same three conditions, compared
+// bare is a reconciler by hand for the same passes: the same reads, the same three conditions, compared
 // by hand.
 type bare struct {
 	client.Client
@@ -62,7 +62,7 @@ func (b *bare) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: time.Hour}, b.Status().Patch(ctx, d, patch)
 }
 
-// notReady is what checks.OwnerReady has against an owner.
+// notReady returns the objection of checks.OwnerReady to an owner.
 func notReady(c *testv1.Cluster) (reason, message string) {
 	is := meta.FindStatusCondition(c.Status.Conditions, "Ready")
 	if is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration >= c.Generation {
@@ -95,7 +95,7 @@ var steady = map[string]struct {
 	"BlockedLogged": {"the default observer, and a block that was logged before", "Creating", 39, 12, true},
 }
 
-// cached is an object as caches have it: with what the API server writes.
+// cached returns an object as caches have it, with the fields that the API server writes.
 func cached(o client.Object, name string) client.Object {
 	at := metav1.Unix(1_700_000_000, 0)
 	o.SetNamespace("team-a")
@@ -143,7 +143,7 @@ func inSync(ctxt, *flow.Request[*testv1.Database]) (flow.Observation, error) {
 	return flow.Observation{Presence: checks.Present, InSync: true}, nil
 }
 
-// passes are one pass of the adapter and one of the bare reconciler, each over objects of its own, in the state in which
+// passes returns one pass of the adapter and one pass of the bare reconciler, each over objects of its own, in the state in which
 // neither writes anything any more.
 func passes(tb testing.TB, owner string, lines bool, manager func(...client.Object) *inMemory) (adapter, byHand func()) {
 	tb.Helper()
@@ -210,7 +210,7 @@ func TestPassAllocations(t *testing.T) {
 	}
 }
 
-// The limits are those of a quiet machine; what is tested anywhere is half as much again.
+// The limits hold on a quiet machine; the test allows half as much again.
 func TestPassCosts(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("times are not measured with -race, nor with -short")
@@ -233,7 +233,7 @@ func newFake(objects ...client.Object) *inMemory {
 	return &inMemory{reader: c, client: c}
 }
 
-// BenchmarkPass tells what a pass takes, beside one by hand in the same run.
+// BenchmarkPass measures a pass and one by hand in the same run.
 func BenchmarkPass(b *testing.B) {
 	for _, with := range []struct {
 		name    string

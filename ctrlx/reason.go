@@ -44,6 +44,6 @@ const (
 	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
 	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
 	ReasonOverwritten = "ConditionsOverwritten"
-	// ReasonProcessing is that of the condition [ConditionProcessing].
+	// ReasonProcessing is the reason of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 )
 
-// Reasons, and what else people and programs look for by name, are what they always were.
+// Reasons and other names that people and programs search for stay the same.
 func TestNames(t *testing.T) {
 	cases := map[string]struct{ got, want string }{
 		"Retrying":            {ctrlx.ReasonRetrying, "Retrying"},

@@ -67,11 +67,13 @@ type Reconciler[T client.Object] struct {
 	overwrites overwrites
 }
 
-// New makes a reconciler for one kind of object. name is what people call the kind. T is a pointer to the kind's struct.
-// Of ops only Apply has to be given; see the package for what the others are if they are nil.
+// New makes a reconciler for one kind of object. name is the name of the kind in texts.
+// T is a pointer to the struct of the kind. Only Apply of ops is required; the package
+// has the defaults of the others.
 //
-// It panics, saying what to do, where [flow.New] does, if T is no pointer to a struct, if nobody says where its conditions
-// are, and on options that are nil or for another type.
+// New panics where [flow.New] does, if T is no pointer to a struct, if T has neither
+// methods for its conditions nor the option [WithConditions], and on options that are
+// nil or for another type. The text names the fix.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts = newConflicts()
@@ -115,7 +117,7 @@ func mustBeStruct[T client.Object](maker string) {
 	}
 }
 
-// fill puts in what is nil.
+// fill sets the operations that are nil.
 func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Key == nil {
 		ops.Key = keyOf[T]
@@ -152,15 +154,16 @@ func keyOf[T client.Object](obj T) string {
 
 func deleting[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 
-// Flow is the flow that passes go through, to print it. Adding a hook makes a new one.
+// Flow returns the flow of the passes, to print it. Adding a hook makes a new flow.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }
 
-// again is how soon to come back after a conflict: what was read was old, and what is new is on its way. If it does not come,
-// since the watch is broken, the delay doubles up to againAtMost: each pass may be a call of the cloud.
+// again is the delay after a conflict: the object that was read was old, and the event
+// of the new version comes soon. The delay doubles up to againAtMost while the watch is
+// broken, because each pass may call the cloud.
 const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
 
-// Reconcile implements reconcile.Reconciler. An error is one of the API server; whatever else goes wrong is in the object's
-// conditions.
+// Reconcile implements reconcile.Reconciler. It returns only errors of the API server;
+// all other errors are in the conditions of the object.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if r.engine == nil {
 		return reconcile.Result{}, r.notSetUp()
@@ -308,7 +311,7 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 		return p.settledFor
 	case out.State() == flow.StateReady && p.requeue > 0:
 		return r.idle(p.intervals)
-	case out.Rule() == ruleRetriable: // which may be longer than what a service may ask for
+	case out.Rule() == ruleRetriable: // its delay may be longer than the longest delay of a service
 		if e, ok := errors.AsType[RetriableError](out.Err()); ok {
 			return p.retryAfter(e)
 		}

@@ -36,8 +36,7 @@ import (
 // ConditionSettled is the condition that stores the last success of an object,
 // so that a restarted operator leaves the object alone. It is True while the
 // object is Ready, and absent otherwise. Its message is JSON with the UID of the
-// object, the time of the success, and digests of what the object was applied
-// from. The package says under "A restart" what a restarted operator compares.
+// object, the time of the success, and digests of its inputs. The package says under "A restart" what a restarted operator compares.
 // If another controller writes a condition of this type, give
 // [WithoutQuietRestart]: then the reconciler leaves it alone.
 const ConditionSettled = "Settled"
@@ -81,7 +80,7 @@ type success struct {
 	basis
 }
 
-// basis holds digests of what an object was applied from.
+// basis holds digests of the inputs of an object when it was applied.
 type basis struct {
 	Self string       `json:"self"`           // of the object, the executable and the revision
 	Read []readObject `json:"read,omitempty"` // the owner and the references, sorted
@@ -391,8 +390,8 @@ func (p *pass) reads() (all []readObject, why string) {
 
 // digestOfRead returns a digest of an owner or a reference: its UID, labels,
 // annotations and readiness, its generation in place of the spec, and the status
-// without the conditions. Of an object without a generation, such as a Secret,
-// it is that of the resource version, because a digest of the data could be
+// without the conditions. For an object without a generation, such as a Secret, it
+// returns a digest of the resource version, because a digest of the data could be
 // compared with guesses.
 func digestOfRead(o checks.Object) string {
 	if !o.Found() {

@@ -76,7 +76,7 @@ type writer[T client.Object] struct {
 	name   string
 	client client.Client
 	live   client.Reader                                     // past the cache
-	wrote  func(ctx context.Context, obj T, err error) error // remembers a write; err is that of the write
+	wrote  func(ctx context.Context, obj T, err error) error // remembers a write; err is the error of the write
 }
 
 // patch turns the status of base into that of obj, unless base is not the object's last version. It reads the answer of
@@ -151,7 +151,8 @@ type status[T client.Object] struct {
 	p   *pass
 }
 
-// write writes what the pass came to, if that is something new, and tells of a changed verdict.
+// write writes the outcome of the pass, if the status changes, and the event of a changed
+// verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := s.r.readyBefore(s.p.read.(T))
@@ -255,7 +256,7 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 	return all
 }
 
-// sameCondition compares without the time, which is that of the last transition.
+// sameCondition compares all but the time of the last transition.
 func sameCondition(a, b *metav1.Condition) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
 }

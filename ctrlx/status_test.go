@@ -32,7 +32,8 @@ var theirs = metav1.Condition{
 	LastTransitionTime: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 }
 
-// others write the status of a database as somebody else would, who knows nothing of the operator.
+// others writes the status of a database as another controller that does not know the
+// operator.
 func (o *operator) others(name string) {
 	d := &testv1.Database{}
 	if err := api.Get(o.t.Context(), keyOf(o.namespace, name), d); err != nil {
@@ -141,7 +142,7 @@ func (o *operator) called(n int) {
 	}
 }
 
-// Events tell of a changed verdict, not of each attempt.
+// An event reports a changed verdict, and not each attempt.
 func TestEvents(t *testing.T) {
 	o := newOperator(t)
 	var n atomic.Int64
@@ -231,7 +232,8 @@ func TestNoStatusSubresource(t *testing.T) {
 	o.until("db", "True Succeeded")
 }
 
-// A status that its definition does not allow is said to be so, once, and what was there stays.
+// The condition reports once that the definition does not allow a status, and the old
+// status stays.
 func TestInvalidStatus(t *testing.T) {
 	o := newOperator(t)
 	ops := o.operations()

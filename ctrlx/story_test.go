@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 )
 
-// A database waits for its cluster without asking anybody anything, is made when that runs, is changed, and leaves.
+// A database waits for its cluster without a request, is created when the cluster runs, is
+// changed, and is deleted.
 func TestStory(t *testing.T) {
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf)))

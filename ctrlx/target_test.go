@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// seen is what ClientFromContext gives, in a word.
+// seen describes the result of ClientFromContext in a word.
 func (d *desk) seen(ctx context.Context, target client.Client) string {
 	c, err := ctrlx.ClientFromContext(ctx)
 	switch {

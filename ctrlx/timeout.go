@@ -13,9 +13,10 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ConditionProcessing is the condition by which the time-out of an object is kept, over restarts too ([TimeoutConfiguration]). It
-// is there while the object is not ready although it was applied; its last transition is when the clock began, rounded up
-// to the second, and its message has digests of what the clock runs for.
+// ConditionProcessing is the condition that keeps the clock of a time-out over restarts
+// ([TimeoutConfiguration]). An object has it while it was applied and is not ready. Its
+// last transition is the begin of the clock, rounded up to the second. Its message has
+// digests of the inputs of the object.
 const ConditionProcessing = "Processing"
 
 // clock is the clock of an object that is not ready, after a pass. The zero clock does not run.
@@ -27,7 +28,7 @@ type clock struct {
 	over    bool          // the outcome is a time-out
 }
 
-// clockOf is the clock of an object after a pass. read is the object as it was read.
+// clockOf returns the clock of an object after a pass. read is the object as it was read.
 func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 	if r.config.timeout == nil || out.State() == flow.StateReady || out.Final() || deletes(read, out) {
 		return clock{}
@@ -53,14 +54,15 @@ func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 	return c
 }
 
-// notReady tells whether the resource was applied and is not ready.
+// notReady reports whether the resource was applied and is not ready.
 func notReady(out flow.Outcome) bool {
 	return out.State() == flow.StateInProgress || out.State() == flow.StateBlocked && out.Point() == flow.PointPostCheck
 }
 
 func (c *clock) runs() bool { return !c.since.IsZero() }
 
-// judge makes a time-out of what a pass came to, if it is one.
+// judge returns the conditions of the outcome of a pass: those of a time-out, if the time
+// is over.
 func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	if !c.over {
 		return conditionsFor(out), out.Severity()
@@ -69,12 +71,12 @@ func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	if retried(out) {
 		retry, severity = out.Retry(), classify.Warning
 	}
-	// The message is the same in each pass, since one that changes would be written each time.
+	// The message is the same in each pass, because a message that changes causes a write in each pass.
 	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.since.UTC().Format(time.RFC3339), c.timeout)
 	return held(out, blockConditions(ReasonTimeout, since+out.Message(), retry)), severity
 }
 
-// retried reports whether the error of an outcome is one that says when to come back.
+// retried reports whether the error of an outcome has a delay of its own.
 func retried(out flow.Outcome) bool {
 	switch out.Rule() {
 	case ruleRetriable, ruleConflict, ruleTooMany, ruleTimeout:
@@ -101,7 +103,7 @@ func (c *clock) keep(all []metav1.Condition, generation int64) []metav1.Conditio
 	return all
 }
 
-// in is within what time to come back at the latest.
+// in returns the delay until the next pass, which is not after the end of the clock.
 func (c *clock) in(delay time.Duration) time.Duration {
 	if c.runs() && c.due > 0 {
 		return min(delay, c.due)
@@ -109,7 +111,7 @@ func (c *clock) in(delay time.Duration) time.Duration {
 	return delay
 }
 
-// deletes tells whether a pass was about the deletion of an object.
+// deletes reports whether a pass deleted an object.
 func deletes(obj client.Object, out flow.Outcome) bool {
 	return !obj.GetDeletionTimestamp().IsZero() || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
 }

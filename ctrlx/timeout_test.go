@@ -21,7 +21,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// step is what happens, and what a pass then says.
+// step is an event and the conditions after the next pass.
 type step struct {
 	do    func(*desk)
 	says  string        // as desk.says
@@ -51,7 +51,7 @@ func later(by time.Duration, and ...func(*desk)) func(*desk) {
 	}
 }
 
-// What a pass comes to depends on how long the object has not been ready.
+// The outcome of a pass depends on the time for which the object has not been ready.
 func TestTimeout(t *testing.T) {
 	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Minute))
 	start := step{goesOn, "False InProgress Reconciling Processing", time.Minute}
@@ -260,7 +260,7 @@ func TestTimeoutCondition(t *testing.T) {
 	}
 }
 
-// Where there is no time-out a condition of that name is somebody else's.
+// Without a time-out, a condition of that type belongs to another controller.
 func TestNoTimeout(t *testing.T) {
 	db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "db"}}
 	db.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionProcessing, Status: "True", Reason: "Elsewhere"}}

@@ -381,9 +381,10 @@ func median(all []woken, of func(woken) time.Duration) time.Duration {
 	return ds[len(ds)/2]
 }
 
-// BenchmarkController tells what a steady pass takes of the processor with everything around it: queue, worker, cache, logs and
-// metrics; and how long the function alone takes, with the manager's own client. The fastest round counts, since others may be
-// at work on the machine.
+// BenchmarkController measures the processor time of a steady pass with its queue,
+// worker, cache, logs and metrics, and the time of the function alone with the
+// manager's own client. The fastest round counts, because other work may run on the
+// machine.
 func BenchmarkController(b *testing.B) {
 	for _, name := range []string{"Owner", "Blocked"} {
 		b.Run(name, func(b *testing.B) {

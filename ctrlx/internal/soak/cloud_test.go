@@ -20,7 +20,7 @@ import (
 type cloud struct {
 	t           *testing.T
 	least, most time.Duration // how long operations take; 0: they are done at once
-	orphans     bool          // what is deleted stays, since nobody removes it
+	orphans     bool          // deleted resources stay
 
 	mu     sync.Mutex
 	rand   *rand.Rand
@@ -34,7 +34,7 @@ type cloud struct {
 	heard func(q question, done bool)
 }
 
-// counts are what was asked of the cloud.
+// counts holds the numbers of calls of the cloud.
 type counts struct {
 	Passes, Gets, Puts, Polls, Deletes int
 	Doubled                            int // PUTs of a generation that there was one for
@@ -64,7 +64,7 @@ type operation struct {
 	over    bool
 }
 
-// question is what an operator asks, answer what it is told.
+// question is a call of an operator, answer the answer of the cloud.
 type question struct {
 	Process    string
 	Do         string // up, pass, get, put, poll, delete, wrong
@@ -294,7 +294,7 @@ func (c *cloud) counts() counts {
 	return c.count
 }
 
-// isUp tells whether a process runs, if only to stand by.
+// isUp reports whether a process runs, also as a standby.
 func (c *cloud) isUp(process string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
