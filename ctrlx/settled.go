@@ -106,7 +106,7 @@ func compareRead(a, b readObject) int {
 // settling adds the links of a quiet restart. The link on Get replaces Get,
 // PreCheck and Apply for a settled object. It is outside of all others there,
 // and exists also without Operations.Get. The link on PostCheck leaves out the
-// checks there: they proceeded after the last success.
+// checks there, if there are any: they proceeded after the last success.
 func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
 	const name = "QuietRestart"
 	if !r.quiet {
@@ -140,6 +140,9 @@ func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
 			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "nothing has changed since the success at " + last.Time.UTC().Format(time.RFC3339)}, nil
 		}
 	}))
+	if ext.PostCheck.Len() == 0 { // the flow would call Get again after Apply
+		return ext
+	}
 	ext.PostCheck = ext.PostCheck.Prepend(chain.Named(name, checks.Gate(name, func(ctx context.Context, _ *checks.Request[T]) (checks.Result, error) {
 		if p := passOf(ctx); p != nil && p.settledFor > 0 {
 			return checks.Skip("nothing has changed since the last success"), nil
