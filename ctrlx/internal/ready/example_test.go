@@ -27,5 +27,5 @@ func ExampleObject() {
 	ref := checks.Ref{Group: "example.com", Kind: "Cluster", Namespace: "team", Name: "prod"}
 	o := ready.Object(&Cluster{}, ref, ready.Of)
 	fmt.Println(o.Ref, "is", o.Readiness.State, "because", o.Readiness.Message)
-	// Output: Cluster team/prod is unknown because it has no Ready condition
+	// Output: Cluster.example.com team/prod is unknown because it has no Ready condition
 }
