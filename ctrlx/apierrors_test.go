@@ -84,13 +84,13 @@ func TestErrors(t *testing.T) {
 		"AlreadyExists":    {"it may go", apierrors.NewAlreadyExists(maps, "a"), asRead{"AlreadyExists", 409, 0, "", "", "slow KubernetesAlreadyExists"}},
 		"GenerateName":     {"another name is tried", apierrors.NewGenerateNameConflict(maps, "a", 2), asRead{"AlreadyExists", 409, 2 * time.Second, "", "", "slow KubernetesAlreadyExists"}},
 		"Conflict":         {"it is read again", apierrors.NewConflict(maps, "a", errBroken), asRead{"Conflict", 409, 0, "", "Transient", "fast KubernetesConflict"}},
-		"Gone":             {"it does not come back", &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonGone, Message: "no"}}, asRead{"Gone", 410, 0, "", "", "slow KubernetesGone"}},
+		"Gone":             {"a gone resource does not return", &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonGone, Message: "no"}}, asRead{"Gone", 410, 0, "", "", "slow KubernetesGone"}},
 		"Expired":          {"a list begins again", apierrors.NewResourceExpired("no"), asRead{"Expired", 410, 0, "", "Transient", "fast KubernetesExpired"}},
 		"Invalid":          {"the object has to change", apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", field.ErrorList{field.Required(field.NewPath("spec", "size"), "")}), asRead{"Invalid", 422, 0, "FieldValueRequired", "", "very slow KubernetesInvalid"}},
 		"BadRequest":       {"the request is wrong", apierrors.NewBadRequest("no"), asRead{"BadRequest", 400, 0, "", "", "very slow KubernetesBadRequest"}},
 		"TooMany":          {"it says when", apierrors.NewTooManyRequests("busy", 17), asRead{"TooManyRequests", 429, 17 * time.Second, "", "Transient", "slow KubernetesTooManyRequests"}},
 		"TooManyNoDelay":   {"it does not say when", apierrors.NewTooManyRequestsError("busy"), asRead{"TooManyRequests", 429, 0, "", "Transient", "slow KubernetesTooManyRequests"}},
-		"Unavailable":      {"it comes back", apierrors.NewServiceUnavailable("no"), asRead{"ServiceUnavailable", 503, 0, "", "Transient", "slow KubernetesServiceUnavailable"}},
+		"Unavailable":      {"the service becomes available again", apierrors.NewServiceUnavailable("no"), asRead{"ServiceUnavailable", 503, 0, "", "Transient", "slow KubernetesServiceUnavailable"}},
 		"Method":           {"it never succeeds", apierrors.NewMethodNotSupported(maps, "patch"), asRead{"MethodNotAllowed", 405, 0, "", "", "very slow KubernetesMethodNotAllowed"}},
 		"ServerTimeout":    {"it says when", apierrors.NewServerTimeout(maps, "get", 23), asRead{"ServerTimeout", 500, 23 * time.Second, "", "Transient", "slow KubernetesServerTimeout"}},
 		"ServerTimeoutNow": {"the requeue is not lost", apierrors.NewServerTimeout(maps, "get", -5), asRead{"ServerTimeout", 500, 0, "", "Transient", "slow KubernetesServerTimeout"}},
@@ -107,7 +107,7 @@ func TestErrors(t *testing.T) {
 		"TooNew":       {"the cache of the API server catches up", statusError(metav1.StatusReasonTimeout, 504, because(metav1.CauseTypeResourceVersionTooLarge)), asRead{"Timeout", 504, 0, "ResourceVersionTooLarge", "Transient", "fast KubernetesResourceVersionTooLarge"}},
 		"Budget":       {"a pod may not be evicted now", statusError(metav1.StatusReasonTooManyRequests, 429, because(policyv1.DisruptionBudgetCause)), asRead{"TooManyRequests", 429, 0, "DisruptionBudget", "Transient", "slow KubernetesDisruptionBudget"}},
 		"Quota":        {"quota may be freed", apierrors.NewForbidden(maps, "a", errors.New("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1")), asRead{"Forbidden", 403, 0, "", "", "slow KubernetesQuotaExceeded"}},
-		"Webhook":      {"the webhook may come back", apierrors.NewInternalError(errors.New(`failed calling webhook "w": refused`)), asRead{"InternalError", 500, 0, "", "Transient", "slow KubernetesWebhookFailed"}},
+		"Webhook":      {"the webhook may become available again", apierrors.NewInternalError(errors.New(`failed calling webhook "w": refused`)), asRead{"InternalError", 500, 0, "", "Transient", "slow KubernetesWebhookFailed"}},
 		// Errors of clients.
 		"NoKind":            {"the kind may be installed", &meta.NoKindMatchError{GroupKind: apps.WithKind("App").GroupKind()}, asRead{"NoKindMatch", 0, 0, "", "", "slow KubernetesNoKindMatch"}},
 		"NoResource":        {"the kind may be installed", &meta.NoResourceMatchError{PartialResource: apps.WithResource("apps")}, asRead{"NoResourceMatch", 0, 0, "", "", "slow KubernetesNoResourceMatch"}},
@@ -207,7 +207,7 @@ func TestNotFoundOfAnotherObject(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.present = true
 			d.use(d.reconciler(live, tc.opts...))
 			d.pass()
@@ -224,7 +224,7 @@ func TestOwnReaderFirst(t *testing.T) {
 		f.Code, f.Message = "Mine", f.Err.Error()
 		return apierrors.IsForbidden(f.Err)
 	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithFlow(flow.WithErrors(mine))))
 	for err, want := range map[error]string{
 		apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", errBroken): "False Mine Stalled",
@@ -240,7 +240,7 @@ func TestOwnReaderFirst(t *testing.T) {
 
 // A Secret that is missing while an operation is polled does not end the operation.
 func TestPollErrorOfAnotherObject(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithFlow(flow.WithErrors(ctrlx.Errors()))))
 	var tokens []string
 	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {

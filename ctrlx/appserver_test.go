@@ -85,7 +85,7 @@ func (o *operator) becomes(want string) *App {
 	return a
 }
 
-// apps is a reconciler whose apply does what it is told to.
+// apps returns a reconciler with this apply. Without one, Apply is done at once.
 func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.Progress, error), opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
 	return ctrlx.New("App", flow.Operations[*App]{
 		Apply: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
@@ -149,7 +149,7 @@ func TestTimeoutOverARestart(t *testing.T) {
 		t.Errorf("it has failed: %+v", a.Status.Conditions)
 	}
 	if diff := cmp.Diff(before, meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)); diff != "" {
-		t.Errorf("the clock that was kept goes on: -want, +got:\n%s", diff)
+		t.Errorf("the restored clock continues: -want, +got:\n%s", diff)
 	}
 	o.edit(func(a *App) { a.Annotations = map[string]string{"try": "again"} })
 	o.becomes("False InProgress")

@@ -30,10 +30,10 @@ var classified = chain.Named("ctrlx.Errors", func(next classify.Handler) classif
 			whole = f.Joined
 		}
 		if errors.Is(whole, reconcile.TerminalError(nil)) {
-			return said(coded(f, cmp.Or(f.Code, ReasonTerminal)), whole).As(ruleTerminal, classify.OnChange), nil
+			return withText(coded(f, cmp.Or(f.Code, ReasonTerminal)), whole).As(ruleTerminal, classify.OnChange), nil
 		}
 		if e, ok := errors.AsType[RetriableError](whole); ok {
-			f = said(coded(f, cmp.Or(e.Reason(), ReasonRetrying)), whole)
+			f = withText(coded(f, cmp.Or(e.Reason(), ReasonRetrying)), whole)
 			return f.As(ruleRetriable, classify.Slow).WithAfter(passOf(ctx).retryAfter(e)), nil
 		}
 		if passTimedOut(ctx, f) {
@@ -50,8 +50,8 @@ func coded(f *classify.Failure, code string) *classify.Failure {
 	return &g
 }
 
-// said returns f with the text of the whole error if f is one cause of a joined error.
-func said(f *classify.Failure, whole error) *classify.Failure {
+// withText returns f with the text of the whole error if f is one cause of a joined error.
+func withText(f *classify.Failure, whole error) *classify.Failure {
 	if f.Joined != nil {
 		f.Message = whole.Error()
 	}

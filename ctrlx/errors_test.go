@@ -24,9 +24,9 @@ func TestAPIServerErrors(t *testing.T) {
 		err    error
 		says   string
 		after  time.Duration
-		told   int // events
+		events int
 	}{
-		"Conflict":    {"what was read was old; nobody is told", apierrors.NewConflict(maps, "a", errBroken), "False Conflict Reconciling", time.Second, 0},
+		"Conflict":    {"the copy that was read was stale; no event reports it", apierrors.NewConflict(maps, "a", errBroken), "False Conflict Reconciling", time.Second, 0},
 		"Wrapped":     {"however deep", fmt.Errorf("a: %w", apierrors.NewConflict(maps, "a", errBroken)), "False Conflict Reconciling", time.Second, 0},
 		"TooMany":     {"it says when", apierrors.NewTooManyRequests("busy", 17), "False TooManyRequests Reconciling", 17 * time.Second, 1},
 		"Timeout":     {"it says when", apierrors.NewServerTimeout(maps, "get", 23), "False ServerTimeout Reconciling", 23 * time.Second, 1},
@@ -45,14 +45,14 @@ func TestAPIServerErrors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.use(d.reconciler(flow.Extensions[*App]{}))
 			fails(tc.err)(d)
 			if after := d.pass(); after != tc.after || d.says() != tc.says {
-				t.Errorf("%s: it says %q and comes back after %s, not %q after %s", tc.reason, d.says(), after, tc.says, tc.after)
+				t.Errorf("%s: it says %q and is requeued after %s, not %q after %s", tc.reason, d.says(), after, tc.says, tc.after)
 			}
-			if told := d.told(); len(told) != tc.told {
-				t.Errorf("%s: events: %q", tc.reason, told)
+			if got := d.reported(); len(got) != tc.events {
+				t.Errorf("%s: events: %q", tc.reason, got)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func TestEventTypes(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec))
+			d := newHarness(t, anApp(tc.spec))
 			m := &eventManager{idleManager: d.manager}
 			if tc.err != nil {
 				fails(tc.err)(d)
@@ -96,13 +96,13 @@ func TestEventTypes(t *testing.T) {
 
 // A time-out is no ordinary wait, even if a user paused the object.
 func TestEventOfTimeout(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 	d.use(d.reconciler(flow.Extensions[*App]{PostCheck: chain.New(checks.Paused(func(*App) bool { return true }))}))
 	d.pass()
-	d.told()
+	d.reported()
 	d.now = d.now.Add(10 * time.Minute)
 	d.pass()
-	if got := d.told(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing Paused" {
+	if got := d.reported(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing Paused" {
 		t.Errorf("the events are %q, the conditions %q", got, d.says())
 	}
 }
@@ -124,7 +124,7 @@ func TestEventReporter(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := &eventManager{idleManager: newDesk(t).manager}
+			m := &eventManager{idleManager: newHarness(t).manager}
 			if err := tc.r.SetupWithManager(m); err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestEventReporter(t *testing.T) {
 
 // Without events, the conditions are written as usual, and a release is silent.
 func TestWithoutEvents(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	release := checks.Check("release", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return checks.Release("retained"), nil })
 	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: chain.New(release)}, ctrlx.WithoutEvents()))
 	if d.pass(); d.says() != "True Succeeded" {
@@ -145,7 +145,7 @@ func TestWithoutEvents(t *testing.T) {
 	}
 	d.delete(d.read())
 	d.pass()
-	if got := d.told(); len(got) > 0 {
+	if got := d.reported(); len(got) > 0 {
 		t.Errorf("the events are %q", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestEventOptionsPanic(t *testing.T) {
 			ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{}, ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a"))
 		}},
 		"Guards": {"guards write no events", "leave out the other options", func() {
-			ctrlx.NewGuards("App", newDesk(t).api, checks.Chain[*App]{}, ctrlx.WithoutEvents())
+			ctrlx.NewGuards("App", newHarness(t).api, checks.Chain[*App]{}, ctrlx.WithoutEvents())
 		}},
 	}
 	for name, tc := range cases {

@@ -53,7 +53,7 @@ func TestEventNamesTheCheck(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{Cluster: "c"}), busy)
+			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy)
 			d.use(d.reconciler(tc.ext, ctrlx.WithFlow(flow.WithExplanations(1))))
 			d.pass()
 			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
@@ -61,7 +61,7 @@ func TestEventNamesTheCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := []string{"Normal Busy " + e.Link + ": " + d.message()}
-			if diff := cmp.Diff(want, d.told()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
+			if diff := cmp.Diff(want, d.reported()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
 				t.Errorf("%s: the check is %q; -want, +got:\n%s", tc.reason, e.Link, diff)
 			}
 		})

@@ -126,7 +126,7 @@ func TestWhichPassesFail(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.refuse = tc.write
 			reconciler := "Counts" + name
 			r := ctrlx.New(reconciler, flow.Operations[*App]{Apply: failure(tc.err), Delete: failure(nil)}, tc.ext, d.clock()...)

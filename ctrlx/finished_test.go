@@ -139,7 +139,7 @@ func (o *operator) touch(d *testv1.Database) {
 
 // A final outcome is never a time-out, and the gauge of blocked resources does not count it.
 func TestFinishedHasNoClock(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 	d.use(d.reconciler(flow.Extensions[*App]{PostCheck: chain.New(checks.Check("decides", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
 		if req.Resource.Spec.User == "denied" {
 			return checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil
@@ -187,13 +187,13 @@ func TestReleased(t *testing.T) {
 			}
 		})
 	}
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: chain.New(checks.Check("retained", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 		return checks.Release("the reclaim policy is Retain"), nil
 	}))}))
 	deleted(d)
 	d.pass()
-	if diff := cmp.Diff([]string{fmt.Sprintf("Normal %s retained: the reclaim policy is Retain", ctrlx.ReasonReleased)}, d.told()); diff != "" {
+	if diff := cmp.Diff([]string{fmt.Sprintf("Normal %s retained: the reclaim policy is Retain", ctrlx.ReasonReleased)}, d.reported()); diff != "" {
 		t.Errorf("the events: -want, +got:\n%s", diff)
 	}
 }

@@ -164,7 +164,7 @@ func (g *Guards[T]) Done(ctx context.Context, obj T, failure error) (reconcile.R
 	return g.report(ctx, obj, out, conditionsFor(out))
 }
 
-// report writes the conditions of an outcome, and returns when to come back.
+// report writes the conditions of an outcome, and returns the requeue delay.
 func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict []flow.Condition) (reconcile.Result, error) {
 	switch out.State() {
 	case flow.StateCanceled:

@@ -153,7 +153,7 @@ func TestGuardsOverALife(t *testing.T) {
 		t.Errorf("what Check wrote is taken back: %q, want %q", got, want)
 	}
 	e.failure = apierrors.NewTooManyRequests("busy", 7)
-	e.want("the work fails, and the service says when to come back", "Ready=False TooManyRequests; Reconciling=True TooManyRequests; 7s")
+	e.want("the work fails, and the service says when to retry", "Ready=False TooManyRequests; Reconciling=True TooManyRequests; 7s")
 	e.failure = errBroken
 	e.want("the work fails", "Ready=False Unknown; Reconciling=True Unknown; 1s")
 	e.want("the delay doubles, although the checks passed in between", "Ready=False Unknown; Reconciling=True Unknown; 2s")
@@ -259,7 +259,7 @@ func TestGuardsFailClosed(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 			if e.worked != 0 {
-				t.Errorf("%s: the work went on", tc.reason)
+				t.Errorf("%s: the work ran", tc.reason)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 
 // hooked is a reconciler with links of the user's and two hooks at each place, which note that they run. The hook named by
 // fails gives an error.
-func (d *desk) hooked(fails *string) *ctrlx.Reconciler[*App] {
+func (d *harness) hooked(fails *string) *ctrlx.Reconciler[*App] {
 	hook := func(name string) ctrlx.HookFunc[*App] {
 		return func(_ context.Context, c client.Client, a *App) error {
 			d.note("%s", name)
@@ -35,7 +35,7 @@ func (d *desk) hooked(fails *string) *ctrlx.Reconciler[*App] {
 		return chain.New(checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) {
 			d.note("%s", name)
 			if name == *fails {
-				return checks.Block("Held", "somebody holds it"), nil
+				return checks.Block("Held", "the object is held"), nil
 			}
 			return checks.Proceed(), nil
 		}))
@@ -64,49 +64,49 @@ func TestHookPlaces(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		fails  string
-		do     func(*desk)
+		do     func(*harness)
 		asked  string
 		says   string
 	}{
-		"Create": {"all that belong to what is made", "", func(*desk) {}, reads +
+		"Create": {"all checks and hooks of a creation", "", func(*harness) {}, reads +
 			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
-		"InSync": {"also where there is nothing to apply, and so no PreCheck", "", func(d *desk) { d.insync = true }, reads +
+		"InSync": {"also where there is nothing to apply, and so no PreCheck", "", func(d *harness) { d.insync = true }, reads +
 			"pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
 		"Begun": {"what is not done is not reconciled", "", goesOn, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply", "False InProgress Reconciling Processing"},
-		"Polled": {"while an operation is under way that is all that is asked", "", func(d *desk) {
+		"Polled": {"while an operation is under way that is all that is asked", "", func(d *harness) {
 			goesOn(d)
 			d.pass()
 			d.took()
 		}, reads + "apply", "False InProgress Reconciling Processing"},
-		"PolledDone": {"and when it is done, what comes after", "", func(d *desk) {
+		"PolledDone": {"and when it is done, the checks and hooks after it", "", func(d *harness) {
 			goesOn(d)
 			d.pass()
 			d.took()
 			done(d)
 		}, reads + "apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
-		"PreCheckBlocks":  {"nothing runs behind a check that blocks", "pre check", func(*desk) {}, reads + "pre check", "False Held Reconciling"},
-		"PostCheckBlocks": {"nothing runs behind a check that blocks", "post check", func(*desk) {}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply, post check", "False Held Reconciling Processing"},
-		"PostReadFails":   {"nothing runs behind a hook that fails", "post-read 1", func(*desk) {}, "pass, post-read 1", "False Retrying Reconciling"},
-		"PreReconcileFails": {"nothing runs behind a hook that fails", "pre-reconcile 1", func(*desk) {}, reads +
+		"PreCheckBlocks":  {"nothing runs after a check that blocks", "pre check", func(*harness) {}, reads + "pre check", "False Held Reconciling"},
+		"PostCheckBlocks": {"nothing runs after a check that blocks", "post check", func(*harness) {}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply, post check", "False Held Reconciling Processing"},
+		"PostReadFails":   {"nothing runs after a hook that fails", "post-read 1", func(*harness) {}, "pass, post-read 1", "False Retrying Reconciling"},
+		"PreReconcileFails": {"nothing runs after a hook that fails", "pre-reconcile 1", func(*harness) {}, reads +
 			"pre check, pre-reconcile 1", "False Retrying Reconciling"},
-		"PostReconcileFails": {"it is not ready then", "post-reconcile 1", func(*desk) {}, reads +
+		"PostReconcileFails": {"it is not ready then", "post-reconcile 1", func(*harness) {}, reads +
 			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1", "False Retrying Reconciling"},
-		"PostReconcileFailsAgain": {"and is asked again, although there is nothing to apply any more", "post-reconcile 1", func(d *desk) {
+		"PostReconcileFailsAgain": {"and is asked again, although there is nothing to apply any more", "post-reconcile 1", func(d *harness) {
 			d.pass()
 			d.took()
 			d.insync = true
 		}, reads + "pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1", "False Retrying Reconciling"},
-		"InSyncPreReconcileFails": {"an object is not ready after an error of its hook", "pre-reconcile 1", func(d *desk) { d.insync = true },
+		"InSyncPreReconcileFails": {"an object is not ready after an error of its hook", "pre-reconcile 1", func(d *harness) { d.insync = true },
 			reads + "pre-reconcile 1", "False Retrying Reconciling"},
-		"DeleteInSync": {"the hooks of a reconciliation do not run", "", func(d *desk) { d.insync = true; deleted(d) }, reads +
+		"DeleteInSync": {"the hooks of a reconciliation do not run", "", func(d *harness) { d.insync = true; deleted(d) }, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "gone"},
 		"Delete": {"all that belong to the end", "", deleted, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "gone"},
 		"DeleteCheckBlocks": {"who is asked first runs although it is blocked", "delete check", deleted, reads +
 			"pre-delete 1, pre-delete 2, delete check", "False Held Reconciling"},
-		"PreDeleteFails": {"nothing runs behind a hook that fails", "pre-delete 1", deleted, reads + "pre-delete 1", "False Retrying Reconciling"},
-		"DeleteBegun":    {"what is not done is not gone", "", func(d *desk) { d.remove = inProgress(d); deleted(d) }, reads + "pre-delete 1, pre-delete 2, delete check, delete, around", "False Deleting Reconciling"},
-		"DeletePolled": {"while a deletion is under way that is all that is asked", "", func(d *desk) {
+		"PreDeleteFails": {"nothing runs after a hook that fails", "pre-delete 1", deleted, reads + "pre-delete 1", "False Retrying Reconciling"},
+		"DeleteBegun":    {"what is not done is not gone", "", func(d *harness) { d.remove = inProgress(d); deleted(d) }, reads + "pre-delete 1, pre-delete 2, delete check, delete, around", "False Deleting Reconciling"},
+		"DeletePolled": {"while a deletion is under way that is all that is asked", "", func(d *harness) {
 			d.remove = inProgress(d)
 			deleted(d)
 			d.pass()
@@ -115,12 +115,12 @@ func TestHookPlaces(t *testing.T) {
 		}, reads + "delete, around, post-delete 1, post-delete 2", "gone"},
 		"PostDeleteFails": {"the finalizer stays", "post-delete 1", deleted, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1", "False Retrying Reconciling"},
-		"PostDeleteFailsAgain": {"and all of it is done again", "post-delete 2", func(d *desk) { deleted(d); d.pass(); d.took() }, reads +
+		"PostDeleteFailsAgain": {"and all of it is done again", "post-delete 2", func(d *harness) { deleted(d); d.pass(); d.took() }, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1, post-delete 2", "False Retrying Reconciling"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.use(d.hooked(&tc.fails))
 			tc.do(d)
 			d.pass()
@@ -134,22 +134,22 @@ func TestHookPlaces(t *testing.T) {
 	}
 }
 
-func deleted(d *desk) { d.delete(d.read()) }
+func deleted(d *harness) { d.delete(d.read()) }
 
-func (d *desk) saysOrGone() string {
+func (d *harness) saysOrGone() string {
 	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); err != nil {
 		return "gone"
 	}
 	return d.says()
 }
 
-// A hook that failed says when to come back, like everybody else.
+// A hook that failed is retried after the delay of its error, like every other link.
 func TestHookRetries(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Retry: minutes(3)}))
+	d := newHarness(t, anApp(AppSpec{Retry: minutes(3)}))
 	fails := "post-read 2"
 	d.use(d.hooked(&fails))
 	if after := d.pass(); after != 3*time.Minute || d.message() != "post-read 2 failed" {
-		t.Errorf("it comes back after %s and says %q", after, d.message())
+		t.Errorf("it is requeued after %s and says %q", after, d.message())
 	}
 }
 
@@ -157,7 +157,7 @@ func check1(context.Context, client.Client, *App) error { return nil }
 
 // Hooks are listed where they run.
 func TestHooksAreListed(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	r := d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(d.checked("mine")), DeleteCheck: chain.New(d.checked("mine"))}).
 		WithPostReadHook(check1).WithPreReconcileHook(check1).WithPostReconcileHook(check1).WithPreDeleteHook(check1).WithPostDeleteHook(check1)
 	ext := r.Flow().Extensions()
@@ -171,7 +171,7 @@ PostDeleteHook(F)`, "F", "ctrlx_test.check1")
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	method := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(d.hook)
-	if got := method.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.(*desk).hook)" {
+	if got := method.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.(*harness).hook)" {
 		t.Errorf("a method: %s", got)
 	}
 	closure := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(hookThat(nil))
@@ -184,15 +184,15 @@ func hookThat(err error) ctrlx.HookFunc[*App] {
 	return func(context.Context, client.Client, *App) error { return err }
 }
 
-func (d *desk) hook(context.Context, client.Client, *App) error { return nil }
+func (d *harness) hook(context.Context, client.Client, *App) error { return nil }
 
-func (d *desk) checked(name string) checks.Middleware[*App] {
+func (d *harness) checked(name string) checks.Middleware[*App] {
 	return checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Proceed(), nil })
 }
 
 // Decorations of the user stay around the checks and links that hooks are put before.
 func TestHooksKeepDecorations(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	noted := chain.New(d.checked("mine")).Decorate(func(l *chain.Link, h checks.Handler[*App]) checks.Handler[*App] {
 		return func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
 			d.note("decorated %s", l.Name)
@@ -227,7 +227,7 @@ func TestDeleteHookWithoutDelete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := anApp(AppSpec{})
 			a.Finalizers = nil
-			d := newDesk(t, a)
+			d := newHarness(t, a)
 			r := ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
 				flow.Extensions[*App]{}, d.clock()...)
 			tc.add(r, func(ctxt, client.Client, *App) error { d.note("hook"); return nil })
@@ -254,7 +254,7 @@ func TestHookPanics(t *testing.T) {
 		"PostDeleteHook": (*ctrlx.Reconciler[*App]).WithPostDeleteHook,
 	}
 	for name, add := range cases {
-		d := newDesk(t, anApp(AppSpec{}))
+		d := newHarness(t, anApp(AppSpec{}))
 		r := d.reconciler(flow.Extensions[*App]{})
 		panicsWith(t, "ctrlx: With"+name+": App: the hook is nil", func() { add(r, nil) })
 		d.use(r)

@@ -137,7 +137,7 @@ func TestStatusKept(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+			d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 			locked := false
 			lock := checks.Check("lock", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 				switch {
@@ -150,14 +150,14 @@ func TestStatusKept(t *testing.T) {
 			})
 			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(lock), Classify: tc.rule}))
 			d.pass()
-			d.told()
+			d.reported()
 			locked = true
 			d.change(func(a *App) { a.Spec.User = "x" })
 			before := d.read()
 			if after := d.pass(); after != tc.after {
 				t.Errorf("%s: it is requeued after %s", tc.reason, after)
 			}
-			if got := d.read(); got.ResourceVersion != before.ResourceVersion || len(d.told()) > 0 {
+			if got := d.read(); got.ResourceVersion != before.ResourceVersion || len(d.reported()) > 0 {
 				t.Errorf("%s: it is written: %+v", tc.reason, got.Status)
 			}
 			locked = false

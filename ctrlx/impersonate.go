@@ -63,7 +63,8 @@ func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) 
 	return c, nil
 }
 
-func nobody(as rest.ImpersonationConfig) bool {
+// noIdentity reports whether as has no user, UID, group or extra field.
+func noIdentity(as rest.ImpersonationConfig) bool {
 	return as.UserName == "" && as.UID == "" && len(as.Groups) == 0 && len(as.Extra) == 0
 }
 
@@ -72,7 +73,7 @@ func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, known f
 	return func(_ context.Context, local client.Client, obj T) (client.Client, error) {
 		identity := as(obj)
 		switch {
-		case nobody(identity):
+		case noIdentity(identity):
 			return local, nil
 		case identity.UserName == "":
 			return nil, errors.New("groups, a UID or extra fields without a user: give rest.ImpersonationConfig a UserName")

@@ -27,7 +27,7 @@ func TestInstalledLater(t *testing.T) {
 		user         string
 	}{
 		"Namespaced": {reason: "definitions are watched", kind: "Widget", plural: "widgets", scope: apiextensions.NamespaceScoped},
-		"Cluster":    {reason: "while it is missing nobody knows that the kind has no namespaces", kind: "Gadget", plural: "gadgets", scope: apiextensions.ClusterScoped},
+		"Cluster":    {reason: "while it is missing the operator cannot know that the kind has no namespaces", kind: "Gadget", plural: "gadgets", scope: apiextensions.ClusterScoped},
 		"Unwatched":  {reason: "who may not watch definitions asks from time to time", kind: "Gizmo", plural: "gizmos", scope: apiextensions.NamespaceScoped, user: "half"},
 	}
 	for name, tc := range cases {

@@ -20,7 +20,7 @@ func TestRequeue(t *testing.T) {
 		random  float64
 		want    time.Duration
 	}{
-		"Given":    {"it is what the object says", 20 * time.Minute, 0, 20 * time.Minute},
+		"Given":    {"the object sets it", 20 * time.Minute, 0, 20 * time.Minute},
 		"Longer":   {"or up to 5 % more, and never less", 20 * time.Minute, 0.5, 20*time.Minute + 30*time.Second},
 		"Rubbish":  {"whatever the source of randomness says", 20 * time.Minute, -17, 20 * time.Minute},
 		"Rubbish2": {"whatever the source of randomness says", 20 * time.Minute, 17, 21 * time.Minute},
@@ -30,11 +30,11 @@ func TestRequeue(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{Requeue: metav1.Duration{Duration: tc.requeue}}))
+			d := newHarness(t, anApp(AppSpec{Requeue: metav1.Duration{Duration: tc.requeue}}))
 			d.random = tc.random
 			d.use(d.reconciler(flow.Extensions[*App]{}))
 			if got := d.pass(); got != tc.want || d.says() != "True Succeeded" {
-				t.Errorf("%s: it comes back after %s, not %s", tc.reason, got, tc.want)
+				t.Errorf("%s: it is requeued after %s, not %s", tc.reason, got, tc.want)
 			}
 		})
 	}
@@ -53,10 +53,10 @@ func TestRequeueWhileWaiting(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{Cluster: "c", Requeue: minutes(tc.requeue)}))
+			d := newHarness(t, anApp(AppSpec{Cluster: "c", Requeue: minutes(tc.requeue)}))
 			d.use(d.reconciler(d.held()))
 			if got := d.pass(); got != tc.want || d.says() != "False OwnerNotFound Reconciling" {
-				t.Errorf("%s: it says %q and comes back after %s, not %s", tc.reason, d.says(), got, tc.want)
+				t.Errorf("%s: it says %q and is requeued after %s, not %s", tc.reason, d.says(), got, tc.want)
 			}
 		})
 	}
@@ -79,7 +79,7 @@ type (
 	}
 	embedded struct{ byPointer }
 	both     struct{ byPointer }
-	nobody   struct{ testv1.Database }
+	silent   struct{ testv1.Database }
 	panics   struct{ testv1.Database }
 )
 
@@ -102,9 +102,9 @@ func TestWhoSaysIt(t *testing.T) {
 		"NilPointer":   {"a spec that is not there", ctrlx.RequeueOf(&byPointer{}), 0},
 		"Interface":    {"a spec that is an interface", ctrlx.RequeueOf(&byInterface{Spec: every(two)}), two},
 		"NilInterface": {"one that is nil", ctrlx.RequeueOf(&byInterface{}), 0},
-		"Embedded":     {"a spec of what is embedded", ctrlx.RequeueOf(&embedded{byPointer{Spec: &onSpec{every(two)}}}), two},
+		"Embedded":     {"the spec of an embedded object", ctrlx.RequeueOf(&embedded{byPointer{Spec: &onSpec{every(two)}}}), two},
 		"Object":       {"the object knows better than its spec", ctrlx.RequeueOf(&both{byPointer{Spec: &onSpec{every(other)}}}), 3 * time.Minute},
-		"Nobody":       {"a spec that says nothing", ctrlx.RequeueOf(&nobody{}), 0},
+		"Silent":       {"a spec that says nothing", ctrlx.RequeueOf(&silent{}), 0},
 		"Panics":       {"what panics says nothing", ctrlx.RequeueOf(&panics{}), 0},
 		"Negative":     {"a negative interval is none", ctrlx.RequeueOf(&byValue{Spec: -1}), 0},
 	}

@@ -56,32 +56,32 @@ func TestKstatus(t *testing.T) {
 		OwnerCheck: chain.New(checks.OwnerReady()),
 		PreCheck:   chain.New(checks.Paused(func(*App) bool { return paused })),
 	}
-	edit := func(d *desk) { d.change(func(a *App) { a.Spec.User += "x" }) }
-	retried := func(err error) func(*desk) { return func(d *desk) { fails(err)(d); d.pass() } }
+	edit := func(d *harness) { d.change(func(a *App) { a.Spec.User += "x" }) }
+	retried := func(err error) func(*harness) { return func(d *harness) { fails(err)(d); d.pass() } }
 	cases := []struct {
 		name, reason string
-		do           func(*desk)
+		do           func(*harness)
 		want         string
 		says         string
 		observed     int64
 	}{
-		{"New", "the definition sets observedGeneration to -1", func(*desk) {}, inProgress, "nothing", -1},
-		{"Waiting", "the owner does not exist yet", (*desk).once, inProgress, "False OwnerNotFound Reconciling", 1},
-		{"InProgress", "an operation is under way", func(d *desk) { d.create(aCluster()); goesOn(d); d.pass() }, inProgress, "False InProgress Reconciling Processing", 1},
-		{"Ready", "the cloud matches the spec", func(d *desk) { d.apply = nil; d.pass() }, current, "True Succeeded", 1},
+		{"New", "the definition sets observedGeneration to -1", func(*harness) {}, inProgress, "nothing", -1},
+		{"Waiting", "the owner does not exist yet", (*harness).once, inProgress, "False OwnerNotFound Reconciling", 1},
+		{"InProgress", "an operation is under way", func(d *harness) { d.create(aCluster()); goesOn(d); d.pass() }, inProgress, "False InProgress Reconciling Processing", 1},
+		{"Ready", "the cloud matches the spec", func(d *harness) { d.apply = nil; d.pass() }, current, "True Succeeded", 1},
 		{"Edited", "the conditions are those of the older generation", edit, inProgress, "True Succeeded", 1},
 		{"Retried", "a transient error is retried", retried(errBroken), inProgress, "False Unknown Reconciling", 2},
 		{"Stalled", "a terminal error needs a change", retried(reconcile.TerminalError(errBroken)), failed, "False Terminal Stalled", 2},
 		{"FailedAndEdited", "the failure is that of the older generation", edit, inProgress, "False Terminal Stalled", 2},
-		{"Suspended", "a user suspended it, so it has not failed", func(d *desk) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended Paused", 4},
+		{"Suspended", "a user suspended it, so it has not failed", func(d *harness) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended Paused", 4},
 		{"Resumed", "the new generation is not reconciled yet", suspend(false), inProgress, "False Suspended Paused", 4},
-		{"ReadyAgain", "the pass after the resumption succeeded", (*desk).once, current, "True Succeeded", 5},
-		{"Paused", "a check for a paused object is no failure either", func(d *desk) { paused = true; d.pass() }, inProgress, "False Paused Paused", 5},
-		{"Deleting", "a deletion is under way", func(d *desk) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused Paused", 5},
+		{"ReadyAgain", "the pass after the resumption succeeded", (*harness).once, current, "True Succeeded", 5},
+		{"Paused", "a check for a paused object is no failure either", func(d *harness) { paused = true; d.pass() }, inProgress, "False Paused Paused", 5},
+		{"Deleting", "a deletion is under way", func(d *harness) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused Paused", 5},
 	}
 	a := anApp(AppSpec{Cluster: "c"})
 	a.Status.ObservedGeneration = -1
-	d := newDesk(t, a)
+	d := newHarness(t, a)
 	d.use(d.reconciler(paths))
 	for _, tc := range cases {
 		tc.do(d)
@@ -100,7 +100,7 @@ func TestObservedGenerationKept(t *testing.T) {
 		"Ignored":    checks.Ignore("it belongs to another controller"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			verdict := checks.Proceed()
 			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("lock", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 				return verdict, nil
@@ -149,7 +149,7 @@ func TestKstatusOnTheServer(t *testing.T) {
 func TestObservedGenerationOfGuards(t *testing.T) {
 	a := anApp(AppSpec{})
 	a.Status.ObservedGeneration = -1
-	d := newDesk(t, a)
+	d := newHarness(t, a)
 	paused := true
 	g := ctrlx.NewGuards("App", d.api, chain.New(checks.Paused(func(*App) bool { return paused })))
 	for _, step := range []struct {
@@ -240,10 +240,10 @@ func looseObserved(status map[string]any) func(*testing.T) any {
 	}
 }
 
-func (d *desk) once() { d.pass() }
+func (d *harness) once() { d.pass() }
 
 // create creates an object.
-func (d *desk) create(obj client.Object) {
+func (d *harness) create(obj client.Object) {
 	d.t.Helper()
 	if err := d.api.Create(d.t.(*testing.T).Context(), obj); err != nil {
 		d.t.Fatal(err)

@@ -73,7 +73,7 @@ func TestLargeCircle(t *testing.T) {
 		circle = append(circle, checks.Ref{Kind: "Database", Namespace: strings.Repeat("n", 63), Name: strings.Repeat("x", 200) + fmt.Sprint(i)})
 	}
 	circle = append(circle, circle[0])
-	if got := around(circle); len(got) > 32768 || !strings.Contains(got, " waits for 980 others, the last of which waits for Database n") {
+	if got := around(circle); len(got) > 32768 || !strings.Contains(got, " waits for 980 others, and the last of them waits for Database n") {
 		t.Errorf("%d bytes: %s", len(got), got[max(len(got)-1000, 0):])
 	}
 }

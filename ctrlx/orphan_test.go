@@ -374,7 +374,7 @@ func TestVanishedAfterThePass(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			r := d.reconciler(flow.Extensions[*App]{})
 			d.use(r)
 			d.pass()

@@ -153,16 +153,16 @@ type delays struct {
 
 func (q *delays) AddAfter(_ reconcile.Request, after time.Duration) { q.all = append(q.all, after) }
 
-// watched is an App on a desk, with the events of its watch.
+// watchedApp is the App of a harness, with the events of its watch.
 type watchedApp struct {
-	*desk
+	*harness
 	causes predicate.Predicate
 	queue  delays
 	last   *App
 }
 
 func (w *watchedApp) use(r *ctrlx.Reconciler[*App]) *watchedApp {
-	w.desk.use(r)
+	w.harness.use(r)
 	w.causes, w.last = r.Causes(&w.queue), w.read()
 	return w
 }
@@ -187,16 +187,16 @@ func (w *watchedApp) overwrite(reason string) {
 // Own writes cause no pass, whatever they write. Foreign ones cause one at once,
 // and then later and later ones.
 func TestOverwrittenIsDelayed(t *testing.T) {
-	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 	w.use(w.reconciler(flow.Extensions[*App]{}))
 	var log lines
-	for _, do := range []func(){func() { fails(errBroken)(w.desk) }, func() { goesOn(w.desk) }, func() { done(w.desk) }} {
+	for _, do := range []func(){func() { fails(errBroken)(w.harness) }, func() { goesOn(w.harness) }, func() { done(w.harness) }} {
 		do()
 		if w.pass(); w.event() {
 			t.Errorf("the own write of %q causes a pass", w.says())
 		}
 	}
-	w.told()
+	w.reported()
 	for i, want := range []string{"at once", "1s", "2s", "4s"} {
 		w.overwrite("Theirs")
 		got := "not"
@@ -222,7 +222,7 @@ func TestOverwrittenIsDelayed(t *testing.T) {
 			t.Errorf("correction %d logs\n%s", i+1, line)
 		}
 		note := "Warning ConditionsOverwritten Ready: changed by an unknown writer; corrected, because App owns these conditions: configure the writer to leave them unchanged"
-		if diff := cmp.Diff([]string{note}, w.told()); diff != "" {
+		if diff := cmp.Diff([]string{note}, w.reported()); diff != "" {
 			t.Errorf("correction %d: the events: -want, +got:\n%s", i+1, diff)
 		}
 		w.now = w.now.Add(4 * time.Second)
@@ -242,12 +242,12 @@ func TestOverwrittenElsewhere(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 			verdict := tc.verdict
 			w.use(w.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return verdict, nil }))}))
 			w.pass()
 			w.event()
-			w.told()
+			w.reported()
 			for range 2 {
 				w.overwrite("Theirs")
 				if w.event() || len(w.queue.all) > 0 {
@@ -255,7 +255,7 @@ func TestOverwrittenElsewhere(t *testing.T) {
 				}
 				w.pass()
 			}
-			if got := w.told(); w.says() != "False Theirs" || len(got) > 0 {
+			if got := w.reported(); w.says() != "False Theirs" || len(got) > 0 {
 				t.Errorf("%s: it is %q, and the events are %q", tc.reason, w.says(), got)
 			}
 			if name == "Finished" {
@@ -275,7 +275,7 @@ func TestOverwrittenElsewhere(t *testing.T) {
 // An object that waits for itself is woken by each write of its status. If the
 // write overwrites Ready, the correction is delayed all the same.
 func TestOverwrittenSelfIsDelayed(t *testing.T) {
-	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 	w.use(w.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("approved", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 		return checks.Block("ApprovalPending", "", checks.WithWaitingForSelf()), nil
 	}))}))
@@ -295,7 +295,7 @@ func TestOverwrittenSelfIsDelayed(t *testing.T) {
 // A status write fails, and the API server has done it all the same. The update
 // is no foreign one.
 func TestOverwrittenByALostWrite(t *testing.T) {
-	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 	w.manager.client = lossy{w.api}
 	w.use(w.reconciler(flow.Extensions[*App]{}))
 	if _, err := w.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.last)}); err == nil {
@@ -322,7 +322,7 @@ func (s lossyStatus) Patch(ctx ctxt, obj client.Object, patch client.Patch, opts
 
 // An event that changes no condition allocates nothing.
 func TestEventsAllocateNothing(t *testing.T) {
-	w := &watchedApp{desk: newDesk(t, anApp(AppSpec{}))}
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 	w.use(w.reconciler(flow.Extensions[*App]{}))
 	w.pass()
 	w.event()

@@ -19,8 +19,8 @@ func TestStatesOfComponents(t *testing.T) {
 	const minute = time.Minute
 	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(3*minute))
 	timed := AppSpec{Timeout: minutes(10), Requeue: minutes(20)}
-	overdue := func(and ...func(*desk)) func(*desk) {
-		return func(d *desk) {
+	overdue := func(and ...func(*harness)) func(*harness) {
+		return func(d *harness) {
 			goesOn(d)
 			d.pass()
 			d.now = d.now.Add(10 * minute)
@@ -29,22 +29,22 @@ func TestStatesOfComponents(t *testing.T) {
 			}
 		}
 	}
-	blocks := func(d *desk) { d.fails = "delete check" }
+	blocks := func(d *harness) { d.fails = "delete check" }
 	cases := map[string]struct {
-		theirs  string // state, Ready, reason, when to come back
+		theirs  string // state, Ready, reason, requeue delay
 		differs string
-		do      func(*desk)
+		do      func(*harness)
 		says    string
 		after   time.Duration
 	}{
 		"FirstSeen": {"Pending, Unknown, FirstSeen, 1ms",
-			"the pass goes on at once: there is nothing that a pass of its own would be for", func(*desk) {}, "True Succeeded", 20 * minute},
+			"the pass continues at once: a pass of its own would have nothing to do", func(*harness) {}, "True Succeeded", 20 * minute},
 		"FinalizerAdded": {"unchanged, 1ms",
-			"the pass goes on at once, with what the API server answered", func(d *desk) { a := d.read(); a.Finalizers = nil; d.update(a) }, "True Succeeded", 20 * minute},
+			"the pass continues at once, with the answer of the API server", func(d *harness) { a := d.read(); a.Finalizers = nil; d.update(a) }, "True Succeeded", 20 * minute},
 		"Suspended": {"Pending, Unknown, Suspended, back-off",
-			"False, as all that is not ready: tools read kstatus; a change wakes it, so that it comes back at the resync only", suspend(true), "False Suspended Paused", time.Hour},
+			"False, as all that is not ready: tools read kstatus; a change wakes it, so that it is requeued at the resync only", suspend(true), "False Suspended Paused", time.Hour},
 		"Restarting": {"Processing, Unknown, Restarting, 1ms",
-			"the pass goes on at once and says what it comes to; the clock starts again all the same",
+			"the pass continues at once and reports its own result; the clock starts again all the same",
 			overdue(annotate("changed", "yes")), "False InProgress Reconciling Processing", minute},
 		"Processing": {"Processing, Unknown, Processing, back-off",
 			"InProgress, as all flows say, and False, as all that is not ready; the operation says when to poll it", goesOn, "False InProgress Reconciling Processing", minute},
@@ -53,7 +53,7 @@ func TestStatesOfComponents(t *testing.T) {
 		"ReadyAfterProcessing": {"Ready, True, Ready, 1ms for an extra pass",
 			"Succeeded, as all flows say; no extra pass, since one pass sees both", overdue(done), "True Succeeded", 20 * minute},
 		"Ready": {"Ready, True, Ready, requeue interval",
-			"Succeeded, as all flows say", func(*desk) {}, "True Succeeded", 20 * minute},
+			"Succeeded, as all flows say", func(*harness) {}, "True Succeeded", 20 * minute},
 		"RetriableError": {"Pending, Unknown, Retrying, retry interval",
 			"False, as all that is not ready", fails(retriable), "False Retrying Reconciling", 3 * minute},
 		"RetriableErrorTimeout": {"Pending, Unknown, Timeout, retry interval",
@@ -63,31 +63,31 @@ func TestStatesOfComponents(t *testing.T) {
 		"ErrorTimeout": {"Error, False, Timeout, the error is returned",
 			"the back-off is the flow's", overdue(fails(errBroken)), "False Timeout Stalled Processing", time.Second},
 		"DeletionBlocked": {"Deleting, Unknown, DeletionBlocked, 1s and back-off",
-			"the reason is that of the check", func(d *desk) { blocks(d); deleted(d) }, "False Held Reconciling", time.Second},
+			"the reason is that of the check", func(d *harness) { blocks(d); deleted(d) }, "False Held Reconciling", time.Second},
 		"ForeignFinalizer": {"Deleting, Unknown, DeletionBlocked: nothing is deleted before foreign finalizers are gone",
-			"it is deleted at once, as finalizers mean it; who wants to wait has a check on DeleteCheck", func(d *desk) {
+			"it is deleted at once, as finalizers mean it; who wants to wait has a check on DeleteCheck", func(d *harness) {
 				a := d.read()
 				a.Finalizers = append(a.Finalizers, "example.com/foreign")
 				d.update(a)
 				deleted(d)
 			}, "nothing", 0},
 		"DeletionProcessing": {"Deleting, Unknown, DeletionProcessing, back-off",
-			"Deleting, as all flows say", func(d *desk) { d.remove = inProgress(d); deleted(d) }, "False Deleting Reconciling", minute},
+			"Deleting, as all flows say", func(d *harness) { d.remove = inProgress(d); deleted(d) }, "False Deleting Reconciling", minute},
 		"DeletionRetrying": {"DeletionPending, Unknown, DeletionRetrying, retry interval",
-			"Retrying: that it is deleted everybody can see", func(d *desk) { d.remove = failure(retriable); deleted(d) }, "False Retrying Reconciling", 3 * minute},
+			"Retrying: that it is deleted everybody can see", func(d *harness) { d.remove = failure(retriable); deleted(d) }, "False Retrying Reconciling", 3 * minute},
 		"DeletionError": {"Error, False, Error, the error is returned",
-			"the reason names the error", func(d *desk) { d.remove = failure(errBroken); deleted(d) }, "False Unknown Reconciling", time.Second},
+			"the reason names the error", func(d *harness) { d.remove = failure(errBroken); deleted(d) }, "False Unknown Reconciling", time.Second},
 		"Deleted": {"nothing is written",
 			"", deleted, "gone", 0},
 
 		"ErrorsFromTheStart": {"errors before anything was applied never reach Timeout",
-			"", func(d *desk) {
+			"", func(d *harness) {
 				fails(errBroken)(d)
 				d.pass()
 				d.now = d.now.Add(24 * time.Hour)
 			}, "False Unknown Reconciling", time.Second},
 		"FlickerAfterReady": {"what is not ready any more after it was starts a new time-out",
-			"", func(d *desk) {
+			"", func(d *harness) {
 				d.pass()
 				d.now = d.now.Add(24 * time.Hour)
 				goesOn(d)
@@ -95,16 +95,16 @@ func TestStatesOfComponents(t *testing.T) {
 		"ResumedStartsAgain": {"the clock runs on while suspended, and resuming is a change, which starts it again",
 			"a suspended object has no clock, for the suspension is a change already", overdue(suspend(true), passed, suspend(false)), "False InProgress Reconciling Processing", minute},
 		"NoTimeoutWhileDeleting": {"there is no time-out of a deletion",
-			"", overdue(func(d *desk) { d.remove = inProgress(d) }, deleted), "False Deleting Reconciling", minute},
+			"", overdue(func(d *harness) { d.remove = inProgress(d) }, deleted), "False Deleting Reconciling", minute},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(timed))
+			d := newHarness(t, anApp(timed))
 			d.use(d.hooked(&d.fails))
 			tc.do(d)
 			after := d.pass()
 			if got := d.saysOrGone(); got != tc.says || after != tc.after {
-				t.Errorf("theirs: %s. ours (%s): it says %q and comes back after %s, not %q after %s", tc.theirs, tc.differs, got, after, tc.says, tc.after)
+				t.Errorf("theirs: %s. ours (%s): it says %q and is requeued after %s, not %q after %s", tc.theirs, tc.differs, got, after, tc.says, tc.after)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestMessagesOfComponents(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.use(d.reconciler(flow.Extensions[*App]{}))
 			fails(tc.err)(d)
 			d.pass()
@@ -138,4 +138,4 @@ func TestMessagesOfComponents(t *testing.T) {
 	}
 }
 
-func passed(d *desk) { d.pass() }
+func passed(d *harness) { d.pass() }

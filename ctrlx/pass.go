@@ -93,7 +93,7 @@ func (p *pass) Value(key any) any {
 	return p.Context.Value(key)
 }
 
-// retryAfter is after how long to come back after a retriable error; 0 outside of a pass.
+// retryAfter returns the delay of the retry after a retriable error. It returns 0 outside of a pass.
 func (p *pass) retryAfter(e RetriableError) time.Duration {
 	switch d := e.RetryAfter(); {
 	case d > 0:

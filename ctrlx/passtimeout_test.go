@@ -75,7 +75,7 @@ func bounded(ctx context.Context) error {
 }
 
 // limited sets up r, and returns a pass as controller-runtime runs it.
-func (d *desk) limited(r *ctrlx.Reconciler[*App], limit time.Duration) (pass func(context.Context) (time.Duration, error)) {
+func (d *harness) limited(r *ctrlx.Reconciler[*App], limit time.Duration) (pass func(context.Context) (time.Duration, error)) {
 	d.t.Helper()
 	mgr := &limitedManager{idleManager: d.manager, limit: limit}
 	if err := r.SetupWithManager(mgr); err != nil {
@@ -107,20 +107,20 @@ func TestPassTimeout(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason  string
-		do      func(*desk)
-		ext     func(*desk) flow.Extensions[*App]
+		do      func(*harness)
+		ext     func(*harness) flow.Extensions[*App]
 		says    string
 		message string
 		asked   string // in two passes
 		delays  [2]time.Duration
 	}{
 		"Apply": {
-			reason: "an operation that hangs", do: func(d *desk) { d.apply = hangs },
+			reason: "an operation that hangs", do: func(d *harness) { d.apply = hangs },
 			says: timedOut, message: message("Apply", "PUT: context deadline exceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Check": {
 			reason: "a check that hangs", do: done,
-			ext: func(d *desk) flow.Extensions[*App] {
+			ext: func(d *harness) flow.Extensions[*App] {
 				return flow.Extensions[*App]{PreCheck: chain.New(checks.Check("quota", func(ctx ctxt, _ *checks.Request[*App]) (checks.Result, error) {
 					<-ctx.Done()
 					return checks.Result{}, ctx.Err()
@@ -129,30 +129,30 @@ func TestPassTimeout(t *testing.T) {
 			says: timedOut, message: "check quota failed: " + message("PreCheck", "context deadline exceeded"), delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Canceled": {
-			reason: "clients also report the deadline as a cancellation", do: func(d *desk) { d.apply = returnsLate(flow.Progress{}, context.Canceled) },
+			reason: "clients also report the deadline as a cancellation", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, context.Canceled) },
 			says: timedOut, message: message("Apply", "context canceled"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Code": {
-			reason: "errors of gRPC have a code", do: func(d *desk) { d.apply = returnsLate(flow.Progress{}, &cloudError{code: "DeadlineExceeded"}) },
+			reason: "errors of gRPC have a code", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{code: "DeadlineExceeded"}) },
 			says: timedOut, message: message("Apply", "refused: DeadlineExceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Answer": {
-			reason: "the service answered after all", do: func(d *desk) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
+			reason: "the service answered after all", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
 			says: "False QuotaExceeded Reconciling", message: "refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Started": {
-			reason: "the operation started after all", do: func(d *desk) { d.apply = returnsLate(flow.InProgress("late", time.Minute), nil) },
+			reason: "the operation started after all", do: func(d *harness) { d.apply = returnsLate(flow.InProgress("late", time.Minute), nil) },
 			says: "False InProgress Reconciling Processing", message: "the operation is under way in the cloud", asked: "apply, poll late", delays: [2]time.Duration{time.Minute, time.Minute},
 		},
 		"Done": {
-			reason: "the operation ended after all", do: func(d *desk) { d.apply = returnsLate(flow.Done(), nil) },
+			reason: "the operation ended after all", do: func(d *harness) { d.apply = returnsLate(flow.Done(), nil) },
 			says: "True Succeeded", asked: "apply, apply", delays: [2]time.Duration{time.Hour, time.Hour},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, anApp(AppSpec{Timeout: minutes(100)}))
+				d := newHarness(t, anApp(AppSpec{Timeout: minutes(100)}))
 				var ext flow.Extensions[*App]
 				if tc.ext != nil {
 					ext = tc.ext(d)
@@ -163,7 +163,7 @@ func TestPassTimeout(t *testing.T) {
 					began := time.Now()
 					after, err := pass(t.Context())
 					if err != nil || after != delay {
-						t.Errorf("%s: pass %d: it comes back after %s, want %s: %v", tc.reason, i+1, after, delay, err)
+						t.Errorf("%s: pass %d: it is requeued after %s, want %s: %v", tc.reason, i+1, after, delay, err)
 					}
 					if took := time.Since(began); took != 10*time.Minute {
 						t.Errorf("%s: pass %d took %s", tc.reason, i+1, took)
@@ -178,7 +178,7 @@ func TestPassTimeout(t *testing.T) {
 }
 
 // polling is a reconciler that notes the token of each poll.
-func (d *desk) polling(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+func (d *harness) polling(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
 	return ctrlx.New("App", flow.Operations[*App]{
 		Apply: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 			if req.Token != "" {
@@ -203,14 +203,14 @@ func (d *desk) polling(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.R
 // A deletion that ends after the deadline still removes the finalizer.
 func TestPassTimeoutOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, anApp(AppSpec{}))
+		d := newHarness(t, anApp(AppSpec{}))
 		d.remove = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
 			<-ctx.Done()
 			return flow.Done(), nil
 		}
 		d.delete(d.read())
 		if after, err := d.limited(d.polling(flow.Extensions[*App]{}), 0)(t.Context()); err != nil || after != 0 {
-			t.Errorf("it comes back after %s: %v", after, err)
+			t.Errorf("it is requeued after %s: %v", after, err)
 		}
 		if err := d.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("the object is still there: %v", err)
@@ -221,7 +221,7 @@ func TestPassTimeoutOfADeletion(t *testing.T) {
 // A manager that stops cancels the pass: nothing failed, so nothing is written.
 func TestPassTimeoutIsNoStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, anApp(AppSpec{}))
+		d := newHarness(t, anApp(AppSpec{}))
 		ctx, stop := context.WithCancel(t.Context())
 		d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
 			stop()
@@ -255,7 +255,7 @@ func TestWhichPassTimeout(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, anApp(AppSpec{}))
+				d := newHarness(t, anApp(AppSpec{}))
 				var got time.Duration
 				d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
 					if at, ok := ctx.Deadline(); ok {
@@ -278,7 +278,7 @@ func TestWhichPassTimeout(t *testing.T) {
 func TestPassTimeoutRefused(t *testing.T) {
 	panicsWith(t, "ctrlx: WithPassTimeout(0s): give a positive duration", func() { ctrlx.WithPassTimeout(0) })
 	panicsWith(t, "ctrlx: New: App: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", func() {
-		newDesk(t).reconciler(flow.Extensions[*App]{}, ctrlx.WithPassTimeout(time.Minute), ctrlx.WithController(controller.Options{ReconciliationTimeout: time.Hour}))
+		newHarness(t).reconciler(flow.Extensions[*App]{}, ctrlx.WithPassTimeout(time.Minute), ctrlx.WithController(controller.Options{ReconciliationTimeout: time.Hour}))
 	})
 }
 
@@ -286,7 +286,7 @@ func TestPassTimeoutRefused(t *testing.T) {
 // next process polls.
 func TestPassTimeoutKeepsToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, anApp(AppSpec{}))
+		d := newHarness(t, anApp(AppSpec{}))
 		goesOn(d)
 		hang := chain.New(chain.Named("audit", func(next flow.Handler[*App]) flow.Handler[*App] {
 			return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {

@@ -20,7 +20,7 @@ import (
 )
 
 // paused is the condition Paused of the App "a", without its time.
-func (d *desk) paused() metav1.Condition {
+func (d *harness) paused() metav1.Condition {
 	d.t.Helper()
 	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionPaused)
 	if c == nil {
@@ -41,31 +41,31 @@ func TestPaused(t *testing.T) {
 		return metav1.Condition{Type: ctrlx.ConditionPaused, Status: "False", Reason: ctrlx.ReasonNotPaused, ObservedGeneration: generation}
 	}
 	suspended, pausing := AppSpec{Suspended: true}, AppSpec{Cluster: "pauses"}
-	edit := func(do func(*AppSpec)) func(*desk) {
-		return func(d *desk) { d.change(func(a *App) { do(&a.Spec) }) }
+	edit := func(do func(*AppSpec)) func(*harness) {
+		return func(d *harness) { d.change(func(a *App) { do(&a.Spec) }) }
 	}
 	cases := map[string]struct {
 		reason string
 		spec   AppSpec
-		do     []func(*desk) // before each further pass
+		do     []func(*harness) // before each further pass
 		want   metav1.Condition
 		says   string
 	}{
 		"Never":     {"no user paused it", AppSpec{}, nil, metav1.Condition{}, "True Succeeded"},
 		"Suspended": {"the message says how to continue", suspended, nil, yes("Suspended", byUser, 1), "False Suspended Paused"},
-		"Resumed":   {"the time of the resumption stays visible", suspended, []func(*desk){suspend(false)}, no(2), "True Succeeded"},
-		"Edited":    {"the condition is that of the present spec", suspended, []func(*desk){suspend(false), edit(func(s *AppSpec) { s.User = "x" })}, no(3), "True Succeeded"},
-		"Again":     {"a user pauses it once more", suspended, []func(*desk){suspend(false), suspend(true)}, yes("Suspended", byUser, 3), "False Suspended Paused"},
+		"Resumed":   {"the time of the resumption stays visible", suspended, []func(*harness){suspend(false)}, no(2), "True Succeeded"},
+		"Edited":    {"the condition is that of the present spec", suspended, []func(*harness){suspend(false), edit(func(s *AppSpec) { s.User = "x" })}, no(3), "True Succeeded"},
+		"Again":     {"a user pauses it once more", suspended, []func(*harness){suspend(false), suspend(true)}, yes("Suspended", byUser, 3), "False Suspended Paused"},
 		"Check":     {"a check for pauses", pausing, nil, yes("Paused", byCheck, 1), "False Paused Paused"},
-		"CheckGone": {"the check lets it continue", pausing, []func(*desk){edit(func(s *AppSpec) { s.Cluster = "" })}, no(2), "True Succeeded"},
+		"CheckGone": {"the check lets it continue", pausing, []func(*harness){edit(func(s *AppSpec) { s.Cluster = "" })}, no(2), "True Succeeded"},
 		"Both":      {"the outer one blocks", AppSpec{Suspended: true, Cluster: "pauses"}, nil, yes("Suspended", byUser, 1), "False Suspended Paused"},
-		"LinkFails": {"a link of the user on Pass fails, and the object is still suspended", suspended, []func(*desk){func(d *desk) { d.fails = "link" }}, yes("Suspended", byUser, 1), "False Unknown Reconciling Paused"},
-		"Deleted":   {"the deletion of a suspended object continues", suspended, []func(*desk){func(d *desk) { d.remove = inProgress(d); d.delete(d.read()) }}, no(1), "False Deleting Reconciling"},
+		"LinkFails": {"a link of the user on Pass fails, and the object is still suspended", suspended, []func(*harness){func(d *harness) { d.fails = "link" }}, yes("Suspended", byUser, 1), "False Unknown Reconciling Paused"},
+		"Deleted":   {"the deletion of a suspended object continues", suspended, []func(*harness){func(d *harness) { d.remove = inProgress(d); d.delete(d.read()) }}, no(1), "False Deleting Reconciling"},
 		"Panics":    {"the pass reports the panic", AppSpec{User: "panics"}, nil, metav1.Condition{}, "False Panic Reconciling"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec))
+			d := newHarness(t, anApp(tc.spec))
 			d.use(ctrlx.New("App", flow.Operations[*App]{
 				Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
 				Delete: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
@@ -110,7 +110,7 @@ func TestLinksWhilePaused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec))
+			d := newHarness(t, anApp(tc.spec))
 			report := chain.Named("report", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
 				return func(ctx context.Context, a *App) (flow.Outcome, error) {
 					d.note("before")
@@ -126,7 +126,7 @@ func TestLinksWhilePaused(t *testing.T) {
 			}, ctrlx.WithOwner(func(*App) checks.Ref { return checks.Ref{} })).
 				WithPostReadHook(func(ctxt, client.Client, *App) error { d.note("post-read"); return nil }))
 			if after := d.pass(); d.took() != tc.asked || after != time.Hour || d.read().Status.LastHandled != "reported" {
-				t.Errorf("%s: it comes back after %s: %+v", tc.reason, after, d.read().Status)
+				t.Errorf("%s: it is requeued after %s: %+v", tc.reason, after, d.read().Status)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestLinksWhilePaused(t *testing.T) {
 
 // An object whose status the API server refuses is still paused.
 func TestPausedWithInvalidStatus(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Suspended: true}))
+	d := newHarness(t, anApp(AppSpec{Suspended: true}))
 	inner := d.api.(*struct{ client.Client })
 	inner.Client = &refusingOnce{Client: inner.Client}
 	d.use(d.reconciler(flow.Extensions[*App]{}))

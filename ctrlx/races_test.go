@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Clusters become ready while the databases that wait for them come, and a third of them go back and forth meanwhile. Nobody
-// polls, so that a wake-up that is lost stays lost.
+// Clusters become ready while the databases that wait for them come, and a third of them go back and forth meanwhile. No pass
+// polls, so a lost wake-up stays lost.
 func TestRaces(t *testing.T) {
 	const owners, waiters = 20, 500
 	o := newOperator(t)

@@ -53,7 +53,7 @@ func TestReplaced(t *testing.T) {
 				p, err := op(t.Context(), req)
 				check(what, req, err)
 				if diff := cmp.Diff("token", p.Token()); diff != "" {
-					t.Errorf("what goes on in the cloud is not forgotten: -want, +got:\n%s", diff)
+					t.Errorf("the token of the operation under way is kept: -want, +got:\n%s", diff)
 				}
 			}
 			req := &databaseRequest{}
@@ -74,6 +74,6 @@ func TestReplacedInAPass(t *testing.T) {
 	}
 	r := New("Database", flow.Operations[*testv1.Database]{Owner: owner, Get: get, Apply: apply}, flow.Extensions[*testv1.Database]{})
 	if out := r.Flow().Reconcile(t.Context(), &testv1.Database{}); !errors.Is(out.Err(), ErrReplaced) {
-		t.Errorf("what it has found out is lost, and nobody says so: %s", out)
+		t.Errorf("the results of the pass are lost, and no error reports it: %s", out)
 	}
 }

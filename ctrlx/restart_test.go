@@ -72,7 +72,7 @@ func (c *cloud) next(t *testing.T, want string) {
 				return
 			}
 		case <-end:
-			t.Fatalf("nobody asked the cloud to %s", want)
+			t.Fatalf("no operator asked the cloud to %s", want)
 		}
 	}
 }

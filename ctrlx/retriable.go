@@ -15,7 +15,7 @@ type RetriableError struct {
 	reason string
 }
 
-var errNotSaid = errors.New("retriable error without a cause: give NewRetriableError an error")
+var errNoCause = errors.New("retriable error without a cause: give NewRetriableError an error")
 
 // NewRetriableError makes an error retriable: the object is requeued after
 // retryAfter. Nil, zero and negative mean the retry interval of the object
@@ -47,7 +47,7 @@ func (e RetriableError) RetryAfter() time.Duration {
 // Error returns the text of the error that was made retriable.
 func (e RetriableError) Error() string {
 	if e.err == nil {
-		return errNotSaid.Error()
+		return errNoCause.Error()
 	}
 	return e.err.Error()
 }

@@ -36,7 +36,7 @@ func TestRetriableError(t *testing.T) {
 	}
 }
 
-// What an error says of when to come back holds wherever it stands.
+// The delay of a retriable error counts at every place that may return an error.
 func TestRetriable(t *testing.T) {
 	invalid := &cloudError{"InvalidTemplate", 400}
 	soon := func(err error) error { return ctrlx.NewRetriableError(err, ptr.To(90*time.Second)) }
@@ -47,7 +47,7 @@ func TestRetriable(t *testing.T) {
 		says   string
 		after  time.Duration
 	}{
-		"Plain":       {"it is what it says", soon(errBroken), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
+		"Plain":       {"its delay counts", soon(errBroken), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
 		"Reason":      {"it may have a word for it", ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("SourceMissing"), AppSpec{}, "False SourceMissing Reconciling", time.Minute},
 		"OddReason":   {"the API server would refuse the status", ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("a b!"), AppSpec{}, "False a_b_ Reconciling", time.Minute},
 		"Wrapped":     {"however deep", fmt.Errorf("a: %w", fmt.Errorf("b: %w", soon(errBroken))), AppSpec{}, "False Retrying Reconciling", 90 * time.Second},
@@ -61,22 +61,22 @@ func TestRetriable(t *testing.T) {
 		"Negative":    {"the requeue would be lost", ctrlx.NewRetriableError(errBroken, ptr.To(-time.Minute)), AppSpec{Retry: minutes(7)}, "False Retrying Reconciling", 7 * time.Minute},
 		"Requeue":     {"without a retry interval it is the requeue interval", ctrlx.NewRetriableError(errBroken, nil), AppSpec{Retry: minutes(-1), Requeue: minutes(8)}, "False Retrying Reconciling", 8 * time.Minute},
 		"Resync":      {"and without that one the resync", ctrlx.NewRetriableError(errBroken, nil), AppSpec{Requeue: minutes(-1)}, "False Retrying Reconciling", time.Hour},
-		"Long":        {"it may be longer than what a service may ask for", ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)), AppSpec{}, "False Retrying Reconciling", 3 * time.Hour},
+		"Long":        {"it may be longer than a service may ask for", ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)), AppSpec{}, "False Retrying Reconciling", 3 * time.Hour},
 		"Terminal":    {"a terminal error wins", errors.Join(soon(io.EOF), reconcile.TerminalError(errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
 		"TerminalIn":  {"also inside of it", soon(reconcile.TerminalError(errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
 		"TerminalOf":  {"also where it is made of a join", reconcile.TerminalError(errors.Join(soon(io.EOF), errBroken)), AppSpec{}, "False Terminal Stalled", time.Hour},
-		"TerminalNil": {"nobody said what it is", reconcile.TerminalError(nil), AppSpec{}, "False Terminal Stalled", time.Hour},
+		"TerminalNil": {"it has no cause", reconcile.TerminalError(nil), AppSpec{}, "False Terminal Stalled", time.Hour},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for place, ext := range failing(tc.err) {
-				d := newDesk(t, anApp(tc.spec))
+				d := newHarness(t, anApp(tc.spec))
 				d.use(d.reconciler(ext))
 				if place == flow.PointApply {
 					fails(tc.err)(d)
 				}
 				if after := d.pass(); after != tc.after || d.says() != tc.says {
-					t.Errorf("%s: at %s it says %q and comes back after %s, not %q after %s", tc.reason, place, d.says(), after, tc.says, tc.after)
+					t.Errorf("%s: at %s it says %q and is requeued after %s, not %q after %s", tc.reason, place, d.says(), after, tc.says, tc.after)
 				}
 				if !strings.HasSuffix(d.message(), strings.ReplaceAll(tc.err.Error(), "\n", "; ")) && name != "AroundCode" {
 					t.Errorf("at %s the message ends with that of the error: %q", place, d.message())
@@ -102,7 +102,7 @@ func failing(err error) map[string]flow.Extensions[*App] {
 
 // Rules of the user decide before the rules of ctrlx.
 func TestOwnRulesFirst(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{Classify: chain.New(
 		classify.Table{{Name: "ours", Code: "Busy", Retry: classify.OnChange}, {Name: "text", Message: classify.Contains("broken"), Retry: classify.VerySlow}}.Link(),
 	)}))
@@ -126,7 +126,7 @@ func TestOwnRulesFirst(t *testing.T) {
 
 // A panic is a fault, and no wish to try again, whatever it panics with.
 func TestPanicIsNotRetriable(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { panic(ctrlx.NewRetriableError(io.EOF, nil)) }
 	if d.pass(); d.says() != "False Panic Reconciling" {
@@ -136,7 +136,7 @@ func TestPanicIsNotRetriable(t *testing.T) {
 
 // What fails because the manager stops is nothing to write down.
 func TestShutdownIsNotRetriable(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	ctx, cancel := context.WithCancel(t.Context())
 	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) {

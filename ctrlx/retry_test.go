@@ -27,7 +27,7 @@ import (
 const flux = "reconcile.fluxcd.io/requestedAt"
 
 // asks changes annotations of the App "a", and tells its reconciler.
-func asks(d *desk, annotations map[string]string) {
+func asks(d *harness, annotations map[string]string) {
 	d.t.Helper()
 	was := d.read()
 	for name, value := range annotations {
@@ -65,7 +65,7 @@ func TestRetry(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("check", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 				if tc.check != nil {
 					return *tc.check, nil
@@ -98,19 +98,19 @@ func TestRetry(t *testing.T) {
 
 // A request does what the state of the object allows.
 func TestRetryOfStates(t *testing.T) {
-	request := func(d *desk) { asks(d, map[string]string{ctrlx.RetryAnnotation: "1"}) }
+	request := func(d *harness) { asks(d, map[string]string{ctrlx.RetryAnnotation: "1"}) }
 	cases := map[string]struct {
 		reason  string
 		spec    AppSpec
-		before  func(*desk)
-		after   func(*desk)
+		before  func(*harness)
+		after   func(*harness)
 		says    string
 		asked   string
 		handled string
 	}{
 		"OnChange": {"a failure that waits for a change is retried, too", AppSpec{}, fails(reconcile.TerminalError(errBroken)), done, "True Succeeded", "apply", "1"},
 		"UnderWay": {"the operation is polled, and not started again", AppSpec{}, goesOn, done, "True Succeeded", "poll token", "1"},
-		"Finished": {"a finished object is not reconciled", AppSpec{}, func(d *desk) {
+		"Finished": {"a finished object is not reconciled", AppSpec{}, func(d *harness) {
 			d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Finished("Complete", ""), nil }
 		}, done, "True Complete", "", ""},
 		"Suspended": {"the pass that handles the request is blocked", AppSpec{Suspended: true}, done, done, "False Suspended Paused", "", "1"},
@@ -118,7 +118,7 @@ func TestRetryOfStates(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec))
+			d := newHarness(t, anApp(tc.spec))
 			d.use(d.polling(flow.Extensions[*App]{}))
 			tc.before(d)
 			d.pass()
@@ -135,7 +135,7 @@ func TestRetryOfStates(t *testing.T) {
 
 // A request is not lost if the pass cannot read the object.
 func TestRetryAfterFailedRead(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	fails(errBroken)(d)
 	d.pass()
@@ -149,7 +149,7 @@ func TestRetryAfterFailedRead(t *testing.T) {
 	}
 	inner.Client = reads
 	if after := d.pass(); after != time.Second {
-		t.Errorf("it comes back after %s", after)
+		t.Errorf("it is requeued after %s", after)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestRetryOnTheServer(t *testing.T) {
 			got = e.Again.Sub(e.At).Round(time.Minute)
 			return err == nil && got == delay && len(o.asked()) == passes, nil
 		}); err != nil {
-			t.Fatalf("%s: after %d passes it comes back after %s, want %d and %s", reason, len(o.asked()), got, passes, delay)
+			t.Fatalf("%s: after %d passes it is requeued after %s, want %d and %s", reason, len(o.asked()), got, passes, delay)
 		}
 	}
 	settles("the first failure", 1, time.Hour)

@@ -90,7 +90,7 @@ func TestWaitsForSelf(t *testing.T) {
 
 // An object that waits for itself is woken by an event. So it is requeued at the resync only.
 func TestWaitsForSelfQuietly(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("approved", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 		return checks.Block("ApprovalPending", "", checks.WithWaitingForSelf()), nil
 	}))}))

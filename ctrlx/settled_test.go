@@ -53,7 +53,7 @@ func reading(n int) checks.Middleware[*App] {
 
 // settling are extensions with an owner check, and checks that read a Database
 // on PreCheck and another one on PostCheck.
-func (d *desk) settling() flow.Extensions[*App] {
+func (d *harness) settling() flow.Extensions[*App] {
 	ext := d.held()
 	ext.PreCheck = ext.PreCheck.Append(reading(1))
 	ext.PostCheck = ext.PostCheck.Append(checks.ReferenceReady("post", func(*App) []checks.Ref { return []checks.Ref{dataOf("d1")} }))
@@ -61,7 +61,7 @@ func (d *desk) settling() flow.Extensions[*App] {
 }
 
 // write changes the Database of a name, which has no generation.
-func (d *desk) write(name string) {
+func (d *harness) write(name string) {
 	d.t.Helper()
 	data := &testv1.Database{}
 	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, data); err != nil {
@@ -72,8 +72,8 @@ func (d *desk) write(name string) {
 }
 
 // inCluster changes the owner and its status.
-func inCluster(do func(*testv1.Cluster)) func(*desk) {
-	return func(d *desk) {
+func inCluster(do func(*testv1.Cluster)) func(*harness) {
+	return func(d *harness) {
 		d.t.Helper()
 		c := d.cluster()
 		do(c)
@@ -87,8 +87,8 @@ func inCluster(do func(*testv1.Cluster)) func(*desk) {
 }
 
 // inApp changes the metadata of the App and its status.
-func inApp(do func(*App)) func(*desk) {
-	return func(d *desk) {
+func inApp(do func(*App)) func(*harness) {
+	return func(d *harness) {
 		d.t.Helper()
 		a := d.read()
 		do(a)
@@ -102,12 +102,12 @@ func inApp(do func(*App)) func(*desk) {
 }
 
 // inCondition changes a condition of the App.
-func inCondition(of string, do func(*metav1.Condition)) func(*desk) {
+func inCondition(of string, do func(*metav1.Condition)) func(*harness) {
 	return inApp(func(a *App) { do(meta.FindStatusCondition(a.Status.Conditions, of)) })
 }
 
 // remade deletes an object and creates it again with another UID.
-func remade(d *desk, obj client.Object, uid types.UID) {
+func remade(d *harness, obj client.Object, uid types.UID) {
 	d.t.Helper()
 	obj.SetFinalizers(nil)
 	d.update(obj)
@@ -133,8 +133,8 @@ func program(id string, err error) ctrlx.Option {
 }
 
 // twoPasses begins an operation, and ends it in the next pass.
-func twoPasses(between func(*desk)) func(*desk) {
-	return func(d *desk) {
+func twoPasses(between func(*harness)) func(*harness) {
+	return func(d *harness) {
 		goesOn(d)
 		d.pass()
 		between(d)
@@ -146,22 +146,22 @@ func twoPasses(between func(*desk)) func(*desk) {
 // The first pass after a restart calls Apply only if something changed.
 func TestSettled(t *testing.T) {
 	const quiet, applied = "", "apply"
-	nothing := func(*desk) {}
+	nothing := func(*harness) {}
 	cases := map[string]struct {
 		reason string
 		spec   AppSpec
-		before func(*desk)                       // the passes before the restart; nil: one
-		ext    func(*desk) flow.Extensions[*App] // nil: settling
-		opts   []ctrlx.Option                    // before the restart
-		change func(*desk)                       // while the operator is down
-		later  func(*desk) flow.Extensions[*App] // after the restart; nil: ext
-		then   []ctrlx.Option                    // after the restart
-		want   string                            // the calls of Apply in the first pass after the restart
-		says   string                            // empty: Ready
+		before func(*harness)                       // the passes before the restart; nil: one
+		ext    func(*harness) flow.Extensions[*App] // nil: settling
+		opts   []ctrlx.Option                       // before the restart
+		change func(*harness)                       // while the operator is down
+		later  func(*harness) flow.Extensions[*App] // after the restart; nil: ext
+		then   []ctrlx.Option                       // after the restart
+		want   string                               // the calls of Apply in the first pass after the restart
+		says   string                               // empty: Ready
 	}{
 		"Nothing":    {reason: "nothing changed", want: quiet},
 		"Label":      {reason: "a label causes no pass", change: inApp(func(a *App) { a.Labels = map[string]string{"a": "b"} }), want: quiet},
-		"Spec":       {reason: "the spec changed", change: func(d *desk) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, want: applied},
+		"Spec":       {reason: "the spec changed", change: func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, want: applied},
 		"Annotation": {reason: "an annotation changed, as a request for a retry", change: annotate("retry", "now"), want: applied},
 		"OwnerReference": {reason: "an owner reference was added", change: inApp(func(a *App) {
 			a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "s"}}
@@ -176,28 +176,28 @@ func TestSettled(t *testing.T) {
 		"OwnerLabel":  {reason: "Apply may read a label of the owner", change: inCluster(func(c *testv1.Cluster) { c.Labels = map[string]string{"a": "b"} }), want: applied},
 		"OwnerNotReady": {reason: "the owner check blocks", change: inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Status = "False" }),
 			want: quiet, says: "False OwnerNotReady Reconciling"},
-		"OwnerDeleted": {reason: "the owner check blocks", change: func(d *desk) { d.delete(d.cluster()) }, want: quiet, says: "False OwnerNotFound Reconciling"},
-		"OwnerRemade":  {reason: "another object has the name of the owner", change: func(d *desk) { remade(d, d.cluster(), "another") }, want: applied},
+		"OwnerDeleted": {reason: "the owner check blocks", change: func(d *harness) { d.delete(d.cluster()) }, want: quiet, says: "False OwnerNotFound Reconciling"},
+		"OwnerRemade":  {reason: "another object has the name of the owner", change: func(d *harness) { remade(d, d.cluster(), "another") }, want: applied},
 
-		"Rotated":     {reason: "the data of a reference changed", change: func(d *desk) { d.write("d0") }, want: applied},
-		"PostRotated": {reason: "a reference that only PostCheck reads changed", change: func(d *desk) { d.write("d1") }, want: applied},
-		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *desk) {
+		"Rotated":     {reason: "the data of a reference changed", change: func(d *harness) { d.write("d0") }, want: applied},
+		"PostRotated": {reason: "a reference that only PostCheck reads changed", change: func(d *harness) { d.write("d1") }, want: applied},
+		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *harness) {
 			d.delete(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
 		}, want: quiet, says: "False ReferenceNotFound Reconciling"},
 		"NewReference": {
 			reason: "the owner check reads an object that the last success did not read", change: nothing,
-			later: func(d *desk) flow.Extensions[*App] {
+			later: func(d *harness) flow.Extensions[*App] {
 				ext := d.settling()
 				ext.EntryCheck = chain.New(reading(3))
 				return ext
 			}, want: applied,
 		},
-		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*desk) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
-		"21Read": {reason: "a record has a limit", ext: func(*desk) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
+		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
+		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
 
 		"Old":        {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
 		"Future":     {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
-		"Copied":     {reason: "the status was copied with the object", change: func(d *desk) { remade(d, d.read(), "another") }, want: applied},
+		"Copied":     {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
 		"Unreadable": {reason: "the record is no JSON", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) { c.Message = "x" }), want: applied},
 		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) {
 			read := `{"kind":"Database","name":"d0","digest":"x"}`
@@ -222,22 +222,22 @@ func TestSettled(t *testing.T) {
 
 		"Operation": {reason: "the operation took several passes", before: twoPasses(nothing), want: quiet},
 		"OperationKeepsReferences": {
-			reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *desk) { d.write("d0") }, want: applied,
+			reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *harness) { d.write("d0") }, want: applied,
 		},
-		"ChangedDuring": {reason: "a reference changed after the operation began", before: twoPasses(func(d *desk) { d.write("d0") }), want: applied},
-		"SpecDuring":    {reason: "an operation began anew for the new spec", before: twoPasses(func(d *desk) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
+		"ChangedDuring": {reason: "a reference changed after the operation began", before: twoPasses(func(d *harness) { d.write("d0") }), want: applied},
+		"SpecDuring":    {reason: "an operation began anew for the new spec", before: twoPasses(func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
 		"OwnerDuring":   {reason: "the owner changed after the operation began", before: twoPasses(resize), want: applied},
 		"AnnotatedDuring": {
 			reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied,
 		},
 		"RestartDuring": {
 			reason: "the stored operation has what it began from",
-			before: twoPasses(func(d *desk) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
+			before: twoPasses(func(d *harness) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
 		},
-		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *desk) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
-		"Failed":    {reason: "the last pass failed", before: func(d *desk) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
-		"UnderWay":  {reason: "an operation is under way", before: func(d *desk) { d.pass(); goesOn(d); d.pass(); done(d) }, want: applied},
-		"PostCheck": {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *desk) { d.block = flow.PointPostCheck }, want: quiet},
+		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *harness) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
+		"Failed":    {reason: "the last pass failed", before: func(d *harness) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
+		"UnderWay":  {reason: "an operation is under way", before: func(d *harness) { d.pass(); goesOn(d); d.pass(); done(d) }, want: applied},
+		"PostCheck": {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *harness) { d.block = flow.PointPostCheck }, want: quiet},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -247,16 +247,16 @@ func TestSettled(t *testing.T) {
 			for i := range 21 {
 				objects = append(objects, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("d", i), UID: types.UID(fmt.Sprint("d", i))}})
 			}
-			d := newDesk(t, objects...)
+			d := newHarness(t, objects...)
 			ext := tc.ext
 			if ext == nil {
-				ext = (*desk).settling
+				ext = (*harness).settling
 			}
-			life := func(ext func(*desk) flow.Extensions[*App], opts []ctrlx.Option) {
+			life := func(ext func(*harness) flow.Extensions[*App], opts []ctrlx.Option) {
 				d.use(d.reconciler(ext(d), append([]ctrlx.Option{program("1", nil), dataExists}, opts...)...))
 			}
 			if tc.before == nil {
-				tc.before = func(d *desk) { d.pass() }
+				tc.before = func(d *harness) { d.pass() }
 			}
 			life(ext, tc.opts)
 			tc.before(d)
@@ -316,7 +316,7 @@ func TestSettledNotWatched(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec), aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}})
+			d := newHarness(t, anApp(tc.spec), aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}})
 			life := func() {
 				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(time.Millisecond)))
 			}
@@ -343,7 +343,7 @@ func TestSettledNotWatched(t *testing.T) {
 
 // A pass that ends an operation is the first one, too.
 func TestSettledAfterPoll(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
 	d.use(d.reconciler(d.held()))
 	goesOn(d)
 	d.pass()
@@ -362,7 +362,7 @@ func TestSettledWrites(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		after   time.Duration
-		change  func(*desk)
+		change  func(*harness)
 		replace bool // Apply replaces the whole status
 		restart bool // the passes are those of another process
 		writes  int
@@ -372,12 +372,12 @@ func TestSettledWrites(t *testing.T) {
 		"Replaced":  {reason: "an Apply that replaces the status does not lose the record", after: time.Second, replace: true, writes: 0},
 		"Half":      {reason: "a restart must find the last success", after: 30 * time.Minute, writes: 1},
 		"Back":      {reason: "the clock went back", after: -time.Second, writes: 1},
-		"Inputs":    {reason: "the reference changed", after: time.Second, change: func(d *desk) { d.write("d0") }, writes: 1},
+		"Inputs":    {reason: "the reference changed", after: time.Second, change: func(d *harness) { d.write("d0") }, writes: 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			data := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}}
-			d := newDesk(t, anApp(AppSpec{}), data)
+			d := newHarness(t, anApp(AppSpec{}), data)
 			life := func() { d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists)) }
 			life()
 			d.pass()
@@ -408,7 +408,7 @@ func TestSettledWrites(t *testing.T) {
 
 // TestSettledCondition checks what the status shows.
 func TestSettledCondition(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
 	d.use(d.reconciler(d.held()))
 	d.pass()
 	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled)
@@ -438,7 +438,7 @@ func TestSettledCondition(t *testing.T) {
 func TestSettledIsAnothers(t *testing.T) {
 	a := anApp(AppSpec{})
 	a.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionSettled, Status: "True", Reason: "Elsewhere"}}
-	d := newDesk(t, a)
+	d := newHarness(t, a)
 	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutQuietRestart()))
 	d.pass()
 	if c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled); c == nil || c.Reason != "Elsewhere" {
@@ -450,7 +450,7 @@ func TestSettledIsAnothers(t *testing.T) {
 func TestSettledSecret(t *testing.T) {
 	settled := func(password string) string {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", UID: "s"}, Data: map[string][]byte{"password": []byte(password)}}
-		d := newDesk(t, anApp(AppSpec{}), secret)
+		d := newHarness(t, anApp(AppSpec{}), secret)
 		owner := func(context.Context, *App) (checks.Object, error) {
 			err := d.api.Get(context.Background(), client.ObjectKeyFromObject(secret), secret)
 			return checks.Object{Ref: checks.Ref{Kind: "Secret", Name: "s"}, Value: secret}, err
@@ -498,8 +498,8 @@ func TestSettledSpread(t *testing.T) {
 	})
 }
 
-// TestRestartIsQuiet restarts an operator of a real API server, with objects of
-// which some were applied by long operations.
+// TestRestartIsQuiet restarts an operator of a real API server. Long
+// operations applied some of its objects.
 func TestRestartIsQuiet(t *testing.T) {
 	const n = 200
 	o := newOperator(t)

@@ -99,7 +99,7 @@ func TestSetupAllRefuses(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newHarness(t)
 			err := ctrlx.SetupAll(d.manager, &registry, tc.kinds...)
 			if diff := cmp.Diff(strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object")); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
@@ -115,7 +115,7 @@ func TestSetupAllRefuses(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: Database: add the type to the manager's scheme") {
 		t.Errorf("an error of the manager names the kind: %v", err)
 	}
-	if err := ctrlx.SetupAll(newDesk(t).manager, nil); err != nil {
+	if err := ctrlx.SetupAll(newHarness(t).manager, nil); err != nil {
 		t.Errorf("no registry has no kinds: %v", err)
 	}
 }

@@ -156,7 +156,7 @@ type status[T client.Object] struct {
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := s.r.readyBefore(s.p.read.(T))
-	verdict, severity := timer.judge(out)
+	verdict, severity := timer.decide(out)
 	all := merged(was, s.r.suspended(s.obj, verdict), s.obj.GetGeneration(), circle)
 	if s.r.config.timeout != nil {
 		all = timer.keep(all, s.obj.GetGeneration())
@@ -271,7 +271,7 @@ func around(circle []checks.Ref) string {
 			b.WriteString(" waits for ")
 		}
 		if i == longestPath && i < len(circle)-1 {
-			fmt.Fprintf(&b, "%d others, the last of which waits for %s", len(circle)-1-i, circle[len(circle)-1])
+			fmt.Fprintf(&b, "%d others, and the last of them waits for %s", len(circle)-1-i, circle[len(circle)-1])
 			break
 		}
 		b.WriteString(ref.String())

@@ -212,7 +212,7 @@ func TestCanceledWritesNothing(t *testing.T) {
 		t.Errorf("what was asked of the API server: %v", got)
 	}
 	if c := o.until("db", "True Succeeded").Status.Conditions[0]; c.ObservedGeneration != 1 {
-		t.Errorf("nobody has looked at generation 2: %+v", c)
+		t.Errorf("no pass has read generation 2: %+v", c)
 	}
 }
 

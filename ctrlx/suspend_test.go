@@ -14,11 +14,11 @@ import (
 // Nothing is done for who is suspended, but for links of the user on Pass; until it is resumed, or deleted.
 func TestSuspended(t *testing.T) {
 	a := anApp(AppSpec{Suspended: true, Cluster: "c"})
-	d := newDesk(t, a)
+	d := newHarness(t, a)
 	d.use(d.reconciler(flow.Extensions[*App]{Pass: chain.New(d.noting("pass"))}).
 		WithPostReadHook(func(ctxt, client.Client, *App) error { d.note("post-read"); return nil }))
 	if after := d.pass(); after != time.Hour || d.says() != "False Suspended Paused" || d.took() != "pass" {
-		t.Errorf("it says %q and comes back after %s", d.says(), after)
+		t.Errorf("it says %q and is requeued after %s", d.says(), after)
 	}
 	if got := d.message(); got != "the object is suspended; resume it to continue" {
 		t.Errorf("the message is %q", got)
@@ -45,6 +45,6 @@ func TestNotSuspendable(t *testing.T) {
 }
 
 // noting is a link on Pass that notes that it was entered.
-func (d *desk) noting(what string) flow.PassMiddleware[*App] {
+func (d *harness) noting(what string) flow.PassMiddleware[*App] {
 	return chain.Before[*App, flow.Outcome](func(ctxt, *App) error { d.note("%s", what); return nil })
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // seen describes the result of ClientFromContext in a word.
-func (d *desk) seen(ctx context.Context, target client.Client) string {
+func (d *harness) seen(ctx context.Context, target client.Client) string {
 	c, err := ctrlx.ClientFromContext(ctx)
 	switch {
 	case err != nil:
@@ -41,7 +41,7 @@ func TestClientFromContext(t *testing.T) {
 	}{
 		"None": {"the manager's cluster is the target", nil, "Pass manager, post-read manager, OwnerCheck manager, Get manager, PreCheck manager, pre-reconcile manager, " +
 			"Apply manager, Get manager, PostCheck manager, post-reconcile manager"},
-		"Target": {"it is what the function gives", []ctrlx.Option{ctrlx.WithTargetClient(func(_ context.Context, local client.Client, a *App) (client.Client, error) {
+		"Target": {"the function returns it", []ctrlx.Option{ctrlx.WithTargetClient(func(_ context.Context, local client.Client, a *App) (client.Client, error) {
 			if a.Name != "a" || local == nil {
 				t.Errorf("it is called with %v and %v", local, a)
 			}
@@ -50,7 +50,7 @@ func TestClientFromContext(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			note := func(place string) func(ctx context.Context) {
 				return func(ctx context.Context) { d.note("%s %s", place, d.seen(ctx, remote)) }
 			}
@@ -103,12 +103,12 @@ func TestTargetFails(t *testing.T) {
 	}{
 		"Error": {"it is in the condition", func(context.Context, client.Client, *App) (client.Client, error) { return nil, errors.New("no secret") },
 			"the client of the deployment target: no secret"},
-		"Nil": {"nobody should find out by a panic", func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil },
+		"Nil": {"a nil client is an error, not a panic", func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil },
 			"the client of the deployment target is nil: give a client, or an error"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithTargetClient(tc.target)))
 			d.pass()
 			if got := d.message(); got != tc.want || d.took() != "" {
@@ -120,7 +120,7 @@ func TestTargetFails(t *testing.T) {
 
 // Each identity has its client, which is made once.
 func TestIdentities(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.manager.config = &rest.Config{Host: "https://localhost:1"}
 	var as rest.ImpersonationConfig
 	var got []client.Client
@@ -170,7 +170,7 @@ func TestIdentities(t *testing.T) {
 
 // Many passes ask for clients at once, and get those of their own identities.
 func TestIdentitiesAtOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.manager.config = &rest.Config{Host: "https://localhost:1"}
 	clients := ctrlx.ClientsOf(d.manager)
 	var wg sync.WaitGroup
@@ -190,7 +190,7 @@ func TestIdentitiesAtOnce(t *testing.T) {
 func TestTargetPanics(t *testing.T) {
 	target := ctrlx.WithTargetClient(func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil })
 	as := ctrlx.WithImpersonation(func(*App) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
-	d := newDesk(t)
+	d := newHarness(t)
 	cases := map[string]struct {
 		opts []ctrlx.Option
 		want string

@@ -83,7 +83,7 @@ func TestTelemetry(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{}))
+			d := newHarness(t, anApp(AppSpec{}))
 			var does string
 			check := func(name, blocks string) checks.Middleware[*App] {
 				return checks.Check(name, func(ctxt, *checks.Request[*App]) (checks.Result, error) {
@@ -122,7 +122,7 @@ func TestTelemetry(t *testing.T) {
 func TestTelemetryOfEachVerdict(t *testing.T) {
 	var log lines
 	now := anApp(AppSpec{Timeout: minutes(10)})
-	d := newDesk(t, now)
+	d := newHarness(t, now)
 	var does checks.Result
 	ext := flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("Entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return does, nil }))}
 	does = checks.Proceed()
@@ -160,7 +160,7 @@ func TestTelemetryOfEachVerdict(t *testing.T) {
 
 // A repeated block is still logged at verbosity 1.
 func TestTelemetryRepeated(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
 		return checks.Block("NoQuota", "no quota is left"), nil
 	}))}))
@@ -175,7 +175,7 @@ func TestTelemetryRepeated(t *testing.T) {
 // A pass that is read again, or whose error controller-runtime logs, is no error of the log.
 func TestTelemetryReturned(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "s", errors.New("it was changed"))
-	d := newDesk(t, anApp(AppSpec{}))
+	d := newHarness(t, anApp(AppSpec{}))
 	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, conflict }
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	var log lines
@@ -184,7 +184,7 @@ func TestTelemetryReturned(t *testing.T) {
 
 	fresh := anApp(AppSpec{})
 	fresh.Finalizers = nil
-	d = newDesk(t, fresh)
+	d = newHarness(t, fresh)
 	d.manager.client = readOnly{d.api}
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fresh)})
@@ -242,7 +242,7 @@ func TestTelemetrySetUp(t *testing.T) {
 	for name, tc := range cases {
 		for maker, do := range map[string]func(){
 			"New":       func() { ctrlx.New("Database", databases{Apply: put}, extensions{}, tc.opts...) },
-			"NewGuards": func() { ctrlx.NewGuards[*testv1.Database]("Database", newDesk(t).api, readyOwner(), tc.opts...) },
+			"NewGuards": func() { ctrlx.NewGuards[*testv1.Database]("Database", newHarness(t).api, readyOwner(), tc.opts...) },
 		} {
 			t.Run(name+"/"+maker, func(t *testing.T) {
 				defer func() {

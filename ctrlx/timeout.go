@@ -61,9 +61,9 @@ func notReady(out flow.Outcome) bool {
 
 func (c *clock) runs() bool { return !c.since.IsZero() }
 
-// judge returns the conditions of the outcome of a pass: those of a time-out, if the time
+// decide returns the conditions of the outcome of a pass, or those of a time-out if the time
 // is over.
-func (c *clock) judge(out flow.Outcome) ([]flow.Condition, classify.Severity) {
+func (c *clock) decide(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 	if !c.over {
 		return conditionsFor(out), out.Severity()
 	}

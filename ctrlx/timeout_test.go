@@ -23,27 +23,27 @@ import (
 
 // step is an event and the conditions after the next pass.
 type step struct {
-	do    func(*desk)
-	says  string        // as desk.says
+	do    func(*harness)
+	says  string        // as harness.says
 	after time.Duration // until the next pass
 }
 
-func inProgress(*desk) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+func inProgress(*harness) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 		return flow.InProgress("token", time.Minute), nil
 	}
 }
 
-func goesOn(d *desk)              { d.apply = inProgress(d) }
-func done(d *desk)                { d.apply = nil }
-func fails(err error) func(*desk) { return func(d *desk) { d.apply = failure(err) } }
+func goesOn(d *harness)              { d.apply = inProgress(d) }
+func done(d *harness)                { d.apply = nil }
+func fails(err error) func(*harness) { return func(d *harness) { d.apply = failure(err) } }
 
 func failure(err error) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, err }
 }
 
-func later(by time.Duration, and ...func(*desk)) func(*desk) {
-	return func(d *desk) {
+func later(by time.Duration, and ...func(*harness)) func(*harness) {
+	return func(d *harness) {
 		d.now = d.now.Add(by)
 		for _, do := range and {
 			do(d)
@@ -60,7 +60,7 @@ func TestTimeout(t *testing.T) {
 		spec   AppSpec
 		steps  []step
 	}{
-		"Boundary": {"the time-out is over when it is reached, and not before; passes go on as before, and no error is returned", AppSpec{Timeout: minutes(10)}, []step{
+		"Boundary": {"the time-out is over when it is reached, and not before; passes continue as before, and no error is returned", AppSpec{Timeout: minutes(10)}, []step{
 			start,
 			{later(10*time.Minute - time.Nanosecond), "False InProgress Reconciling Processing", time.Nanosecond},
 			{later(time.Nanosecond), "False Timeout Stalled Processing", time.Minute},
@@ -73,7 +73,7 @@ func TestTimeout(t *testing.T) {
 			{later(time.Hour, goesOn), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 		}},
-		"ComesBack": {"the pass comes back when the time-out is over, if not before", AppSpec{Timeout: metav1.Duration{Duration: 90 * time.Second}}, []step{
+		"Requeued": {"the pass is requeued for the end of the time-out, if not before", AppSpec{Timeout: metav1.Duration{Duration: 90 * time.Second}}, []step{
 			start,
 			{later(time.Minute), "False InProgress Reconciling Processing", 30 * time.Second},
 		}},
@@ -94,7 +94,7 @@ func TestTimeout(t *testing.T) {
 		}},
 		"NewSpec": {"a change of the spec starts the clock again", AppSpec{Timeout: minutes(10)}, []step{
 			start,
-			{later(9*time.Minute, func(d *desk) { d.change(func(a *App) { a.Spec.User = "x" }) }), "False InProgress Reconciling Processing", time.Minute},
+			{later(9*time.Minute, func(d *harness) { d.change(func(a *App) { a.Spec.User = "x" }) }), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
 		}},
@@ -105,21 +105,21 @@ func TestTimeout(t *testing.T) {
 		}},
 		"Label": {"a label does not", AppSpec{Timeout: minutes(10)}, []step{
 			start,
-			{later(10*time.Minute, func(d *desk) {
+			{later(10*time.Minute, func(d *harness) {
 				a := d.read()
 				a.Labels = map[string]string{"a": "b"}
 				d.update(a)
 			}), "False Timeout Stalled Processing", time.Minute},
 		}},
-		"Owner": {"a change of what was read starts it again", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+		"Owner": {"a change of an object that was read starts it again", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
 			{later(9*time.Minute, resize), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
 		}},
-		"OwnerWritten": {"an owner that was written, and is what it was, has not changed", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+		"OwnerWritten": {"an owner that was written without a difference has not changed", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
-			{later(10*time.Minute, func(d *desk) { d.update(d.cluster()) }), "False Timeout Stalled Processing", time.Minute},
+			{later(10*time.Minute, func(d *harness) { d.update(d.cluster()) }), "False Timeout Stalled Processing", time.Minute},
 		}},
 		"Polled": {"a pass that polls reads no references, which is no change of them", AppSpec{Timeout: minutes(10), User: "c"}, []step{
 			start,
@@ -128,28 +128,28 @@ func TestTimeout(t *testing.T) {
 		"PolledAndChanged": {"nor are they forgotten meanwhile", AppSpec{Timeout: minutes(10), User: "c"}, []step{
 			start,
 			{later(5 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
-			{later(4*time.Minute, resize, (*desk).forgetToken), "False InProgress Reconciling Processing", time.Minute},
+			{later(4*time.Minute, resize, (*harness).forgetToken), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
 		}},
 		"OwnerGone": {"so does its end; what then blocks keeps its own reason", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
-			{later(5*time.Minute, func(d *desk) { d.delete(d.cluster()); d.forgetToken() }), "False OwnerNotFound Reconciling", time.Hour},
+			{later(5*time.Minute, func(d *harness) { d.delete(d.cluster()); d.forgetToken() }), "False OwnerNotFound Reconciling", time.Hour},
 			{later(time.Hour), "False OwnerNotFound Reconciling", time.Hour},
 		}},
-		"BlockedBefore": {"what blocks in front of the operation keeps its reason, while the clock goes on", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
+		"BlockedBefore": {"a check that blocks before the operation keeps its reason, while the clock continues", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
-			{later(5*time.Minute, func(d *desk) { d.forgetToken(); d.block = flow.PointPreCheck }), "False Held Reconciling Processing", time.Second},
+			{later(5*time.Minute, func(d *harness) { d.forgetToken(); d.block = flow.PointPreCheck }), "False Held Reconciling Processing", time.Second},
 			{later(time.Hour), "False Held Reconciling Processing", 2 * time.Second},
-			{func(d *desk) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
+			{func(d *harness) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
 		}},
-		"BlockedAfter": {"what blocks behind it is not ready", AppSpec{Timeout: minutes(10)}, []step{
-			{func(d *desk) { d.block = flow.PointPostCheck }, "False Held Reconciling Processing", time.Second},
+		"BlockedAfter": {"an object that is blocked after the operation is not ready", AppSpec{Timeout: minutes(10)}, []step{
+			{func(d *harness) { d.block = flow.PointPostCheck }, "False Held Reconciling Processing", time.Second},
 			{later(10 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
 		}},
 		"Deleting": {"there is no time-out of a deletion", AppSpec{Timeout: minutes(10)}, []step{
 			start,
-			{later(time.Hour, func(d *desk) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
+			{later(time.Hour, func(d *harness) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
 			{later(time.Hour), "False Deleting Reconciling", time.Minute},
 		}},
 		"Suspended": {"who is suspended says so; resuming is a change", AppSpec{Timeout: minutes(10)}, []step{
@@ -163,18 +163,18 @@ func TestTimeout(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec), aCluster())
+			d := newHarness(t, anApp(tc.spec), aCluster())
 			d.use(d.reconciler(d.held()))
 			for i, s := range tc.steps {
 				s.do(d)
 				after := d.pass()
 				if got := d.says(); got != s.says || after != s.after {
-					t.Fatalf("%s: step %d: it says %q and comes back after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
+					t.Fatalf("%s: step %d: it says %q and is requeued after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
 				}
 			}
 		})
 		t.Run(name+"/Restarts", func(t *testing.T) {
-			d := newDesk(t, anApp(tc.spec), aCluster())
+			d := newHarness(t, anApp(tc.spec), aCluster())
 			for i, s := range tc.steps {
 				d.restart()
 				d.use(d.reconciler(d.held()))
@@ -195,7 +195,7 @@ func TestTimeout(t *testing.T) {
 
 // A time-out says since when, for how long at most, and what there was.
 func TestTimeoutMessage(t *testing.T) {
-	d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 	d.now = noon.Add(time.Nanosecond)
 	d.use(d.reconciler(d.held()))
 	goesOn(d)
@@ -205,14 +205,14 @@ func TestTimeoutMessage(t *testing.T) {
 	if got := d.says(); got != "False InProgress Reconciling Processing" {
 		t.Errorf("the clock is kept in seconds, and no time-out is early for that: %s", got)
 	}
-	d.told()
+	d.reported()
 	d.now = noon.Add(10*time.Minute + time.Second)
 	d.pass()
 	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: the operation is under way in the cloud"
 	if got := d.message(); got != want {
 		t.Errorf("the message is %q, not %q", got, want)
 	}
-	if diff := cmp.Diff([]string{"Warning Timeout " + want}, d.told()); diff != "" {
+	if diff := cmp.Diff([]string{"Warning Timeout " + want}, d.reported()); diff != "" {
 		t.Errorf("events: -want, +got:\n%s", diff)
 	}
 	fails(flow.Failed(errors.New(strings.Repeat("ä", 40000))))(d)
@@ -229,14 +229,14 @@ func TestTimeoutCondition(t *testing.T) {
 		message string
 		want    string
 	}{
-		"Kept":    {"it is what was written", "", "False Timeout Stalled Processing"},
-		"Rubbish": {"nobody knows what it ran for", "hello world", "False InProgress Reconciling Processing"},
-		"Empty":   {"nobody knows what it ran for", " ", "False InProgress Reconciling Processing"},
+		"Kept":    {"the message is as the pass wrote it", "", "False Timeout Stalled Processing"},
+		"Rubbish": {"the message names no inputs of the clock", "hello world", "False InProgress Reconciling Processing"},
+		"Empty":   {"the message names no inputs of the clock", " ", "False InProgress Reconciling Processing"},
 		"Odd":     {"a digest that is none", "not ready yet; the clock runs for x y=z", "False InProgress Reconciling Processing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, anApp(AppSpec{Timeout: minutes(10)}))
+			d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 			d.use(d.reconciler(d.held()))
 			goesOn(d)
 			d.pass()
@@ -264,7 +264,7 @@ func TestTimeoutCondition(t *testing.T) {
 func TestNoTimeout(t *testing.T) {
 	db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "db"}}
 	db.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionProcessing, Status: "True", Reason: "Elsewhere"}}
-	d := newDesk(t, db)
+	d := newHarness(t, db)
 	r := ctrlx.New("Database", databases{Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
 		return flow.InProgress("token", time.Minute), nil
 	}}, extensions{}, d.clock()[:2]...)
@@ -282,12 +282,12 @@ func TestNoTimeout(t *testing.T) {
 	}
 }
 
-// held are extensions that block where the desk says.
-func (d *desk) held() flow.Extensions[*App] {
+// held returns extensions with checks that block at d.block.
+func (d *harness) held() flow.Extensions[*App] {
 	at := func(point string) checks.Middleware[*App] {
 		return checks.Check("held", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
 			if d.block == point {
-				return checks.Block("Held", "somebody holds it"), nil
+				return checks.Block("Held", "the object is held"), nil
 			}
 			return checks.Proceed(), nil
 		})
@@ -304,12 +304,12 @@ func (d *desk) held() flow.Extensions[*App] {
 	}
 }
 
-func suspend(yes bool) func(*desk) {
-	return func(d *desk) { d.change(func(a *App) { a.Spec.Suspended = yes }) }
+func suspend(yes bool) func(*harness) {
+	return func(d *harness) { d.change(func(a *App) { a.Spec.Suspended = yes }) }
 }
 
-func annotate(key, value string) func(*desk) {
-	return func(d *desk) {
+func annotate(key, value string) func(*harness) {
+	return func(d *harness) {
 		a := d.read()
 		if a.Annotations == nil {
 			a.Annotations = map[string]string{}
@@ -319,14 +319,14 @@ func annotate(key, value string) func(*desk) {
 	}
 }
 
-func (d *desk) update(obj client.Object) {
+func (d *harness) update(obj client.Object) {
 	d.t.Helper()
 	if err := d.api.Update(context.Background(), obj); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) delete(obj client.Object) {
+func (d *harness) delete(obj client.Object) {
 	d.t.Helper()
 	if err := d.api.Delete(context.Background(), obj); err != nil {
 		d.t.Fatal(err)
@@ -334,7 +334,7 @@ func (d *desk) delete(obj client.Object) {
 }
 
 // forgetToken takes the operation under way away, so that the next pass is a whole one.
-func (d *desk) forgetToken() {
+func (d *harness) forgetToken() {
 	a := d.read()
 	meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionOperation)
 	if err := d.api.Status().Update(context.Background(), a); err != nil {
@@ -342,7 +342,7 @@ func (d *desk) forgetToken() {
 	}
 }
 
-func (d *desk) cluster() *testv1.Cluster {
+func (d *harness) cluster() *testv1.Cluster {
 	d.t.Helper()
 	c := &testv1.Cluster{}
 	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
@@ -352,7 +352,7 @@ func (d *desk) cluster() *testv1.Cluster {
 }
 
 // resize changes the Cluster.
-func resize(d *desk) {
+func resize(d *harness) {
 	c := d.cluster()
 	c.Spec.Size++
 	c.Generation++

@@ -149,7 +149,7 @@ func (t *traffic) answers(answer func(what string, req *http.Request) *http.Resp
 	t.answer = answer
 }
 
-// refusal is an answer of an API server that cannot do what it is asked for.
+// refusal is the answer of an API server that cannot serve a request.
 func refusal(req *http.Request, code int, reason metav1.StatusReason) *http.Response {
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},

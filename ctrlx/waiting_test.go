@@ -49,7 +49,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	}
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, "db-7")})
 	if err != nil || result.RequeueAfter < 45*time.Minute {
-		t.Errorf("who waits for what is watched comes back at the resync: %+v, %v", result, err)
+		t.Errorf("a waiter of a watched object is requeued at the resync: %+v, %v", result, err)
 	}
 	// Another writer becomes the owner of a field without changing its value. That wakes no waiter.
 	before := c.ResourceVersion
@@ -71,7 +71,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
 	}
 	if diff := cmp.Diff(map[string]int{"GET discovery": 1, "PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t)); diff != "" {
-		t.Errorf("what is asked of the API server to go on: -want, +got:\n%s", diff)
+		t.Errorf("requests to the API server to proceed: -want, +got:\n%s", diff)
 	}
 	if got := o.asked(); len(got) != n {
 		t.Errorf("the cloud is asked once for each: %d", len(got))

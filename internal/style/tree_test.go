@@ -11,9 +11,6 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
-// exceptions are folders whose texts are not rewritten yet.
-var exceptions = []string{"ctrlx"}
-
 // TestTree checks every Go file and every page of all modules.
 func TestTree(t *testing.T) {
 	if race.Enabled {
@@ -31,7 +28,7 @@ func TestTree(t *testing.T) {
 		}
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			if slices.Contains(exceptions, name) || slices.Contains([]string{".git", "bin", "testdata", "vendor"}, d.Name()) {
+			if slices.Contains([]string{".git", "bin", "testdata", "vendor"}, d.Name()) {
 				return fs.SkipDir
 			}
 			return nil

@@ -20,7 +20,7 @@ import (
 const (
 	discoveryGap     = 2 * time.Second  // from the end of a list to the next list, at least
 	discoveryTimeout = 10 * time.Second // of a list
-	settleTime       = 10 * time.Second // after an event of a definition; discovery lags behind its definition
+	settleTime       = 10 * time.Second // after an event of a definition; discovery shows the change with a delay
 
 	// How long a kind counts as missing without a new list: if definitions are watched, and if not.
 	missingIfWatched = 10 * time.Minute
@@ -115,8 +115,8 @@ func (c *catalog) stale(group string) bool {
 	return !c.began.After(c.defined[group]) || !c.settling(group) && c.provisional(group)
 }
 
-// provisional reports whether discovery may have lagged behind a definition of
-// group during the last list. It is called with the lock held.
+// provisional reports whether the last list may lack the last change of a
+// definition of group. It is called with the lock held.
 func (c *catalog) provisional(group string) bool {
 	return !c.began.After(c.defined[group].Add(settleTime))
 }

@@ -45,7 +45,7 @@ func TestWakeAtMost(t *testing.T) {
 		want   []string
 	}{
 		"NoLimit": {"all at once", Limit{}, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
-		"Herd": {
+		"Many": {
 			"two at once, and two in ten seconds", Limit{2, 10 * time.Second},
 			func(wake, _ func(...string)) { wake("a", "b", "c", "d", "e") },
 			[]string{"a 0s", "b 0s", "c 5s", "d 10s", "e 15s"},

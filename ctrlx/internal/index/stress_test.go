@@ -21,7 +21,7 @@ type owned struct {
 	mu     sync.Mutex
 	states map[ID]uint64
 	events []event
-	told   sync.Cond
+	added  sync.Cond
 	quiet  sync.WaitGroup // events and work to be done
 }
 
@@ -36,7 +36,7 @@ func (o *owned) set(id ID, state uint64) {
 	o.states[id] = state
 	o.events = append(o.events, event{id, state})
 	o.quiet.Add(1)
-	o.told.Signal()
+	o.added.Signal()
 }
 
 func (o *owned) get(id ID) uint64 {
@@ -51,7 +51,7 @@ func (o *owned) tell(x *index.Index, relist bool) {
 	for {
 		o.mu.Lock()
 		for len(o.events) == 0 {
-			o.told.Wait()
+			o.added.Wait()
 		}
 		e := o.events[0]
 		o.events = o.events[1:]
@@ -128,7 +128,7 @@ const off, on = 1, 2
 // returns how many waiters still wait for a running owner when all is done.
 func round(waiters, owners int, relist bool, look func(p *index.Pass, owner ID, read func() uint64) uint64) (waits, lost int) {
 	store := &owned{states: map[ID]uint64{}}
-	store.told.L = &store.mu
+	store.added.L = &store.mu
 	q := &queue{dirty: map[ID]bool{}, active: map[ID]bool{}, quiet: &store.quiet}
 	q.more.L = &q.mu
 	x := index.New(q.add)

@@ -62,8 +62,8 @@ func (w *world) add(s state) {
 	w.server = append(w.server, s)
 }
 
-// begin begins a pass, which writes if its Ready differs from what it reads. A
-// pass after a lost answer comes to the same Ready as the pass before.
+// begin begins a pass. The pass writes if its Ready differs from the Ready that
+// it reads. A pass after a lost answer has the same Ready as the pass before.
 func (w *world) begin() {
 	if w.read != 0 {
 		return

@@ -10,7 +10,7 @@ type condition struct {
 
 // verdict is the result of all conditions of an object.
 type verdict struct {
-	ready, synced said
+	ready, synced result
 	// oldest and newest are the limits of the generations that conditions and
 	// status reported. given is false if none was reported.
 	oldest, newest int64
@@ -21,8 +21,8 @@ type verdict struct {
 	bare           bool // the object has only metadata
 }
 
-// said is the result of the conditions of one type.
-type said struct {
+// result is the result of the conditions of one type.
+type result struct {
 	found           bool
 	state           checks.State
 	reason, message string
@@ -53,7 +53,7 @@ func (v *verdict) observe(generation int64) {
 }
 
 // take keeps the worst condition if there are several of one type.
-func (s *said) take(c *condition) {
+func (s *result) take(c *condition) {
 	state := checks.Unknown
 	switch c.status {
 	case "True":
@@ -62,7 +62,7 @@ func (s *said) take(c *condition) {
 		state = checks.NotReady
 	}
 	if !s.found || badness(state) > badness(s.state) {
-		*s = said{true, state, c.reason, c.message}
+		*s = result{true, state, c.reason, c.message}
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *cloud) ask(_ context.Context, q question) (answer, error) {
 	case "delete":
 		return c.remove(th, q, now), nil
 	}
-	c.note("nobody knows what %q is", q.Do)
+	c.note("the operation %q is unknown", q.Do)
 	return answer{}, nil
 }
 

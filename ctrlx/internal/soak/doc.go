@@ -8,7 +8,7 @@
 //	                 short                       long
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
 //	TestWrongOrders  the replaced code exists    TestRaces must notice two wrong orders to register and to read
-//	TestHerd         200 databases               1,000 databases
+//	TestManyWaiters  200 databases               1,000 databases
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills

@@ -10,7 +10,7 @@ import (
 )
 
 // Many waiters are woken in turns, all of them, and again after the next change.
-func TestHerd(t *testing.T) {
+func TestManyWaiters(t *testing.T) {
 	const n, atOnce, in = 6, 2, 400 * time.Millisecond
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")
@@ -28,7 +28,7 @@ func TestHerd(t *testing.T) {
 			o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
 		}
 		if took := time.Since(running); took < (n-atOnce)*in/atOnce {
-			t.Errorf("round %d: all went on within %s", round, took)
+			t.Errorf("round %d: all proceeded within %s", round, took)
 		}
 		o.report(c, "Stopped")
 		for i := range n {

@@ -14,10 +14,10 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// TestHerd measures many databases that wait for one cluster. Each wait costs
+// TestManyWaiters measures many databases that wait for one cluster. Each wait costs
 // its report, once, and then nothing. When the cluster runs, every database
 // proceeds, in one pass each.
-func TestHerd(t *testing.T) {
+func TestManyWaiters(t *testing.T) {
 	const workers = 8
 	n := size(200, 1000)
 	c := newCloud(t, random(t), 0, 0)

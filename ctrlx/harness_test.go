@@ -31,9 +31,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// desk is where passes over an App are run by hand, one at a time, without a manager that runs, an API server or a clock
-// that goes by itself.
-type desk struct {
+// harness runs passes over an App one at a time. It has no running manager and no API server. The test sets the clock.
+type harness struct {
 	t       testing.TB
 	api     client.Client
 	manager *idleManager
@@ -54,9 +53,9 @@ type desk struct {
 // noon is when tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func newDesk(t testing.TB, objects ...client.Object) *desk {
+func newHarness(t testing.TB, objects ...client.Object) *harness {
 	t.Helper()
-	d := &desk{t: t, now: noon}
+	d := &harness{t: t, now: noon}
 	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}, &testv1.Database{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			d.writes++
@@ -70,7 +69,7 @@ func newDesk(t testing.TB, objects ...client.Object) *desk {
 }
 
 // restart begins with a manager that knows nothing.
-func (d *desk) restart() {
+func (d *harness) restart() {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"App", "Cluster", "Database"} {
 		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
@@ -79,8 +78,8 @@ func (d *desk) restart() {
 	d.manager.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: d.api}
 }
 
-// clock is that of all reconcilers of the desk.
-func (d *desk) clock() []ctrlx.Option {
+// clock returns the options of all reconcilers of the harness.
+func (d *harness) clock() []ctrlx.Option {
 	now := func() time.Time { return d.now }
 	return []ctrlx.Option{
 		ctrlx.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.WithOwner(clusterOfApp),
@@ -88,8 +87,8 @@ func (d *desk) clock() []ctrlx.Option {
 	}
 }
 
-// reconciler makes a reconciler with the operations of the desk.
-func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+// reconciler returns a reconciler with the operations of the harness.
+func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
 	op := func(name string, do *func(context.Context, *flow.Request[*App]) (flow.Progress, error)) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 			d.note("%s", name)
@@ -108,19 +107,19 @@ func (d *desk) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrl
 	}, ext, append(d.clock(), opts...)...)
 }
 
-func (d *desk) note(format string, args ...any) {
+func (d *harness) note(format string, args ...any) {
 	d.asked = append(d.asked, fmt.Sprintf(format, args...))
 }
 
 // took returns the calls of the operations since the last call of took.
-func (d *desk) took() string {
+func (d *harness) took() string {
 	s := strings.Join(d.asked, ", ")
 	d.asked = nil
 	return s
 }
 
 // use sets a reconciler up, which is the one of pass from then on.
-func (d *desk) use(r *ctrlx.Reconciler[*App]) *desk {
+func (d *harness) use(r *ctrlx.Reconciler[*App]) *harness {
 	d.t.Helper()
 	if err := r.SetupWithManager(d.manager); err != nil {
 		d.t.Fatal(err)
@@ -130,12 +129,12 @@ func (d *desk) use(r *ctrlx.Reconciler[*App]) *desk {
 }
 
 // pass runs one over the App "a". One that returns an error, or an interval that loses the requeue, fails the test.
-func (d *desk) pass() time.Duration {
+func (d *harness) pass() time.Duration {
 	d.t.Helper()
 	return d.passIn(context.Background())
 }
 
-func (d *desk) passIn(ctx context.Context) time.Duration {
+func (d *harness) passIn(ctx context.Context) time.Duration {
 	d.t.Helper()
 	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
 	if err != nil {
@@ -148,7 +147,7 @@ func (d *desk) passIn(ctx context.Context) time.Duration {
 }
 
 // read is the App "a" as it is now.
-func (d *desk) read() *App {
+func (d *harness) read() *App {
 	d.t.Helper()
 	a := &App{}
 	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
@@ -158,7 +157,7 @@ func (d *desk) read() *App {
 }
 
 // change changes the App "a" as a person does: there is a new generation.
-func (d *desk) change(do func(*App)) {
+func (d *harness) change(do func(*App)) {
 	d.t.Helper()
 	a := d.read()
 	do(a)
@@ -170,7 +169,7 @@ func (d *desk) change(do func(*App)) {
 
 // says returns the conditions of the App "a" as "False Timeout Stalled", with a word for
 // each that is True.
-func (d *desk) says() string {
+func (d *harness) says() string {
 	d.t.Helper()
 	s := "nothing"
 	a := d.read()
@@ -186,7 +185,7 @@ func (d *desk) says() string {
 }
 
 // message returns the message of the condition Ready.
-func (d *desk) message() string {
+func (d *harness) message() string {
 	d.t.Helper()
 	if c := meta.FindStatusCondition(d.read().Status.Conditions, "Ready"); c != nil {
 		return c.Message
@@ -194,8 +193,8 @@ func (d *desk) message() string {
 	return ""
 }
 
-// told are the events since it was last called.
-func (d *desk) told() (all []string) {
+// reported returns the events since its last call.
+func (d *harness) reported() (all []string) {
 	for {
 		select {
 		case e := <-d.manager.events.Events:
