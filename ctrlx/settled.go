@@ -115,7 +115,7 @@ func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
 	ext.Get = ext.Get.Prepend(chain.Named(name, func(next flow.GetHandler[T]) flow.GetHandler[T] {
 		return func(ctx context.Context, req *flow.Request[T]) (flow.Observation, error) {
 			p := passOf(ctx)
-			if p == nil || req.Deleting {
+			if p == nil || req.Deleting || req.Applied {
 				return next(ctx, req)
 			}
 			name := client.ObjectKeyFromObject(p.read)
