@@ -1,26 +1,16 @@
 package ctrlx
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"hash/maphash"
-	"io"
-	"maps"
 	"math"
-	"os"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -28,7 +18,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -72,36 +61,6 @@ const (
 	// settled object comes earlier at most. It is that of [flow.NewBackoff].
 	resyncSpread = 0.25
 )
-
-// success is the last success of an object, as it is stored.
-type success struct {
-	UID  types.UID   `json:"uid"`
-	Time metav1.Time `json:"time"`
-	basis
-}
-
-// basis holds digests of the inputs of an object when it was applied.
-type basis struct {
-	Self string       `json:"self"`           // of the object, the executable and the revision
-	Read []readObject `json:"read,omitempty"` // the owner and the references, sorted
-}
-
-// readObject is an owner or a reference that a pass read.
-type readObject struct {
-	Group     string `json:"group,omitempty"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Digest    string `json:"digest"`
-}
-
-func (s *readObject) ref() checks.Ref {
-	return checks.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
-}
-
-func compareRead(a, b readObject) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
 
 // settling adds the links of a quiet restart. The link on Get replaces Get,
 // PreCheck and Apply for a settled object. It is outside of all others there,
@@ -307,240 +266,3 @@ func (r *Reconciler[T]) settle(p *pass, out flow.Outcome, all []metav1.Condition
 
 // within reports whether t is after from and not after to.
 func within(t, from, to time.Time) bool { return t.After(from) && !t.After(to) }
-
-// basis returns what the operation of a pass began from. ok is false if that is
-// not known.
-func (r *Reconciler[T]) basis(p *pass) (b basis, ok bool) {
-	read, why := p.reads()
-	b = basis{Self: r.selfOf(p.read), Read: read}
-	if why != "" || b.Self == undigested {
-		return b, false
-	}
-	if p.polls && !p.began {
-		return b.since(p.from)
-	}
-	return b, true
-}
-
-// basisOfOperation returns the basis that is stored with the operation of a pass;
-// nil: it is not known.
-func (r *Reconciler[T]) basisOfOperation(p *pass) *basis {
-	switch {
-	case p == nil:
-		return nil
-	case p.polls && !p.began:
-		return p.from
-	}
-	b, ok := r.basis(p)
-	if !ok || r.program == "" {
-		return nil
-	}
-	return &b
-}
-
-// since returns the basis of an operation that began from another basis, and
-// ended in a pass that read b. ok is false if something changed meanwhile.
-func (b basis) since(from *basis) (_ basis, ok bool) {
-	if from == nil || from.Self != b.Self {
-		return b, false
-	}
-	all := slices.Clone(b.Read)
-	for _, s := range from.Read {
-		i := slices.IndexFunc(b.Read, func(o readObject) bool { return o.ref() == s.ref() })
-		if i < 0 {
-			all = append(all, s)
-		} else if b.Read[i] != s {
-			return b, false
-		}
-	}
-	slices.SortFunc(all, compareRead)
-	return basis{b.Self, all}, len(all) <= maxBasis
-}
-
-// covers reports whether an object that was applied from b was applied from
-// other, too: b may have read more.
-func (b basis) covers(other basis) bool {
-	return b.Self == other.Self && !slices.ContainsFunc(other.Read, func(o readObject) bool { return !slices.Contains(b.Read, o) })
-}
-
-// selfOf returns a digest of the parts of an object that cause a pass, and of
-// the operator.
-func (r *Reconciler[T]) selfOf(obj client.Object) string {
-	annotations := map[string]string{} // nil and empty have one digest
-	maps.Copy(annotations, obj.GetAnnotations())
-	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), annotations, obj.GetOwnerReferences()})
-}
-
-// reads returns what the pass read until now, sorted. why says why that is
-// not known; empty: it is.
-func (p *pass) reads() (all []readObject, why string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.seen) > maxBasis {
-		return nil, fmt.Sprintf("the pass read more than %d objects", maxBasis)
-	}
-	for _, obj := range p.seen {
-		ref := obj.Ref
-		s := readObject{ref.Group, ref.Kind, ref.Namespace, ref.Name, digestOfRead(obj)}
-		if s.Digest == undigested {
-			return nil, ref.String() + " cannot be digested"
-		}
-		all = append(all, s)
-	}
-	slices.SortFunc(all, compareRead)
-	return all, ""
-}
-
-// digestOfRead returns a digest of an owner or a reference: its UID, labels,
-// annotations and readiness, its generation in place of the spec, and the status
-// without the conditions. For an object without a generation, such as a Secret, it
-// returns a digest of the resource version, because a digest of the data could be
-// compared with guesses.
-func digestOfRead(o checks.Object) string {
-	if !o.Found() {
-		return "absent"
-	}
-	obj, ok := o.Value.(client.Object)
-	if !ok {
-		return digestOf(o.Value)
-	}
-	if obj.GetGeneration() == 0 {
-		return digestOf([]any{obj.GetUID(), obj.GetResourceVersion()})
-	}
-	status, err := statusWithoutConditions(obj)
-	if err != nil {
-		return undigested
-	}
-	return digestOf([]any{
-		obj.GetUID(), obj.GetGeneration(), obj.GetLabels(), obj.GetAnnotations(), o.Deleting, o.Readiness.State, o.Readiness.Observed, status,
-	})
-}
-
-func statusWithoutConditions(obj client.Object) (any, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, err
-	}
-	status, ok := content["status"].(map[string]any)
-	if !ok {
-		return content["status"], nil
-	}
-	status = maps.Clone(status)
-	delete(status, "conditions")
-	return status, nil
-}
-
-// executable identifies the running program: by a digest of its file and of its
-// arguments. Build information does not identify it: a program that was built
-// without version control has none.
-var executable = sync.OnceValues(func() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	fmt.Fprintf(h, "%q", os.Args[1:])
-	return hex.EncodeToString(h.Sum(nil)), nil
-})
-
-// identify finds out which program runs. If that fails, each restart
-// reconciles every object.
-func (r *Reconciler[T]) identify(logger logr.Logger) {
-	if !r.quiet {
-		return
-	}
-	var err error
-	if r.program, err = r.opt.program(); err != nil {
-		logger.Info("a restart reconciles every object, because the executable cannot be read", "reconciler", r.name, "error", err.Error())
-	}
-}
-
-// digest returns a digest of all that a basis depends on, for this process. It
-// is much cheaper than a basis. ok is false if it cannot be computed.
-func (p *pass) digest() (d uint64, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	d = digest.Metadata(p.read)
-	for i := range p.seen {
-		o := &p.seen[i]
-		switch obj, isObject := o.Value.(client.Object); {
-		case !o.Found():
-			d += hashOf(o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
-		case !isObject:
-			return 0, false
-		default: // with the UID. A sum, because the order does not count
-			d += digestInProcess(obj)
-		}
-	}
-	return d, !p.polls || p.began
-}
-
-// digestInProcess returns a digest of all that a check can see of an object.
-func digestInProcess(obj client.Object) uint64 {
-	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
-		return digest.OfVersion(obj)
-	}
-	return digest.Of(obj)
-}
-
-var processSeed = maphash.MakeSeed()
-
-func hashOf(texts ...string) (h uint64) {
-	for _, t := range texts {
-		h = h*31 + maphash.String(processSeed, t)
-	}
-	return h
-}
-
-// successes holds the objects whose first pass in this process has read the
-// cloud or was left out, and the last stored success of each. The keys are
-// digests of their names: of two names with one digest, the second object has no
-// first pass, and is reconciled as in any other pass.
-type successes struct {
-	mu sync.Mutex
-	of map[uint64]stored
-}
-
-// stored is a success that is stored in the status. The zero stored is none.
-type stored struct {
-	digest uint64 // of pass.digest
-	unix   int64
-}
-
-// get returns what keep noted for the object of a name. later reports whether
-// there is anything, so that the pass is not the first one.
-func (s *successes) get(name types.NamespacedName) (last stored, later bool) {
-	key := hashOf(name.Namespace, name.Name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last, later = s.of[key]
-	return last, later
-}
-
-// keep notes the stored success of an object; the zero time: it has none, and
-// its first pass has begun to read the cloud.
-func (s *successes) keep(name types.NamespacedName, digest uint64, at time.Time) {
-	key := hashOf(name.Namespace, name.Name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = map[uint64]stored{}
-	}
-	s.of[key] = stored{digest, at.Unix()}
-}
-
-// forget forgets an object, because it is gone.
-func (s *successes) forget(name types.NamespacedName) {
-	key := hashOf(name.Namespace, name.Name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.of, key)
-}
