@@ -111,6 +111,10 @@ type Object struct {
 	Readiness Readiness
 	// Deleting reports that the deletion of the object was requested.
 	Deleting bool
+	// Partial says why Value lacks parts of the object, and how to get them. A
+	// typed check whose type is not that of Value then blocks with this text.
+	// Empty: Value is the whole object.
+	Partial string
 }
 
 // Found reports whether the object has a Value.

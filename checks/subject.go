@@ -38,6 +38,8 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 	value, ok := o.Value.(W)
 	switch found := o.Found(); {
 	case found && ok:
+	case found && o.Partial != "":
+		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " was read in part: ", o.Partial)
 	case found && s.wrongKindProceeds:
 		chain.Note(ctx, sentence(before, ref, " has another type than the check expects"))
 		res = Proceed()

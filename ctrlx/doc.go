@@ -76,7 +76,7 @@
 // interval it comes up to 5 % later.
 //
 // A restart therefore trusts the cloud as the running operator did: a change that only the cloud knows is found at the
-// resync. The library cannot see other inputs of Apply, such as a file, an environment variable, or an object that Apply
+// resync. The same holds for a pass whose outcome could not be stored before the process ended. The library cannot see other inputs of Apply, such as a file, an environment variable, or an object that Apply
 // reads by a client of its own. Name them by [WithRevision], or give [WithoutQuietRestart]. A person who wants a pass
 // now changes an annotation. A change of the leader is a restart, too. If the executable or the arguments differ from
 // replica to replica, each change of the leader reconciles every object.

@@ -77,7 +77,7 @@ func jsonField(t reflect.Type, name string, suits func(reflect.Kind) bool) []int
 		case tag == name && suits(pointedTo(f.Type).Kind()):
 			return f.Index
 		case f.Anonymous && tag == "":
-			if index := jsonField(pointedTo(f.Type), name, suits); index != nil {
+			if index := jsonField(f.Type, name, suits); index != nil {
 				return append([]int{i}, index...)
 			}
 		}

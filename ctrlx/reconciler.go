@@ -251,11 +251,12 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		return reconcile.Result{}, r.gone(ctx, req, obj, out)
 	}
 	end, delay, c := obj, r.delay(p, out), r.clockOf(p, read, out)
+	if r.undecided(p, out) { // no verdict: the next pass decides
+		return reconcile.Result{RequeueAfter: delay}, nil
+	}
 	r.record(p, req, out, c)
 	if out.KeepsStatus() {
 		r.keep(obj)
-	}
-	if out.KeepsStatus() || r.undecided(p, out) {
 		end = s.base()
 	} else {
 		if err := s.write(p, out, circle, c); err != nil {

@@ -31,7 +31,7 @@ func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *
 	}
 	var o options
 	o.apply("NewResolver", opts)
-	if o.owner != nil || o.conditions != nil || o.flow != nil || o.backoff != nil || o.needsNew() {
+	if o.owner != nil || o.conditions != nil || o.flow != nil || o.backoff != nil || o.telemetry.set || o.telemetry.off || o.needsNew() {
 		panic("ctrlx: NewResolver: WithReadiness is the only option that it takes: leave out the others")
 	}
 	return &Resolver{reader, scheme, o.readiness}

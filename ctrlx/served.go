@@ -68,6 +68,9 @@ func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
 		return s.err
 	}
 	err := r.discoverStatus(ctx)
+	if err != nil && ctx.Err() != nil { // of this pass, so it holds for no other pass
+		return &finalizerError{err}
+	}
 	s.yes.Store(err == nil)
 	if s.err = err; err != nil {
 		s.err, s.until = &finalizerError{err}, r.opt.now().Add(engine.RefusedFor)

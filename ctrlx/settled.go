@@ -24,7 +24,8 @@ import (
 
 // ConditionSettled is the condition that stores the last success of an object,
 // so that a restarted operator leaves the object alone. It is True while the
-// object is Ready, and absent otherwise. Its message is JSON with the UID of the
+// object is Ready, and absent otherwise. A reconciler with [WithoutQuietRestart]
+// or with Operations.Token leaves the condition as it is. Its message is JSON with the UID of the
 // object, the time of the success, and digests of its inputs. The package says under "A restart" what a restarted operator compares.
 // If another controller writes a condition of this type, give
 // [WithoutQuietRestart]: then the reconciler leaves it alone.

@@ -66,6 +66,9 @@ func (r *Reconciler[T]) changed(ctx context.Context, out flow.Outcome) (previous
 	if p == nil {
 		return "", out.State() == flow.StateBlocked || out.State() == flow.StateFailed
 	}
+	if r.undecided(p, out) {
+		return "", false
+	}
 	before, now := r.verdicts.last(client.ObjectKeyFromObject(p.read)), verdictOf(out)
 	if out.Final() || before != now {
 		return before.String(), true

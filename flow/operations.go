@@ -33,12 +33,13 @@ type Operations[T any] struct {
 	// clear a state in the status, because checks evaluate every reported
 	// state. Nil: the presence is unknown, and Apply runs every time.
 	//
-	// If Extensions.PostCheck has a check, Get runs again after Apply is done,
+	// If Extensions.PostCheck has a check or a hook, Get runs again after Apply is done,
 	// with Request.Applied set, so that the check sees what Apply changed. An
 	// Apply that refreshes the status itself can spare this read: Get then
 	// returns checks.Present if Request.Applied is set. InSync counts only
 	// before Apply. Absent after the Done of Apply blocks the pass with
-	// checks.ReasonResourceAbsent.
+	// checks.ReasonResourceAbsent, so this Get must see the writes of Apply, or
+	// return checks.PresenceUnknown. After Finished there is no such Get.
 	Get func(ctx context.Context, req *Request[T]) (Observation, error)
 
 	// Delete removes the resource from the cloud. It returns Done if the

@@ -218,15 +218,16 @@ func (s *sequence[T]) get(ctx context.Context) bool {
 
 // getAgain calls Get after Apply is done, if PostCheck has a check. The checks
 // would otherwise see the status from before Apply. An InSync decides nothing
-// here, because Apply is done.
+// here, because Apply is done. After Finished there is no Get: an error of it
+// would run the finished operation again.
 func (s *sequence[T]) getAgain(ctx context.Context) bool {
-	if s.r.ext.PostCheck.Len() == 0 {
+	if s.r.ext.PostCheck.Len() == 0 || s.final.IsFinished() {
 		return true
 	}
 	if !s.get(ctx) {
 		return false
 	}
-	if s.req.Presence == checks.Absent && s.req.note.report == reportedDone && !s.final.IsFinished() {
+	if s.req.Presence == checks.Absent && s.req.note.report == reportedDone {
 		s.stop = Outcome{o: stopped(PointPostCheck, absentAfterApply, nil)}
 		s.stop.o.generation = s.generation()
 		return false

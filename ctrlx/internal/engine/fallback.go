@@ -65,6 +65,9 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 		f.due = time.Now().Add(f.tick)
 	}
 	awaited, stale := f.awaited()
+	if all && f.e.missesAny(awaited) {
+		f.e.catalog.refreshNow(ctx) // the watch of definitions may be broken
+	}
 	failed := false
 	for _, w := range f.e.informers() {
 		gk := w.gvk.GroupKind()
@@ -77,13 +80,14 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			continue
 		}
 		w.used.Store(time.Now().UnixNano())
-		err := f.check(ctx, w, stale[gk])
+		compared, err := f.check(ctx, w, stale[gk])
 		switch {
 		case ctx.Err() != nil:
 			return f.tick
 		case err == nil && f.away: // anything may have changed meanwhile
 			f.away = false
-			f.suspectOthers(w)
+			f.suspectAll()
+			w.failed = !compared
 			return 0
 		case err == nil:
 			continue
@@ -129,44 +133,52 @@ func (f *fallback) awaited() (awaited map[schema.GroupKind]int, stale map[schema
 	return awaited, stale
 }
 
-// suspectOthers makes the next round compare the awaited objects of all kinds
-// but that of w.
-func (f *fallback) suspectOthers(w *watch) {
-	for _, other := range f.e.informers() {
-		other.failed = other != w
+// missesAny reports whether an object of a missing kind is awaited, and only an
+// event of a definition would wake its waiters.
+func (e *Engine) missesAny(awaited map[schema.GroupKind]int) bool {
+	for gk := range awaited {
+		if w, _ := e.watchOf(gk); w == nil && e.catalog.wakes(gk) {
+			return true
+		}
+	}
+	return false
+}
+
+// suspectAll makes the next round compare all awaited objects.
+func (f *fallback) suspectAll() {
+	for _, w := range f.e.informers() {
+		w.failed = true
 	}
 }
 
 // check asks for the version of a kind. It compares the awaited objects if the
 // watch may be broken, and reads the stale ones.
-func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) error {
+func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compared bool, err error) {
 	suspect := w.failed || w.version != "" && !w.reached(w.version) || !w.everywhere || !w.reached("")
 	version := ""
 	if w.everywhere {
-		list, err := f.e.list1(ctx, w)
-		if err != nil {
-			return err
+		if version, err = f.e.list1(ctx, w); err != nil {
+			return suspect, err
 		}
-		version = list
 	}
 	differ := stale
 	if suspect {
 		changed, err := f.changed(ctx, w)
 		if err != nil {
-			return err
+			return suspect, err
 		}
 		differ = append(changed, stale...)
 	}
 	for i, id := range differ {
 		if i > 0 && !sleep(ctx, readGap) {
-			return ctx.Err()
+			return suspect, ctx.Err()
 		}
 		if err := f.e.readLive(ctx, w, id); err != nil {
-			return err
+			return suspect, err
 		}
 	}
 	w.version, w.failed = version, false
-	return nil
+	return suspect, nil
 }
 
 // reached reports whether the watch has all changes up to a version. An informer
@@ -263,7 +275,11 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 	e.stale.Mark(id, version)
 	cached := e.newObject(w.kind)
 	err = e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) == nil && !older(versionOf(cached, err), version) {
+	switch current := !older(versionOf(cached, err), version); {
+	case err == nil && current: // a transform of the cache may have changed the copy, and passes read the copy
+		e.stale.Clear(id)
+		d = w.digest(cached)
+	case apierrors.IsNotFound(err) && current:
 		e.stale.Clear(id)
 	}
 	e.index.Changed(id, d)
@@ -285,11 +301,14 @@ func (e *Engine) informers() (all []*watch) {
 // stopIdle stops the informer of an open kind that no pass has used for a while.
 // Other informers stay, because other code of the operator may use them.
 func (e *Engine) stopIdle(ctx context.Context, w *watch) {
-	if !w.open || time.Since(time.Unix(0, w.used.Load())) < idleTime {
+	if !w.open {
 		return
 	}
 	e.mu.Lock() // until the informer is removed, so that no pass gets it meanwhile
 	defer e.mu.Unlock()
+	if time.Since(time.Unix(0, w.used.Load())) < idleTime {
+		return
+	}
 	if err := e.cache.RemoveInformer(ctx, e.newObject(w.kind)); err != nil {
 		log.FromContext(ctx).V(1).Info("an idle informer could not be stopped", "kind", w.gvk.String(), "error", err.Error())
 		return

@@ -301,6 +301,17 @@ func TestFallback(t *testing.T) {
 			requests: []string{"list 500 1m0s", "c5 1m0s"},
 			woken:    []string{"wc5"},
 		},
+		"Transformed": {
+			reason: "the cache stores less than the API server has, so the copies differ although nothing changed",
+			do: func(t *testing.T, c *cluster) {
+				c.watch.informer, c.watch.everywhere = unversioned{}, false
+				c.both("c", "9", "Stopped")
+				c.cached.put("c", "9", "")
+				c.pass(t, "w", "c")
+				c.sleep(2*time.Minute + time.Second)
+			},
+			requests: []string{"c 1m0s", "c 2m0s"},
+		},
 		"EventOfOlderVersion": {
 			reason: "an event of an older version does not make the cache current",
 			do: func(t *testing.T, c *cluster) {

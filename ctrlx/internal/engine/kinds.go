@@ -122,14 +122,12 @@ const RefusedFor = 5 * time.Second
 func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string, timeout time.Duration) (kind, kindState, error) {
 	w, state := e.watchOf(gk)
 	if state == synced { // almost always, without a timer
-		if w.open {
-			w.used.Store(time.Now().UnixNano())
-		}
 		return w.kind, synced, nil
 	}
 	if err := e.refusal(gk); err != nil {
 		return kind{}, missing, err
 	}
+	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if w == nil {
@@ -147,8 +145,8 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 	if toolscache.WaitForCacheSync(ctx.Done(), w.synced) {
 		return w.kind, synced, nil
 	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return kind{}, missing, ctx.Err()
+	if err := parent.Err(); err != nil { // of this pass, so it refuses the kind for no other pass
+		return kind{}, missing, fmt.Errorf("%w: %w", errNotSynced, err)
 	}
 	return kind{}, missing, e.refuse(gk, fmt.Errorf("%w within %s", errNotSynced, timeout))
 }
@@ -166,7 +164,11 @@ var errNotSynced = errors.New("the kind is not watched yet: its first list did n
 func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w = e.watches[gk]; w != nil && w.synced() {
+	w = e.watches[gk]
+	if w != nil && w.open {
+		w.used.Store(time.Now().UnixNano()) // with the lock, so that stopIdle sees it
+	}
+	if w != nil && w.synced() {
 		return w, synced
 	}
 	return w, starting

@@ -138,6 +138,9 @@ func (w *Writes) End(uid types.UID, version string, conditions []metav1.Conditio
 	switch {
 	case err == nil:
 		at.version, at.done, at.tried = version, at.tried, nil
+	case apierrors.IsNotFound(err): // no later event has this UID
+		w.drop(uid)
+		return held, foreign
 	case refused(err):
 		at.tried = nil
 	}

@@ -1,6 +1,7 @@
 package ready
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -14,10 +15,9 @@ func Object(obj client.Object, ref checks.Ref, of Func) checks.Object {
 	if missing(obj) {
 		return checks.Object{Ref: ref}
 	}
-	return checks.Object{
-		Ref:       ref,
-		Value:     obj,
-		Readiness: of(obj),
-		Deleting:  obj.GetDeletionTimestamp() != nil,
+	o := checks.Object{Ref: ref, Value: obj, Readiness: of(obj), Deleting: obj.GetDeletionTimestamp() != nil}
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		o.Partial = "only its metadata is watched; the developer names the kind in ctrlx.WithWatchedKinds"
 	}
+	return o
 }

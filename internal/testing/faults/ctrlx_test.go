@@ -256,9 +256,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestSetupAllRefuses/Missing", why: "a registered kind is never reconciled, without an error",
 	},
 	{
-		name: "ignored-object-written", in: "ctrlx",
-		old:  `	if out.KeepsStatus() || r.undecided(p, out) {`,
-		new:  `	if r.undecided(p, out) {`,
+		name: "ignored-object-written", in: "ctrlx.Reconciler.pass",
+		old:  `if out.KeepsStatus() {`,
+		new:  `if out.State() == flow.StateCanceled {`,
 		test: "ctrlx.TestIgnored/PreCheck", why: "an object of another controller loses that controller's conditions",
 	},
 	{
@@ -627,8 +627,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "restart-fails-before-the-first-list", in: "ctrlx.Reconciler.pass",
-		old:  `|| r.undecided(p, out)`,
-		new:  `|| out.KeepsStatus() && r.undecided(p, out)`,
+		old:  `if r.undecided(p, out) {`,
+		new:  `if r.undecided(p, out) && p.orphan {`,
 		test: "ctrlx.TestSettledNotWatched/Owner", why: "the first list of a large kind takes a while, and all objects that read it are not Ready for a moment",
 	},
 	{
@@ -735,8 +735,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "needed-informer-stopped", in: "ctrlx/internal/engine.Engine.stopIdle",
-		old:  `if !w.open || `,
-		new:  `if `,
+		old:  `if !w.open {`,
+		new:  `if w.gvk.Kind == "" {`,
 		test: "ctrlx/internal/engine.TestIdle/Named", why: "the watch of another controller of the operator ends without an error",
 	},
 	{
@@ -750,5 +750,11 @@ var ctrlxFaults = []fault{
 		old:  `runtime.AddCleanup(object, forget, key)`,
 		new:  `_ = runtime.AddCleanup[byte, int]`,
 		test: "ctrlx/internal/engine.TestEngineOf", why: "each manager that is never started stays in memory",
+	},
+	{
+		name: "live-copy-compared-with-the-cache", in: "ctrlx/internal/engine.Engine.readLive",
+		old:  `d = w.digest(cached)`,
+		new:  `_ = w.digest(cached)`,
+		test: "ctrlx/internal/engine.TestFallback/Transformed", why: "a cache that drops fields makes the fallback wake all waiters again and again",
 	},
 }

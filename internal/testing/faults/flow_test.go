@@ -78,7 +78,7 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "finished-task-not-found", in: "flow.sequence.getAgain",
-		old:  ` && !s.final.IsFinished()`,
+		old:  ` || s.final.IsFinished()`,
 		new:  ``,
 		test: "flow.TestGetAfterApply/AbsentFinished", why: "a complete task that the service removes runs again and again",
 	},
