@@ -1,5 +1,7 @@
 package chain
 
+import "github.com/windlass-go/windlass/internal/probe"
+
 // Map converts a chain to other request and result types, link by link:
 //
 //	Map(New(a, b), f) = New(f(a), f(b))    with the names and sources of a and b
@@ -7,6 +9,8 @@ package chain
 // Map calls f once for each link, before it returns. The new link converts its
 // request to the type of the old link and calls the old link. It converts the
 // request that the old link passes to next, and the result, back.
+//
+// If f returns a link with a tag of its own, that tag replaces the old one.
 //
 // Map drops the decorations and observers of c; see [Chain.Decorated]. It
 // panics if f is nil or returns a nil link.
@@ -20,7 +24,12 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 		if link == nil {
 			panic("chain: Map: the function made a nil link of " + e.meta.String())
 		}
-		links[i] = entry[Req2, Res2]{link: link, meta: e.meta, id: e.id}
+		meta := e.meta
+		if answer := probe.Ask(link); answer != nil && answer.Tag != nil {
+			retagged := *meta
+			retagged.Tag, meta = answer.Tag, &retagged
+		}
+		links[i] = entry[Req2, Res2]{link: link, meta: meta, id: e.id}
 	}
 	return Chain[Req2, Res2]{links: links}
 }

@@ -13,9 +13,11 @@ import (
 // resource is not blocked longer than necessary. The key must cover everything
 // that check reads, for instance the generation of the spec. The zero key, and
 // a key that contains NaN, are not remembered. If the clock is set back to
-// before a verdict, Cached forgets the verdict.
+// before a verdict, Cached forgets the verdict. A user who asks for a retry now
+// does not clear it; add the annotation of the request to the key for that.
 //
-// A remembered check sets no [Slot], so a later [Slot.Get] returns
+// A remembered prebuilt check follows its objects ([Follow]). A remembered check
+// sets no [Slot], so a later [Slot.Get] returns
 // [ErrSlotUnset]. A check with [WithSlot] panics here.
 //
 // Cached remembers up to 1,024 keys and drops the oldest first ([WithSize]).
@@ -38,6 +40,7 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 			if at, ok := passes.Get(k); ok {
 				if age := s.now().Sub(at); age >= 0 && age < ttl { // negative: the clock was set back
 					chain.Note(ctx, "remembered")
+					tag.Follow(ctx, req)
 					return Proceed(), nil
 				}
 			}

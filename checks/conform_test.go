@@ -102,6 +102,10 @@ func TestChecksConform(t *testing.T) {
 		"OnOwner":                  owner,
 		"ReferenceIs":              checks.ReferenceIs("network", networkOf, sameVersion),
 		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
+		"ReferenceHas":             checks.ReferenceHas("network", networkOf, func(n *Cluster) *string { return n.Status.ProvisioningState }),
+		"Unused":                   checks.Unused("hosts", claimsOf),
+		"Unused/Following":         checks.Unused("hosts", claimsOf, checks.WithFollowing(), checks.WithReason("HasHosts")),
+		"Unique":                   checks.Unique("host", claimsOf, checks.WithFollowing()),
 		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {
 			if d.Version < 12 || *d.Status.ProvisioningState == "Deleting" {
 				return "version 12 is the oldest"
@@ -193,7 +197,8 @@ func requests() *rapid.Generator[request] {
 				ProvisioningState: new("Succeeded"), Connections: []Connection{{"a", "Approved"}, {"b", "Approved"}},
 			}}
 			return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, goodCluster(t))),
-				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}}))))
+				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}}))),
+				checkstest.ListedBy(checkstest.ListerOf(checkstest.Self(checkstest.Ready(checks.Ref{Kind: "Database", Name: "self"}, d)))))
 		}),
 		anyRequests(),
 	)
@@ -213,6 +218,14 @@ func anyRequests() *rapid.Generator[request] {
 		network := rapid.SampledFrom([]checks.Object{
 			checkstest.Ready(lan, &struct{}{}), checkstest.Ready(lan, &Cluster{Version: 12}), checkstest.NotReady(lan, &struct{}{}, "Creating"), checkstest.NotFound(lan),
 		}).Draw(t, "network")
-		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.ResolvedBy(checkstest.ResolverOf(network)))
+		var set []checks.Object
+		for i := range rapid.IntRange(0, 12).Draw(t, "databases") {
+			set = append(set, checkstest.Ready(checks.Ref{Kind: "Database", Name: fmt.Sprint(i)}, &Database{}))
+		}
+		if n := len(set); n > 0 {
+			set[rapid.IntRange(0, n-1).Draw(t, "self")].Self = true
+		}
+		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.ResolvedBy(checkstest.ResolverOf(network)),
+			checkstest.ListedBy(checkstest.ListerOf(set...)))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/stack"
 )
@@ -62,7 +63,7 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 		if tag, _ := tagOf(link); tag.Acts {
 			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
 		}
-		return func(next Handler[From]) Handler[From] {
+		return retagged(link, convert, func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {
 				if req == nil {
 					return Result{}, stray(nil, true)
@@ -91,8 +92,27 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				to.origin = req
 				return inner(ctx, to)
 			}
-		}
+		})
 	})
+}
+
+// retagged returns the converted form of link. If link follows objects, the
+// converted form follows them for the requests of From.
+func retagged[From, To any](link Middleware[To], convert func(From) (To, error), made Middleware[From]) Middleware[From] {
+	tag, _ := tagOf(link)
+	if len(tag.Follows) == 0 {
+		return made
+	}
+	inner := tag
+	tag.Follows = []func(context.Context, any){func(ctx context.Context, request any) {
+		req := request.(*Request[From])
+		if resource, err := converted(req.Resource, convert); err == nil {
+			to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
+			inner.Follow(ctx, to)
+			req.slots = to.slots
+		}
+	}}
+	return probe.Named(probe.Answer{Name: nameOf(link), Tag: tag}, made)
 }
 
 // converted calls convert, and returns an error if convert panics or returns

@@ -24,11 +24,16 @@
 //     if the check has to read the state from the cloud
 //   - the objects that the resource refers to are ready: [ReferenceReady]
 //   - these objects meet your rule: [ReferenceIs]
+//   - a field of these objects is set: [ReferenceHas]
+//   - no other object uses the resource any more: [Unused]
+//   - no older object has the same: [Unique]
 //   - the resource meets your rule: [ResourceIs]
 //   - a person has approved: [ApprovalPending]
 //   - the resource is not paused: [Paused]
 //   - anything else is true: [Check], or [Gate] for a function that starts work
 //     and waits for it
+//
+// [OwnerFrom] finds the owner by a query, if no field names it.
 //
 // The request separates two kinds of checks. An owner check is an
 // [OwnerMiddleware]. It receives an [OwnerRequest], which holds the owner and
@@ -59,6 +64,24 @@
 //     failure
 //   - the awaited objects ([WithWaitingFor], [WithWaitingForSelf])
 //   - whether the conditions stay as they are ([WithStatusKept])
+//
+// # Sets of objects
+//
+// A [Query] names a set: the objects of a kind in a namespace, with a label
+// selector or a field. [Query.Ref] makes a [Ref] of it, so a set can be awaited
+// and followed like an object. A check lists a set with the [Lister] of its
+// request, and an engine that watches requeues the resource when the set
+// changes. Changes of the resource itself do not count.
+//
+// # Following
+//
+// A block ends its wait as soon as the resource is Ready. [Follow] states that
+// the resource depends on an object also later: a change of its data, its spec,
+// its readiness or its deletion starts a pass. The checks of references follow
+// the objects that they read, so that a rotated Secret reaches the cloud
+// ([WithoutFollowing]). The checks of owners and sets follow only with
+// [WithFollowing], because the changes of an owner seldom concern its children,
+// and an owner may have thousands of them.
 //
 // # Writing a check
 //
@@ -112,14 +135,14 @@
 //
 // # Nil pointers
 //
-// These functions may dereference nil: selectors of a state, the functions of
-// ApprovalPending, and objections to an owner or a reference. The field is then
+// These functions may dereference nil: selectors of a state or a field, the
+// functions of ApprovalPending, and objections to an owner or a reference. The field is then
 // not reported. The trace shows where, so that a bug in the function is
 // visible.
 //
-// A function that returns references or a boolean must not dereference nil, nor
-// must the objection of ResourceIs. The check fails, because one nil would hide
-// the other references. [OptionalRefs] takes references that may be nil.
+// A function that returns references, a query or a boolean must not dereference
+// nil, nor must the objection of ResourceIs. The check fails, because one nil
+// would hide the other references. [OptionalRefs] takes references that may be nil.
 //
 // # Handing over what a check found
 //

@@ -14,7 +14,8 @@ import (
 )
 
 // answer is the result of a check, the text of its error and its notes for the
-// trace.
+// trace. It leaves out the notes about followed objects (see
+// TestFollowingChecks).
 type answer struct {
 	Result checks.Result
 	Err    string
@@ -49,7 +50,9 @@ func ask[R any](t *testing.T, link chain.Middleware[R, checks.Result], req R) (a
 		if place, line, ok := strings.Cut(text, "_test.go:"); ok && line != "" {
 			text = place + "_test.go:N" // so that the test does not depend on line numbers
 		}
-		a.Notes = append(a.Notes, text)
+		if !strings.HasPrefix(text, "follows ") {
+			a.Notes = append(a.Notes, text)
+		}
 	})
 	res, err := checks.Compose(chain.New(link))(ctx, req)
 	a.Result = res

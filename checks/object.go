@@ -9,21 +9,26 @@ import (
 )
 
 // Ref names an object: a Kubernetes object, a row of a database, or a resource
-// known only by its cloud ID. A Ref is comparable, so it can be the key under
-// which an engine stores waiters. The zero Ref names nothing.
+// known only by its cloud ID. A Ref with a Set names a set of objects
+// ([Query.Ref]). A Ref is comparable, so it can be the key under which an engine
+// stores waiters. The zero Ref names nothing.
 type Ref struct {
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	ID        string `json:"id,omitempty"` // the ID in the cloud; may be the only field that is set
+	// Set is the canonical text of a set of objects. Only [Query.Ref] makes it,
+	// and [QueryOf] reads it.
+	Set string `json:"set,omitempty"`
 }
 
 // String returns "Kind.group namespace/name" with the parts that are set, on one
 // line of at most 1,000 bytes, such as "Deployment.apps team/web". kubectl
 // accepts this form of a kind. Every message names an object in this way,
 // because two groups may have a kind of the same name. Without a Kind, the group
-// is left out. The ID replaces an empty name. The zero Ref is "nothing".
+// is left out. The ID replaces an empty name. The zero Ref is "nothing". A set is
+// printed as by [Query.String].
 func (r Ref) String() string { return text.Line(sentence("", &r), text.Object) }
 
 // sentence joins before, the name of ref, and after. A nil ref has no name.
@@ -36,26 +41,34 @@ func sentence(before string, ref *Ref, after ...string) string {
 	var room [256]byte
 	b := append(room[:0], before...)
 	if ref != nil {
-		name := cmp.Or(ref.Name, ref.ID)
-		if *ref == (Ref{}) {
-			name = "nothing"
-		}
-		b = append(b, ref.Kind...)
-		if ref.Kind != "" && ref.Group != "" {
-			b = append(append(b, '.'), ref.Group...)
-		}
-		if ref.Kind != "" && name != "" {
-			b = append(b, ' ')
-		}
-		if ref.Namespace != "" {
-			b = append(append(b, ref.Namespace...), '/')
-		}
-		b = append(b, name...)
+		b = ref.appendTo(b)
 	}
 	for _, text := range after {
 		b = append(b, text...)
 	}
 	return string(b)
+}
+
+// appendTo appends the name of the object or the set.
+func (r *Ref) appendTo(b []byte) []byte {
+	if q, ok := QueryOf(*r); ok {
+		return append(b, q.words()...)
+	}
+	name := cmp.Or(r.Name, r.ID, r.Set)
+	if *r == (Ref{}) {
+		name = "nothing"
+	}
+	b = append(b, r.Kind...)
+	if r.Kind != "" && r.Group != "" {
+		b = append(append(b, '.'), r.Group...)
+	}
+	if r.Kind != "" && name != "" {
+		b = append(b, ' ')
+	}
+	if r.Namespace != "" {
+		b = append(append(b, r.Namespace...), '/')
+	}
+	return append(b, name...)
 }
 
 // ByIDOnly reports whether only the cloud ID of the object is known. It is
@@ -102,6 +115,7 @@ type Readiness struct {
 //	the zero Ref                  there is none: a root resource has no owner
 //	a Kind, without Name and ID   one is needed, and no reference names it yet
 //	only an ID                    only its cloud ID is known
+//	a Ref with a Set              it is the one object of the set, and not found
 //	any other Ref                 it was looked up and not found
 type Object struct {
 	Ref Ref
@@ -111,6 +125,9 @@ type Object struct {
 	Readiness Readiness
 	// Deleting reports that the deletion of the object was requested.
 	Deleting bool
+	// Self reports that the object is the resource of the request. Only a
+	// [Lister] sets it.
+	Self bool
 	// Partial says why Value lacks parts of the object, and how to get them. A
 	// typed check whose type is not that of Value then blocks with this text.
 	// Empty: Value is the whole object.
@@ -136,8 +153,11 @@ func (o *Object) ready() bool {
 // none reports whether there is no object: no Ref and no Value.
 func (o *Object) none() bool { return o.Ref == Ref{} && !o.Found() }
 
-// named reports whether the object was found, or a reference names it.
-func (o *Object) named() bool { return o.Ref.Name != "" || o.Ref.ID != "" || o.Found() }
+// named reports whether the object was found, or a reference or a query names
+// it.
+func (o *Object) named() bool {
+	return o.Ref.Name != "" || o.Ref.ID != "" || o.Ref.Set != "" || o.Found()
+}
 
 // Resolver finds the object that ref names. If the object does not exist, it
 // returns an Object with Ref and without Value, and no error. An error means

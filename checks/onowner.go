@@ -28,6 +28,7 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 		its, ok := l.Tag.(linktag.Check)
 		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act
 		tag.Sets = tag.Sets || its.Sets
+		tag.Follows = append(tag.Follows, its.Follows...)
 	}
 	return newGroup("OnOwner("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, *Request[T]) (Result, error) {
 		ask := Compose(watched(c, observers))

@@ -28,7 +28,8 @@ type settings struct {
 	states                                                        []string // the states given to WithAllowed or WithDenied; nil: the Vocabulary decides
 	denies                                                        bool     // the states were given to WithDenied
 	exact, unknownProceeds, wrongKindProceeds, idBlocks, required bool
-	number                                                        int // the number given to WithMinimum or WithSize
+	follows                                                       bool // the check follows the objects that it reads
+	number                                                        int  // the number given to WithMinimum or WithSize
 	reason                                                        string
 	slot                                                          any // the *Slot given to WithSlot; nil: none
 	now                                                           func() time.Time
@@ -140,7 +141,7 @@ func WithUnknownAllowed() Option {
 
 // WithWrongKindAllowed lets a check proceed if the owner or the referenced
 // object has another Go type than the check expects. It is for
-// OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs.
+// OwnerProvisioningState, OwnerIs, OwnerFits, ReferenceIs and ReferenceHas.
 func WithWrongKindAllowed() Option {
 	return option{"WithWrongKindAllowed", func(s *settings) { s.wrongKindProceeds = true }}
 }
@@ -157,9 +158,25 @@ func WithRequiredOwner() Option {
 	return option{"WithRequiredOwner", func(s *settings) { s.required = true }}
 }
 
+// WithFollowing makes a check follow the objects that it reads ([Follow]): a
+// change of one of them starts a pass, even if the resource is Ready. It is for
+// the checks of owners and of sets. They do not follow without it, because the
+// changes of an owner seldom concern its children, and an owner may have
+// thousands of them.
+func WithFollowing() Option {
+	return option{"WithFollowing", func(s *settings) { s.follows = true }}
+}
+
+// WithoutFollowing makes a check of references follow nothing. Without it the
+// check follows each object that the resource refers to ([Follow]), so that a
+// change, such as a rotated Secret, reaches the cloud.
+func WithoutFollowing() Option {
+	return option{"WithoutFollowing", func(s *settings) { s.follows = false }}
+}
+
 // WithSlot sets slot to the owner or the referenced object when the check
 // proceeds because it has no objection to that object. It is for OwnerIs,
-// OwnerFits and ReferenceIs.
+// OwnerFits, ReferenceIs and ReferenceHas.
 //
 // The slot stays unset if the check proceeds without reading an object: nothing
 // is referenced, the resource is being deleted, or [WithUnknownAllowed] or
@@ -203,8 +220,8 @@ func positive(name string, n int) Option {
 // These blocks keep their reason:
 //
 //   - No reference names the owner: [ReasonOwnerNotSet].
-//   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs cannot read
-//     the object: it is not found, it has another Go type, or only its cloud ID
+//   - OwnerProvisioningState, OwnerIs, OwnerFits, ReferenceIs and ReferenceHas
+//     cannot read the object: it is not found, it has another Go type, or only its cloud ID
 //     is known.
 func WithReason(reason string) Option {
 	return option{"WithReason", func(s *settings) {

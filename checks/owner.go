@@ -35,6 +35,7 @@ func (s *settings) noOwner(o *Object) Result {
 // result of the check, or else the zero Result.
 func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner W, res Result) {
 	o := &req.Owner
+	s.followOwner(ctx, req)
 	switch {
 	case req.Deleting && req.ownerGone(ctx):
 		res = Proceed()
@@ -64,10 +65,10 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 // [WithSlot] hands the owner over to later links. A nil objection and an empty
 // name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
-	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
+	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot", "WithFollowing")
 	s.must(objection != nil, "the function is nil")
 	slot := slotOf[W](s)
-	return newCheck(name, linktag.Check{Sets: slot != nil}, func(ctx context.Context, req *OwnerRequest) (Result, error) {
+	return newCheck(name, s.followingOwner(linktag.Check{Sets: slot != nil}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res := ownerAs[W](ctx, s, req)
 		if res.IsZero() {
 			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, filling(slot, req, objection))
@@ -79,10 +80,10 @@ func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option)
 // OwnerFits is [OwnerIs] for an objection that compares the resource with its
 // owner, for instance a version newer than the owner's.
 func OwnerFits[T, W any](name string, objection func(resource T, owner W) string, opts ...Option) Middleware[T] {
-	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
+	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot", "WithFollowing")
 	s.must(objection != nil, "the function is nil")
 	slot := slotOf[W](s)
-	return newCheck(name, linktag.Check{NeedsOwner: true, Sets: slot != nil}, func(ctx context.Context, req *Request[T]) (Result, error) {
+	return newCheck(name, s.followingOwner(linktag.Check{NeedsOwner: true, Sets: slot != nil}), func(ctx context.Context, req *Request[T]) (Result, error) {
 		owner, res := ownerAs[W](ctx, s, &req.OwnerRequest)
 		if res.IsZero() {
 			fits := func(owner W) string { return objection(req.Resource, owner) }

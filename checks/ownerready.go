@@ -1,6 +1,10 @@
 package checks
 
-import "context"
+import (
+	"context"
+
+	"github.com/windlass-go/windlass/internal/linktag"
+)
 
 // OwnerReady proceeds if the owner is ready for its own generation and is not
 // being deleted. It also proceeds in two cases that no retry can decide:
@@ -29,9 +33,10 @@ func OwnerFound(opts ...Option) OwnerMiddleware {
 // aboutOwner makes a check that proceeds if the owner exists, and is ready if
 // ready is true.
 func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
-	s := configure(name, opts, "WithByIDBlocked", "WithRequiredOwner")
-	return Check(s.check, func(ctx context.Context, req *OwnerRequest) (Result, error) {
+	s := configure(name, opts, "WithByIDBlocked", "WithRequiredOwner", "WithFollowing")
+	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		o := &req.Owner
+		s.followOwner(ctx, req)
 		switch {
 		case o.ready(), !ready && o.Found(), req.Deleting && req.ownerGone(ctx), o.none() && !s.required:
 			return Proceed(), nil

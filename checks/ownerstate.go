@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
 // OwnerProvisioningState proceeds if the owner is in a state that allows the
@@ -24,9 +25,9 @@ import (
 //
 // A block is retried as for [OwnerIs]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
-	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed", "WithWrongKindAllowed")
+	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed", "WithWrongKindAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")
-	return Check(s.check, func(ctx context.Context, req *OwnerRequest) (Result, error) {
+	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res := ownerAs[W](ctx, s, req)
 		if !res.IsZero() {
 			return res, nil

@@ -7,6 +7,7 @@ import "github.com/windlass-go/windlass/internal/reason"
 const (
 	ReasonOwnerNotSet          = "OwnerNotSet"            // no reference names the owner, and one is needed
 	ReasonOwnerNotFound        = "OwnerNotFound"          // the owner does not exist
+	ReasonOwnerAmbiguous       = "OwnerAmbiguous"         // a query names the owner, and several objects match it
 	ReasonOwnerNotReady        = "OwnerNotReady"          // the owner reports that it is not ready
 	ReasonOwnerUnknown         = "OwnerReadinessUnknown"  // the owner has not reported whether it is ready
 	ReasonOwnerStale           = "OwnerReadinessStale"    // the owner was ready, but for an older generation of its spec
@@ -26,6 +27,8 @@ const (
 	ReasonReferenceUnknown     = "ReferenceStateUnknown"  // a referenced object has not reported the field that the check reads
 	ReasonReferenceWrongKind   = "ReferenceWrongKind"     // a referenced object has another Go type than the check expects
 	ReasonReferenceUnsuitable  = "ReferenceUnsuitable"    // a referenced object does not suit the resource, as the message says
+	ReasonInUse                = "InUse"                  // other objects still use the resource that a user deletes
+	ReasonNotUnique            = "NotUnique"              // an older object has what only one object may have
 	ReasonApprovalPending      = "ApprovalPending"        // a person has to approve
 	ReasonApprovalRejected     = "ApprovalRejected"       // a person rejected the request for approval
 	ReasonApprovalDisconnected = "ApprovalDisconnected"   // the approved thing was disconnected

@@ -22,14 +22,15 @@ import "context"
 // one has another type.
 //
 // ReferenceIs ignores readiness and deletion: put [ReferenceReady] before it.
-// As there, a zero Ref is ignored. The check fails if refs dereferences nil, if
+// As there, a zero Ref is ignored, and the resource follows the objects
+// ([WithoutFollowing]). The check fails if refs dereferences nil, if
 // the Resolver returns an error, and if the request has no Resolver
 // ([ErrNoResolver]). A nil function and an empty name panic.
 //
 // [WithSlot] hands the object over to later links. The check then fails if refs
 // names more than one object.
 func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection func(resource T, referent W) string, opts ...Option) Middleware[T] {
-	s := configure("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
+	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
 	s.must(objection != nil, "the objection is nil")
 	slot := slotOf[W](s)
 	before := name + " "

@@ -18,6 +18,7 @@ func TestReferenceIs(t *testing.T) {
 		empty   = checks.Ref{Kind: "Cluster", Name: "empty"}
 		odd     = checks.Ref{Kind: "Cluster", Name: "odd"}
 		missing = checks.Ref{Kind: "Cluster", Name: "missing"}
+		part    = checks.Ref{Kind: "Cluster", Name: "part"}
 		nilled  = checks.Ref{Kind: "Cluster", Name: "nil"}
 		broken  = checks.Ref{Kind: "Broken", Name: "one"}
 		stored  = objects{
@@ -27,6 +28,7 @@ func TestReferenceIs(t *testing.T) {
 			empty:  {Value: &Cluster{}},
 			odd:    {Value: &Deep{}},
 			nilled: {Value: (*Cluster)(nil)},
+			part:   {Value: &Deep{}, Partial: "only its labels are stored"},
 		}
 	)
 	const notFound = "cluster Cluster missing was not found: waiting until it is created"
@@ -51,6 +53,7 @@ func TestReferenceIs(t *testing.T) {
 		"TypedNil":    {reason: "a nil pointer is missing", refs: refs(nilled), want: blocks("ReferenceNotFound", classify.Fast, "cluster Cluster nil was not found: waiting until it is created", nilled)},
 		"WrongKind":   {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
 		"WrongKindOK": {reason: "WithWrongKindAllowed proceeds, and the trace shows it", refs: refs(odd, old), opts: with(checks.WithWrongKindAllowed()), want: noting(blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old), "cluster Cluster odd has another type than the check expects")},
+		"Partial":     {reason: "WithWrongKindAllowed does not allow a part of an object", refs: refs(part), opts: with(checks.WithWrongKindAllowed()), want: blocks("ReferenceWrongKind", classify.OnChange, "cluster Cluster part was read in part: only its labels are stored", part)},
 		"ByID":        {reason: "the check cannot read an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
 		"ByIDOK":      {reason: "WithUnknownAllowed proceeds by ID, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: proceeding("cluster " + arm.ID + " is known by its ID only")},
 		"Unknown":     {reason: "a nil dereference is an unreported field", refs: refs(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, empty), nilHere)},

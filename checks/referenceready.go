@@ -24,9 +24,13 @@ var ErrNoResolver = errors.New("the request has no resolver: give the reconciler
 // known only by its cloud ID that the Resolver does not find proceeds, and the
 // trace shows it ([WithByIDBlocked]).
 //
+// The resource follows these objects after the pass ([Follow],
+// [WithoutFollowing]).
+//
 // The check fails in these cases:
 //
 //   - refs dereferences nil, because the other references would be lost.
+//   - A Ref names a set ([Query.Ref]).
 //   - The Resolver returns an error. The error of the check names the
 //     reference.
 //   - The request has no Resolver ([ErrNoResolver]), and more than the cloud ID
@@ -34,8 +38,14 @@ var ErrNoResolver = errors.New("the request has no resolver: give the reconciler
 //
 // A nil refs and an empty name panic.
 func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Option) Middleware[T] {
-	s := configure("ReferenceReady("+name+")", opts, "WithByIDBlocked")
+	s := ofReferences("ReferenceReady("+name+")", opts, "WithByIDBlocked")
 	return references(s, name, refs, nil)
+}
+
+// ofReferences returns the settings of a check of references.
+func ofReferences(check string, opts []Option, takes ...string) *settings {
+	s := &settings{check: check, takes: append(takes, "WithReason", "WithoutFollowing"), follows: true}
+	return s.with(opts)
 }
 
 // references makes a check that calls decide for each object that refs names,
@@ -46,7 +56,8 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 	before := name + " "
 	added := s.block // added once to the sum: each option may hold many refs
 	s.block = nil
-	return newCheck(s.check, linktag.Check{Sets: s.slot != nil}, func(ctx context.Context, req *Request[T]) (Result, error) {
+	tag := s.following(linktag.Check{Sets: s.slot != nil}, func(request any) []Ref { return refs(request.(*Request[T]).Resource) })
+	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
 		wanted, err := required(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
 		if err != nil {
 			return Result{}, err
@@ -64,7 +75,13 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 			if *ref == (Ref{}) {
 				continue
 			}
-			o, err := resolve(ctx, *ref)
+			if s.follows { // before it is read, because a resource with a wrong reference is retried when the object changes
+				req.follow(ctx, ref)
+			}
+			var o Object
+			if err = errSetRef; ref.Set == "" {
+				o, err = resolve(ctx, *ref)
+			}
 			res := Proceed()
 			switch {
 			case err != nil:
@@ -85,6 +102,8 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 		return res, err
 	})
 }
+
+var errSetRef = errors.New("it names a set, and this check is for single objects")
 
 // count returns how often ref is in refs.
 func count(refs []Ref, ref Ref) (n int) {

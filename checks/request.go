@@ -31,6 +31,8 @@ type OwnerRequest struct {
 	Applied bool
 	// Resolver finds other objects. It is nil if there is none.
 	Resolver Resolver
+	// Lister lists sets of objects. It is nil if there is none.
+	Lister Lister
 	// Errors classifies the errors of the cloud, for [LiveState]. The zero
 	// Errors knows no service.
 	Errors classify.Errors

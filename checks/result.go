@@ -334,17 +334,23 @@ func (r Result) Describe() (verdict, reason string) {
 // refSet is a list of refs without duplicates. The zero refSet is empty.
 type refSet struct {
 	refs []Ref
-	has  map[Ref]bool
+	has  map[Ref]bool // nil while the list is short
 }
 
 func (s *refSet) add(ref Ref) {
-	if s.has[ref] {
+	const short = 8 // faster to search than a map
+	switch {
+	case s.has == nil && slices.Contains(s.refs, ref) || s.has[ref]:
 		return
+	case s.has == nil && len(s.refs) == short:
+		s.has = make(map[Ref]bool, 2*short)
+		for _, r := range s.refs {
+			s.has[r] = true
+		}
 	}
-	if s.has == nil {
-		s.has = map[Ref]bool{}
+	if s.has != nil {
+		s.has[ref] = true
 	}
-	s.has[ref] = true
 	s.refs = append(s.refs, ref)
 }
 

@@ -13,12 +13,13 @@ import (
 type subject struct {
 	article                                        string
 	notFound, byID, wrongKind, unknown, unsuitable string
+	several                                        string // for an owner that a query names
 	silent, notReady, stale, deleting              string
 }
 
 var (
 	ofOwner = subject{
-		article: "an owner", notFound: ReasonOwnerNotFound, byID: ReasonOwnerByID, wrongKind: ReasonOwnerWrongKind,
+		article: "an owner", notFound: ReasonOwnerNotFound, several: ReasonOwnerAmbiguous, byID: ReasonOwnerByID, wrongKind: ReasonOwnerWrongKind,
 		unknown: ReasonOwnerStateUnknown, unsuitable: ReasonOwnerUnsuitable,
 		silent: ReasonOwnerUnknown, notReady: ReasonOwnerNotReady, stale: ReasonOwnerStale, deleting: ReasonOwnerDeleting,
 	}
@@ -30,6 +31,18 @@ var (
 )
 
 const notFound = " was not found: waiting until it is created"
+
+// absent returns the reason, the retry and the text of a block about an object
+// that was not found.
+func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Retry, text string) {
+	switch {
+	case ref.Set == "":
+		return of.notFound, classify.Fast, notFound
+	case o.Partial != "":
+		return of.several, classify.Slow, " " + o.Partial
+	}
+	return of.notFound, classify.Fast, " is an empty set: waiting until an object is in it"
+}
 
 // typed returns the object o that ref names as a W. If the object cannot be
 // used, res is the result of the check, or else the zero Result. In a message,
@@ -47,7 +60,8 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " is a ", reflect.TypeOf(o.Value).String(),
 			", and ", s.check, " is for a ", reflect.TypeFor[W]().String(), ": name ", of.article, " of that kind")
 	case !ref.ByIDOnly():
-		res = s.unusable(of.notFound, classify.Fast, ref, before, notFound)
+		reason, retry, text := of.absent(ref, o)
+		res = s.unusable(reason, retry, ref, before, text)
 	case s.unknownProceeds:
 		chain.Note(ctx, sentence(before, ref, " is known by its ID only"))
 		res = Proceed()
@@ -80,7 +94,8 @@ func (s *settings) readiness(ctx context.Context, of *subject, before string, re
 	reason, text := of.silent, " has not reported yet whether it is ready"
 	switch {
 	case !found && !ref.ByIDOnly():
-		return s.blocked(of.notFound, classify.Fast, ref, before, notFound)
+		reason, retry, text := of.absent(ref, o)
+		return s.blocked(reason, retry, ref, before, text)
 	case !found && s.idBlocks:
 		return s.blocked(of.byID, classify.Slow, ref, before, " is known by its ID only, so it cannot be looked up: refer to it by name")
 	case !found:

@@ -50,6 +50,10 @@ func TestTags(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			if its, ok := tc.got.(linktag.Check); ok {
+				its.Follows = nil // see TestFollowingChecks
+				tc.got = its
+			}
 			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}

@@ -34,7 +34,7 @@
 // Run, Conforms and Laws take a link or a chain; Order takes a chain. All of
 // them run it by checks.Compose, like an engine. [Request] and [OwnerRequest]
 // make requests. [Ready], [NotReady], [Stale], [Unknown], [NotFound] and [ByID]
-// make the objects in them. [ProvisioningStates] draws values of a state field
+// make the objects in them. [ResolverOf] and [ListerOf] find objects and sets. [ProvisioningStates] draws values of a state field
 // of Azure.
 //
 // # Cases
@@ -56,7 +56,9 @@
 //
 //   - without an owner; with an owner that is not set, not found, a typed nil,
 //     of another kind, known only by its ID, or in each state of readiness
-//   - without a resolver
+//   - without a resolver, and with one that finds nothing or fails
+//   - without a lister, and with one that finds nothing, fails, or finds objects
+//     without a value or being deleted
 //   - with each field of the resource and the owner set to zero
 //
 // A failure names the broken [Rule] and shows the smallest request:

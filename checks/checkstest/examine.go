@@ -261,40 +261,45 @@ func unexplained(res checks.Result) string {
 }
 
 // canceled tries the rule Cancels, with a context that is canceled before the
-// call and one that is canceled while the check calls the resolver.
+// call and one that is canceled while the check calls the resolver or the
+// lister.
 func (e *examination[R]) canceled(v variant[R], alone answer) {
 	done, cancel := context.WithCancel(e.ctx)
 	cancel()
-	e.interrupted(v, alone, done, "with a context that is canceled", func(ask checks.Resolver) checks.Resolver {
-		return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-			if err := ctx.Err(); err != nil {
-				return checks.Object{}, err
-			}
-			return ask(ctx, ref)
-		}
-	})
+	e.interrupted(v, alone, done, "with a context that is canceled", func(ctx context.Context) error { return ctx.Err() })
 	running, cancel := context.WithCancel(e.ctx)
 	defer cancel()
-	e.interrupted(v, alone, running, "with a context that is canceled while it calls the resolver", func(checks.Resolver) checks.Resolver {
-		return func(ctx context.Context, _ checks.Ref) (checks.Object, error) {
-			cancel()
-			select {
-			case <-ctx.Done():
-				return checks.Object{}, ctx.Err()
-			case <-e.over:
-				return checks.Object{}, errResolver
-			}
+	e.interrupted(v, alone, running, "with a context that is canceled while it calls the resolver or the lister", func(ctx context.Context) error {
+		cancel()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.over:
+			return errResolver
 		}
 	})
 }
 
-// interrupted makes a call with a context and a resolver that respects it.
-func (e *examination[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string,
-	wrap func(checks.Resolver) checks.Resolver) {
-
+// interrupted makes a call with a context, and with a resolver and a lister that
+// call fails before they answer.
+func (e *examination[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string, fails func(context.Context) error) {
 	v := variant[R]{what, given.rule, copied(given.req)}
-	if o := mustPartsOf(v.req).owner; o.Resolver != nil {
-		o.Resolver = wrap(o.Resolver)
+	o := mustPartsOf(v.req).owner
+	if resolve := o.Resolver; resolve != nil {
+		o.Resolver = func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+			if err := fails(ctx); err != nil {
+				return checks.Object{}, err
+			}
+			return resolve(ctx, ref)
+		}
+	}
+	if list := o.Lister; list != nil {
+		o.Lister = func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+			if err := fails(ctx); err != nil {
+				return nil, err
+			}
+			return list(ctx, q)
+		}
 	}
 	a := e.askIn(ctx, v, v.req, innerProceeds, Cancels)
 	switch {

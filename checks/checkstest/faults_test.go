@@ -174,6 +174,24 @@ var faults = map[string]struct {
 			return proceedIf(!ok || c == nil || *c.Version > 14)
 		})
 	}, "without Owner.Value.Version", false},
+	"NoLister": {"a check calls a nil lister", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
+		return decide(func(ctx context.Context, r request) (checks.Result, error) {
+			_, err := r.Lister(ctx, checks.Query{Kind: "Database"})
+			return checks.Proceed(), err
+		})
+	}, "with no lister", false},
+	"SetWithoutValues": {"a check reads an object of a set that has no value", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
+		return decide(func(ctx context.Context, r request) (checks.Result, error) {
+			if r.Lister == nil {
+				return checks.Proceed(), nil
+			}
+			objects, err := r.Lister(ctx, checks.Query{Kind: "Database"})
+			for _, o := range objects {
+				_ = o.Value.(*Database).Version
+			}
+			return checks.Proceed(), err
+		})
+	}, "with a lister that finds objects without a value", false},
 	"NoResolver": {"a check calls a nil resolver", checkstest.NilFields, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, r request) (checks.Result, error) {
 			o, err := r.Resolver(ctx, r.Resource.Network)
@@ -413,7 +431,16 @@ var faults = map[string]struct {
 			_, err := r.Resolver(context.Background(), r.Resource.Network)
 			return checks.Proceed(), err
 		})
-	}, "it does not return within 1m0s, with a context that is canceled while it calls the resolver", true},
+	}, "it does not return within 1m0s, with a context that is canceled while it calls the resolver or the lister", true},
+	"OtherContextOfLister": {"a check does not pass its context on to the lister", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
+		return decide(func(_ context.Context, r request) (checks.Result, error) {
+			if r.Lister == nil {
+				return checks.Proceed(), nil
+			}
+			_, err := r.Lister(context.Background(), checks.Query{Kind: "Database"})
+			return checks.Proceed(), err
+		})
+	}, "it does not return within 1m0s, with a context that is canceled while it calls the resolver or the lister", true},
 	"CanceledBlocks": {"a canceled call blocks", checkstest.Cancels, func(testEnd) checks.Middleware[*Database] {
 		return decide(func(ctx context.Context, r request) (checks.Result, error) {
 			if r.Resolver == nil {
@@ -486,6 +513,7 @@ func ordinary() *rapid.Generator[request] {
 			},
 			checkstest.OwnedBy(checkstest.Ready(checks.Ref{Kind: "Cluster", Name: "prod"}, &Cluster{Version: &version})),
 			checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &struct{}{}))),
+			checkstest.ListedBy(checkstest.ListerOf(checkstest.Ready(checks.Ref{Kind: "Database", Name: "other"}, &Database{}))),
 		)
 	})
 }

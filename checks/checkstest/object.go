@@ -38,6 +38,31 @@ func NotSet(kind string) checks.Object { return checks.Object{Ref: checks.Ref{Ki
 // ByID returns an object known only by its ID in the cloud.
 func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
 
+// Self returns the object as the resource of the request, for [ListerOf].
+func Self(object checks.Object) checks.Object {
+	object.Self = true
+	return object
+}
+
+// ListerOf returns a lister of these objects, from the oldest to the newest. A
+// set consists of the objects of its kind in its namespace. A query without a
+// namespace selects the objects of every namespace. The lister does not
+// evaluate [checks.Query.Selector] and Field: all objects match them. Like a
+// lister that makes a request, it fails if the context is done.
+func ListerOf(objects ...checks.Object) checks.Lister {
+	return func(ctx context.Context, q checks.Query) (set []checks.Object, err error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if o.Ref.Group == q.Group && o.Ref.Kind == q.Kind && (q.Namespace == "" || q.Namespace == checks.AllNamespaces || q.Namespace == o.Ref.Namespace) {
+				set = append(set, o)
+			}
+		}
+		return set, nil
+	}
+}
+
 // ResolverOf returns a resolver that finds exactly these objects: by their Ref,
 // or by an ID if the Ref has nothing else. Like a resolver that makes a
 // request, it fails if the context is done.

@@ -58,6 +58,38 @@ func TestResolverOf(t *testing.T) {
 	}
 }
 
+func TestListerOf(t *testing.T) {
+	a := checkstest.Ready(checks.Ref{Kind: "Network", Namespace: "team", Name: "a"}, &Cluster{})
+	b := checkstest.Self(checkstest.Ready(checks.Ref{Kind: "Network", Namespace: "other", Name: "b"}, &Cluster{}))
+	c := checkstest.Ready(checks.Ref{Group: "example.com", Kind: "Network", Namespace: "team", Name: "a"}, &Cluster{})
+	list := checkstest.ListerOf(a, b, c)
+	cases := map[string]struct {
+		reason string
+		q      checks.Query
+		want   []checks.Object
+	}{
+		"Kind":      {"every object of the kind, in the given order", checks.Query{Kind: "Network"}, []checks.Object{a, b}},
+		"All":       {"the objects of all namespaces", checks.Query{Kind: "Network", Namespace: checks.AllNamespaces}, []checks.Object{a, b}},
+		"Namespace": {"the objects of the namespace", checks.Query{Kind: "Network", Namespace: "team"}, []checks.Object{a}},
+		"Group":     {"another group is another kind", checks.Query{Group: "example.com", Kind: "Network"}, []checks.Object{c}},
+		"Selector":  {"conditions are not evaluated", checks.Query{Kind: "Network", Namespace: "other", Selector: "a=b", Field: "c", Value: "d"}, []checks.Object{b}},
+		"None":      {"no object is of the kind", checks.Query{Kind: "Cluster"}, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := list(t.Context(), tc.q)
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v, -want, +got:\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := list(ctx, checks.Query{Kind: "Network"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a canceled context: %v", err)
+	}
+}
+
 func TestRequests(t *testing.T) {
 	d := &Database{Version: 16}
 	if r := checkstest.Request(d); r.Resource != d || r.Presence != checks.Present || r.Deleting || r.Resolver != nil {

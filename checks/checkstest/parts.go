@@ -63,6 +63,7 @@ func unchanged[R any](a, b R) bool {
 		o.Applied == p.Applied && reflect.DeepEqual(o.Vocabulary, p.Vocabulary) && reflect.DeepEqual(o.Errors, p.Errors) &&
 		o.Owner.Ref == p.Owner.Ref && o.Owner.Readiness == p.Owner.Readiness && o.Owner.Deleting == p.Owner.Deleting &&
 		reflect.ValueOf(o.Resolver).Pointer() == reflect.ValueOf(p.Resolver).Pointer() &&
+		reflect.ValueOf(o.Lister).Pointer() == reflect.ValueOf(p.Lister).Pointer() &&
 		identical(reflect.ValueOf(o.Owner.Value), reflect.ValueOf(p.Owner.Value))
 	if !same || x.presence == nil {
 		return same

@@ -36,6 +36,11 @@ func ResolvedBy(resolver checks.Resolver) Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Resolver = resolver }
 }
 
+// ListedBy sets the lister of sets of objects, such as [ListerOf].
+func ListedBy(lister checks.Lister) Part {
+	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Lister = lister }
+}
+
 // Deleting marks the resource as about to be deleted.
 func Deleting() Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Deleting = true }

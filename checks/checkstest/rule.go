@@ -14,8 +14,8 @@ const (
 	// being deleted, not ready, ready only for an older generation, or without
 	// a reported state.
 	AnyOwner
-	// NilFields: it decides if the request has no resolver, or if one exported
-	// field of the resource or the owner is zero, at any level. The resource
+	// NilFields: it decides if the request has no resolver or no lister, if the
+	// objects of a set have no value, and if one exported field of the resource or the owner is zero, at any level. The resource
 	// itself is never nil, because no engine reconciles a nil resource.
 	NilFields
 	// Stops: if it blocks, skips or fails, it does not call the inner links.
@@ -36,7 +36,7 @@ const (
 	// alone. With -race, its calls share no variable.
 	Concurrent
 	// Cancels: if the context is canceled, before the call or while it calls
-	// the resolver, it returns in time. It gives its usual answer, or an error
+	// the resolver or the lister, it returns in time. It gives its usual answer, or an error
 	// in which errors.Is finds the context's error.
 	Cancels
 	// Explains: a block has a reason in CamelCase that is valid in a condition

@@ -15,6 +15,7 @@ type view struct {
 	Presence         any // nil for an owner check
 	Owner            checks.Object
 	Resolver         bool
+	Lister           bool
 	Kind, APIVersion string
 	Deleting         bool
 	Applied          bool
@@ -25,7 +26,7 @@ type view struct {
 
 func viewOf(req any) view {
 	p := mustPartsOf(req)
-	v := view{Owner: p.owner.Owner, Resolver: p.owner.Resolver != nil,
+	v := view{Owner: p.owner.Owner, Resolver: p.owner.Resolver != nil, Lister: p.owner.Lister != nil,
 		Kind: p.owner.Kind, APIVersion: p.owner.APIVersion, Deleting: p.owner.Deleting, Applied: p.owner.Applied,
 		Vocabulary: p.owner.Vocabulary}
 	if !reflect.ValueOf(p.owner.Errors).IsZero() {
@@ -47,6 +48,9 @@ func (v view) lines() (lines [][2]string) {
 	line("Owner", showObject(&v.Owner))
 	if v.Resolver {
 		line("Resolver", "set")
+	}
+	if v.Lister {
+		line("Lister", "set")
 	}
 	if v.Kind != "" {
 		line("Kind", v.Kind)

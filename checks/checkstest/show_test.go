@@ -22,14 +22,14 @@ func TestShow(t *testing.T) {
 	}{
 		"Whole": {"each part is set", func(r request) {
 			r.Kind, r.APIVersion, r.Deleting, r.Applied = "Database", "2024-05-01", true, true
-			r.Resolver = checkstest.ResolverOf()
+			r.Resolver, r.Lister = checkstest.ResolverOf(), checkstest.ListerOf()
 			r.Vocabulary = &checks.Vocabulary{Approved: []string{"Yes"}}
 			r.Errors = classify.NewErrors("cloud", func(*classify.Failure) bool { return false }, nil)
-		}, []string{"Resource: ", "Presence: present", "Owner: none", "Resolver: set", "Kind: Database", "APIVersion: 2024-05-01",
+		}, []string{"Resource: ", "Presence: present", "Owner: none", "Resolver: set", "Lister: set", "Kind: Database", "APIVersion: 2024-05-01",
 			"Deleting: true", "Applied: true", `Vocabulary: &{Settled:nil Succeeded:nil Approved:["Yes"]`, "Errors: cloud"}},
 		"Nothing": {"only the resource is set", func(request) {}, []string{"Resource: ", "Presence: present", "Owner: none"}},
 	}
-	parts := []string{"Resource", "Presence", "Owner", "Resolver", "Kind", "APIVersion", "Deleting", "Applied", "Vocabulary", "Errors"}
+	parts := []string{"Resource", "Presence", "Owner", "Resolver", "Lister", "Kind", "APIVersion", "Deleting", "Applied", "Vocabulary", "Errors"}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			req := checkstest.Request(&Database{Version: 15})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/windlass-go/windlass/checks"
 )
@@ -27,7 +28,10 @@ func (v variant[R]) with(sentence string) string {
 // otherKind is an owner that no check expects.
 type otherKind struct{ Name string }
 
-var errResolver = errors.New("the resolver fails")
+var (
+	errResolver = errors.New("the resolver fails")
+	errLister   = errors.New("the lister fails")
+)
 
 // variants returns requests that authors forget. It does not change given.
 func variants[R any](given R) []variant[R] {
@@ -85,6 +89,31 @@ func variants[R any](given R) []variant[R] {
 		add(Decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = ResolverOf() })
 		add(Decides, "with a resolver that fails", func(p parts) {
 			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, errResolver }
+		})
+	}
+	if list := p.owner.Lister; list != nil {
+		is("with an owner that an empty set names", NotFound(checks.Query{Kind: "Owner"}.Ref()))
+		add(NilFields, "with no lister", func(p parts) { p.owner.Lister = nil })
+		lister := func(rule Rule, what string, of func([]checks.Object, error) ([]checks.Object, error)) {
+			add(rule, "with a lister that "+what, func(p parts) {
+				p.owner.Lister = func(ctx context.Context, q checks.Query) ([]checks.Object, error) { return of(list(ctx, q)) }
+			})
+		}
+		lister(Decides, "finds nothing", func([]checks.Object, error) ([]checks.Object, error) { return nil, nil })
+		lister(Decides, "fails", func([]checks.Object, error) ([]checks.Object, error) { return nil, errLister })
+		lister(NilFields, "finds objects without a value", func(objects []checks.Object, err error) ([]checks.Object, error) {
+			objects = slices.Clone(objects)
+			for i := range objects {
+				objects[i].Value = nil
+			}
+			return objects, err
+		})
+		lister(Decides, "finds objects that are being deleted", func(objects []checks.Object, err error) ([]checks.Object, error) {
+			objects = slices.Clone(objects)
+			for i := range objects {
+				objects[i].Deleting = true
+			}
+			return objects, err
 		})
 	}
 	if p.resource.IsValid() {

@@ -2,6 +2,7 @@ package checkstest
 
 import (
 	"flag"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,33 @@ import (
 )
 
 type cluster struct{ State *string }
+
+// The listers of the variants find the objects of the drawn one, changed.
+func TestListerVariants(t *testing.T) {
+	objects := []checks.Object{Ready(checks.Ref{Kind: "Cluster", Name: "a"}, &cluster{}), Self(Ready(checks.Ref{Kind: "Cluster", Name: "b"}, &cluster{}))}
+	want := map[string]func(*checks.Object){
+		"with a lister that finds objects without a value":        func(o *checks.Object) { o.Value = nil },
+		"with a lister that finds objects that are being deleted": func(o *checks.Object) { o.Deleting = true },
+	}
+	for _, v := range variants(OwnerRequest(ListedBy(ListerOf(objects...)))) {
+		change := want[v.what]
+		if change == nil {
+			continue
+		}
+		delete(want, v.what)
+		changed := slices.Clone(objects)
+		for i := range changed {
+			change(&changed[i])
+		}
+		got, err := v.req.Lister(t.Context(), checks.Query{Kind: "Cluster"})
+		if diff := cmp.Diff(changed, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want, +got:\n%s", v.what, err, diff)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
 
 func TestVariants(t *testing.T) {
 	state := "Succeeded"
@@ -25,6 +53,10 @@ func TestVariants(t *testing.T) {
 		"with an owner that was ready for an older generation", "with an owner that is being deleted",
 	}
 	resolver := []string{"with no resolver", "with a resolver that finds nothing", "with a resolver that fails"}
+	lister := []string{
+		"with an owner that an empty set names", "with no lister", "with a lister that finds nothing", "with a lister that fails",
+		"with a lister that finds objects without a value", "with a lister that finds objects that are being deleted",
+	}
 	cases := map[string]struct {
 		reason string
 		got    []string
@@ -37,6 +69,9 @@ func TestVariants(t *testing.T) {
 		"Applied": {
 			"variants of a check after Apply, with a vocabulary", of(t, &checks.OwnerRequest{Applied: true, Vocabulary: &checks.Vocabulary{}}),
 			[][]string{none, {"about to be deleted", "before Apply", "with no vocabulary"}},
+		},
+		"Lister": {
+			"variants of a check with a lister", of(t, OwnerRequest(ListedBy(ListerOf()))), [][]string{none, {"about to be deleted", "after Apply"}, lister},
 		},
 		"Root": {
 			"without an owner no variant has a nil pointer as owner", of(t, OwnerRequest()), [][]string{none, {"about to be deleted", "after Apply"}},

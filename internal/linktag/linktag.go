@@ -2,6 +2,11 @@
 // packages read.
 package linktag
 
+import (
+	"context"
+	"slices"
+)
+
 // Check is the tag of a link that package checks made from a function without
 // next.
 type Check struct {
@@ -18,12 +23,29 @@ type Check struct {
 	// Raw reports whether one of several links gets next, and so may act before
 	// and after the inner links.
 	Raw bool
+	// Follows holds a function for each check inside that follows objects. It
+	// follows them for a request ([checks.PassRequest]) without a run of the
+	// check. It panics for a request of another type.
+	Follows []func(ctx context.Context, request any)
+}
+
+// Follow follows the objects of the checks for a request, without a run of the
+// checks. It does not call the predicates of chain.When. A check whose function
+// panics follows nothing, and fails in the next pass that runs it.
+func (c Check) Follow(ctx context.Context, request any) {
+	for _, follow := range c.Follows {
+		func() {
+			defer func() { _ = recover() }()
+			follow(ctx, request)
+		}()
+	}
 }
 
 // With returns the tag of a check that consists of checks with the tags c and
 // o.
 func (c Check) With(o Check) Check {
-	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Sets: c.Sets || o.Sets, Raw: c.Raw || o.Raw}
+	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Sets: c.Sets || o.Sets, Raw: c.Raw || o.Raw,
+		Follows: slices.Concat(c.Follows, o.Follows)}
 }
 
 // Join returns the tag of a link that consists of links with these tags. It

@@ -1,9 +1,21 @@
-// Package slot holds the values of the slots of package checks in one pass.
+// Package slot holds the values of the slots of package checks in one pass, and
+// the objects that the resource follows after it.
 package slot
 
-// Values holds the value of each set slot. The zero Values is empty and takes
-// one word, so that the request of a pass can contain it.
-type Values struct{ first *entry }
+// Values holds the value of each set slot. The zero Values is empty and small,
+// so that the request of a pass can contain it.
+type Values struct {
+	first *entry
+	// Followed is the list of followed objects. Package checks reads and writes
+	// it. Nil: the resource follows nothing.
+	Followed List
+}
+
+// List is a list of followed objects.
+type List interface {
+	// Clone returns a copy that shares nothing with the list.
+	Clone() List
+}
 
 type entry struct {
 	slot, value any
@@ -46,6 +58,9 @@ func (v *Values) Clone() *Values {
 		return nil
 	}
 	c := &Values{}
+	if v.Followed != nil {
+		c.Followed = v.Followed.Clone()
+	}
 	for at := v.first; at != nil; at = at.next {
 		c.Set(at.slot, at.value)
 	}

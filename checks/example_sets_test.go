@@ -1,0 +1,150 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// databaseNamed returns an object of a set.
+func databaseNamed(name string) checks.Object {
+	return checks.Object{Ref: checks.Ref{Group: "example.com", Kind: "Database", Namespace: "team", Name: name}, Value: &Database{}}
+}
+
+// A user deletes a cluster. The deletion waits until no database refers to the
+// cluster, also while these databases are being deleted.
+func ExampleUnused() {
+	type Cluster struct{ Name string }
+
+	check := checks.Compose(chain.New(
+		checks.Unused("databases", func(c *Cluster) checks.Query {
+			return checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster", Value: c.Name}
+		}),
+	))
+
+	req := &checks.Request[*Cluster]{Resource: &Cluster{Name: "demo"}}
+	deleting := databaseNamed("orders")
+	deleting.Deleting = true
+	for _, set := range [][]checks.Object{{deleting, databaseNamed("users")}, {}} {
+		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }
+		res, err := check(ctx, req)
+		fmt.Println(res.Reason(), res.Message(), err)
+		fmt.Println("  waits for", res.WaitingFor())
+	}
+	// Output:
+	// InUse databases: 2 objects still use the resource: Database.example.com team/orders; Database.example.com team/users: waiting until all are gone <nil>
+	//   waits for [every Database.example.com with spec.cluster=demo]
+	//   <nil>
+	//   waits for []
+}
+
+// Two databases claim one host name. The older one keeps it.
+func ExampleUnique() {
+	type Database struct{ Name, Host string }
+
+	check := checks.Compose(chain.New(
+		checks.Unique("spec.host", func(d *Database) checks.Query {
+			return checks.Query{Group: "example.com", Kind: "Database", Namespace: checks.AllNamespaces, Field: "spec.host", Value: d.Host}
+		}),
+	))
+
+	for _, name := range []string{"orders", "copy"} {
+		req := &checks.Request[*Database]{Resource: &Database{Name: name, Host: "db.example.com"}}
+		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) {
+			set := []checks.Object{databaseNamed("orders"), databaseNamed("copy")} // the oldest object comes first
+			for i := range set {
+				set[i].Self = set[i].Ref.Name == name
+			}
+			return set, nil
+		}
+		res, err := check(ctx, req)
+		fmt.Println(name, res.Reason(), res.Message(), err)
+	}
+	// Output:
+	// orders   <nil>
+	// copy NotUnique spec.host: Database.example.com team/orders is older and has the same: change one of them, or delete it <nil>
+}
+
+// The owner of a database is the one cluster of its namespace. No field of the
+// database names it.
+func ExampleOwnerFrom() {
+	type Database struct{ Name string }
+
+	var clusters []checks.Object
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key:   func(d *Database) string { return d.Name },
+		Owner: checks.OwnerFrom(func(*Database) checks.Query { return checks.Query{Kind: "Cluster"} }),
+		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+			fmt.Println("PUT", req.Resource.Name, "in", req.Owner.Ref)
+			return flow.Done(), nil
+		},
+	}, flow.Extensions[*Database]{OwnerCheck: chain.New(checks.OwnerReady())},
+		flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return clusters, nil }))
+
+	for _, names := range []string{"", "blue green", "green"} {
+		clusters = nil
+		for _, name := range strings.Fields(names) {
+			clusters = append(clusters, checks.Object{
+				Ref:   checks.Ref{Kind: "Cluster", Namespace: "team", Name: name},
+				Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready},
+			})
+		}
+		fmt.Println(databases.Reconcile(ctx, &Database{Name: "orders"}))
+	}
+	// Output:
+	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Cluster is an empty set: waiting until an object is in it
+	// blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: owner every Cluster has 2 objects and must have one: Cluster team/blue; Cluster team/green
+	// PUT orders in Cluster team/green
+	// ready
+}
+
+// A network gets its ID from the cloud. A database needs this ID, and waits
+// until the controller of the network has reported it.
+func ExampleReferenceHas() {
+	type Network struct{ ID *string }
+	type Database struct{ Network string }
+
+	check := checks.Compose(chain.New(
+		checks.ReferenceHas("network ID", func(d *Database) []checks.Ref {
+			return []checks.Ref{{Kind: "Network", Name: d.Network}}
+		}, func(n *Network) *string { return n.ID }),
+	))
+
+	id := "/networks/1"
+	for _, network := range []*Network{{}, {ID: &id}} {
+		req := &checks.Request[*Database]{Resource: &Database{Network: "lan"}}
+		req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			return checks.Object{Ref: ref, Value: network}, nil
+		}
+		fmt.Println(check(ctx, req))
+	}
+	// Output:
+	// block ReferenceStateUnknown: network ID Network lan has not reported yet the field that ReferenceHas(network ID) reads [slow, waiting for Network lan] <nil>
+	// proceed <nil>
+}
+
+// A database reads its password from a Secret. It follows the Secret from
+// EntryCheck, which runs in every pass. A rotated Secret then starts a pass,
+// although the database is Ready.
+func ExampleFollow() {
+	type Database struct{ Secret string }
+
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key:   func(*Database) string { return "orders" },
+		Apply: func(context.Context, *flow.Request[*Database]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*Database]{
+		EntryCheck: chain.New(checks.Check("Password", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			checks.Follow(ctx, req, checks.Ref{Kind: "Secret", Name: req.Resource.Secret})
+			return checks.Proceed(), nil
+		})),
+	})
+
+	out := databases.Reconcile(ctx, &Database{Secret: "password"})
+	fmt.Println(out, out.Following())
+	// Output:
+	// ready [Secret password]
+}

@@ -1,0 +1,212 @@
+package checks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/slot"
+	"pgregory.net/rapid"
+)
+
+func TestFollow(t *testing.T) {
+	var notes []string
+	traced := chain.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
+	req := &checks.Request[*Database]{}
+	early := *req
+	checks.Follow(traced, req, lan, checks.Ref{}, prod, lan)
+	copied := *req
+	checks.Follow(traced, &copied, claims.Ref())
+	want := []checks.Ref{lan, prod, claims.Ref()}
+	if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+		t.Errorf("a copy follows for its request, each object once, and not the zero Ref: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"follows Network lan", "follows Cluster prod", "follows Network lan", "follows every Database with spec.host=a"}, notes); diff != "" {
+		t.Errorf("the notes: -want, +got:\n%s", diff)
+	}
+	if got := checks.Following(&early); got != nil {
+		t.Errorf("an earlier copy follows %v", got)
+	}
+	checks.Following(req)[0] = prod
+	if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+		t.Errorf("the caller owns the list: -want, +got:\n%s", diff)
+	}
+	for name, got := range map[string][]checks.Ref{"Nil": checks.Following(nil), "NilRequest": checks.Following(request(nil)), "Nothing": checks.Following(&checks.OwnerRequest{})} {
+		if got != nil {
+			t.Errorf("%s follows %v", name, got)
+		}
+	}
+	for name, req := range map[string]checks.PassRequest{"Nil": nil, "NilRequest": request(nil)} {
+		if text := panicOf(func() { checks.Follow(ctx, req, lan) }); !strings.HasPrefix(text, "checks: Follow at checks/follow_test.go:") || !strings.HasSuffix(text, ": the request is nil") {
+			t.Errorf("%s: the panic is %q", name, text)
+		}
+	}
+}
+
+// TestFollowMany: a request follows each ref once, in the order of the calls.
+func TestFollowMany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var want []checks.Ref
+		req := &checks.OwnerRequest{}
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 24), 0, 60).Draw(t, "refs") {
+			ref := checks.Ref{Kind: "Network", Name: fmt.Sprint(n)}
+			if !slices.Contains(want, ref) {
+				want = append(want, ref)
+			}
+			checks.Follow(ctx, req, ref)
+		}
+		if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+			t.Fatalf("-want, +got:\n%s", diff)
+		}
+	})
+}
+
+// TestFollowClone: a clone of the values of a pass follows the same objects, and
+// shares no list.
+func TestFollowClone(t *testing.T) {
+	req, other := &checks.OwnerRequest{}, &checks.OwnerRequest{}
+	var want []checks.Ref
+	for n := range 12 {
+		want = append(want, checks.Ref{Kind: "Network", Name: fmt.Sprint(n)})
+		checks.Follow(ctx, req, want[n])
+		*slot.Of(other) = (*slot.Of(req)).Clone()
+		if diff := cmp.Diff(want, checks.Following(other)); diff != "" {
+			t.Fatalf("the clone: -want, +got:\n%s", diff)
+		}
+		checks.Follow(ctx, other, prod, want[n])
+		if diff := cmp.Diff(append(slices.Clone(want), prod), checks.Following(other)); diff != "" {
+			t.Fatalf("the clone follows more: -want, +got:\n%s", diff)
+		}
+		if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+			t.Fatalf("the original: -want, +got:\n%s", diff)
+		}
+	}
+}
+
+// TestFollowingChecks: each check follows the same objects whether it runs or a
+// pass leaves it out.
+func TestFollowingChecks(t *testing.T) {
+	refs := func(d *Database) []checks.Ref { return []checks.Ref{d.Network, {}, arm} }
+	fits := func(*Cluster) string { return "" }
+	on := func(link ownerLink) link { return checks.OnOwner[*Database](link) }
+	follow, network, owner, set := checks.WithFollowing(), []checks.Ref{lan, arm}, []checks.Ref{prod}, []checks.Ref{claims.Ref()}
+	remembered := checks.Cached(time.Hour, func(request) int { return 1 }, checks.ReferenceReady("network", refs))
+	ready := passing()
+	ready.Resource.Network = lan
+	if a, _ := ask(t, remembered, ready); !a.Result.Proceeds() {
+		t.Fatal(a)
+	}
+	cases := map[string]struct {
+		reason string
+		link   link
+		want   []checks.Ref
+	}{
+		"ReferenceReady":           {"references are followed", checks.ReferenceReady("network", refs), network},
+		"ReferenceReady/Without":   {"WithoutFollowing follows nothing", checks.ReferenceReady("network", refs, checks.WithoutFollowing()), nil},
+		"ReferenceIs":              {"references are followed", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }), network},
+		"ReferenceIs/Without":      {"WithoutFollowing follows nothing", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }, checks.WithoutFollowing()), nil},
+		"ReferenceHas":             {"references are followed", checks.ReferenceHas("network", refs, func(*Cluster) int { return 0 }), network},
+		"ReferenceHas/Without":     {"WithoutFollowing follows nothing", checks.ReferenceHas("network", refs, func(*Cluster) int { return 0 }, checks.WithoutFollowing()), nil},
+		"OwnerReady":               {"owners are not followed", on(checks.OwnerReady()), nil},
+		"OwnerReady/With":          {"WithFollowing follows the owner", on(checks.OwnerReady(follow)), owner},
+		"OwnerFound/With":          {"WithFollowing follows the owner", on(checks.OwnerFound(follow)), owner},
+		"OwnerIs":                  {"owners are not followed", on(checks.OwnerIs("is", fits)), nil},
+		"OwnerIs/With":             {"WithFollowing follows the owner", on(checks.OwnerIs("is", fits, follow)), owner},
+		"OwnerProvisioningState/W": {"WithFollowing follows the owner", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil }, follow)), owner},
+		"OwnerFits":                {"owners are not followed", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }), nil},
+		"OwnerFits/With":           {"WithFollowing follows the owner", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, follow), owner},
+		"Unused":                   {"sets are not followed", checks.Unused("a", claimsOf), nil},
+		"Unused/With":              {"WithFollowing follows the set", checks.Unused("a", claimsOf, follow), set},
+		"Unique":                   {"sets are not followed", checks.Unique("a", claimsOf), nil},
+		"Unique/With":              {"WithFollowing follows the set", checks.Unique("a", claimsOf, follow), set},
+		"Paused":                   {"a check of the resource follows nothing", checks.Paused(func(*Database) bool { return true }), nil},
+		"All":                      {"All follows for its checks", checks.All(checks.Unused("a", claimsOf, follow), checks.ReferenceReady("network", refs)), append(slices.Clone(set), network...)},
+		"Cached":                   {"a remembered check still follows", remembered, network},
+		"When":                     {"When follows for its links", chain.When(func(context.Context, request) bool { return true }, checks.ReferenceReady("network", refs)), network},
+		"Named":                    {"another name changes nothing", chain.Named("other", checks.ReferenceReady("network", refs)), network},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := func(link link) []checks.Ref {
+				req := passing()
+				req.Resource.Network = lan
+				req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+					return checks.Object{Ref: ref}, errDown
+				}
+				_, _ = ask(t, link, req)
+				return checks.Following(req)
+			}
+			leftOut := func(link chain.Link) []checks.Ref {
+				req := passing()
+				req.Resource.Network = lan
+				tag, _ := link.Tag.(linktag.Check)
+				tag.Follow(t.Context(), req)
+				tag.Follow(t.Context(), &checks.Request[int]{}) // a request of another type
+				return checks.Following(req)
+			}
+			if diff := cmp.Diff(tc.want, run(tc.link)); diff != "" {
+				t.Errorf("%s, also if it fails: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want, leftOut(chain.New(tc.link).Links()[0])); diff != "" {
+				t.Errorf("%s, also if it is left out: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+
+	t.Run("Convert", func(t *testing.T) {
+		type newer struct{ old *Database }
+		c := checks.Convert(chain.New(checks.ReferenceReady("network", refs)), func(n *newer) (*Database, error) {
+			if n.old == nil {
+				return nil, errTest
+			}
+			return n.old, nil
+		})
+		link := c.Links()[0]
+		for _, req := range []*checks.Request[*newer]{{Resource: &newer{&Database{Network: lan}}}, {Resource: &newer{}}} {
+			link.Tag.(linktag.Check).Follow(t.Context(), req)
+			want := network
+			if req.Resource.old == nil {
+				want = nil
+			}
+			if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+				t.Errorf("a converted check that is left out: -want, +got:\n%s", diff)
+			}
+		}
+		if link.Name != "ReferenceReady(network)" || !strings.HasPrefix(link.Source, "checks/follow_test.go:") {
+			t.Errorf("the converted link is %s, made at %s", link.Name, link.Source)
+		}
+	})
+	t.Run("NotConverted", func(t *testing.T) {
+		c := checks.Convert(chain.New(checks.ReferenceReady("network", func(*Database) []checks.Ref { return []checks.Ref{lan} })),
+			func(*Cluster) (*Database, error) { return nil, errTest })
+		req := &checks.Request[*Cluster]{Resource: &Cluster{}}
+		c.Links()[0].Tag.(linktag.Check).Follow(t.Context(), req)
+		if got := checks.Following(req); got != nil {
+			t.Errorf("a resource that cannot be converted follows %v", got)
+		}
+	})
+	t.Run("Nil", func(t *testing.T) {
+		link := chain.New(checks.ReferenceReady("network", func(d *Deep) []checks.Ref { return []checks.Ref{{Name: string(*d.Status.Properties.State)}} })).Links()[0]
+		req := &checks.Request[*Deep]{Resource: &Deep{}}
+		link.Tag.(linktag.Check).Follow(t.Context(), req)
+		if got := checks.Following(req); got != nil {
+			t.Errorf("a function that panics follows %v", got)
+		}
+	})
+	t.Run("NoOwner", func(t *testing.T) {
+		for _, owner := range []checks.Object{{}, {Ref: checks.Ref{Kind: "Cluster"}}} {
+			req := &checks.OwnerRequest{Owner: owner}
+			_, _ = ask(t, checks.OwnerReady(follow), req)
+			if got := checks.Following(req); got != nil {
+				t.Errorf("an owner that no reference names is followed: %v", got)
+			}
+		}
+	})
+}

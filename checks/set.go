@@ -1,0 +1,122 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/text"
+)
+
+// Unused blocks while another object than the resource itself is in the set
+// that query names: the objects that use the resource. Put it on DeleteCheck.
+// The message has the number of these objects, and names at most ten. An object
+// that is being deleted still counts, because it still exists. name is the name
+// of these users, such as "databases". The link is listed as "Unused(name)".
+//
+//	checks.Unused("databases", func(c *Cluster) checks.Query {
+//		return checks.Query{Kind: "Database", Field: "spec.cluster", Value: c.Name}
+//	})
+//
+// The block has [ReasonInUse], waits for the set, and is retried at
+// [classify.Slow]. The check reads names only ([Query.NamesOnly]). The resource
+// follows the set if [WithFollowing] is given.
+//
+// The check fails in these cases:
+//
+//   - query dereferences nil, or the Query has no Kind.
+//   - The Lister returns an error.
+//   - The request has no Lister ([ErrNoLister]).
+//
+// A nil query and an empty name panic.
+func Unused[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
+	s := configure("Unused("+name+")", opts, "WithFollowing")
+	return ofSet(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+		var users []Object
+		for _, o := range objects {
+			if !o.Self {
+				users = append(users, o)
+			}
+		}
+		switch n := len(users); n {
+		case 0:
+			return Proceed(), nil
+		case 1:
+			return s.aboutSet(ReasonInUse, set, name, ": 1 object still uses the resource: ", namesOf(users), ": waiting until it is gone"), nil
+		default:
+			return s.aboutSet(ReasonInUse, set, name, ": ", text.Thousands(n), " objects still use the resource: ", namesOf(users), ": waiting until all are gone"), nil
+		}
+	})
+}
+
+// Unique proceeds if the resource is the oldest object of the set that query
+// names: the objects with the same claim, such as one host name. Otherwise it
+// blocks, and names the oldest object. So an object keeps its claim when another
+// one is created. Objects of one age are ordered by namespace and name. name is
+// the name of the claim, such as "spec.host". The link is listed as
+// "Unique(name)".
+//
+// The age of a Kubernetes object has a precision of one second. Of two objects
+// that are created within the same second, the first one may proceed before the
+// second one exists, and the second one may be first by name. Then both proceed.
+// If that must not happen, let the cloud or an admission webhook decide.
+//
+//	checks.Unique("spec.host", func(d *Database) checks.Query {
+//		return checks.Query{Kind: "Database", Field: "spec.host", Value: d.Spec.Host}
+//	})
+//
+// The block has [ReasonNotUnique], waits for the set, and is retried at
+// [classify.Slow]. Options and errors are as for [Unused]. The check also fails
+// if the set does not contain the resource, because the query then names
+// another set than the claims of the resource.
+func Unique[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
+	s := configure("Unique("+name+")", opts, "WithFollowing")
+	return ofSet(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+		for i := range objects {
+			switch {
+			case !objects[i].Self:
+			case i == 0:
+				return Proceed(), nil
+			default:
+				return s.aboutSet(ReasonNotUnique, set, name, ": ", objects[0].Ref.String(), " is older and has the same: change one of them, or delete it"), nil
+			}
+		}
+		return Result{}, fmt.Errorf("%s: the set %s does not contain the resource: the query must match the resource, too", s.check, set)
+	})
+}
+
+// ofSet makes a check that calls decide with the set that query names.
+func ofSet[T any](s *settings, name string, query func(T) Query, decide func(set *Ref, objects []Object) (Result, error)) Middleware[T] {
+	s.must(query != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
+	named := func(resource T) Query {
+		q := query(resource)
+		q.NamesOnly = true
+		return q
+	}
+	tag := s.following(linktag.Check{}, func(request any) []Ref { return []Ref{named(request.(*Request[T]).Resource).Ref()} })
+	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
+		q, err := required(named, req.Resource, s.check, "return a query only of fields that are set")
+		if err != nil {
+			return Result{}, err
+		}
+		set := q.Ref()
+		if s.follows {
+			req.follow(ctx, &set)
+		}
+		objects, err := req.Lister.list(ctx, q)
+		if err != nil {
+			return Result{}, fmt.Errorf("%s: %w", s.check, err)
+		}
+		return decide(&set, objects)
+	})
+}
+
+// aboutSet returns a block that waits for a set. The message does not name it.
+func (s *settings) aboutSet(reason string, set *Ref, before string, after ...string) Result {
+	res := s.blocked(reason, classify.Slow, nil, before, after...)
+	waits := WithWaitingFor(*set)
+	waits.to(res.d)
+	return res
+}

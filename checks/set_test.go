@@ -1,0 +1,252 @@
+package checks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+)
+
+// claims is the query of the tests, as a check reads it.
+var claims = checks.Query{Kind: "Database", Field: "spec.host", Value: "a", NamesOnly: true}
+
+// claimsOf returns the query without NamesOnly, which the checks set.
+func claimsOf(*Database) checks.Query {
+	return checks.Query{Kind: "Database", Field: "spec.host", Value: "a"}
+}
+
+func lists(lister checks.Lister) request {
+	return &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Lister: lister}, Resource: &Database{}}
+}
+
+func TestUnused(t *testing.T) {
+	const still = " objects still use the resource: "
+	c := numbered(12)
+	set := claims.Ref()
+	deleting := c[0]
+	deleting.Deleting = true
+	noValue := checks.Object{Ref: c[0].Ref}
+	me := itself(checks.Object{Ref: lan, Value: 1})
+	cases := map[string]struct {
+		reason string
+		lister checks.Lister
+		opts   []checks.Option
+		want   answer
+	}{
+		"Empty":    {reason: "an empty set proceeds at once", lister: listed(), want: proceeding()},
+		"Self":     {reason: "the resource itself is no user", lister: listed(me), want: proceeding()},
+		"One":      {reason: "one user blocks", lister: listed(me, c[0]), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
+		"Deleting": {reason: "an object that is being deleted still exists", lister: listed(deleting), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
+		"NoValue":  {reason: "an object whose content was not read counts", lister: listed(noValue), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
+		"Ten": {reason: "ten users are named", lister: listed(c[:10]...), want: blocks("InUse", classify.Slow, "hosts: 10"+still+
+			"Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; Cluster team/c6; Cluster team/c7; Cluster team/c8; Cluster team/c9; Cluster team/c10: waiting until all are gone", set)},
+		"Twelve": {reason: "further users are counted", lister: listed(append(c, me)...), want: blocks("InUse", classify.Slow, "hosts: 12"+still+
+			"Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; Cluster team/c6; Cluster team/c7; Cluster team/c8; Cluster team/c9; Cluster team/c10; and 2 more: waiting until all are gone", set)},
+		"Options": {reason: "options change the block", lister: listed(c[0]), opts: []checks.Option{checks.WithReason("HasDatabases"), checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod)},
+			want: blocks("HasDatabases", classify.Fast, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", prod, set)},
+		"Error":    {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return nil, errDown }, want: fails("Unused(hosts): every Database with spec.host=a: the index is down")},
+		"NoLister": {reason: "a missing lister is no empty set", want: fails("Unused(hosts): every Database with spec.host=a: the request has no lister: give the reconciler one with flow.WithLister")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.Unused("hosts", claimsOf, tc.opts...), lists(tc.lister))
+		})
+	}
+}
+
+func TestUnique(t *testing.T) {
+	c := numbered(3)
+	set := claims.Ref()
+	const text = "host: Cluster team/c1 is older and has the same: change one of them, or delete it"
+	deleting := c[0]
+	deleting.Deleting = true
+	cases := map[string]struct {
+		reason string
+		lister checks.Lister
+		opts   []checks.Option
+		want   answer
+	}{
+		"Alone":    {reason: "the only object proceeds", lister: listed(itself(c[0])), want: proceeding()},
+		"First":    {reason: "the oldest object keeps its claim", lister: listed(itself(c[0]), c[1], c[2]), want: proceeding()},
+		"Second":   {reason: "a later object waits for the set", lister: listed(c[0], itself(c[1]), c[2]), want: blocks("NotUnique", classify.Slow, text, set)},
+		"Last":     {reason: "the message names the oldest object", lister: listed(c[0], c[1], itself(c[2])), want: blocks("NotUnique", classify.Slow, text, set)},
+		"Deleting": {reason: "an object that is being deleted keeps its claim", lister: listed(deleting, itself(c[1])), want: blocks("NotUnique", classify.Slow, text, set)},
+		"Options":  {reason: "options change the block", lister: listed(c[0], itself(c[1])), opts: []checks.Option{checks.WithReason("HostTaken"), checks.WithRetry(classify.OnChange)}, want: blocks("HostTaken", classify.OnChange, text, set)},
+		"NotSelf": {reason: "a set without the resource names other claims", lister: listed(c[0]),
+			want: fails("Unique(host): the set every Database with spec.host=a does not contain the resource: the query must match the resource, too")},
+		"Empty": {reason: "an empty set does not contain the resource", lister: listed(),
+			want: fails("Unique(host): the set every Database with spec.host=a does not contain the resource: the query must match the resource, too")},
+		"Error": {reason: "an error is no first object", lister: func(context.Context, checks.Query) ([]checks.Object, error) {
+			return []checks.Object{itself(c[0])}, errDown
+		}, want: fails("Unique(host): every Database with spec.host=a: the index is down")},
+		"NoLister": {reason: "a missing lister finds nothing out", want: fails("Unique(host): every Database with spec.host=a: the request has no lister: give the reconciler one with flow.WithLister")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.Unique("host", claimsOf, tc.opts...), lists(tc.lister))
+		})
+	}
+}
+
+// TestSetChecksQuery: both checks give the lister the query, for names only, and
+// refuse a query that names no set.
+func TestSetChecksQuery(t *testing.T) {
+	for name, make := range map[string]func(string, func(*Database) checks.Query, ...checks.Option) link{"Unused": checks.Unused[*Database], "Unique": checks.Unique[*Database]} {
+		t.Run(name, func(t *testing.T) {
+			var asked []checks.Query
+			req := lists(func(_ context.Context, q checks.Query) ([]checks.Object, error) {
+				asked = append(asked, q)
+				return []checks.Object{itself(numbered(1)[0])}, nil
+			})
+			mustAnswer(t, "the check asks for names only", proceeding(), make("a", claimsOf), req)
+			if diff := cmp.Diff([]checks.Query{claims}, asked); diff != "" {
+				t.Errorf("the queries: -want, +got:\n%s", diff)
+			}
+			mustAnswer(t, "a query without a Kind is an error", fails(name+"(a): every object: the query has no Kind: name the kind of the objects"),
+				make("a", func(*Database) checks.Query { return checks.Query{} }), req)
+			_, err := ask(t, make("a", func(d *Database) checks.Query { return checks.Query{Kind: *d.Status.ProvisioningState} }), req)
+			mustNameNil(t, err, name+"(a)", "set_test.go", "return a query only of fields that are set")
+			mustPanic(t, map[string]setUp{
+				"NoName": {"the name is required", func() { make(" ", claimsOf) }, "checks: " + name + "( ): the name is empty or the function is nil"},
+				"Nil":    {"the function is required", func() { make("a", nil) }, "checks: " + name + "(a): the name is empty or the function is nil"},
+			})
+		})
+	}
+}
+
+func TestOwnerFrom(t *testing.T) {
+	owner := checks.OwnerFrom(func(d *Database) checks.Query {
+		return checks.Query{Kind: "Cluster", Selector: "region=" + *d.Status.ProvisioningState}
+	})
+	got, err := owner(t.Context(), &Database{Status: &DatabaseStatus{ProvisioningState: ptr("north")}})
+	want := checks.Object{Ref: checks.Query{Kind: "Cluster", Selector: "region=north"}.Ref()}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("the owner is named by the query: %v, -want, +got:\n%s", err, diff)
+	}
+	got, err = owner(t.Context(), &Database{})
+	if got != (checks.Object{}) {
+		t.Errorf("a query that fails names no owner: %v", got)
+	}
+	mustNameNil(t, err, "OwnerFrom", "set_test.go", "return a query only of fields that are set")
+	mustPanic(t, map[string]setUp{"Nil": {"the function is required", func() { checks.OwnerFrom[*Database](nil) }, "checks: OwnerFrom: the function is nil"}})
+}
+
+// TestOwnerOfSet: an owner that a query names and that is not one object blocks
+// every owner check, with different reasons for none and several.
+func TestOwnerOfSet(t *testing.T) {
+	set := checks.Query{Kind: "Cluster", Namespace: "team"}.Ref()
+	none := checks.Object{Ref: set}
+	several := checks.Object{Ref: set, Partial: "has 2 objects and must have one: Cluster team/c1; Cluster team/c2"}
+	links := map[string]ownerLink{
+		"OwnerReady":             checks.OwnerReady(),
+		"OwnerFound":             checks.OwnerFound(),
+		"OwnerIs":                checks.OwnerIs("is", func(*Cluster) string { return "" }),
+		"OwnerIs/Allowed":        checks.OwnerIs("is", func(*Cluster) string { return "" }, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
+		"OwnerProvisioningState": checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
+	}
+	for name, link := range links {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, "an empty set is awaited", blocks("OwnerNotFound", classify.Fast, "owner every Cluster in team is an empty set: waiting until an object is in it", set),
+				link, &checks.OwnerRequest{Owner: none})
+			mustAnswer(t, "several objects are named", blocks("OwnerAmbiguous", classify.Slow, "owner every Cluster in team "+several.Partial, set),
+				link, &checks.OwnerRequest{Owner: several})
+			mustAnswer(t, "a deletion does not wait for an owner", proceeding("the owner is missing or being deleted, so it does not block this deletion"),
+				link, &checks.OwnerRequest{Owner: several, Deleting: true})
+		})
+	}
+}
+
+func TestReferenceHas(t *testing.T) {
+	type network struct {
+		ID    *string
+		Count *int
+		Zones []string
+		Sub   *struct{ Any any }
+		Plain string
+		Ready bool
+		Label map[string]string
+	}
+	empty, zones := checks.Ref{Kind: "Network", Name: "empty"}, checks.Ref{Kind: "Network", Name: "zones"}
+	stored := objects{
+		empty: {Value: &network{ID: ptr(" "), Zones: []string{}, Plain: "\t", Sub: &struct{ Any any }{" "}, Label: map[string]string{}}},
+		zones: {Value: &network{ID: ptr("1"), Zones: []string{""}, Count: ptr(0), Plain: "a", Ready: true, Label: map[string]string{"": ""}, Sub: &struct{ Any any }{ptr("x")}}, Deleting: true},
+		lan:   {Value: &network{}},
+		prod:  {Value: &Cluster{}},
+	}
+	refs := func(r []checks.Ref) []checks.Ref { return r }
+	links := map[string]checks.Middleware[[]checks.Ref]{
+		"Pointer":   checks.ReferenceHas("network", refs, func(n *network) *string { return n.ID }),
+		"Number":    checks.ReferenceHas("network", refs, func(n *network) *int { return n.Count }),
+		"List":      checks.ReferenceHas("network", refs, func(n *network) []string { return n.Zones }),
+		"Map":       checks.ReferenceHas("network", refs, func(n *network) map[string]string { return n.Label }),
+		"Interface": checks.ReferenceHas("network", refs, func(n *network) any { return n.Sub.Any }),
+		"String":    checks.ReferenceHas("network", refs, func(n *network) string { return n.Plain }),
+		"Bool":      checks.ReferenceHas("network", refs, func(n *network) bool { return n.Ready }),
+	}
+	for name, link := range links {
+		t.Run(name, func(t *testing.T) {
+			answers := func(ref ...checks.Ref) answer {
+				var asked []checks.Ref
+				a, _ := ask(t, link, &checks.Request[[]checks.Ref]{Resource: ref, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked)}})
+				a.Notes = nil
+				return a
+			}
+			unset := func(ref checks.Ref) answer {
+				return blocks("ReferenceStateUnknown", classify.Slow, "network "+ref.String()+" has not reported yet the field that ReferenceHas(network) reads", ref)
+			}
+			cases := map[string]struct {
+				reason    string
+				got, want answer
+			}{
+				"Set":       {"a field with a value proceeds, also if the object is being deleted", answers(zones), proceeding()},
+				"Zero":      {"a zero field blocks, also if a pointer on the way is nil", answers(lan), unset(lan)},
+				"Blank":     {"a field without content blocks", answers(empty), unset(empty)},
+				"None":      {"a resource without references proceeds", answers(), proceeding()},
+				"NotFound":  {"a missing object is awaited", answers(arm2), blocks("ReferenceNotFound", classify.Fast, "network Network none was not found: waiting until it is created", arm2)},
+				"WrongKind": {"another type blocks", answers(prod), blocks("ReferenceWrongKind", classify.OnChange, "network Cluster prod is a *checks_test.Cluster, and ReferenceHas(network) is for a *checks_test.network: name an object of that kind", prod)},
+				"ByID":      {"the field of an object known by its ID only cannot be read", answers(arm), blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so ReferenceHas(network) cannot read it: refer to it by name", arm)},
+			}
+			for name, tc := range cases {
+				if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+					t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
+				}
+			}
+		})
+	}
+	mustPanic(t, map[string]setUp{
+		"NoName":  {"the name is required", func() { checks.ReferenceHas("", refs, func(*network) bool { return true }) }, "checks: ReferenceHas(): the name is empty or the function is nil"},
+		"NilRefs": {"the references are required", func() { checks.ReferenceHas[*Database]("a", nil, func(*network) bool { return true }) }, "checks: ReferenceHas(a): the name is empty or the function is nil"},
+		"Nil":     {"the field is required", func() { checks.ReferenceHas[[]checks.Ref, *network, bool]("a", refs, nil) }, "checks: ReferenceHas(a): the function of the field is nil"},
+	})
+}
+
+var arm2 = checks.Ref{Kind: "Network", Name: "none"}
+
+func TestReferenceHasSlot(t *testing.T) {
+	link := checks.ReferenceHas("cluster", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }, func(c *Cluster) int { return c.Version }, checks.WithSlot(parent))
+	for _, version := range []int{0, 12} {
+		c := &Cluster{Version: version}
+		req := &checks.Request[*Database]{Resource: &Database{Network: lan}, OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{Value: c}, nil }}}
+		_, err := ask(t, link, req)
+		got, unset := parent.Get(req)
+		if err != nil || (unset == nil) != (version > 0) || version > 0 && got != c {
+			t.Errorf("version %d: the slot has %v, %v, %v, want the object only if the field is set", version, got, unset, err)
+		}
+	}
+}
+
+// TestReferencesOfSets: a check of single objects refuses a set.
+func TestReferencesOfSets(t *testing.T) {
+	called := false
+	req := &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) {
+		called = true
+		return checks.Object{}, nil
+	}}}
+	got, _ := ask(t, checks.ReferenceReady("network", func(*Database) []checks.Ref { return []checks.Ref{claims.Ref()} }), req)
+	if !strings.HasSuffix(got.Err, "network every Database with spec.host=a: it names a set, and this check is for single objects") || called {
+		t.Errorf("the error is %q, and the resolver was called: %t", got.Err, called)
+	}
+}
