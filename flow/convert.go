@@ -15,9 +15,10 @@ import (
 //
 // If convert returns an error, returns nil, or panics, the check that needed it
 // fails, and with it the pass. The error is a [*checks.ConversionError], which
-// names the kind and both types. The pass calls convert only for a check. If
-// only a PostCheck converts, the PUT happens before convert can fail: add a
-// PreCheck that converts too.
+// names the kind and both types. The pass calls convert only for a check, and
+// for the objects that a check follows although the pass leaves it out. If only
+// a PostCheck converts, the PUT happens before convert can fail: add a PreCheck
+// that converts too.
 //
 // Convert panics on:
 //

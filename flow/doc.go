@@ -50,6 +50,10 @@
 // checks, for links and for Apply of the same pass. A poll runs without the
 // checks before Apply, so Apply reads a slot only if [Request].Token is empty.
 //
+// Operations.Owner may return a query in place of an object
+// (checks.OwnerFrom). The flow then lists the set, and the owner is its one
+// object. If the set has none or several, OwnerCheck blocks.
+//
 // # Outcomes and back-off
 //
 // A pass ends with an [Outcome]. It holds the point and the link where the pass
@@ -61,8 +65,14 @@
 //		// write it
 //	}
 //	if delay, again := out.Again(); again {
-//		// requeue after delay, or when one of out.WaitingFor() changes
+//		// requeue after delay, or when one of out.WaitingFor() or out.Following() changes
 //	}
+//
+// [Outcome.WaitingFor] ends with the block. [Outcome.Following] lists the
+// objects and sets that a Ready resource depends on (checks.Follow). A pass
+// leaves out checks if the resource is in sync or an operation is under way. It
+// still follows the objects of the prebuilt checks there. So each outcome has
+// the whole list, and an engine replaces the list of the pass before.
 //
 // [Backoff] computes the delay, which grows with each failure. The flow does
 // not give up a resource by itself: after a terminal error, it requeues the

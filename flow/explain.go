@@ -43,8 +43,11 @@ type Explanation struct {
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
 	// WaitsForSelf reports that the resource waits for a change of its own
 	// status.
-	WaitsForSelf bool   `json:"waitsForSelf,omitempty"`
-	Steps        []Step `json:"steps"`
+	WaitsForSelf bool `json:"waitsForSelf,omitempty"`
+	// Following holds the objects and sets whose changes start a pass, even if
+	// the resource is Ready.
+	Following []checks.Ref `json:"following,omitempty"`
+	Steps     []Step       `json:"steps"`
 
 	now time.Time // the time of the call of Explain; zero: unknown
 }
@@ -59,8 +62,9 @@ func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
 	return e, ok
 }
 
-// String returns the state of the resource, the reason, the awaited objects,
-// the start of this state, and the time of the next pass, a line each. A table
+// String returns the state of the resource, the reason, the awaited and the
+// followed objects, the start of this state, and the time of the next pass, a
+// line each. A table
 // of the last pass follows, with a line for each link and ">" before the link
 // that stopped the pass. No text of e adds a line.
 func (e Explanation) String() string {
@@ -79,14 +83,12 @@ func (e Explanation) String() string {
 	line("why", joinTexts(e.Reason, e.Message))
 	line("API version", e.APIVersion)
 	line("rule", e.Rule)
-	refs := make([]string, len(e.WaitingFor))
-	for i, ref := range e.WaitingFor {
-		refs[i] = ref.String()
-	}
+	refs := namesOf(e.WaitingFor)
 	if e.WaitsForSelf {
 		refs = append(refs, "its own status")
 	}
 	line("waits for", strings.Join(refs, ", "))
+	line("follows", strings.Join(namesOf(e.Following), ", "))
 	line("since", e.clock(e.Since))
 	line("next pass", cmp.Or(e.clock(e.Again), e.Retry))
 	line("times out", e.clock(e.TimesOut))
@@ -94,6 +96,14 @@ func (e Explanation) String() string {
 	b.WriteByte('\n')
 	e.table(&b)
 	return b.String()
+}
+
+func namesOf(refs []checks.Ref) []string {
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		names[i] = ref.String()
+	}
+	return names
 }
 
 func (e *Explanation) clock(t time.Time) string {
@@ -122,13 +132,7 @@ func (e Explanation) safe() Explanation {
 	}
 	e.Key, e.Reason = text.Line(e.Key, text.Object), text.Line(e.Reason, text.Quote)
 	e.Message, e.Error = text.Line(e.Message, text.Message), text.Line(e.Error, text.Message)
-	e.WaitingFor = slices.Clone(e.WaitingFor)
-	for i := range e.WaitingFor {
-		ref := &e.WaitingFor[i]
-		for _, name := range []*string{&ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID} {
-			*name = text.Line(*name, text.Object)
-		}
-	}
+	e.WaitingFor, e.Following = safeRefs(e.WaitingFor), safeRefs(e.Following)
 	e.Steps = slices.Clone(e.Steps)
 	for i := range e.Steps {
 		s := &e.Steps[i]
@@ -142,6 +146,18 @@ func (e Explanation) safe() Explanation {
 		}
 	}
 	return e
+}
+
+// safeRefs returns a copy of refs with safe texts.
+func safeRefs(refs []checks.Ref) []checks.Ref {
+	refs = slices.Clone(refs)
+	for i := range refs {
+		ref := &refs[i]
+		for _, name := range []*string{&ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID, &ref.Set} {
+			*name = text.Line(*name, text.Object)
+		}
+	}
+	return refs
 }
 
 func (e *Explanation) table(b *strings.Builder) {

@@ -33,13 +33,13 @@ type Operations[T any] struct {
 	// clear a state in the status, because checks evaluate every reported
 	// state. Nil: the presence is unknown, and Apply runs every time.
 	//
-	// If Extensions.PostCheck has a check or a hook, Get runs again after Apply is done,
-	// with Request.Applied set, so that the check sees what Apply changed. An
-	// Apply that refreshes the status itself can spare this read: Get then
-	// returns checks.Present if Request.Applied is set. InSync counts only
-	// before Apply. Absent after the Done of Apply blocks the pass with
-	// checks.ReasonResourceAbsent, so this Get must see the writes of Apply, or
-	// return checks.PresenceUnknown. After Finished there is no such Get.
+	// If Extensions.PostCheck has a link, Get runs again after Apply is done, so
+	// that the checks there see the changes of Apply. Request.Applied is then
+	// set, and InSync does not count. If Apply refreshes the status itself, Get
+	// may return checks.Present without a read. Absent after the Done of Apply
+	// blocks the pass with checks.ReasonResourceAbsent. So this Get must see the
+	// writes of Apply, or return checks.PresenceUnknown. After Finished there is
+	// no such Get.
 	Get func(ctx context.Context, req *Request[T]) (Observation, error)
 
 	// Delete removes the resource from the cloud. It returns Done if the
@@ -50,8 +50,10 @@ type Operations[T any] struct {
 	// Owner finds the owner. If the owner does not exist, it returns a
 	// [checks.Object] with a Ref and without a Value. If no reference names the
 	// owner yet, it returns a Ref with only a Kind, and the owner checks block.
-	// The zero Object means that this resource has no owner. Nil: no resource
-	// of this kind has one.
+	// If the Ref names a set ([checks.OwnerFrom]), the owner is the one object
+	// of the set ([WithLister]), and none and several block at OwnerCheck. The
+	// zero Object means that this resource has no owner. Nil: no resource of
+	// this kind has one.
 	Owner func(ctx context.Context, resource T) (checks.Object, error)
 
 	// Deleting reports whether the user asked for the deletion of the resource.

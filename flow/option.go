@@ -17,6 +17,7 @@ type options struct {
 	errors       classify.Errors
 	vocabulary   *checks.Vocabulary
 	resolver     checks.Resolver
+	lister       checks.Lister
 	apiVersion   string
 	observers    []chain.Observer
 	explanations int
@@ -33,6 +34,13 @@ type options struct {
 // the resolver.
 func WithResolver(resolver checks.Resolver) Option {
 	return func(o *options) { o.resolver = resolver }
+}
+
+// WithLister sets the lister with which checks list sets of objects. The flow
+// also uses it to find an owner that a query names ([checks.OwnerFrom]). Nil
+// removes the lister.
+func WithLister(lister checks.Lister) Option {
+	return func(o *options) { o.lister = lister }
 }
 
 // WithErrors adds readers for the errors of a cloud: their code and message,

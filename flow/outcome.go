@@ -82,7 +82,8 @@ type outcome struct {
 	after           time.Duration
 	due             time.Duration // the time left until WithReadyTimeout fails the pass; only a positive one counts
 	refs            []checks.Ref
-	self            bool // waits for the resource itself
+	self            bool         // waits for the resource itself
+	follows         []checks.Ref // see Following
 	keepsStatus     bool
 	generation      int64
 	err             error
@@ -191,6 +192,24 @@ func (o Outcome) After() time.Duration { return o.get().after }
 // WaitingFor returns the awaited objects: a change of one of them calls for a
 // new pass. The resource itself is not among them, see [Outcome.WaitsForSelf].
 func (o Outcome) WaitingFor() []checks.Ref { return slices.Clone(o.get().refs) }
+
+// Following returns the objects and sets that the resource depends on also
+// after the pass ([checks.Follow]): a change of one of them calls for a new
+// pass, even if the resource is Ready. It is empty if the state is [StateGone],
+// [StateIgnored] or [StateCanceled], and if the outcome is final.
+func (o Outcome) Following() []checks.Ref { return slices.Clone(o.get().follows) }
+
+// following returns o as the outcome of a pass that followed refs. An outcome
+// after which only the spec matters follows nothing.
+func (o Outcome) following(refs []checks.Ref) Outcome {
+	if len(refs) == 0 || o.State() == StateGone || o.State() == StateIgnored || o.State() == StateCanceled || o.Final() {
+		return o
+	}
+	d := *o.get()
+	d.follows = refs
+	o.o = &d
+	return o
+}
 
 // WaitsForSelf reports whether a change of the resource's own status calls for
 // a new pass ([checks.WithWaitingForSelf]).

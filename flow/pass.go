@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/errtree"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/slot"
 )
@@ -33,12 +34,13 @@ var (
 // run takes a resource through the flow. own is the context at the start of the
 // pass, ctx the context of the links on Pass. The lines are in the order of the
 // flow.
-func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) Outcome {
+func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) (out Outcome) {
 	if r.refuse != nil {
 		return r.failed(own, p, resource, failure{point: PointPass, err: r.refuse(resource)})
 	}
 	req := r.request(resource)
 	s := sequence[T]{r: r, p: p, own: own, req: req}
+	defer func() { out = out.following(checks.Following(req)) }()
 
 	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
 		return s.stop
@@ -51,6 +53,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		return s.delete(ctx)
 	}
 	if op := s.stored; op.token != "" && !op.deletes {
+		s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.pre)
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
 		}
@@ -63,9 +66,11 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		return s.stop
 	}
 	if !s.get(ctx) {
+		s.followLeftOut(ctx, r.followsOf.pre) // a corrected Secret may be the remedy
 		return s.stop
 	}
 	if s.inSync {
+		s.followLeftOut(ctx, r.followsOf.pre)
 		return s.ready(ctx)
 	}
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
@@ -84,6 +89,7 @@ func (r *Reconciler[T]) request(resource T) *Request[T] {
 	req.Kind = r.name
 	req.APIVersion = r.apiVersion(resource)
 	req.Resolver = r.opt.resolver
+	req.Lister = r.opt.lister
 	req.Errors = r.opt.errors
 	req.Vocabulary = r.opt.vocabulary
 	req.Deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
@@ -118,12 +124,21 @@ func (s *sequence[T]) owner(ctx context.Context) bool {
 	return true
 }
 
-// resolveOwner finds the owner. If the owner is known only by its cloud ID, it
-// also calls the resolver, if there is one.
+// resolveOwner finds the owner. If a query names the owner, resolveOwner calls
+// the lister. If the owner is known only by its cloud ID, resolveOwner also
+// calls the resolver, if there is one.
 func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owner checks.Object, err error) {
 	defer onion.Catch(&err)
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
 		return checks.Object{}, fmt.Errorf("the owner: %w", err)
+	}
+	if q, ok := checks.QueryOf(owner.Ref); ok && !owner.Found() {
+		one, err := r.opt.lister.Only(ctx, q)
+		if err != nil {
+			return checks.Object{}, fmt.Errorf("the owner: %w", err)
+		}
+		chain.Note(ctx, ownerQuery{q, &one})
+		return one, nil
 	}
 	if r.opt.resolver != nil && owner.Ref.ByIDOnly() && !owner.Found() {
 		found, err := r.opt.resolver(ctx, owner.Ref)
@@ -137,9 +152,48 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 	return owner, nil
 }
 
+// ownerQuery is the note about an owner that a query names.
+type ownerQuery struct {
+	q     checks.Query
+	owner *checks.Object
+}
+
+func (n ownerQuery) String() string {
+	switch {
+	case n.owner.Found():
+		return n.owner.Ref.String() + " is the one object of " + n.q.String()
+	case n.owner.Partial == "":
+		return n.q.String() + " is an empty set"
+	}
+	return n.q.String() + " " + n.owner.Partial
+}
+
+// checkOwner runs the owner checks. If a query names the owner, the one object
+// of the set must exist, also without an owner check.
+func checkOwner(ownerChecks, oneOwner checks.OwnerHandler) checks.OwnerHandler {
+	return func(ctx context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		res, err := ownerChecks(ctx, req)
+		if err != nil || !res.Proceeds() || req.Owner.Ref.Set == "" {
+			return res, err
+		}
+		return oneOwner(ctx, req)
+	}
+}
+
+// oneOwner is the check of an owner that a query names.
+var oneOwner = chain.New(chain.Named("OwnerFrom", checks.OwnerFound())).At(PointOwnerCheck)
+
 func (s *sequence[T]) ownerCheck(ctx context.Context) bool {
 	res, err := s.p.ownerCheck(ctx, &s.req.OwnerRequest)
 	return s.decided(ctx, PointOwnerCheck, res, err)
+}
+
+// followLeftOut follows the objects of the prebuilt checks at points that the
+// pass leaves out, because the resource depends on them also in later passes.
+func (s *sequence[T]) followLeftOut(ctx context.Context, points ...linktag.Check) {
+	for i := range points {
+		points[i].Follow(ctx, &s.req.Request)
+	}
 }
 
 func (s *sequence[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
@@ -270,7 +324,9 @@ func (s *sequence[T]) delete(ctx context.Context) Outcome {
 	if !op.deletes {
 		op = operation{generation: s.generation(), deletes: true} // DELETE replaces an operation of Apply
 	}
-	if op.token == "" && !s.deleteCheck(ctx) {
+	if op.token != "" {
+		s.followLeftOut(ctx, s.r.followsOf.delete)
+	} else if !s.deleteCheck(ctx) {
 		return s.stop
 	}
 	if !s.operate(ctx, PointDelete, s.p.remove, op) {

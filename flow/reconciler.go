@@ -31,14 +31,15 @@ type Reconciler[T any] struct {
 	ops          Operations[T]
 	ext          Extensions[T]
 	opt          options
-	deleteGets   bool                            // Get runs before DeleteCheck, because a check there sees the resource
-	plain        *points[T]                      // the handlers of a pass without observers
-	observed     func() *points[T]               // those of an observed pass, composed when they are first needed
-	starters     []pass.Starter                  // one for each observer; nil: it does not start passes
-	tokens       keyed.Map[string, operation]    // of resources that cannot store a token, or failed to
-	waits        keyed.Map[string, wait]         // of WithReadyTimeout
-	explanations *keyed.Map[string, Explanation] // of WithExplanations
-	refuse       func(T) error                   // returns why no resource is reconciled; nil: all are
+	followsOf    struct{ owner, pre, delete linktag.Check } // the tags of all links of a point
+	deleteGets   bool                                       // Get runs before DeleteCheck, because a check there sees the resource
+	plain        *points[T]                                 // the handlers of a pass without observers
+	observed     func() *points[T]                          // those of an observed pass, composed when they are first needed
+	starters     []pass.Starter                             // one for each observer; nil: it does not start passes
+	tokens       keyed.Map[string, operation]               // of resources that cannot store a token, or failed to
+	waits        keyed.Map[string, wait]                    // of WithReadyTimeout
+	explanations *keyed.Map[string, Explanation]            // of WithExplanations
+	refuse       func(T) error                              // returns why no resource is reconciled; nil: all are
 }
 
 type points[T any] struct {
@@ -101,6 +102,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		r.opt.backoff.now = r.opt.now
 	}
 	r.deleteGets = !ownerOnly(ext.DeleteCheck)
+	r.followsOf.owner, r.followsOf.pre, r.followsOf.delete = tagsOf(ext.OwnerCheck), tagsOf(ext.PreCheck), tagsOf(ext.DeleteCheck)
 	// The flow's own tracer is the innermost observer.
 	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	r.plain = r.compose(nil)
@@ -117,6 +119,15 @@ func needsOwner[T any](c checks.Chain[T]) string {
 		}
 	}
 	return ""
+}
+
+// tagsOf combines the tags of all links of a chain.
+func tagsOf[R any](c chain.Chain[R, checks.Result]) (all linktag.Check) {
+	for _, l := range c.Links() {
+		tag, _ := l.Tag.(linktag.Check)
+		all = all.With(tag)
+	}
+	return all
 }
 
 func ownerOnly[T any](c checks.Chain[T]) bool {
@@ -140,7 +151,7 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 	p := &points[T]{
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
-		ownerCheck:  observePoint(all, PointOwnerCheck, checks.Compose(observeLinks(all, r.ext.OwnerCheck))),
+		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
 		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest[T](vetObservation))),
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
 		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r.ops.Apply), operations)),
@@ -166,11 +177,11 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 // operation. A nil ctx is context.Background.
 //
 // While an operation is under way, the pass runs EntryCheck, resolves the
-// owner, and calls that operation with its token. After the Done of an Apply
-// for the present spec, it continues with Get and PostCheck. After the Done of an Apply
-// for an older spec, it continues with OwnerCheck and applies the new spec. A
-// deletion does not wait for an Apply under way: the pass runs DeleteCheck and
-// calls Delete.
+// owner, and calls that operation with its token. After the Done of an Apply for
+// the present spec, it continues with Get, if PostCheck has a link, and
+// PostCheck. After the Done of an Apply for an older spec, it continues with
+// OwnerCheck and applies the new spec. A deletion does not wait for an Apply
+// under way: the pass runs DeleteCheck and calls Delete.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	if ctx == nil {
 		ctx = context.Background()
@@ -229,6 +240,11 @@ func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out
 	state := passOf(ctx)
 	state.own = ctx // with the values that observers of the pass have added
 	out, err = p.around(ctx, resource)
+	defer func() {
+		if inner := (Outcome{o: state.outcome}); out.o != inner.o { // a link replaced the outcome of the inner pass
+			out = out.following(inner.get().follows)
+		}
+	}()
 	switch {
 	case err != nil:
 		out = r.failed(ctx, p, resource, failure{PointPass, state.By(), err})

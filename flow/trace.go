@@ -187,7 +187,7 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	e := Explanation{
 		Name: r.name, Key: key, APIVersion: version, At: p.trace.begun, Since: p.trace.begun,
 		State: out.State().String(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
+		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
 	}
 	p.trace.mu.Unlock()
 	if out.Err() != nil {

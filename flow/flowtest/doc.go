@@ -25,8 +25,8 @@
 //   - answers from a time on: [Script.From], [Script.FailFrom]
 //   - the user's own operation: [World.Operations], for example a fake server
 //
-// [World.Object] scripts the objects of references, and [Service] scripts other
-// calls of links. [Response] makes the errors of a service.
+// [World.Object] scripts the objects of references, [World.Set] the sets of
+// queries, and [Service] other calls of links. [Response] makes the errors of a service.
 //
 // [World.Edit] changes the resource, [World.EditStatus] its status, and
 // [World.Change] something else. [World.Restart] ends the process.
@@ -34,8 +34,8 @@
 // # The engine
 //
 // The engine reconciles the resource at once, and then after the delay of each
-// outcome. It does so earlier if the resource is edited, if an awaited object
-// changes, or if the process restarts. A block that does not name its awaited
+// outcome. It does so earlier if the resource is edited, if an awaited or a
+// followed object or set changes, or if the process restarts. A block that does not name its awaited
 // objects (checks.WithWaitingFor) is not woken, as in any engine. After a final
 // outcome ([flow.Outcome.Final]), only Edit causes another pass.
 //
@@ -67,6 +67,7 @@
 //     that is under way again, and polls it with its latest token. An error
 //     ends it only if it is [flow.Failed], or if a reader says so
 //     ([flow.WithErrors]). A restart may lose tokens that are only in memory.
+//   - A resource that no object can wake follows nothing.
 //   - The delay of a requeue is positive.
 //
 // # Outcomes

@@ -20,7 +20,8 @@ const never = time.Duration(math.MaxInt64)
 
 // Engine reconciles any number of resources in virtual time. A pass takes no
 // virtual time. A resource is reconciled when it is added, after the delay of
-// its outcome, and earlier if [Engine.Wake] or [Engine.Edit] names it.
+// its outcome, and earlier if [Engine.Wake] names an object that it waits for or
+// follows, or if [Engine.Edit] names it.
 //
 // [World] runs one resource on an Engine, with scripts and invariants. Use an
 // Engine for resources that wait for each other.
@@ -96,11 +97,13 @@ func (e *Engine) EditStatus(ref checks.Ref) {
 	e.dueNow(func(r *resource) bool { return r.last.Resource == ref && r.out.WaitsForSelf() && !r.last.Final })
 }
 
-// Wake makes the resources due at once that wait for one of refs. It does not
-// wake a resource whose last outcome was final ([flow.Outcome.Final]).
+// Wake makes the resources due at once that wait for one of refs or follow one.
+// It does not wake a resource whose last outcome was final
+// ([flow.Outcome.Final]).
 func (e *Engine) Wake(refs ...checks.Ref) {
+	changed := func(ref checks.Ref) bool { return slices.Contains(refs, ref) }
 	e.dueNow(func(r *resource) bool {
-		return !r.last.Final && slices.ContainsFunc(r.last.WaitingFor, func(ref checks.Ref) bool { return slices.Contains(refs, ref) })
+		return !r.last.Final && (slices.ContainsFunc(r.last.WaitingFor, changed) || slices.ContainsFunc(r.last.Following, changed))
 	})
 }
 
@@ -176,7 +179,7 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 	now := e.Elapsed()
 	p := Pass{
 		Resource: r.last.Resource, At: now, State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(),
-		Retry: out.Retry(), Rule: out.Rule(), Final: out.Final(), Note: note, WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Requests: requests,
+		Retry: out.Retry(), Rule: out.Rule(), Final: out.Final(), Note: note, WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Requests: requests,
 	}
 	r.due = never
 	if delay, again := out.Again(); again {

@@ -45,10 +45,11 @@ func (w *World[T]) EditStatus(at time.Duration, what string, change func()) {
 }
 
 // Change calls change at a time of the run, for a change outside of the
-// resource. The resource is reconciled at once if it waits for one of refs, and
-// otherwise after its delay. The other arguments are those of [World.Edit].
+// resource. The resource is reconciled at once if it waits for one of refs or
+// follows one, and otherwise after its delay. The other arguments are those of
+// [World.Edit].
 //
-// Scripted objects need no Change, see [World.Object].
+// Scripted objects and sets need no Change, see [World.Object].
 func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
 	w.events = append(w.events, event{at: at, what: what, kind: "Change", do: change, refs: refs, scripted: true})
 }
@@ -60,10 +61,14 @@ func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...
 // w.Restart).
 func (w *World[T]) Restart() { w.stage.restart() }
 
-// allEvents returns the changes of scripted objects, and then the scripted
-// events.
+// allEvents returns the changes of scripted objects and sets, and then the
+// scripted events.
 func (w *World[T]) allEvents() []*event {
 	var all []*event
+	queries := map[scripted]checks.Query{}
+	for q, s := range w.sets {
+		queries[s] = q
+	}
 	changes := func(s *Script[checks.Object], name string) {
 		for i := range s.timed {
 			if a := &s.timed[i]; a.from > 0 && a.err == nil {
@@ -78,8 +83,18 @@ func (w *World[T]) allEvents() []*event {
 	}
 	changes(&w.Owner, "the owner")
 	for _, s := range w.scripts {
-		if o, ok := s.(*Script[checks.Object]); ok {
+		switch o := s.(type) {
+		case *Script[checks.Object]:
 			changes(o, o.name)
+		case *Script[[]checks.Object]:
+			q, isSet := queries[o]
+			for i := range o.timed {
+				if a := &o.timed[i]; isSet && a.from > 0 && a.err == nil {
+					names := q
+					names.NamesOnly = true
+					all = append(all, &event{at: a.from, kind: "From", what: q.String() + " changes", refs: []checks.Ref{q.Ref(), names.Ref()}})
+				}
+			}
 		}
 	}
 	for i := range w.events {

@@ -81,6 +81,36 @@ func Example() {
 	// 00:33  Ready=True since 00:33 Succeeded
 }
 
+// A pool whose registry Secret is rotated is applied again, although it was
+// Ready. Its deletion waits until no job uses it.
+func ExampleWorld_Set() {
+	secret := checks.Ref{Kind: "Secret", Name: "registry"}
+	jobs := checks.Query{Kind: "Job", Field: "spec.pool", Value: "blue"}
+	found := checks.Object{Ref: secret, Value: "password", Readiness: checks.Readiness{State: checks.Ready}}
+
+	pool := &Pool{Size: 3}
+	w := &flowtest.World[*Pool]{Resource: pool, Extensions: flow.Extensions[*Pool]{
+		PreCheck:    chain.New(checks.ReferenceReady("registry", func(*Pool) []checks.Ref { return []checks.Ref{secret} })),
+		DeleteCheck: chain.New(checks.Unused("jobs", func(*Pool) checks.Query { return jobs }, checks.WithAfter(time.Hour))),
+	}}
+	w.Operations.Deleting = func(p *Pool) bool { return p.Deleted }
+	w.Apply.From(0, flow.Done())
+	w.Delete.Then(flow.Done())
+	w.Object(secret).From(0, found).From(10*time.Minute, found)
+	w.Set(jobs).From(0, []checks.Object{{Ref: checks.Ref{Kind: "Job", Name: "nightly"}}}).From(25*time.Minute, nil)
+	w.Edit(20*time.Minute, "a user deletes the pool", func() { pool.Deleted = true })
+
+	w.Run(t).Want(t, `
+		00:00  ready                                          again in 1h                                        [Resolve(Secret registry) Apply]
+		10:00  * Secret registry changes
+		10:00  ready                                          again in 1h                                        [Resolve(Secret registry) Apply]
+		20:00  * a user deletes the pool
+		20:00  blocked at DeleteCheck by Unused(jobs): InUse  again in 1h or with every Job with spec.pool=blue  [List(every Job with spec.pool=blue)]
+		25:00  * every Job with spec.pool=blue changes
+		25:00  gone                                                                                              [List(every Job with spec.pool=blue) Delete]`)
+	// Output:
+}
+
 // A failure shows the wanted and the actual timeline. This test expects a delay
 // of three minutes after the second conflict.
 func ExampleRun_Want() {

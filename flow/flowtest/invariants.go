@@ -66,6 +66,13 @@ var invariants = []invariant{
 		}
 		return ""
 	}},
+	{"a resource that no object can wake follows nothing", func(p *Pass, _ *record, _ bool) string {
+		ends := p.State == flow.StateGone || p.State == flow.StateIgnored || p.State == flow.StateCanceled || p.Final
+		if ends && len(p.Following) > 0 {
+			return fmt.Sprintf("it is %s, and it follows %s", p.State, p.Following[0])
+		}
+		return ""
+	}},
 	{"a requeue has a positive delay", func(p *Pass, _ *record, again bool) string {
 		if again && p.Again <= 0 {
 			return fmt.Sprintf("the delay is %s", p.Again)

@@ -46,6 +46,10 @@ type Outcome struct {
 	Rule, Reason, Message string
 	// WaitingFor lists the refs that a check returned together with Err.
 	WaitingFor []checks.Ref
+	// Following lists the objects and sets that the pass follows
+	// ([checks.Follow]). It is for outcomes that [flow.Outcome.Following] allows,
+	// at any point but Pass.
+	Following []checks.Ref
 	// After is the delay that the operation under way or the server asks for.
 	// For an error it is at most an hour.
 	After time.Duration
@@ -118,8 +122,20 @@ func AnyOutcome() *rapid.Generator[Outcome] {
 		case flow.StateInProgress, flow.StateDeleting:
 			o.Link, o.After = "", delay.Draw(t, "delay")
 		}
+		if o.wakes() {
+			o.Following = refs.Draw(t, "following")
+		}
 		return o
 	})
+}
+
+// wakes reports whether a followed object can cause a pass after the outcome.
+func (o *Outcome) wakes() bool {
+	switch o.State {
+	case flow.StateReady, flow.StateInProgress, flow.StateDeleting, flow.StateBlocked, flow.StateFailed:
+		return o.Point != flow.PointPass && o.Retry != classify.Never && o.Block.Retry() != classify.Never
+	}
+	return false
 }
 
 // String returns the state, point, link and cause, as failures print them.
@@ -192,6 +208,8 @@ func (o *Outcome) complete() (fault string) {
 		return "Retry, Rule, Reason and Message are for StateFailed; a block has its own"
 	case len(o.WaitingFor) > 0 && !(failed && slices.Contains(ofChecks, o.Point)):
 		return "WaitingFor is for StateFailed at a point with checks; a block has its own refs"
+	case len(o.Following) > 0 && !o.wakes():
+		return "Following is for an outcome after which an object can cause a pass, at any point but Pass"
 	case o.After < 0 || o.After > 0 && !failed && o.State != flow.StateInProgress && o.State != flow.StateDeleting:
 		return "After is a positive delay, for StateFailed, StateInProgress and StateDeleting; a block has its own"
 	case failed && o.After > time.Hour:
@@ -315,6 +333,12 @@ func (o *Outcome) pass(opts []flow.Option) flow.Outcome {
 		ext.DeleteCheck = decides[*checks.Request[made]](o, fails)
 	case o.Point == flow.PointDelete:
 		ext.Delete = stops[*flow.Request[made]](o, func() (flow.Progress, error) { return flow.Progress{}, fails() })
+	}
+	if len(o.Following) > 0 {
+		ext.EntryCheck = ext.EntryCheck.Prepend(checks.Check("follows", func(ctx context.Context, req *checks.Request[made]) (checks.Result, error) {
+			checks.Follow(ctx, req, o.Following...)
+			return checks.Proceed(), nil
+		}))
 	}
 	if o.classified() || o.After > 0 && o.State == flow.StateFailed {
 		ext.Classify = chain.New(chain.Named("classified", func(next classify.Handler) classify.Handler {

@@ -123,6 +123,8 @@ func TestAnyOutcome(t *testing.T) {
 		switch {
 		case out.State() != o.State || out.Point() != o.Point || o.Link != "" && out.Link() != o.Link:
 			t.Fatalf("got %s", out)
+		case !slices.Equal(out.Following(), o.Following):
+			t.Fatalf("it follows %v, want %v", out.Following(), o.Following)
 		case out.State() == flow.StateFailed && !errors.Is(out.Err(), o.Err):
 			t.Fatalf("got error %v, want %v", out.Err(), o.Err)
 		case out.State() == flow.StateFailed && !slices.Equal(out.WaitingFor(), o.WaitingFor):

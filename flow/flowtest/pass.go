@@ -33,12 +33,15 @@ type Pass struct {
 	WaitingFor []checks.Ref
 	// WaitsForSelf reports that a change of the status requeues the resource.
 	WaitsForSelf bool
+	// Following lists the objects and sets whose changes requeue the resource,
+	// even if it is Ready. The timeline does not show them.
+	Following []checks.Ref
 	// Again is the delay after which the resource is requeued, if no event
 	// wakes it earlier. Zero means that it is not requeued.
 	Again time.Duration
 	// Requests lists the requests in order: "Owner", "Get", "Apply" to begin an
 	// operation, "Apply(token)" to poll it, "Delete" likewise, "Resolve(Kind
-	// name)", and the names of services ([Service]). It is empty outside a
+	// name)", "List(every Kind)", and the names of services ([Service]). It is empty outside a
 	// World.
 	Requests []string
 }

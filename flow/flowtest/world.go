@@ -30,8 +30,12 @@ type World[T any] struct {
 	// Resolver finds the objects that [World.Object] does not script. If it is
 	// nil and no object is scripted, the flow has no resolver.
 	Resolver checks.Resolver
+	// Lister lists the sets that [World.Set] does not script. If it is nil and
+	// no set is scripted, the flow has no lister.
+	Lister checks.Lister
 	// Options are further options of the flow, such as [flow.WithErrors]. The
-	// World sets the clock, the back-off, and the resolver if there is one.
+	// World sets the clock and the back-off, and the resolver and the lister if
+	// there are any.
 	Options []flow.Option
 	// Backoff changes the delays. The default is [flow.NewBackoff] without
 	// jitter. The World sets its clock.
@@ -56,6 +60,7 @@ type World[T any] struct {
 
 	stage   stage
 	objects map[checks.Ref]*Script[checks.Object]
+	sets    map[checks.Query]*Script[[]checks.Object]
 	scripts []scripted // objects and services, in the order of their creation
 	events  []event
 	ran     bool
@@ -64,7 +69,7 @@ type World[T any] struct {
 // Object returns the script of the resolver's answers for ref. A later call
 // with the same ref returns the same script. Each answer of [Script.From] after
 // time zero is also a change of that object, which wakes the resource if it
-// waits for the object.
+// waits for the object or follows it.
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	s, ok := w.objects[ref]
 	if !ok {
@@ -73,6 +78,24 @@ func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 			w.objects = map[checks.Ref]*Script[checks.Object]{}
 		}
 		w.objects[ref] = s
+		w.scripts = append(w.scripts, s)
+	}
+	return s
+}
+
+// Set returns the script of the lister's answers for q, from the oldest object
+// to the newest. Queries that differ only in NamesOnly have the same script; an
+// answer for names only has no content. As for [World.Object], each answer of
+// [Script.From] after time zero is also a change of that set.
+func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
+	q.NamesOnly = false
+	s, ok := w.sets[q]
+	if !ok {
+		s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
+		if w.sets == nil {
+			w.sets = map[checks.Query]*Script[[]checks.Object]{}
+		}
+		w.sets[q] = s
 		w.scripts = append(w.scripts, s)
 	}
 	return s
@@ -196,6 +219,30 @@ func (w *World[T]) resolver() checks.Resolver {
 	}
 }
 
+// lister returns the lister of the flow, or nil.
+func (w *World[T]) lister() checks.Lister {
+	if w.Lister == nil && len(w.sets) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+		whole := q
+		whole.NamesOnly = false
+		s := w.sets[whole]
+		if s == nil {
+			s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
+		}
+		objects, err := s.answer(ctx, "List("+q.String()+")", bound(w.Lister, ctx, q))
+		if !q.NamesOnly {
+			return objects, err
+		}
+		names := make([]checks.Object, len(objects))
+		for i, o := range objects {
+			names[i] = checks.Object{Ref: o.Ref, Value: struct{}{}, Deleting: o.Deleting, Self: o.Self, Partial: "the query reads names only"}
+		}
+		return names, err
+	}
+}
+
 // begin makes the flow as a new process does, without the memory of the old
 // one.
 func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
@@ -212,6 +259,9 @@ func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
 	)
 	if resolver := w.resolver(); resolver != nil {
 		opts = append(opts, flow.WithResolver(resolver))
+	}
+	if lister := w.lister(); lister != nil {
+		opts = append(opts, flow.WithLister(lister))
 	}
 	if w.New == nil {
 		kind := w.Kind

@@ -1,0 +1,282 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// TestFollowing: an outcome lists what the pass follows, unless only the spec
+// or a user can cause another pass.
+func TestFollowing(t *testing.T) {
+	type ofPool = *checks.Request[*pool]
+	secret, dns := checks.Ref{Kind: "Secret", Name: "password"}, checks.Ref{Kind: "Zone", Name: "dns"}
+	following := func(name string, ref checks.Ref) chain.Middleware[ofPool, checks.Result] {
+		return checks.Check(name, func(ctx context.Context, req ofPool) (checks.Result, error) {
+			checks.Follow(ctx, req, ref)
+			return checks.Proceed(), nil
+		})
+	}
+	found := func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
+	}
+	refers := checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })
+	answers := func(p flow.Progress, err error) func(*ops, *ext, *pool) {
+		return func(o *ops, _ *ext, _ *pool) {
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { return p, err }
+		}
+	}
+	gets := func(o *ops, seen flow.Observation) {
+		o.Get = func(context.Context, *request) (flow.Observation, error) { return seen, nil }
+	}
+	stops := func(res checks.Result, err error) func(*ops, *ext, *pool) {
+		return func(_ *ops, e *ext, _ *pool) {
+			e.PreCheck = e.PreCheck.Append(returns[ofPool]("stops", res, err))
+		}
+	}
+	around := func(after func(flow.Outcome) (flow.Outcome, error)) func(*ops, *ext, *pool) {
+		return func(_ *ops, e *ext, _ *pool) {
+			e.Pass = on("after", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+				out, _ := next(ctx, p)
+				return after(out)
+			})
+		}
+	}
+	type cancelKey struct{}
+	cases := map[string]struct {
+		reason string
+		set    func(*ops, *ext, *pool)
+		passes int // zero: one
+		state  flow.State
+		want   []checks.Ref
+	}{
+		"GetFails": {reason: "a wrong Secret makes Get fail, and a corrected one is the remedy", set: func(o *ops, _ *ext, _ *pool) {
+			o.Get = func(context.Context, *request) (flow.Observation, error) {
+				return flow.Observation{}, errors.New("unauthorized")
+			}
+		}, passes: 1, state: flow.StateFailed, want: []checks.Ref{dns, secret}},
+		"Ready":    {"a Ready resource follows what its checks read", nil, 1, flow.StateReady, []checks.Ref{dns, secret}},
+		"Blocked":  {"a blocked resource follows, too", stops(checks.Block("No", "no"), nil), 1, flow.StateBlocked, []checks.Ref{dns, secret}},
+		"Failed":   {"a resource that failed because of a wrong Secret is retried when it changes", answers(flow.Progress{}, errors.New("wrong password")), 1, flow.StateFailed, []checks.Ref{dns, secret}},
+		"Never":    {"only a change of the spec continues a final failure", stops(checks.Block("No", "no", checks.WithRetry(classify.Never)), nil), 1, flow.StateBlocked, nil},
+		"Finished": {"only a change of the spec continues a finished resource", stops(checks.Finished("Done", "done"), nil), 1, flow.StateFinished, nil},
+		"Ignored":  {"the resource of another controller follows nothing", stops(checks.Ignore("not mine", checks.WithAfter(time.Minute)), nil), 1, flow.StateIgnored, nil},
+		"Canceled": {"a canceled pass knows nothing", func(_ *ops, e *ext, _ *pool) {
+			e.PreCheck = e.PreCheck.Append(checks.Check("cancels", func(ctx context.Context, _ ofPool) (checks.Result, error) {
+				ctx.Value(cancelKey{}).(context.CancelFunc)()
+				return checks.Result{}, ctx.Err()
+			}))
+		}, 1, flow.StateCanceled, nil},
+		"InProgress": {"a resource with an operation under way follows", answers(flow.InProgress("op", time.Minute), nil), 1, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"Poll":       {"a poll follows what PreCheck reads, although it leaves PreCheck out", answers(flow.InProgress("op", time.Minute), nil), 2, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"InSync":     {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, 1, flow.StateReady, []checks.Ref{dns, secret}},
+		"EntryBlocked": {"a later point that the pass did not reach follows nothing", func(_ *ops, e *ext, _ *pool) {
+			e.EntryCheck = e.EntryCheck.Append(returns[ofPool]("stops", checks.Block("No", "no"), nil))
+		}, 1, flow.StateBlocked, []checks.Ref{dns}},
+		"Custom": {"a pass in sync does not run the function of a check at PreCheck", func(o *ops, e *ext, _ *pool) {
+			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
+			e.PreCheck = chain.New(following("own", secret))
+		}, 1, flow.StateReady, []checks.Ref{dns}},
+		"Operation": {"operations follow, too", func(o *ops, e *ext, _ *pool) {
+			*e = ext{}
+			o.Get = func(ctx context.Context, req *request) (flow.Observation, error) {
+				checks.Follow(ctx, req, secret)
+				return flow.Observation{}, nil
+			}
+		}, 1, flow.StateReady, []checks.Ref{secret}},
+		"Owner": {"an owner check follows with WithFollowing, also if it is left out", func(o *ops, e *ext, _ *pool) {
+			*e = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing()))}
+			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
+		}, 2, flow.StateInProgress, []checks.Ref{fleet}},
+		"Deleting": {"a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
+			p.deleting, e.DeleteCheck = true, chain.New(refers)
+			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
+		}, 1, flow.StateDeleting, []checks.Ref{dns, secret}},
+		"DeletePoll": {"a poll of a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
+			p.deleting, e.DeleteCheck = true, chain.New(refers)
+			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
+		}, 2, flow.StateDeleting, []checks.Ref{dns, secret}},
+		"Gone":         {"a deleted resource follows nothing", func(_ *ops, _ *ext, p *pool) { p.deleting = true }, 1, flow.StateGone, nil},
+		"Around":       {"a link on Pass that fails after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Outcome{}, errBoom }), 1, flow.StateFailed, []checks.Ref{dns, secret}},
+		"AroundStop":   {"a link on Pass that stops after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Block("No", "no")), nil }), 1, flow.StateBlocked, []checks.Ref{dns, secret}},
+		"AroundIgnore": {"Ignore of a link on Pass follows nothing", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Ignore("not mine")), nil }), 1, flow.StateIgnored, nil},
+		"Convert": {"a converted check follows, also if it is left out", func(o *ops, e *ext, _ *pool) {
+			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
+			*e = flow.Convert(ext{PreCheck: chain.New(refers)}, func(p *pool) (*pool, error) { c := *p; return &c, nil })
+		}, 1, flow.StateReady, []checks.Ref{secret}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{owner: checks.Object{Ref: fleet, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}}
+			o, e, p := c.operations(), ext{EntryCheck: chain.New(following("follows", dns)), PreCheck: chain.New(refers)}, &pool{name: "p"}
+			if tc.set != nil {
+				tc.set(&o, &e, p)
+			}
+			r := flow.New("Pool", o, e, flow.WithResolver(found), flow.WithExplanations(1))
+			var out flow.Outcome
+			for range tc.passes {
+				ctx, cancel := context.WithCancel(t.Context())
+				out = r.Reconcile(context.WithValue(ctx, cancelKey{}, cancel), p)
+				cancel()
+			}
+			if diff := cmp.Diff(tc.want, out.Following()); out.State() != tc.state || diff != "" {
+				t.Errorf("%s: %s, -want, +got:\n%s", tc.reason, out, diff)
+			}
+			explained, _ := r.Explain("p")
+			if diff := cmp.Diff(tc.want, explained.Following); diff != "" {
+				t.Errorf("%s: the explanation: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("Ready is shared", func(t *testing.T) {
+		c := &cloud{}
+		o := c.operations()
+		o.Owner = nil
+		follows := flow.New("Pool", o, ext{EntryCheck: chain.New(following("follows", dns))})
+		plain := flow.New("Pool", o, ext{})
+		if a, b := follows.Reconcile(t.Context(), &pool{name: "a"}).Following(), plain.Reconcile(t.Context(), &pool{name: "b"}).Following(); len(a) != 1 || b != nil {
+			t.Errorf("the passes follow %v and %v, want the second to follow nothing", a, b)
+		}
+	})
+}
+
+// TestFollowingExplained: the trace shows at each link what it follows, and the
+// explanation lists everything.
+func TestFollowingExplained(t *testing.T) {
+	secret := checks.Ref{Kind: "Secret", Namespace: "team", Name: "password\nforged"}
+	set := checks.Query{Group: "example.com", Kind: "Pool", Selector: "app=web"}
+	c := &cloud{}
+	o := c.operations()
+	o.Owner = nil
+	e := ext{
+		PreCheck:  chain.New(checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })),
+		PostCheck: chain.New(checks.Unused("pools", func(*pool) checks.Query { return set }, checks.WithFollowing())),
+	}
+	r := flow.New("Pool", o, e, flow.WithExplanations(1), flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }),
+		flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
+		}))
+	if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
+		t.Fatal(out)
+	}
+	explained, _ := r.Explain("p")
+	text := explained.String()
+	for _, want := range []string{
+		"\n  follows      Secret team/password; forged, every Pool.example.com with app=web\n",
+		"ReferenceReady(secret)  proceed  follows Secret team/password; forged\n",
+		"Unused(pools)           proceed  follows every Pool.example.com with app=web\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want the line %q in\n%s", want, text)
+		}
+	}
+	data, err := json.Marshal(explained)
+	if want := `"following":[{"kind":"Secret","namespace":"team","name":"password; forged"},{"group":"example.com","kind":"Pool","set":"names=true\u0026selector=app%3Dweb"}]`; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("want %s in %s, %v", want, data, err)
+	}
+}
+
+// TestOwnerFrom: the one object of a set is the owner for each operation and
+// check. None and several block with different reasons, and wait for the set.
+func TestOwnerFrom(t *testing.T) {
+	q := checks.Query{Kind: "Fleet", Namespace: "team"}
+	a, b := checks.Object{Ref: fleet, Value: "a", Readiness: checks.Readiness{State: checks.Ready}}, checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "b"}, Value: "b"}
+	me := checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "me"}, Value: "me", Self: true}
+	ready := chain.New(checks.OwnerReady())
+	const several = "owner every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"
+	cases := map[string]struct {
+		reason  string
+		set     []checks.Object
+		err     error
+		checks  checks.OwnerChain
+		change  func(*ops, *pool)
+		want    string
+		waiting bool // for the set
+		note    string
+	}{
+		"One":           {reason: "the one object is the owner", set: []checks.Object{a, me}, checks: ready, want: "ready", note: "Fleet north is the one object of every Fleet in team"},
+		"OneUnchecked":  {reason: "no owner check is needed", set: []checks.Object{a}, want: "ready", note: "Fleet north is the one object of every Fleet in team"},
+		"None":          {reason: "an empty set blocks", checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
+		"NoneUnchecked": {reason: "an empty set is no root resource, also without an owner check", want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
+		"Self":          {reason: "a resource does not own itself", set: []checks.Object{me}, want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
+		"Several":       {reason: "several objects block, and are named", set: []checks.Object{a, me, b}, checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
+		"SeveralSkip":   {reason: "a skipped owner check does not make one owner of several", set: []checks.Object{a, b}, checks: chain.New(returns[*checks.OwnerRequest]("skips", checks.Skip("why not"), nil)), want: "blocked at OwnerCheck by OwnerFrom: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
+		"Deleting":      {reason: "a deletion does not wait for an owner", set: []checks.Object{a, b}, checks: ready, change: func(_ *ops, p *pool) { p.deleting = true }, want: "gone", note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
+		"Error":         {reason: "an error is no empty set", err: errBoom, want: "failed at Owner: Unknown: the owner: every Fleet in team: " + errBoom.Error()},
+		"Root": {reason: "the zero Object is a root resource", checks: ready, change: func(o *ops, _ *pool) {
+			o.Owner = func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil }
+		}, want: "ready"},
+		"Found": {reason: "an owner with a Value is not looked up", err: errBoom, change: func(o *ops, _ *pool) {
+			o.Owner = func(context.Context, *pool) (checks.Object, error) {
+				return checks.Object{Ref: q.Ref(), Value: "a"}, nil
+			}
+		}, want: "ready"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var seen []any
+			c, p := &cloud{}, &pool{name: "p"}
+			o := c.operations()
+			o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })
+			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
+				seen = append(seen, req.Owner.Value)
+				return flow.Done(), nil
+			}
+			if tc.change != nil {
+				tc.change(&o, p)
+			}
+			lister := func(_ context.Context, asked checks.Query) ([]checks.Object, error) {
+				if asked != q {
+					t.Errorf("the query is %v", asked)
+				}
+				return tc.set, tc.err
+			}
+			r := flow.New("Pool", o, ext{OwnerCheck: tc.checks}, flow.WithLister(lister))
+			ctx, trace := flow.WithTrace(t.Context())
+			out := r.Reconcile(ctx, p)
+			if got := out.String(); got != tc.want {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+			if got := out.WaitingFor(); tc.waiting != (len(got) == 1 && got[0] == q.Ref()) {
+				t.Errorf("%s: it waits for %v", tc.reason, got)
+			}
+			if (out.State() == flow.StateReady) != (len(seen) == 1) || len(seen) == 1 && strings.HasPrefix(name, "One") && seen[0] != "a" {
+				t.Errorf("%s: Apply saw the owners %v", tc.reason, seen)
+			}
+			last, _ := trace.Last()
+			if !strings.Contains(last.String(), tc.note) || strings.HasPrefix(tc.want, "blocked") && !strings.Contains(last.String(), "\n> OwnerCheck") {
+				t.Errorf("%s: want the note %q and the link that blocks in\n%s", tc.reason, tc.note, last)
+			}
+		})
+	}
+	t.Run("Poll", func(t *testing.T) {
+		c := &cloud{answers: []answer{{progress: flow.InProgress("op", time.Minute)}}}
+		o, set := c.operations(), []checks.Object{a}
+		o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })
+		r := flow.New("Pool", o, ext{}, flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }))
+		if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateInProgress {
+			t.Fatal(out)
+		}
+		set = []checks.Object{a, b}
+		if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
+			t.Errorf("an operation under way is polled whatever its owner is: %s", out)
+		}
+	})
+	t.Run("NoLister", func(t *testing.T) {
+		o := (&cloud{}).operations()
+		o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })
+		out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{name: "p"})
+		if !errors.Is(out.Err(), checks.ErrNoLister) || out.Point() != flow.PointOwner {
+			t.Errorf("without a lister: %s", out)
+		}
+	})
+}

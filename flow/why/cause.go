@@ -1,0 +1,217 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/text"
+)
+
+// Cause is a root cause, with the objects that wait for it. An object with
+// several root causes counts for the first of them.
+type Cause struct {
+	// Objects holds the object that waits for no other one. For a cycle it holds
+	// the objects of the cycle: each waits for the next one, and the last one
+	// waits for the first.
+	Objects []checks.Ref `json:"objects"`
+	State   State        `json:"state"` // of the first object
+	Reason  string       `json:"reason,omitempty"`
+	Message string       `json:"message,omitempty"`
+	// Waiters is the number of the objects that wait, directly or not. It
+	// includes those of a cycle, and excludes a single object.
+	Waiters int `json:"waiters"`
+	// Since is the earliest start of the state of these objects; zero: unknown.
+	Since time.Time `json:"since,omitzero"`
+	// Sample holds some of the waiters.
+	Sample []checks.Ref `json:"sample,omitempty"`
+}
+
+// Cycle reports whether the cause is a cycle.
+func (c *Cause) Cycle() bool { return len(c.Objects) > 1 }
+
+// String says what is wrong, how many objects wait, and what unblocks them, on
+// one line.
+func (c *Cause) String() string {
+	return text.Line(c.problem()+"; "+waiting(c.Waiters, c.Cycle())+": "+c.Advice(), text.Message)
+}
+
+// problem says what is wrong.
+func (c *Cause) problem() string {
+	if c.Cycle() {
+		names := make([]string, 0, len(c.Objects)+1)
+		for _, ref := range append(slices.Clone(c.Objects), c.Objects[0]) {
+			names = append(names, ref.String())
+		}
+		return "dependency cycle: " + strings.Join(names, " -> ")
+	}
+	s := c.Objects[0].String() + " " + c.State.verb()
+	if why := joined(c.Reason, c.Message); why != "" {
+		s += ": " + why
+	}
+	return s
+}
+
+// waiting says how many objects wait.
+func waiting(n int, cycle bool) string {
+	switch {
+	case cycle:
+		return text.Thousands(n) + " objects wait for each other or for one of these"
+	case n == 0:
+		return "no object waits for it"
+	case n == 1:
+		return "1 object waits for it"
+	}
+	return text.Thousands(n) + " objects wait for it"
+}
+
+// verb returns the state as it reads after a name.
+func (s State) verb() string {
+	switch s {
+	case Failed:
+		return "has failed"
+	case Unknown:
+		return "has not reported a state"
+	default:
+		return "is " + string(s)
+	}
+}
+
+// Advice says what unblocks the waiters.
+func (c *Cause) Advice() string {
+	switch {
+	case c.Cycle():
+		return "remove one of the references"
+	case c.State == Missing:
+		return "create it, or correct the reference"
+	case c.State == Failed:
+		return "correct the error"
+	case c.State == Blocked:
+		return "do what its message asks for"
+	case c.State == InProgress, c.State == Deleting:
+		return "wait until its operation ends"
+	case c.State == Ready:
+		return "wait for the next pass of its waiters"
+	}
+	return "look at the object: no reconciler of this program reports its state"
+}
+
+// maxSample is the number of waiters of a cause that are named.
+const maxSample = 10
+
+// root is a root cause of a graph.
+type root struct {
+	nodes   []int // one object, or the objects of a cycle
+	waiters int
+	since   time.Time
+	sample  []int
+}
+
+func (r *root) cycle() bool { return len(r.nodes) > 1 }
+
+// Causes returns the root causes, the oldest first. Causes of an unknown age
+// follow, and of two causes of one age the one with more waiters comes first.
+func (g *Graph) Causes() []Cause {
+	all := make([]Cause, len(g.causes))
+	for i, r := range g.causes {
+		all[i] = g.cause(r)
+	}
+	return all
+}
+
+func (g *Graph) compareCauses(a, b *root) int {
+	if a.since.IsZero() != b.since.IsZero() {
+		return cmp.Compare(oneIf(a.since.IsZero()), oneIf(b.since.IsZero()))
+	}
+	return cmp.Or(a.since.Compare(b.since), cmp.Compare(b.waiters, a.waiters), compareRefs(g.nodes[a.nodes[0]].Ref, g.nodes[b.nodes[0]].Ref))
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cause returns the view of a root cause.
+func (g *Graph) cause(r *root) Cause {
+	first := g.nodes[r.nodes[0]].safe()
+	return Cause{
+		Objects: g.refs(r.nodes), State: first.State, Reason: first.Reason, Message: first.Message,
+		Waiters: r.waiters, Since: r.since, Sample: g.refs(r.sample),
+	}
+}
+
+func (g *Graph) refs(nodes []int) []checks.Ref {
+	var refs []checks.Ref
+	for _, i := range nodes {
+		refs = append(refs, safeRef(g.nodes[i].Ref))
+	}
+	return refs
+}
+
+// findCause finds the first root cause of the members of a strongly connected
+// component. Those of the awaited objects are found already.
+func (g *Graph) findCause(members []int) {
+	r := g.ownCause(members)
+	if r != nil {
+		g.causes = append(g.causes, r)
+	} else { // one object
+		for _, to := range g.nodes[members[0]].out {
+			if c := g.nodes[to].cause; c != nil && (r == nil || g.compareSeverity(c, r) < 0) {
+				r = c
+			}
+		}
+	}
+	if r == nil {
+		return
+	}
+	for _, i := range members {
+		n := &g.nodes[i]
+		n.cause = r
+		if !n.Since.IsZero() && (r.since.IsZero() || n.Since.Before(r.since)) {
+			r.since = n.Since
+		}
+		isCause := slices.Contains(r.nodes, i)
+		if !isCause || r.cycle() {
+			r.waiters++
+		}
+		if !isCause && len(r.sample) < maxSample {
+			r.sample = append(r.sample, i)
+		}
+	}
+}
+
+// ownCause returns the root cause that the members of a component are themselves,
+// or nil.
+func (g *Graph) ownCause(members []int) *root {
+	n := &g.nodes[members[0]]
+	switch {
+	case len(members) > 1:
+		return &root{nodes: g.cycle(members)}
+	case len(n.out) == 0 && (n.State != Ready || len(n.in) > 0):
+		return &root{nodes: []int{members[0]}}
+	}
+	return nil
+}
+
+// cycle returns a shortest cycle in a component, from the first name on.
+func (g *Graph) cycle(members []int) []int {
+	start := slices.MinFunc(members, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
+	in := func(i int) bool { return g.nodes[i].group == g.nodes[start].group }
+	return g.path(start, in, func(i int) bool { return slices.Contains(g.nodes[i].out, start) })
+}
+
+// compareSeverity orders root causes: the one that is least likely to end by
+// itself comes first.
+func (g *Graph) compareSeverity(a, b *root) int {
+	x, y := &g.nodes[a.nodes[0]], &g.nodes[b.nodes[0]]
+	return cmp.Or(-cmp.Compare(oneIf(a.cycle()), oneIf(b.cycle())), cmp.Compare(x.State.rank(), y.State.rank()), compareRefs(x.Ref, y.Ref))
+}
+
+// joined joins the texts that are not empty.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ": ")
+}

@@ -1,0 +1,236 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/windlass-go/windlass/internal/text"
+)
+
+// The measures of a drawing, in pixels.
+const (
+	boxWidth, boxHeight = 230, 46
+	gapX, gapY          = 70, 14
+	margin              = 12
+	maxBoxes            = 200
+	maxTitle            = 30 // runes of a line in a box
+)
+
+// drawing is a graph of waits as boxes and arrows. Waiters are to the left of the
+// objects that they wait for.
+type drawing struct {
+	Width, Height int
+	Boxes         []box
+	Arrows        []string // paths of SVG
+	Omitted       int      // objects without a box
+}
+
+// box stands for one object, or for several of one kind that wait for the same
+// objects for the same reason.
+type box struct {
+	X, Y, Width, Height int
+	Title, Text         string
+	Label               string // for screen readers and tooltips
+	Object              int    // the position of the first object
+	Class               string
+	Cause               bool
+	nodes               []int
+	layer               int
+}
+
+// draw makes the drawing of a graph. Objects that are ready and that no object
+// waits for have no box.
+func (g *Graph) draw() *drawing {
+	d := &drawing{}
+	boxes, of := g.boxes()
+	if len(boxes) > maxBoxes {
+		for _, b := range boxes[maxBoxes:] {
+			d.Omitted += len(b.nodes)
+		}
+		boxes = boxes[:maxBoxes]
+	}
+	out := make([][]int, len(boxes)) // edges between boxes
+	for i, b := range boxes {
+		for _, to := range g.nodes[b.nodes[0]].out {
+			if j, ok := of[to]; ok && j < len(boxes) {
+				out[i] = append(out[i], j)
+			}
+		}
+	}
+	columns := g.layers(boxes, out)
+	place(boxes, out, columns)
+	for i := range boxes {
+		b := &boxes[i]
+		d.Width, d.Height = max(d.Width, b.X+boxWidth+margin), max(d.Height, b.Y+boxHeight+margin)
+		for _, j := range out[i] {
+			d.Arrows = append(d.Arrows, arrow(b, &boxes[j]))
+		}
+	}
+	d.Boxes = boxes
+	return d
+}
+
+// boxes returns a box for each object that waits or is awaited, the root causes
+// first. Objects without waiters share a box if they are of one kind, and wait
+// for the same objects for the same reason. of has the box of each node.
+func (g *Graph) boxes() (boxes []box, of map[int]int) {
+	of = map[int]int{}
+	alike := map[string]int{}
+	for _, i := range g.byCause() {
+		n := &g.nodes[i]
+		o := n.safe()
+		if len(n.in) == 0 && len(n.out) > 0 {
+			k := fmt.Sprint(o.Ref.Kind, "\x00", o.Ref.Group, "\x00", o.State, "\x00", o.Reason, "\x00", slices.Sorted(slices.Values(n.out)))
+			if b, ok := alike[k]; ok {
+				boxes[b].nodes = append(boxes[b].nodes, i)
+				of[i] = b
+				continue
+			}
+			alike[k] = len(boxes)
+		}
+		of[i] = len(boxes)
+		boxes = append(boxes, box{
+			Width: boxWidth, Height: boxHeight, Object: i, Class: classOf(o.State), nodes: []int{i},
+			Cause: n.cause != nil && slices.Contains(n.cause.nodes, i),
+		})
+	}
+	for i := range boxes {
+		b := &boxes[i]
+		o := g.nodes[b.nodes[0]].safe()
+		b.Title, b.Text = o.Ref.Kind, string(o.State)
+		if n := len(b.nodes); n > 1 {
+			b.Title = text.Thousands(n) + " " + b.Title
+			b.Label = b.Title + ", " + o.State.verb()
+		} else {
+			b.Title = o.Ref.String()
+			b.Label = b.Title + " " + o.State.verb()
+		}
+		if o.Reason != "" {
+			b.Text += ": " + o.Reason
+		}
+		if b.Cause {
+			b.Label += ", root cause"
+		}
+		b.Title, b.Text = shortened(b.Title), shortened(b.Text)
+	}
+	return boxes, of
+}
+
+// shortened returns s with at most maxTitle runes. It keeps the end of a name,
+// which tells objects apart.
+func shortened(s string) string {
+	r := []rune(s)
+	if len(r) <= maxTitle {
+		return s
+	}
+	return string(r[:maxTitle/2-1]) + "…" + string(r[len(r)-maxTitle/2:])
+}
+
+// byCause returns the nodes that wait or are awaited, in the order of the root
+// causes, each followed by its waiters.
+func (g *Graph) byCause() []int {
+	var all []int
+	rank := map[*root]int{}
+	for i, r := range g.causes {
+		rank[r] = i
+	}
+	for i := range g.nodes {
+		if g.nodes[i].cause != nil {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		x, y := &g.nodes[a], &g.nodes[b]
+		return cmp.Or(
+			cmp.Compare(oneIf(!slices.Contains(x.cause.nodes, a)), oneIf(!slices.Contains(y.cause.nodes, b))),
+			cmp.Compare(rank[x.cause], rank[y.cause]),
+		)
+	})
+	return all
+}
+
+// layers sets the layer of each box: 0 for an object that waits for none, and
+// otherwise one more than the greatest layer of the awaited objects. The objects
+// of a cycle share a layer. It returns the boxes of each layer.
+func (g *Graph) layers(boxes []box, out [][]int) (columns [][]int) {
+	group := func(i int) int { return g.nodes[boxes[i].nodes[0]].group }
+	order := make([]int, len(boxes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(group(a), group(b)) }) // the awaited groups come first
+	layer := map[int]int{}                                                                      // of a group
+	for _, i := range order {
+		for _, j := range out[i] {
+			if group(j) != group(i) {
+				layer[group(i)] = max(layer[group(i)], layer[group(j)]+1)
+			}
+		}
+	}
+	for _, i := range order {
+		b := &boxes[i]
+		b.layer = layer[group(i)]
+		for len(columns) <= b.layer {
+			columns = append(columns, nil)
+		}
+		columns[b.layer] = append(columns[b.layer], i)
+	}
+	return columns
+}
+
+// place sets the position of each box. Within a column, boxes are in the order of
+// the mean position of the objects that they wait for.
+func place(boxes []box, out [][]int, columns [][]int) {
+	for layer, column := range columns {
+		if layer == 0 {
+			slices.Sort(column)
+		} else {
+			mean := func(i int) float64 {
+				sum, n := 0.0, 0.0
+				for _, j := range out[i] {
+					if boxes[j].layer < layer {
+						sum, n = sum+float64(boxes[j].Y), n+1
+					}
+				}
+				return sum / max(n, 1)
+			}
+			slices.SortStableFunc(column, func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
+		}
+		for row, i := range column {
+			boxes[i].X = margin + (len(columns)-1-layer)*(boxWidth+gapX)
+			boxes[i].Y = margin + row*(boxHeight+gapY)
+		}
+	}
+}
+
+// arrow returns the path of an arrow from a waiter to an awaited object.
+func arrow(from, to *box) string {
+	var b strings.Builder
+	y1, y2 := from.Y+boxHeight/2, to.Y+boxHeight/2
+	if from.layer == to.layer { // of a cycle: an arc to the left of both
+		x := from.X
+		fmt.Fprintf(&b, "M%d %dC%d %d %d %d %d %d", x, y1, x-gapX/2, y1, x-gapX/2, y2, x, y2)
+		return b.String()
+	}
+	x1, x2 := from.X+boxWidth, to.X
+	mid := (x1 + x2) / 2
+	fmt.Fprintf(&b, "M%d %dC%d %d %d %d %d %d", x1, y1, mid, y1, mid, y2, x2, y2)
+	return b.String()
+}
+
+// classOf returns the CSS class of a state.
+func classOf(s State) string {
+	switch s {
+	case Failed, Missing:
+		return "bad"
+	case Blocked, Unknown:
+		return "wait"
+	case InProgress, Deleting:
+		return "busy"
+	case Ready:
+		return "good"
+	}
+	return "wait"
+}

@@ -1,0 +1,209 @@
+package why
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"time"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// page is the template of the page. html/template escapes every text.
+var page = template.Must(template.New("page").Parse(pageHTML))
+
+// ContentSecurityPolicy is the header under which the page works: it loads
+// nothing, and only its own style and script apply.
+var ContentSecurityPolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src '" +
+	hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'"
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Refresh is how often a page that [Document.WriteLivePage] wrote asks for its
+// successor.
+const Refresh = 5 * time.Second
+
+// WritePage writes the document as a page of HTML. The page is one file: it needs
+// no other file, no script and no network.
+func (d *Document) WritePage(w io.Writer) error { return d.writePage(w, false) }
+
+// WriteLivePage writes a page that replaces its content every five seconds, if
+// the browser runs scripts. It asks for the address from which it was loaded.
+func (d *Document) WriteLivePage(w io.Writer) error { return d.writePage(w, true) }
+
+func (d *Document) writePage(w io.Writer, live bool) error {
+	g := d.Graph()
+	v := view{Document: d, Live: live, Refresh: Refresh.Milliseconds(), Drawing: g.draw(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS)} //nolint:gosec // both are constants
+	for i := range d.Causes {
+		v.Causes = append(v.Causes, causeView{Cause: &d.Causes[i], g: g, at: d.At})
+	}
+	for i := range g.nodes {
+		v.Objects = append(v.Objects, objectView{Object: g.nodes[i].Object, n: &g.nodes[i], g: g, d: d, ID: i})
+	}
+	var b bytes.Buffer // so that an error leaves no half page
+	if err := page.Execute(&b, v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// view holds the data of the template.
+type view struct {
+	*Document
+	Live    bool
+	Refresh int64
+	Drawing *drawing
+	Causes  []causeView
+	Objects []objectView
+	CSS     template.CSS
+	JS      template.JS
+}
+
+// Clock returns the time of the document.
+func (v view) Clock() string { return v.At.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// causeView is a root cause on the page.
+type causeView struct {
+	*Cause
+	g  *Graph
+	at time.Time
+}
+
+func (c causeView) Problem() string { return c.problem() }
+func (c causeView) Age() string     { return ageOf(c.Since, c.at) }
+func (c causeView) Class() string {
+	if c.Cycle() {
+		return "bad"
+	}
+	return classOf(c.State)
+}
+
+// Links returns the objects of the cause that the page describes.
+func (c causeView) Links() []link { return c.g.links(c.Objects) }
+
+// Waiting returns the sample of the waiters.
+func (c causeView) Waiting() []link { return c.g.links(c.Sample) }
+
+// link is the name of an object, and the place that describes it.
+type link struct {
+	Name string
+	ID   int // negative: the page does not describe it
+}
+
+func (g *Graph) links(refs []checks.Ref) []link {
+	var all []link
+	for _, ref := range refs {
+		l := link{ref.String(), -1}
+		if i, ok := g.at[key(ref)]; ok {
+			l.ID = i
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// objectView is an object on the page.
+type objectView struct {
+	*Object
+	n  *node
+	g  *Graph
+	d  *Document
+	ID int
+}
+
+func (o objectView) Name() string  { return o.Ref.String() }
+func (o objectView) Class() string { return classOf(o.State) }
+func (o objectView) Age() string   { return ageOf(o.Since, o.d.At) }
+func (o objectView) Awaited() []link {
+	return o.g.links(o.WaitingFor)
+}
+
+// Root returns the text about the root cause; empty: the object is one, or has
+// none.
+func (o objectView) Root() string {
+	if o.n.cause == nil || !o.n.cause.cycle() && o.n.cause.nodes[0] == o.ID {
+		return ""
+	}
+	c := o.g.cause(o.n.cause)
+	return c.problem()
+}
+
+// Next returns the time of the next pass.
+func (o objectView) Next() string {
+	if d := o.Again.Sub(o.d.At); !o.Again.IsZero() && d >= 0 {
+		return "in " + ageOf(o.d.At, o.Again)
+	}
+	return ""
+}
+
+// Timeline returns the passes of the object.
+func (o objectView) Timeline() []passView {
+	var all []passView
+	for i := range o.Passes {
+		all = append(all, passView{&o.Passes[i]})
+	}
+	return all
+}
+
+// Flow returns the flow of the object's reconciler.
+func (o objectView) Flow() string {
+	for _, f := range o.d.Flows {
+		if f.Name == o.Reconciler {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// passView is a pass on the page.
+type passView struct{ *flow.Explanation }
+
+// Clock returns the start of the pass.
+func (p passView) Clock() string { return p.At.UTC().Format("15:04:05") }
+
+// stepView is a step of a pass as a bar.
+type stepView struct {
+	flow.Step
+	Stops   bool
+	Percent int // of the longest step
+}
+
+// Why returns the texts of the step.
+func (s stepView) Why() string { return joined(s.Reason, s.Message, s.Error) }
+
+// Took returns the duration.
+func (s stepView) Took() string { return s.Elapsed.Round(time.Microsecond).String() }
+
+// Bars returns the steps with links or operations.
+func (p passView) Bars() []stepView {
+	longest := time.Duration(1)
+	for _, s := range p.Steps {
+		longest = max(longest, s.Elapsed)
+	}
+	var all []stepView
+	for _, s := range p.Steps {
+		stops := s.Point == p.Point && s.Link == p.Link && s.Verdict != "proceed"
+		if s.Link == "" && !stops && s.Elapsed == 0 {
+			continue // a point without an operation
+		}
+		all = append(all, stepView{s, stops, int(100 * s.Elapsed / longest)})
+	}
+	return all
+}
