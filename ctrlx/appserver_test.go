@@ -101,6 +101,7 @@ func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.P
 }
 
 // An App is made, changed and deleted, and every hook runs when it is its turn.
+// The status then has the request of the change.
 func TestHooksOverALife(t *testing.T) {
 	o := newApps(t)
 	hook := func(name string) ctrlx.HookFunc[*App] {
@@ -110,8 +111,11 @@ func TestHooksOverALife(t *testing.T) {
 		WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete")))
 	o.create(AppSpec{})
 	o.becomes("True Succeeded")
-	o.edit(func(a *App) { a.Spec.User = "x" })
+	o.edit(func(a *App) { a.Spec.User, a.Annotations = "x", map[string]string{ctrlx.RetryAnnotation: "1"} })
 	a := o.becomes("True Succeeded")
+	if a.Status.LastHandled != "1" || meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionRetry) != nil {
+		t.Errorf("the request 1 is not in status.lastHandledReconcileAt: %+v", a.Status)
+	}
 	if err := api.Delete(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}

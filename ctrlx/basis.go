@@ -33,15 +33,16 @@ type readObject struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
+	Set       string `json:"set,omitempty"` // see checks.Ref
 	Digest    string `json:"digest"`
 }
 
 func (s *readObject) ref() checks.Ref {
-	return checks.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+	return checks.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name, Set: s.Set}
 }
 
 func compareRead(a, b readObject) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Set, b.Set))
 }
 
 // basis returns what the operation of a pass began from. ok is false if that is
@@ -68,7 +69,7 @@ func (r *Reconciler[T]) basisOfOperation(p *pass) *basis {
 		return p.from
 	}
 	b, ok := r.basis(p)
-	if !ok || r.program == "" {
+	if !ok {
 		return nil
 	}
 	return &b
@@ -112,16 +113,23 @@ func (r *Reconciler[T]) selfOf(obj client.Object) string {
 func (p *pass) reads() (all []readObject, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.seen) > maxBasis {
+	if len(p.seen)+len(p.sets) > maxBasis {
 		return nil, fmt.Sprintf("the pass read more than %d objects", maxBasis)
 	}
 	for _, obj := range p.seen {
 		ref := obj.Ref
-		s := readObject{ref.Group, ref.Kind, ref.Namespace, ref.Name, digestOfRead(obj)}
+		s := readObject{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Digest: digestOfRead(obj)}
 		if s.Digest == undigested {
 			return nil, ref.String() + " cannot be digested"
 		}
 		all = append(all, s)
+	}
+	for _, s := range p.sets {
+		digest := digestOfSet(s)
+		if digest == undigested {
+			return nil, fmt.Sprintf("%s has more than %d objects, or one that cannot be digested", s.ref, maxMembers)
+		}
+		all = append(all, readObject{Group: s.ref.Group, Kind: s.ref.Kind, Namespace: s.ref.Namespace, Set: s.ref.Set, Digest: digest})
 	}
 	slices.SortFunc(all, compareRead)
 	return all, ""
@@ -150,6 +158,34 @@ func digestOfRead(o checks.Object) string {
 	return digestOf([]any{
 		obj.GetUID(), obj.GetGeneration(), obj.GetLabels(), obj.GetAnnotations(), o.Deleting, o.Readiness.State, o.Readiness.Observed, status,
 	})
+}
+
+// maxMembers is the largest number of objects in a set whose digest is stored.
+const maxMembers = 100
+
+// digestOfSet returns a digest of the objects of a set, in their order. Of the
+// resource itself only the presence counts.
+func digestOfSet(s seenSet) string {
+	if len(s.objects) > maxMembers {
+		return undigested
+	}
+	all := make([]string, 0, 2*len(s.objects))
+	for _, o := range s.objects {
+		all = append(all, o.Ref.Namespace+"/"+o.Ref.Name)
+		switch {
+		case o.Self:
+			all = append(all, "self")
+		case s.names:
+			all = append(all, fmt.Sprint(o.Deleting))
+		default:
+			d := digestOfRead(o)
+			if d == undigested {
+				return undigested
+			}
+			all = append(all, d)
+		}
+	}
+	return digestOf(all)
 }
 
 func statusWithoutConditions(obj client.Object) (any, error) {

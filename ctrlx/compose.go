@@ -15,11 +15,14 @@ import (
 // and links that are not valid.
 func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ops, ext := r.ops, r.ext
-	if ops.Delete == nil && r.hooks.onDelete() {
+	if ops.Delete == nil && (r.hooks.onDelete() || r.guard != nil) {
 		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
 	}
 	r.finalizes = ops.Delete != nil
 	gets := ops.Get != nil || ext.Get.Len() > 0
+	if r.guard != nil {
+		ext = r.guard.extended(ext, gets)
+	}
 	if r.finalizes {
 		ext = r.finalizing(ext, gets)
 	}
@@ -31,12 +34,12 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	if r.target != nil {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
-	ext = r.settling(r.hooks.extended(ext, gets))
+	ext = r.quietRestart(r.hooks.extended(ext, gets))
 	ext.Classify = ext.Classify.Append(classified)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), r.noted(inPlace(ops.Apply)), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithBackoff(r.opt.backoff),
+	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithBackoff(r.opt.backoff),
 		flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r

@@ -64,6 +64,7 @@
 //   - The owner and the references are those that the passes of that success read, from the first pass of its operation
 //     to the last. The UID, the generation, the labels, the annotations, the readiness, and the status without
 //     conditions count. Of an object without a generation, such as a Secret, the UID and the resource version count.
+//     Of a set its objects count in the same way, up to 100 of them.
 //   - The executable of the operator, its arguments and the revision ([WithRevision]) are those of that success.
 //
 // The first pass over an object in a process finds this out. It runs the links on Pass, the post-read hooks, EntryCheck
@@ -83,8 +84,8 @@
 //
 // The price is one write of the status for each object and resync: 10,000 objects and a resync of an hour cost three
 // writes a second. A success that was stored within half of the resync stays. No success is stored, so that the first
-// pass is a whole one, in these cases: the interval is shorter than ten minutes; the passes read more than 20 objects;
-// something changed while the operation was under way; Operations.Token is given.
+// pass is a whole one, in these cases: the interval is shorter than ten minutes; the passes read more than 20 objects
+// and sets, or a set of more than 100 objects; something changed while the operation was under way; Operations.Token is given.
 //
 // # Objects that vanish
 //
@@ -149,6 +150,9 @@
 // nothing to the object ([checks.Ignore], [checks.WithStatusKept]) does not
 // write the value either. A restart does not repeat a request.
 //
+// A request does not clear the verdicts that a [checks.Cached] remembers. Make the
+// annotations a part of its key if a request must run the check again.
+//
 // # The deadline of a pass
 //
 // A pass has a deadline of 10 minutes ([WithPassTimeout]). After it the pass
@@ -189,6 +193,83 @@
 // That holds for the objects of Azure Service Operator and of Crossplane, too. An
 // object without that condition is not ready, except a ConfigMap and a Secret.
 // [WithReadiness] sets the readiness of other kinds.
+//
+// # Sets and following
+//
+// A check may list a set of objects ([checks.Query]) and wait for it, as [checks.Unused] and [checks.Unique] do. An object
+// that waits for a set is woken when an object enters the set, leaves it, or changes in a way that a check can see. With
+// Query.NamesOnly only the membership, the UID and the deletion of an object count. A change of the object itself does not
+// wake it. [WithIndex] defines the fields by which queries select. An event costs the same whatever the number of other
+// sets is, if each of their selectors has an equality, a value of a field, or a namespace of its own.
+//
+// A query is an error, and not an empty set, in these cases:
+//
+//   - The selector is not valid.
+//   - The kind is missing, forbidden or not watched.
+//   - The cache lacks the namespace of the query. Or the query is over all namespaces, and the cache has only some.
+//   - No index has the field, or the function of the index panicked.
+//   - The set has more than 10,000 objects, and the query is not NamesOnly.
+//
+// A wait for a set counts as a wait for each of its objects when cycles are looked for, up to 1,000 objects.
+//
+// An object also follows what its checks follow ([checks.Follow]), while it is Ready and while it fails. References are
+// followed unless a check has [checks.WithoutFollowing], because a rotated Secret must reach the cloud. Owners and sets are
+// followed with [checks.WithFollowing] only, because most changes of an owner do not concern its children, and an owner may
+// have thousands of them. [WithUnfollowedKinds] leaves out kinds. These changes of a followed object cause a pass:
+//
+//   - It appears or vanishes, or its UID changes.
+//   - Its generation changes. If it has none, as a Secret, anything but its metadata changes. If only its metadata is
+//     watched, each write is a change.
+//   - Its readiness changes, or it becomes or ceases to be of the present generation.
+//   - Its deletion is requested.
+//
+// Other changes of the status, the labels and the annotations cause no pass. A followed set causes one when an object
+// enters, leaves, or changes in this way. If a followed object changes while an operation is under way, a whole pass
+// follows the operation.
+//
+// Two objects may change each other by their passes. From the sixth pass in a row that a followed object causes and that
+// changes no verdict, the passes are delayed, from one second up to ten minutes. The condition Ready then names both. No
+// pass is dropped, and a change of the verdict ends the delay.
+//
+// # Other sources
+//
+// The manager watches what checks read, so most operators need no other source.
+// These options add sources to the controller of a reconciler, as the builder of
+// controller-runtime does:
+//
+//	WithOwns(object, predicates...)              Owns
+//	WithWatches(object, events, predicates...)   Watches
+//	WithSource(source)                           WatchesRawSource
+//	Reconciler.Poke(name)                        an event from outside of the cluster
+//
+// An event of such a source causes a whole pass at once, whatever the state of
+// the object. It does not count for [WithWakeLimit]. The events of the first
+// list, after a start, cause no pass of their own: see "A restart".
+//
+// There is no option for the builder itself, because its event filters, options
+// and name also apply to the events that the reconciler needs: a change of the
+// spec, a deletion, an annotation, and conditions that another writer changed.
+// No predicate of a source can hide these events. [WithWatches] of the reconciled
+// kind adds causes of a pass. The builder would also pass on panics of map
+// functions, which end the process.
+//
+// An operation under way is polled at once after [Reconciler.Poke], so an event
+// of the cloud replaces short poll intervals. Return a long delay from
+// [flow.InProgress] then, because an event may be lost on its way.
+//
+// # Guarded references
+//
+// [WithGuard] adds a finalizer to each object that a resource refers to, before
+// Apply, and removes it when the last resource of the kind releases the object. So
+// a Secret or a Cluster stays until the cloud does not use it any more, although a
+// user has deleted it. The links have the name Guard: on PreCheck, on Get for a
+// resource that is in sync, and on Pass, where a Ready or deleted resource releases
+// what it does not use.
+//
+// A pass that comes to Apply reads the metadata of each referenced object live. A
+// change of the references writes the resource once, and the release of an object
+// writes it twice. Each release lists a few resources, and the last one lists all
+// of them twice.
 //
 // # A broken watch
 //
@@ -273,6 +354,11 @@
 // conditions, too. Without a foreign write for 20 minutes, the delays start
 // again. At most 4096 objects have delays of their own; all further ones are
 // corrected after 10 minutes, without a message.
+//
+// A write that changes both these conditions and a status that the object itself
+// awaits ([checks.WithWaitingForSelf]) causes one pass, with the delay of the
+// correction. A person who approves such an object must not replace its
+// conditions: patch the field, or use server-side apply.
 //
 // Conditions of other types, and changes of the time of the last transition,
 // cause no pass. Nothing corrects an object that is finished, or whose last pass

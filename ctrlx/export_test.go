@@ -4,15 +4,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
@@ -31,6 +34,12 @@ const MaxIdentities = maxIdentities
 func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Client, error) {
 	return identitiesOf(mgr).client
 }
+
+// Kept returns the number of objects whose status their last pass left as it was.
+func Kept[T client.Object](r *Reconciler[T]) int { return int(r.overwrites.kept.n.Load()) }
+
+// HasStatus asks for the subresource status as a pass does.
+func HasStatus[T client.Object](ctx context.Context, r *Reconciler[T]) error { return r.hasStatus(ctx) }
 
 // HearDeletion takes the event of a deletion as the watch does.
 func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
@@ -77,3 +86,26 @@ func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.
 	r.overwrites.queue.Store(&q)
 	return r.overwritten(predicate.Or(asked, r.selves.Events()))
 }
+
+// SourcesOf returns the sources that options added to r.
+func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source.Source, error) {
+	all, _, err := r.sources(mgr)
+	return all, err
+}
+
+// StartPokes starts the pokes of r, as its controller does.
+func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqueue.TypedRateLimitingInterface[reconcile.Request], elected <-chan struct{}) {
+	r.startPokes(ctx, q, elected)
+}
+
+// Guarded returns h and p without their panics, which are logged to log.
+func Guarded(log logr.Logger, h handler.EventHandler, p predicate.Predicate) (handler.EventHandler, predicate.Predicate) {
+	g := guarded{log}
+	return g.events(h), g.predicates([]predicate.Predicate{p})[0]
+}
+
+// The bounds of pokes.
+const (
+	MaxPokes     = maxPokes
+	PokeInterval = pokeInterval
+)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/windlass-go/windlass/chain"
@@ -63,24 +62,13 @@ func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
 	if !r.finalizes || controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		return nil
 	}
-	at := obj.DeepCopyObject().(T)
-	controllerutil.AddFinalizer(at, r.opt.finalizer)
-	if err := r.patchMetadata(ctx, obj, at, client.MergeFromWithOptions(obj, client.MergeFromWithOptimisticLock{})); err != nil {
+	now, err := r.writer().AddFinalizer(ctx, obj, r.opt.finalizer)
+	if err != nil {
 		return &finalizerError{fmt.Errorf("ctrlx: %s: the finalizer: %w", r.name, err)}
 	}
+	r.metadataWritten(ctx, obj, now)
 	if p := passOf(ctx); p != nil {
 		p.finalizing = true
 	}
 	return nil
-}
-
-// removeFinalizer removes the finalizer, and reports whether the object had it.
-func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) (removed bool, err error) {
-	base := obj.DeepCopyObject().(T)
-	if !r.finalizes || !controllerutil.RemoveFinalizer(obj, r.opt.finalizer) {
-		return false, nil
-	}
-	ctx, cancel := writing(ctx)
-	defer cancel()
-	return true, r.wrote(ctx, obj, r.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
@@ -58,6 +60,26 @@ func withID(find finder, ctx context.Context, ref checks.Ref) (checks.Object, er
 		obj.Ref.ID = ref.ID
 	}
 	return obj, err
+}
+
+// namesOnly is the Value of an object whose name was listed, and not its content.
+type namesOnly struct{}
+
+// objects returns the view of listed objects for checks. self is the resource.
+func (of readinesses) objects(listed []client.Object, q checks.Query, self index.ID) []checks.Object {
+	all := make([]checks.Object, len(listed))
+	for i, obj := range listed {
+		ref := checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+		if q.NamesOnly {
+			all[i] = checks.Object{
+				Ref: ref, Value: namesOnly{}, Deleting: !obj.GetDeletionTimestamp().IsZero(), Partial: "only its name was listed; leave NamesOnly out of the query",
+			}
+		} else {
+			all[i] = of.object(obj, ref, "")
+		}
+		all[i].Self = engine.ID(schema.GroupKind{Group: q.Group, Kind: q.Kind}, client.ObjectKeyFromObject(obj)) == self
+	}
+	return all
 }
 
 // readinesses holds the functions that return the readiness of the objects of a kind.

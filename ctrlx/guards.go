@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -32,7 +33,7 @@ import (
 type Guards[T client.Object] struct {
 	checks, work *flow.Reconciler[T] // work has no checks, and ends with the error that Done is given
 	conditions   conditions[T]
-	writer       *writer[T]
+	writer       write.Writer
 	conflicts    conflicts
 }
 
@@ -79,8 +80,15 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		}
 		return resolver.In(obj.GetNamespace())(ctx, ref)
 	}
+	list := func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+		obj, ok := ctx.Value(guardedKey{}).(T)
+		if !ok {
+			return nil, errNoPass
+		}
+		return resolver.Lister(obj)(ctx, q)
+	}
 	conditions := conditionsOf[T](maker, o.conditions)
-	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve),
+	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve), flow.WithLister(list),
 		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) (string, bool) {
 			obj, ok := ctx.Value(guardedKey{}).(T)
 			known := ok && (out.KeepsStatus() || conditions.show(obj, out))
@@ -100,9 +108,8 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		checks:     flow.New(name, ops, guarded, flowOpts...),
 		work:       flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
 		conditions: conditions,
-		writer: &writer[T]{name: name, client: c, live: c,
-			wrote: func(_ context.Context, _ T, err error) error { return err }},
-		conflicts: newConflicts(),
+		writer:     write.Writer{Name: name, Client: c, Live: c, NotFound: kubernetes.NotFound},
+		conflicts:  newConflicts(),
 	}
 }
 
@@ -200,10 +207,10 @@ func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition, ob
 	if observed {
 		g.conditions.observe(next, next.GetGeneration())
 	}
-	if digest.Status(base) == digest.Status(next) {
+	if digest.SameStatus(base, next) {
 		return nil
 	}
-	if err := g.writer.patch(ctx, base, next); err != nil {
+	if err := g.writer.Status(ctx, base, next); err != nil {
 		return err
 	}
 	obj.SetResourceVersion(next.GetResourceVersion())

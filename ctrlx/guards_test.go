@@ -556,3 +556,16 @@ func TestGuardsWithFlow(t *testing.T) {
 	e.failure = errBroken
 	e.want("the user's reader knows the error", "Ready=False Mine; Stalled=True Mine; 1h0m0s")
 }
+
+// Checks of guards list sets.
+func TestGuardsSets(t *testing.T) {
+	links := chain.New(checks.Unused("clusters", func(*testv1.Database) checks.Query {
+		return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
+	}))
+	e := newExisting(t, links, []client.Object{aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", Generation: 1}}})
+	ok, _, err := e.guards.Check(t.Context(), e.read())
+	c := meta.FindStatusCondition(e.read().Status.Conditions, "Ready")
+	if ok || err != nil || c == nil || c.Reason != checks.ReasonInUse {
+		t.Errorf("ok %t, error %v, condition %v", ok, err, c)
+	}
+}

@@ -190,6 +190,7 @@ func TestObservedGenerationFields(t *testing.T) {
 		"Status":       {"the status may be a pointer", observes(func(o *Thing[*pointerStatus]) any { return *o.Status.Observed }), int64(3)},
 		"Text":         {"a field that is no integer is not the one", observes(func(o *Thing[textStatus]) any { return o.Status.Observed }), ""},
 		"None":         {"nothing happens", observes(func(o *Thing[metav1.Condition]) any { return o.Status.Reason }), ""},
+		"Recursive":    {"a status that embeds a pointer to its own type ends", observes(func(o *Thing[recursiveStatus]) any { return o.Status.recursiveStatus == nil }), true},
 		"Loose":        {"an unstructured status with the field", looseObserved(map[string]any{"observedGeneration": int64(-1)}), int64(3)},
 		"LooseWithout": {"an unstructured status without the field", looseObserved(map[string]any{}), nil},
 	}
@@ -218,6 +219,7 @@ type (
 	embeddedStatus struct {
 		Common `json:",inline"`
 	}
+	recursiveStatus struct{ *recursiveStatus }
 	// Common is embedded in a status.
 	Common struct {
 		Observed int32 `json:"observedGeneration"`

@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +18,7 @@ import (
 func TestVerdictGauges(t *testing.T) {
 	var v verdicts
 	set := func(n int, now verdict, timedOut bool) func() {
-		return func() { v.set("T", types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut) }
+		return func() { v.set("T", types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut, time.Time{}) }
 	}
 	notReady := verdict{state: flow.StateBlocked, reason: "OwnerNotReady", link: "OwnerReady"}
 	forbidden := verdict{state: flow.StateFailed, reason: "Forbidden"}
@@ -40,7 +41,7 @@ func TestVerdictGauges(t *testing.T) {
 		{"another reconciler has an object of the same name", func() {
 			set(1, notReady, false)()
 			var other verdicts
-			other.set("U", types.NamespacedName{Name: "1"}, notReady, false)
+			other.set("U", types.NamespacedName{Name: "1"}, notReady, false, time.Time{})
 			other.stop("U")
 		}, map[string]float64{"blocked OwnerNotReady": 1}},
 		{"the manager stops", func() { v.stop("T") }, map[string]float64{}},
@@ -63,7 +64,7 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 	var v verdicts
 	for round := range 3 {
 		for n := range 300 {
-			v.set("Bounded", types.NamespacedName{Name: fmt.Sprint(n)}, verdict{state: flow.StateFailed, reason: fmt.Sprint("Code", n+50*round)}, false)
+			v.set("Bounded", types.NamespacedName{Name: fmt.Sprint(n)}, verdict{state: flow.StateFailed, reason: fmt.Sprint("Code", n+50*round)}, false, time.Time{})
 		}
 	}
 	got, sum := gauges(t, "Bounded"), 0.0

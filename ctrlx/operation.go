@@ -2,23 +2,22 @@ package ctrlx
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
 )
 
 // ConditionOperation is the condition that stores the operation under way of an
@@ -34,9 +33,8 @@ const OperationAnnotation = "windlass-go.github.io/operation"
 
 // operationStore says which stored operations a Reconciler accepts.
 type operationStore struct {
-	keys       [][]byte // the first one signs; none: records have no signature
-	unsigned   bool     // accept records without a signature although there are keys
-	annotation bool     // accept OperationAnnotation
+	write.Keys
+	annotation bool // accept OperationAnnotation
 }
 
 // WithTokenKey signs the stored operation of each object ([ConditionOperation])
@@ -50,18 +48,18 @@ type operationStore struct {
 // accepts records without a signature: pass it in the first release with a key,
 // and remove it in the next one. A shorter key panics.
 func WithTokenKey(key []byte, previous ...[]byte) Option {
-	s := operationStore{}
+	var keys write.Keys
 	for i, k := range append([][]byte{key}, previous...) {
 		switch {
 		case k == nil && i > 0:
-			s.unsigned = true
+			keys.Unsigned = true
 		case len(k) < sha256.Size:
 			panic(fmt.Sprintf("ctrlx: WithTokenKey: key %d has %d bytes: give at least %d random bytes", i+1, len(k), sha256.Size))
 		default:
-			s.keys = append(s.keys, slices.Clone(k))
+			keys.Keys = append(keys.Keys, slices.Clone(k))
 		}
 	}
-	return func(o *options) { o.operations.keys, o.operations.unsigned = s.keys, s.unsigned }
+	return func(o *options) { o.operations.Keys = keys }
 }
 
 // WithOperationAnnotation accepts operations that an earlier version stored in
@@ -73,79 +71,34 @@ func WithOperationAnnotation() Option {
 	return func(o *options) { o.operations.annotation = true }
 }
 
-// operation is an operation under way, as it is stored.
-type operation struct {
-	Kind       string    `json:"kind"` // as in Database.example.com
-	UID        types.UID `json:"uid"`
-	Generation int64     `json:"generation"`
-	Token      string    `json:"token"`
-	Basis      *basis    `json:"basis,omitempty"` // what the operation began from; nil: not known
-	Signature  []byte    `json:"signature,omitempty"`
-}
-
-// errCopied is the error of an operation of another object.
-var errCopied = errors.New("it is the operation of another object")
-
-// sign returns op with a signature, if there is a key.
-func (s *operationStore) sign(op operation) operation {
-	op.Signature = nil
-	if len(s.keys) > 0 {
-		op.Signature = op.mac(s.keys[0])
-	}
-	return op
-}
-
-func (op operation) mac(key []byte) []byte {
-	op.Signature = nil
-	data, _ := json.Marshal(op) // strings and a number
-	h := hmac.New(sha256.New, key)
-	h.Write(data)
-	return h.Sum(nil)
-}
-
-// signed reports whether s accepts the signature of op.
-func (s *operationStore) signed(op operation) bool {
-	if len(s.keys) == 0 || len(op.Signature) == 0 && s.unsigned {
-		return true
-	}
-	return slices.ContainsFunc(s.keys, func(key []byte) bool { return hmac.Equal(op.Signature, op.mac(key)) })
-}
-
 // stored returns the operation under way of an object; the zero operation if
-// none is under way. The error is errCopied, or says for a condition why the
-// operation is refused.
-func (s *operationStore) stored(obj client.Object, conditions []metav1.Condition, kind schema.GroupKind) (operation, error) {
+// none is under way. The error is [write.ErrCopied], or says for a condition why
+// the operation is refused.
+func (s *operationStore) stored(obj client.Object, conditions []metav1.Condition, kind schema.GroupKind) (write.Operation, error) {
 	c := meta.FindStatusCondition(conditions, ConditionOperation)
 	if c == nil {
 		return s.annotated(obj)
 	}
-	const advice = "; if no operation is under way in the cloud, remove the condition from the status"
-	var op operation
-	if err := json.Unmarshal([]byte(c.Message), &op); err != nil || op.Token == "" {
-		return operation{}, errors.New("the condition " + ConditionOperation + " cannot be read" + advice)
+	op, err := s.Decode(c.Message, obj.GetUID(), kind)
+	if err != nil && !errors.Is(err, write.ErrCopied) {
+		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionOperation, err)
 	}
-	if !s.signed(op) {
-		return operation{}, errors.New("the condition " + ConditionOperation + " has no valid signature of this operator" + advice)
-	}
-	if op.UID != obj.GetUID() || op.Kind != kind.String() {
-		return op, errCopied
-	}
-	return op, nil
+	return op, err
 }
 
 // annotated returns the operation that an earlier version stored.
-func (s *operationStore) annotated(obj client.Object) (operation, error) {
+func (s *operationStore) annotated(obj client.Object) (write.Operation, error) {
 	value, ok := obj.GetAnnotations()[OperationAnnotation]
 	if !ok {
-		return operation{}, nil
+		return write.Operation{}, nil
 	}
 	if !s.annotation {
-		return operation{}, errors.New("the annotation " + OperationAnnotation + " of an earlier version is not accepted, because users can write it; " +
+		return write.Operation{}, errors.New("the annotation " + OperationAnnotation + " of an earlier version is not accepted, because users can write it; " +
 			"start the operator with ctrlx.WithOperationAnnotation, or remove the annotation if no operation is under way in the cloud")
 	}
-	var op operation
+	var op write.Operation
 	if err := json.Unmarshal([]byte(value), &op); err != nil || op.Token == "" {
-		return operation{}, errors.New("the annotation " + OperationAnnotation + " cannot be read; if no operation is under way in the cloud, remove it")
+		return write.Operation{}, errors.New("the annotation " + OperationAnnotation + " cannot be read; if no operation is under way in the cloud, remove it")
 	}
 	return op, nil
 }
@@ -160,8 +113,17 @@ func (r *Reconciler[T]) tokenOf(obj T) (token string, generation int64) {
 	return op.Token, op.Generation
 }
 
-func (r *Reconciler[T]) operationOf(obj T) (operation, error) {
+func (r *Reconciler[T]) operationOf(obj T) (write.Operation, error) {
 	return r.opt.operations.stored(obj, r.conditions.get(obj), r.gvk.GroupKind())
+}
+
+// basisOf returns the basis in the record of an operation; nil: it is not known.
+func basisOf(record json.RawMessage) *basis {
+	var b *basis
+	if json.Unmarshal(record, &b) != nil {
+		return nil
+	}
+	return b
 }
 
 // operationVerified is the last link on EntryCheck. It blocks an object whose
@@ -173,13 +135,14 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 		switch {
 		case err == nil:
 			return checks.Proceed(), nil
-		case errors.Is(err, errCopied):
-			why := fmt.Sprintf("the status was copied from the object with the UID %q: its operation is ignored", op.UID)
+		case errors.Is(err, write.ErrCopied):
+			uid, kind := quoted(string(op.UID)), quoted(op.Kind) // users may have written them
+			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
 			r.conditions.set(req.Resource, withOperation(r.conditions.get(req.Resource), nil))
 			if p := passOf(ctx); p != nil {
 				p.operation = nil
 			}
-			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", op.UID, "kind", op.Kind)
+			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", uid, "kind", kind)
 			r.tell(req.Resource, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
 			return checks.Proceed(), nil
 		}
@@ -187,70 +150,61 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 	})
 }
 
-// setToken stores the operation under way of an object, or removes it. If
-// another writer changed the status meanwhile, it reads the object again: the
-// operation must be stored even if the write at the end of the pass fails.
-// Until it is stored, only this process knows the operation.
+// quoted returns foreign text for a log line or an event: quoted, on one line,
+// and cut after 100 bytes.
+func quoted(s string) string { return strconv.Quote(s[:min(len(s), 100)]) }
+
+// setToken stores the operation under way of an object, or removes it. Until it
+// is stored, only this process knows the operation.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
-	ctx, cancel := writing(ctx)
-	defer cancel()
-	var c *metav1.Condition
 	p := passOf(ctx)
-	if token != "" {
-		op := operation{Kind: r.gvk.GroupKind().String(), UID: obj.GetUID(), Generation: generation, Token: token, Basis: r.basisOfOperation(p)}
-		message, err := json.Marshal(r.opt.operations.sign(op))
-		if err != nil {
-			return err
-		}
-		c = &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: string(message),
-			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}
+	c, err := r.operationUnderWay(p, obj, token, generation)
+	if err != nil {
+		return err
 	}
+	with := func(at T) { r.conditions.set(at, withOperation(r.conditions.get(at), c)) }
 	if p != nil && p.orphan {
-		r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
+		with(obj)
 		return nil
 	}
-	base := r.baseOf(p, obj)
-	at, written := base, false
-	for {
-		at = base.DeepCopyObject().(T)
-		r.conditions.set(at, withOperation(r.conditions.get(base), c))
-		if sameStatus(base, at) {
-			break
-		}
-		err := r.writer().patch(ctx, base, at)
-		if err == nil {
-			written = true
-			break
-		}
-		if !apierrors.IsConflict(err) {
-			if r.writer().isGone(ctx, obj, err) {
-				return p.vanish()
-			}
-			return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
-		}
-		base = r.newObject()
-		switch err := r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), base); {
-		case kubernetes.NotFound(err), err == nil && base.GetUID() != obj.GetUID():
-			return p.vanish()
-		case err != nil:
-			return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
-		}
-		base.GetObjectKind().SetGroupVersionKind(r.gvk)
+	now, written, err := r.writer().Change(ctx, r.baseOf(p, obj), func(at client.Object) { with(at.(T)) })
+	switch {
+	case errors.Is(err, write.ErrGone):
+		return p.vanish()
+	case err != nil:
+		return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
 	}
-	r.operationStored(ctx, obj, at)
+	r.operationStored(p, obj, now.(T))
 	if written { // else the write at the end of the pass must meet the conflict, too
-		r.metadataWritten(ctx, obj, at)
+		r.metadataWritten(ctx, obj, now)
 	}
 	return r.removeAnnotation(ctx, obj)
+}
+
+// operationUnderWay returns the condition of an operation; nil without a token.
+func (r *Reconciler[T]) operationUnderWay(p *pass, obj T, token string, generation int64) (*metav1.Condition, error) {
+	if token == "" {
+		return nil, nil
+	}
+	op := write.Operation{Kind: r.gvk.GroupKind().String(), UID: obj.GetUID(), Generation: generation, Token: token}
+	if b := r.basisOfOperation(p); b != nil {
+		var err error
+		if op.Basis, err = json.Marshal(b); err != nil {
+			return nil, err
+		}
+	}
+	message, err := r.opt.operations.Encode(op)
+	return &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: message,
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}, err
 }
 
 // operationStored takes over the stored operation of at into obj and into the
 // object that the pass read, so that the status write at the end of the pass
 // does not undo it.
-func (r *Reconciler[T]) operationStored(ctx context.Context, obj, at T) {
+func (r *Reconciler[T]) operationStored(p *pass, obj, at T) {
 	c := meta.FindStatusCondition(r.conditions.get(at), ConditionOperation)
 	r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
-	if p := passOf(ctx); p != nil {
+	if p != nil {
 		read := p.read.DeepCopyObject().(T)
 		r.conditions.set(read, withOperation(r.conditions.get(read), c))
 		p.read, p.operation = read, c
@@ -262,44 +216,19 @@ func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
 	if _, ok := obj.GetAnnotations()[OperationAnnotation]; !ok {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         obj.GetUID(),
-		"annotations": map[string]any{OperationAnnotation: nil},
-	}})
-	if err != nil {
-		return err
-	}
-	err = r.patchMetadata(ctx, obj, obj.DeepCopyObject().(T), client.RawPatch(types.MergePatchType, patch))
+	now, err := r.writer().RemoveAnnotation(ctx, obj, OperationAnnotation)
 	switch {
-	case err == nil:
-		return nil
-	case r.writer().isGone(ctx, obj, err):
+	case errors.Is(err, write.ErrGone):
 		return passOf(ctx).vanish()
+	case err != nil:
+		return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
 	}
-	return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
+	r.metadataWritten(ctx, obj, now)
+	return nil
 }
 
 // withOperation returns the conditions all with the condition c of an
 // operation, or without one if c is nil. It does not change all.
 func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Condition {
 	return withCondition(all, ConditionOperation, c)
-}
-
-// withCondition returns the conditions all with c in place of the condition of a
-// type, or without that condition if c is nil. It does not change all.
-func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []metav1.Condition {
-	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == of })
-	if c == nil && i < 0 {
-		return all // without an allocation, because almost no pass has one
-	}
-	all = slices.Clone(all)
-	switch {
-	case c != nil && i >= 0:
-		all[i] = *c
-	case c != nil:
-		all = append(all, *c)
-	case i >= 0:
-		all = slices.Delete(all, i, i+1)
-	}
-	return all
 }

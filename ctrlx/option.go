@@ -36,11 +36,15 @@ type options struct {
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
 	poll       time.Duration
+	watches    []watch // of WithOwns, WithWatches and WithSource
+	guard      any     // func(T) []checks.Ref
 	wakes      engine.Limit
 	telemetry  telemetry
 	operations operationStore
 	events     eventOptions
 	quiet      quietOptions
+	indexes    []indexOption
+	unfollowed []schema.GroupKind     // of WithUnfollowedKinds
 	program    func() (string, error) // identifies the running program
 }
 
@@ -67,7 +71,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || len(o.operations.keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != ""
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.operations.Keys.Keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != "" || o.watches != nil || o.guard != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

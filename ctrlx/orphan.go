@@ -140,8 +140,8 @@ func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flo
 			return flow.Progress{}, err
 		}
 		passOf(ctx).called()
-		if p := passOf(ctx); p != nil && req.Token == "" {
-			p.began = true
+		if p := passOf(ctx); p != nil {
+			p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
 		}
 		return apply(ctx, req)
 	}
@@ -150,7 +150,7 @@ func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flo
 // exists notes a successful write of obj: it exists, so nothing of it is
 // orphaned. With a finalizer, it also owns the cloud resource of an earlier
 // object of its name.
-func (r *Reconciler[T]) exists(ctx context.Context, obj T) {
+func (r *Reconciler[T]) exists(ctx context.Context, obj client.Object) {
 	if p := passOf(ctx); p != nil {
 		p.exists = true
 	}
@@ -258,7 +258,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		why = errStopped
 	default:
 		p.end(out)
-		r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), false)
+		r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), false, r.opt.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left

@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"context"
-	"hash/maphash"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,7 +29,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 type overwrites struct {
 	writes  overwrite.Writes
 	backoff overwrite.Backoff
-	kept    uids
+	kept    names
 	queue   atomic.Pointer[queue] // nil until the controller starts
 }
 
@@ -43,7 +42,7 @@ func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predic
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			r.overwrites.writes.Forget(e.Object.GetUID())
-			r.overwrites.kept.remove(e.Object.GetUID())
+			r.overwrites.kept.remove(client.ObjectKeyFromObject(e.Object))
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -75,7 +74,7 @@ func (r *Reconciler[T]) foreign(before, now client.Object) (u overwrite.Update, 
 // leaves reports whether no pass would correct the conditions of obj: it is
 // finished, or its last pass left the status as it was.
 func (r *Reconciler[T]) leaves(obj T) bool {
-	return r.overwrites.kept.has(obj.GetUID()) || r.conditions.finished(obj)
+	return r.overwrites.kept.has(client.ObjectKeyFromObject(obj)) || r.conditions.finished(obj)
 }
 
 // postponed records a foreign update. It returns false if a pass has to follow
@@ -120,7 +119,7 @@ func (r *Reconciler[T]) readyBefore(read T) *metav1.Condition {
 // verdict. If the pass corrected them, and another writer had changed them, it
 // reports that writer.
 func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
-	r.overwrites.kept.remove(obj.GetUID())
+	r.overwrites.kept.remove(client.ObjectKeyFromObject(obj))
 	note, ok := r.overwrites.backoff.Take(client.ObjectKeyFromObject(obj), obj.GetUID())
 	if !ok || !corrected {
 		return
@@ -138,46 +137,44 @@ func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
 // keep records that a pass left the conditions of obj as they are: another
 // controller may own them.
 func (r *Reconciler[T]) keep(obj T) {
-	r.overwrites.kept.add(obj.GetUID())
+	r.overwrites.kept.add(client.ObjectKeyFromObject(obj))
 	r.overwrites.backoff.Take(client.ObjectKeyFromObject(obj), obj.GetUID())
 }
 
-// uids is a set of UIDs that needs about 20 bytes for each. It holds their
-// hashes. Of two UIDs with the same hash it has both or none.
-type uids struct {
+// names is a set of the names of objects that needs about 20 bytes for each. It
+// holds their hashes. Of two names with the same hash it has both or none.
+type names struct {
 	n  atomic.Int32 // the size of of
 	mu sync.Mutex
 	of map[uint64]struct{}
 }
 
-var uidSeed = maphash.MakeSeed()
-
-func (s *uids) add(uid types.UID) {
+func (s *names) add(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
 		s.of = map[uint64]struct{}{}
 	}
-	s.of[maphash.String(uidSeed, string(uid))] = struct{}{}
+	s.of[hashOf(name.Namespace, name.Name)] = struct{}{}
 	s.n.Store(int32(len(s.of)))
 }
 
-func (s *uids) has(uid types.UID) bool {
+func (s *names) has(name types.NamespacedName) bool {
 	if s.n.Load() == 0 {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.of[maphash.String(uidSeed, string(uid))]
+	_, ok := s.of[hashOf(name.Namespace, name.Name)]
 	return ok
 }
 
-func (s *uids) remove(uid types.UID) {
+func (s *names) remove(name types.NamespacedName) {
 	if s.n.Load() == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.of, maphash.String(uidSeed, string(uid)))
+	delete(s.of, hashOf(name.Namespace, name.Name))
 	s.n.Store(int32(len(s.of)))
 }

@@ -38,6 +38,28 @@ func (o *operator) notes(name, reason string) (all []string) {
 	return all
 }
 
+// The event of a deletion comes while a pass runs that leaves the status as it is.
+// The pass after it leaves no entry of the object.
+func TestKeptIsForgotten(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	var r *ctrlx.Reconciler[*App]
+	r = d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("entry", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
+		r.Causes(&delays{}).Delete(event.DeleteEvent{Object: req.Resource})
+		return checks.Ignore("theirs"), nil
+	}))})
+	d.use(r)
+	d.pass()
+	if n := ctrlx.Kept(r); n != 1 {
+		t.Fatalf("%d entries after the pass", n)
+	}
+	d.change(func(a *App) { a.Finalizers = nil })
+	d.delete(d.read())
+	d.pass()
+	if n := ctrlx.Kept(r); n != 0 {
+		t.Errorf("%d entries of a deleted object", n)
+	}
+}
+
 // Another writer changes the conditions of an object. One pass corrects them,
 // and an event names the writer. Its other changes stay.
 func TestOverwritten(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -47,13 +48,19 @@ type pass struct {
 
 	polls      bool          // an operation was under way when the pass began
 	began      bool          // the pass called Apply to begin an operation
+	polled     bool          // the pass called Apply to poll an operation
 	from       *basis        // of the operation that was under way; nil: not known
 	stored     stored        // the last success of this process, if the pass came to Get
 	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
 
+	unfollowed []schema.GroupKind // of WithUnfollowedKinds
+	looping    bool               // the changes of loop wake the object again and again
+	loop       checks.Ref
+
 	mu   sync.Mutex
 	seen []checks.Object  // the owner and the references, each as the pass read it first
 	room [1]checks.Object // for seen, without an allocation
+	sets []seenSet        // each as the pass listed it first
 }
 
 // passOf is the pass under way; nil outside of one.
@@ -66,12 +73,12 @@ func passOf(ctx context.Context) *pass {
 func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
 	p := &pass{
 		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, local: r.client, remote: r.target != nil,
+		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, local: r.client, remote: r.target != nil,
 	}
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
 	if p.operation != nil {
 		op, err := r.operationOf(read)
-		p.polls, p.from = err == nil, op.Basis
+		p.polls, p.from = err == nil, basisOf(op.Basis)
 	}
 	return p
 }
@@ -112,7 +119,7 @@ func (p *pass) retryAfter(e RetriableError) time.Duration {
 // saw notes an owner or a reference as the pass read it. If the pass reads it
 // again, the first reading stays: Apply may have used that one.
 func (p *pass) saw(obj checks.Object) {
-	if p == nil || obj.Ref.Kind == "" {
+	if p == nil || obj.Ref.Kind == "" || obj.Ref.Set != "" { // the flow lists the set of an owner
 		return
 	}
 	obj.Ref.ID = "" // it is part of the object

@@ -19,11 +19,6 @@ import (
 // API, Crossplane) and 3 minutes (Gardener).
 const defaultPassTimeout = 10 * time.Minute
 
-// writeTimeout is the time for a write that must not be lost: of the status, of
-// a token and of the removal of a finalizer. It starts with the write, so the
-// write is done after the deadline of the pass, and while the manager stops.
-const writeTimeout = 10 * time.Second
-
 // WithPassTimeout sets the deadline of a pass. The default is 10 minutes. A
 // duration that is not positive panics.
 //
@@ -52,11 +47,6 @@ func (o *options) controllerOptions(mgr manager.Manager) controller.Options {
 	opts := o.controller
 	opts.ReconciliationTimeout = cmp.Or(o.passLimit, opts.ReconciliationTimeout, mgr.GetControllerOptions().ReconciliationTimeout, defaultPassTimeout)
 	return opts
-}
-
-// writing returns the context of a write that must not be lost.
-func writing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 }
 
 // rulePassTimeout is the rule of a pass that its deadline ended.

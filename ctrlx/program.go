@@ -35,7 +35,7 @@ var executable = sync.OnceValues(func() (string, error) {
 // identify finds out which program runs. If that fails, each restart
 // reconciles every object.
 func (r *Reconciler[T]) identify(logger logr.Logger) {
-	if !r.quiet {
+	if !r.settles {
 		return
 	}
 	var err error

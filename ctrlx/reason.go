@@ -44,6 +44,8 @@ const (
 	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
 	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
 	ReasonOverwritten = "ConditionsOverwritten"
+	// ReasonReferenceDeleting: a referenced object is being deleted, so the object must not begin to use it ([WithGuard]).
+	ReasonReferenceDeleting = "ReferenceDeleting"
 	// ReasonProcessing is the reason of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

@@ -24,6 +24,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -55,13 +56,15 @@ type Reconciler[T client.Object] struct {
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
 	retries  retries
+	pokes    pokes
+	guard    *guard[T]     // nil: there is none
 	limit    time.Duration // the deadline of a pass; not positive: it has none
 	orphans  orphans[T]
 	served   statusServed
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 
-	quiet      bool // settled objects are left alone after a restart
+	settles    bool // settled objects are left alone after a restart
 	successes  successes
 	verdicts   verdicts
 	overwrites overwrites
@@ -76,7 +79,7 @@ type Reconciler[T client.Object] struct {
 // nil or for another type. The text names the fix.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
-	r.conflicts = newConflicts()
+	r.conflicts, r.served.turn = newConflicts(), make(chan struct{}, 1)
 	r.opt = options{
 		finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
 		program: executable,
@@ -92,6 +95,9 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	r.config = configurationOf[T]()
 	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
 	r.observer = r.opt.telemetry.observer(r.changed)
+	if refs := optionFor[func(T) []checks.Ref]("New: "+name, "WithGuard", r.opt.guard); refs != nil {
+		r.guard = &guard[T]{r: r, refs: refs}
+	}
 	r.targetsOf()
 	r.fill(&r.ops)
 	return r.composed()
@@ -132,7 +138,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	if ops.Owner == nil {
 		ops.Owner = r.ownerOf
 	}
-	r.quiet = !r.opt.quiet.off && ops.Token == nil
+	r.settles = !r.opt.quiet.off && ops.Token == nil
 	if ops.Token == nil && ops.SetToken == nil {
 		ops.Token, ops.SetToken = r.tokenOf, r.setToken
 		r.ext.EntryCheck = r.ext.EntryCheck.Append(r.operationVerified())
@@ -170,9 +176,14 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.waker.Begin(req.NamespacedName)
 	r.selves.Begin(req.NamespacedName)
+	r.pokes.begin(req.NamespacedName, r.opt.now())
 	r.overwrites.backoff.Begins(req.NamespacedName)
 	result, err := r.reconcile(ctx, req)
-	return r.conflicts.settle(ctx, req, result, err)
+	result, err = r.conflicts.settle(ctx, req, result, err)
+	if result.RequeueAfter > 0 {
+		r.verdicts.next(req.NamespacedName, r.opt.now().Add(result.RequeueAfter))
+	}
+	return result, err
 }
 
 // conflicts counts the conflicts of objects that were read before their last change.
@@ -245,6 +256,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	if e, ok := errors.AsType[*finalizerError](out.Err()); ok {
 		return reconcile.Result{}, e.err
 	}
+	missed := p.missed(out)
 	circle := p.end(out)
 	if out.State() == flow.StateGone {
 		r.record(p, req, out, clock{})
@@ -254,6 +266,10 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	if r.undecided(p, out) { // no verdict: the next pass decides
 		return reconcile.Result{RequeueAfter: delay}, nil
 	}
+	if verdictOf(out) != r.verdicts.last(req.NamespacedName) {
+		r.waker.Calm(req.NamespacedName)
+	}
+	p.loop, p.looping = r.waker.Loop(req.NamespacedName)
 	r.record(p, req, out, c)
 	if out.KeepsStatus() {
 		r.keep(obj)
@@ -265,7 +281,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		delay = c.in(delay)
 	}
 	r.countFailure(out)
-	if p.onSelf && r.selves.Wait(ctx, end, r.client, r.newObject()) {
+	if missed || p.onSelf && r.selves.Wait(ctx, end, r.client, r.newObject()) {
 		delay = again
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil
@@ -278,16 +294,24 @@ func (r *Reconciler[T]) record(ctx context.Context, req reconcile.Request, out f
 	if quiet(out) {
 		return
 	}
-	if r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), c.over) && r.observer != nil {
+	now := r.opt.now()
+	v := verdictOf(out)
+	if v != (verdict{}) {
+		now = r.sinceOf(passOf(ctx).read, out, now)
+	}
+	if r.verdicts.set(r.name, req.NamespacedName, v, c.over, now) && r.observer != nil {
 		log.FromContext(ctx).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
 	}
 }
 
 // gone ends the work for an object that is deleted, or released, in the cloud.
 func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, out flow.Outcome) error {
-	removed, err := r.removeFinalizer(ctx, obj)
-	if err != nil {
-		return err
+	removed := false
+	if r.finalizes {
+		var err error
+		if removed, err = r.writer().RemoveFinalizer(ctx, obj, r.opt.finalizer); err != nil {
+			return err
+		}
 	}
 	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))       // the verdict stays until the object is gone
@@ -327,10 +351,17 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))
 	r.verdicts.forget(r.name, req.NamespacedName)
+	r.waker.Calm(req.NamespacedName)
 	r.overwrites.backoff.Forget(req.NamespacedName)
+	r.overwrites.kept.remove(req.NamespacedName) // a pass that the deletion overtook may have kept its status
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }
+
+// newOf returns an empty object to read into.
+func newOf[T client.Object]() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+}
 
 // read reads an object, in no older version than this process wrote. The object
 // shares memory with the cache: do not change it.
@@ -339,23 +370,17 @@ func (r *Reconciler[T]) read(ctx context.Context, req reconcile.Request) (obj T,
 	return read.(T), err
 }
 
-// wrote remembers a write of obj; err is the error of the write.
-func (r *Reconciler[T]) wrote(ctx context.Context, obj T, err error) error {
-	if err == nil {
-		r.exists(ctx, obj)
-		r.own.Wrote(ctx, obj)
-	}
-	return err
-}
-
 // id returns how the index knows an object.
 func (r *Reconciler[T]) id(name types.NamespacedName) index.ID {
 	return engine.ID(r.gvk.GroupKind(), name)
 }
 
-// writer writes the status by the manager's client.
-func (r *Reconciler[T]) writer() *writer[T] {
-	return &writer[T]{name: r.name, client: r.client, live: r.engine.Live(), wrote: r.wrote}
+// writer returns the writes of the objects of r.
+func (r *Reconciler[T]) writer() *write.Writer {
+	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: kubernetes.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
+		r.exists(ctx, obj)
+		r.own.Wrote(ctx, obj)
+	}}
 }
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.

@@ -5,19 +5,23 @@ import (
 	"errors"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// end ends a pass, and registers the awaited objects of its outcome. It returns
-// the path if the object waits for itself by way of others. An object that waits
-// for a change of itself is no cycle: another writer may change it.
+// end ends a pass, and registers the awaited and the followed objects of its
+// outcome. It returns the path if the object waits for itself by way of others.
+// An object that waits for a change of itself is no cycle: another writer may
+// change it.
 func (p *pass) end(out flow.Outcome) (cycle []checks.Ref) {
 	if out.Final() { // nothing may wake it
 		p.engine.Done()
 		return nil
 	}
 	refs := out.WaitingFor()
-	w := p.engine.Wait(p, refs)
+	w := p.engine.End(p, engine.End{
+		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
+	})
 	p.onSelf = w.Self || out.WaitsForSelf()
 	p.watched = w.Woken || p.onSelf && len(refs) == 0
 	return w.Cycle
@@ -46,6 +50,27 @@ func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Objec
 	}
 	p.saw(obj)
 	return obj, nil
+}
+
+// list is the lister of all flows of [New].
+func list(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+	p := passOf(ctx)
+	if p == nil {
+		return nil, errNoPass
+	}
+	s, err := p.list(ctx, q)
+	return s.objects, err
+}
+
+// list lists a set by the engine, which watches the kind.
+func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
+	listed, err := p.engine.List(ctx, q)
+	if err != nil {
+		return seenSet{}, flow.WaitFor(err, listed.Ref) // the kind may be installed later
+	}
+	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.readiness.objects(listed.Objects, q, p.engine.Waiter())}
+	p.sawSet(s)
+	return s, nil
 }
 
 // ownerOf finds the owner of an object.

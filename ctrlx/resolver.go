@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // Resolver finds owners and references by a reader of the API server, for chains of checks that no [Reconciler] runs. It
@@ -44,6 +45,58 @@ func (r *Resolver) In(namespace string) checks.Resolver {
 	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) { return withID(find, ctx, ref) }
 }
 
+// Lister returns a lister of sets for a resource. A [checks.Query] without a
+// namespace lists the namespace of the resource, and the resource itself is
+// marked in the list. The reader selects by the field of a query. A client of a
+// manager needs an index of that field, made with the manager's
+// [client.FieldIndexer]; the index of [WithIndex] is for reconcilers only. A
+// reader without the index returns an error. A list of more than 10,000 objects
+// is an error, unless the query has NamesOnly.
+func (r *Resolver) Lister(resource client.Object) checks.Lister {
+	return func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+		all, err := r.list(ctx, resource, q)
+		if err != nil {
+			return nil, fmt.Errorf("ctrlx: %s: %w", q, err)
+		}
+		return all, nil
+	}
+}
+
+func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Query) ([]checks.Object, error) {
+	gvk, err := r.kind(checks.Ref{Group: q.Group, Kind: q.Kind}, "")
+	if err != nil {
+		return nil, err
+	}
+	namespace := q.Namespace
+	switch namespaced, known := r.namespaced(engine.NewObject(r.scheme, gvk)); {
+	case known && !namespaced, namespace == checks.AllNamespaces:
+		namespace = ""
+	case namespace == "":
+		namespace = resource.GetNamespace()
+	}
+	listed, err := engine.List(ctx, r.reader, r.scheme, gvk, namespace, q)
+	if err != nil {
+		return nil, err
+	}
+	all := r.readiness.objects(listed, q, index.ID{})
+	for i, obj := range listed {
+		all[i].Self = obj.GetUID() == resource.GetUID() && resource.GetUID() != ""
+	}
+	return all, nil
+}
+
+// namespaced reports whether the kind of obj has namespaces, if the reader knows.
+func (r *Resolver) namespaced(obj client.Object) (namespaced, known bool) {
+	scopes, ok := r.reader.(interface {
+		IsObjectNamespaced(runtime.Object) (bool, error)
+	})
+	if !ok {
+		return false, false
+	}
+	namespaced, err := scopes.IsObjectNamespaced(obj)
+	return namespaced, err == nil
+}
+
 // Owner finds the owner that the controlling owner reference of obj names. It is the zero Object without one, and an
 // Object without Value if there is no object of that name and UID.
 func (r *Resolver) Owner(ctx context.Context, obj client.Object) (checks.Object, error) {
@@ -58,12 +111,8 @@ func (r *Resolver) finder(namespace string) finder {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
 		obj := engine.NewObject(r.scheme, gvk)
-		if scopes, ok := r.reader.(interface {
-			IsObjectNamespaced(runtime.Object) (bool, error)
-		}); ok {
-			if namespaced, err := scopes.IsObjectNamespaced(obj); err == nil && !namespaced {
-				ref.Namespace, namespace = "", ""
-			}
+		if namespaced, known := r.namespaced(obj); known && !namespaced {
+			ref.Namespace, namespace = "", ""
 		}
 		if ref.Namespace == "" {
 			ref.Namespace = namespace

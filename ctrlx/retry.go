@@ -3,7 +3,6 @@ package ctrlx
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,7 +18,7 @@ import (
 // RetryAnnotation is the annotation by which a user asks for a pass now. Each
 // new value is a request; the time is the usual value. [WithRetryAnnotation]
 // replaces the name. The annotation of Flux, "reconcile.fluxcd.io/requestedAt",
-// has the same effect.
+// has the same effect. A request does not clear what checks.Cached remembers.
 const RetryAnnotation = "windlass-go.github.io/requestedAt"
 
 // fluxAnnotation is the annotation that "flux reconcile" writes.
@@ -31,8 +30,9 @@ const fluxAnnotation = "reconcile.fluxcd.io/requestedAt"
 const ConditionRetry = "RetryHandled"
 
 // WithRetryAnnotation replaces the name of the annotation by which a user asks
-// for a pass now, which is [RetryAnnotation] without it. A name that is not a
-// qualified name, such as "example.com/requestedAt", panics.
+// for a pass now, which is [RetryAnnotation] without it. A request does not clear
+// what checks.Cached remembers. A name that is not a qualified name, such as
+// "example.com/requestedAt", panics.
 func WithRetryAnnotation(name string) Option {
 	if errs := validation.IsQualifiedName(name); len(errs) > 0 {
 		panic(fmt.Sprintf("ctrlx: WithRetryAnnotation(%q): %s", name, strings.Join(errs, "; ")))
@@ -106,18 +106,13 @@ func (r *retries) events() predicate.Predicate {
 // does. It returns the conditions to write. Without the field it is a
 // condition, so that there is a place for each object.
 func (r *Reconciler[T]) echo(obj T, all []metav1.Condition, request string) []metav1.Condition {
-	is := meta.FindStatusCondition(all, ConditionRetry)
-	switch {
-	case request != "" && r.conditions.handled(obj, request), request == "":
-		if is == nil {
-			return all
-		}
-		return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == ConditionRetry })
-	case is != nil && is.Message == request:
+	if request == "" || r.conditions.handled(obj, request) {
+		return withCondition(all, ConditionRetry, nil)
+	}
+	if is := meta.FindStatusCondition(all, ConditionRetry); is != nil && is.Message == request {
 		return all
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == ConditionRetry })
-	return append(all, metav1.Condition{
+	return withCondition(all, ConditionRetry, &metav1.Condition{
 		Type: ConditionRetry, Status: metav1.ConditionTrue, Reason: ReasonRetryHandled, Message: request,
 		ObservedGeneration: obj.GetGeneration(), LastTransitionTime: metav1.NewTime(r.opt.now()),
 	})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,21 +48,26 @@ func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
 type statusServed struct {
 	read  resources
 	yes   atomic.Bool
-	mu    sync.Mutex
+	turn  chan struct{} // of the pass that sends the request, for err and until
 	err   error
 	until time.Time
 }
 
 // hasStatus returns an error unless the kind of r has the subresource status.
 // Without it, a pass could store neither conditions nor an operation, and each
-// pass would call Apply again.
+// pass would call Apply again. A pass that waits for the answer to another one
+// can be canceled.
 func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
 	s := &r.served
 	if s.yes.Load() {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return &finalizerError{context.Cause(ctx)}
+	}
 	if s.yes.Load() || r.opt.now().Before(s.until) {
 		return s.err
 	}

@@ -2,7 +2,9 @@ package ctrlx_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -57,5 +59,40 @@ func TestStatusServed(t *testing.T) {
 			}
 			o.until("db", "True Succeeded")
 		})
+	}
+}
+
+// slowDiscovery is a manager whose API server does not answer before release is
+// closed.
+type slowDiscovery struct {
+	*inMemory
+	asked, release chan struct{}
+}
+
+func (m *slowDiscovery) APIResources(ctx context.Context) (*metav1.APIResourceList, error) {
+	m.asked <- struct{}{}
+	<-m.release
+	return m.inMemory.APIResources(ctx)
+}
+
+// A pass that waits for the discovery of another pass can be canceled, and sends
+// no request of its own.
+func TestStatusServedCanceled(t *testing.T) {
+	m := &slowDiscovery{inMemory: newInMemory(), asked: make(chan struct{}, 2), release: make(chan struct{})}
+	r := measured(false)
+	if err := r.SetupWithManager(m); err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error)
+	go func() { first <- ctrlx.HasStatus(t.Context(), r) }()
+	<-m.asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ctrlx.HasStatus(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	close(m.release)
+	if err := <-first; err != nil || len(m.asked) > 0 {
+		t.Errorf("error %v, and %d more requests", err, len(m.asked))
 	}
 }

@@ -54,6 +54,8 @@ const (
 	// maxBasis is the maximum number of owners and references in a basis. The
 	// message of a condition has at most 32,768 bytes.
 	maxBasis = 20
+	// maxSuccess is the largest size of a stored success, for the same reason.
+	maxSuccess = 30_000
 	// minSettled is the shortest resync at which a success is stored. Each
 	// resync writes the status once, so shorter ones would cost more writes
 	// than a restart costs calls.
@@ -63,13 +65,13 @@ const (
 	resyncSpread = 0.25
 )
 
-// settling adds the links of a quiet restart. The link on Get replaces Get,
+// quietRestart adds the links of a quiet restart. The link on Get replaces Get,
 // PreCheck and Apply for a settled object. It is outside of all others there,
 // and exists also without Operations.Get. The link on PostCheck leaves out the
 // checks there, if there are any: they proceeded after the last success.
-func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
+func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] {
 	const name = "QuietRestart"
-	if !r.quiet {
+	if !r.settles {
 		return ext
 	}
 	ext.Get = ext.Get.Prepend(chain.Named(name, func(next flow.GetHandler[T]) flow.GetHandler[T] {
@@ -93,6 +95,7 @@ func (r *Reconciler[T]) settling(ext flow.Extensions[T]) flow.Extensions[T] {
 			}
 			r.successes.keep(name, 0, time.Time{})
 			if why != "" {
+				p.readBefore(ctx, last)
 				log.FromContext(ctx).V(1).Info("the first pass over the object is not left out", "why", why)
 				return next(ctx, req)
 			}
@@ -148,7 +151,7 @@ func (r *Reconciler[T]) last(p *pass) (was success, left time.Duration, why stri
 // object keeps its status until the next pass, and until the resync at most:
 // after a start, the first list of a large kind takes a while.
 func (r *Reconciler[T]) undecided(p *pass, out flow.Outcome) bool {
-	if out.State() != flow.StateFailed || !r.quiet || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
+	if out.State() != flow.StateFailed || !r.settles || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
 		return false
 	}
 	if _, later := r.successes.get(client.ObjectKeyFromObject(p.read)); later {
@@ -178,13 +181,13 @@ func (p *pass) changed(ctx context.Context, was []readObject) (why string, err e
 		if i >= 0 {
 			is = now[i].Digest
 		} else {
-			switch obj, err := p.find(ctx, s.ref(), wanted{}); {
+			switch d, err := p.readAgain(ctx, s.ref()); {
 			case engine.NotWatchedYet(err):
 				return "", err
 			case err != nil:
 				return err.Error(), nil
 			default:
-				is = digestOfRead(obj)
+				is = d
 			}
 		}
 		if is != s.Digest || is == undigested {
@@ -219,13 +222,13 @@ func shareOf(uid types.UID) float64 {
 	return float64(binary.BigEndian.Uint32(sum[:])) / (math.MaxUint32 + 1)
 }
 
-// settle returns conditions with the success of a pass, or without one if the
+// withSuccess returns conditions with the success of a pass, or without one if the
 // pass was none. It does not change all. A success that was stored within half
 // of the resync stays, so that it causes no write of its own.
-func (r *Reconciler[T]) settle(p *pass, out flow.Outcome, all []metav1.Condition) []metav1.Condition {
+func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Condition) []metav1.Condition {
 	interval := firstOf(p.requeue, r.resync)
 	switch {
-	case !r.quiet: // the condition is not ours
+	case !r.settles: // the condition is not ours
 		return all
 	case out.State() != flow.StateReady || r.program == "" || interval < minSettled:
 		return withCondition(all, ConditionSettled, nil)
@@ -255,7 +258,7 @@ func (r *Reconciler[T]) settle(p *pass, out flow.Outcome, all []metav1.Condition
 		}
 	}
 	message, err := json.Marshal(next)
-	if err != nil {
+	if err != nil || len(next.Read) > maxBasis || len(message) > maxSuccess {
 		return withCondition(all, ConditionSettled, nil)
 	}
 	r.successes.keep(name, digest, next.Time.Time)

@@ -328,10 +328,14 @@ func TestSettledNotWatched(t *testing.T) {
 			informer := controllertest.NewFakeInformer()
 			d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
 			life()
+			before := seriesOf(t, "App")
 			for range 2 {
 				if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {
 					t.Fatalf("%s: before the kind is watched the object says %q and is requeued after %s", tc.reason, d.says(), after)
 				}
+			}
+			if diff := cmp.Diff(before, seriesOf(t, "App")); (diff == "") != (tc.says == ready) {
+				t.Errorf("%s: the metrics of failures, before and after:\n%s", tc.reason, diff)
 			}
 			informer.Synced()
 			if d.pass(); d.took() != tc.calls || d.says() != ready {

@@ -3,7 +3,6 @@ package ctrlx
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -37,13 +37,21 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		r.clients = identitiesOf(mgr)
 	}
 	r.recorder = r.opt.events.recorder(mgr, r.name)
+	sources, kinds, err := r.sources(mgr)
+	if err != nil {
+		return err
+	}
 	e, err := engine.Of(mgr)
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
+	indexes, err := r.opt.indexesIn(mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+	}
 	r.waker, err = e.Add(engine.Config{
-		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes,
-		Watched: r.opt.watchable(), Unwatched: r.opt.unwatched,
+		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes, Indexes: indexes, Readiness: r.opt.readiness,
+		Watched: append(r.opt.watchable(), kinds...), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r},
 	})
 	if err != nil {
 		return err
@@ -55,23 +63,40 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
+	if r.guard != nil {
+		r.guard.setUp(mgr.GetRESTMapper())
+	}
 	r.identify(mgr.GetLogger())
 	r.engine = e
 	opts := r.opt.controllerOptions(mgr)
 	r.limit = opts.ReconciliationTimeout
-	err = ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
 		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.retries.events(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
 			r.overwrites.queue.Store(&queue)
+			r.startPokes(ctx, queue, electedOf(mgr, opts))
 			return r.waker.Start(ctx, queue)
 		})).
-		WithOptions(opts).
-		Complete(r)
-	if err != nil {
+		WithOptions(opts)
+	for _, s := range sources {
+		b.WatchesRawSource(s)
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	return nil
+}
+
+// electedOf returns a channel that is closed when the controller may run: when
+// the manager is the leader, or at once if the controller needs no leader.
+func electedOf(mgr manager.Manager, opts controller.Options) <-chan struct{} {
+	if ptr.Deref(opts.NeedLeaderElection, ptr.Deref(mgr.GetControllerOptions().NeedLeaderElection, true)) {
+		return mgr.Elected()
+	}
+	always := make(chan struct{})
+	close(always)
+	return always
 }
 
 // asked reports whether a change of an object causes a pass. Of the changes of the status, only those of another writer do
@@ -83,7 +108,7 @@ var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		old.GetGeneration() != now.GetGeneration() ||
 		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
 		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
-		!maps.Equal(old.GetAnnotations(), now.GetAnnotations()) ||
+		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
 		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
 }}
 

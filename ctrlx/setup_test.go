@@ -14,9 +14,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
@@ -30,6 +33,8 @@ type (
 )
 
 func put(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) { return flow.Done(), nil }
+
+func noRefs(*testv1.Database) []checks.Ref { return nil }
 
 // What makes no sense panics where it is set up, and says what to do.
 func TestSetUpPanics(t *testing.T) {
@@ -71,6 +76,15 @@ func TestSetUpPanics(t *testing.T) {
 		"UnwatchedAll":    {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
 		"WakeNone":        {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":       {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
+		"GuardNil":        {"it would panic in the first pass", func() { ctrlx.WithGuard[*testv1.Database](nil) }, "ctrlx: WithGuard: the function is nil"},
+		"GuardTwice":      {"one would remove what the other needs", with(ctrlx.WithGuard(noRefs), ctrlx.WithGuard(noRefs)), "ctrlx: WithGuard is given twice"},
+		"OtherGuard":      {"it could not be called", with(ctrlx.WithGuard(func(*testv1.Cluster) []checks.Ref { return nil })), "WithGuard was given a func(*testv1.Cluster) []checks.Ref"},
+		"OwnsNothing":     {"nothing could be watched", func() { ctrlx.WithOwns(nil) }, "ctrlx: WithOwns: the object is nil"},
+		"OwnsNil":         {"its kind is not enough", func() { ctrlx.WithOwns((*testv1.Cluster)(nil)) }, "ctrlx: WithOwns: the object is nil"},
+		"OwnsNilFilter":   {"it would panic at the first event", func() { ctrlx.WithOwns(&testv1.Cluster{}, predicate.GenerationChangedPredicate{}, nil) }, "ctrlx: WithOwns: predicate 2 is nil"},
+		"WatchesNothing":  {"nothing could be watched", func() { ctrlx.WithWatches(nil, &handler.EnqueueRequestForObject{}) }, "ctrlx: WithWatches: the object is nil"},
+		"WatchesNil":      {"it would panic at the first event", func() { ctrlx.WithWatches(&testv1.Cluster{}, nil) }, "ctrlx: WithWatches: the event handler is nil"},
+		"NilSource":       {"it would panic when the manager starts", func() { ctrlx.WithSource(source.Func(nil)) }, "ctrlx: WithSource: the source is nil"},
 		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},
 		"WrapNilLink": {"chain says so", func() {
 			ctrlx.Wrap(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }), nil)
@@ -133,6 +147,14 @@ func TestSetupWithManager(t *testing.T) {
 		}, ""},
 		"Unknown": {"the kind is not in the scheme", func() error { return make().SetupWithManager(newManager(t, runtime.NewScheme())) },
 			"ctrlx: Database: add the type to the manager's scheme"},
+		"UnknownOwned": {"controller-runtime would only log it, for two minutes", func() error {
+			r := ctrlx.New("Database", databases{Apply: put}, extensions{}, ctrlx.WithOwns(&App{}))
+			s := runtime.NewScheme()
+			if err := testv1.AddToScheme(s); err != nil {
+				return err
+			}
+			return r.SetupWithManager(newManager(t, s))
+		}, "ctrlx: Database: WithOwns(*ctrlx_test.App): add the type to the manager's scheme"},
 		"Again": {"what went wrong can be mended and tried again", func() error {
 			r := make()
 			if r.SetupWithManager(newManager(t, runtime.NewScheme())) == nil {

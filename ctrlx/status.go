@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -71,77 +68,15 @@ func (c conditions[T]) show(obj T, out flow.Outcome) bool {
 	return is != nil && is.Status == metav1.ConditionFalse && is.Reason == out.Reason() && is.Message == out.Message()
 }
 
-// writer writes the status of the objects of one kind.
-type writer[T client.Object] struct {
-	name   string
-	client client.Client
-	live   client.Reader                                     // past the cache
-	wrote  func(ctx context.Context, obj T, err error) error // remembers a write; err is the error of the write
-}
-
-// patch turns the status of base into that of obj, unless base is not the object's last version. It reads the answer of
-// the API server into obj.
-func (w *writer[T]) patch(ctx context.Context, base, obj T) error {
-	ctx, cancel := writing(ctx)
-	defer cancel()
-	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	err := w.wrote(ctx, obj, w.client.Status().Patch(ctx, obj, locked))
-	switch {
-	case err == nil:
-		return nil
-	case apierrors.IsNotFound(err) && !w.isGone(ctx, base, err):
-		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", w.name, err)
-	}
-	return fmt.Errorf("ctrlx: %s: the status: %w", w.name, err)
-}
-
-// isGone reports whether a patch failed because the object was deleted, or was made anew under its name.
-func (w *writer[T]) isGone(ctx context.Context, obj T, err error) bool {
-	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
-		return false
-	}
-	now := newOf[T]()
-	err = w.live.Get(ctx, client.ObjectKeyFromObject(obj), now)
-	return kubernetes.NotFound(err) || err == nil && now.GetUID() != obj.GetUID()
-}
-
-// patchMetadata patches the metadata of an object in the middle of a pass. at is
-// a copy of obj, into which it reads the answer: the status of obj has changes
-// that the end of the pass writes.
-func (r *Reconciler[T]) patchMetadata(ctx context.Context, obj, at T, patch client.Patch) error {
-	if err := r.wrote(ctx, at, r.client.Patch(ctx, at, patch)); err != nil {
-		return err
-	}
-	r.metadataWritten(ctx, obj, at)
-	return nil
-}
-
 // metadataWritten takes over the metadata of at, the answer to a write of obj in
 // the middle of a pass. It takes over the version only if the status is as this
 // pass knows it: otherwise the API server must refuse the write of the status.
-func (r *Reconciler[T]) metadataWritten(ctx context.Context, obj, at T) {
+func (r *Reconciler[T]) metadataWritten(ctx context.Context, obj T, at client.Object) {
 	obj.SetAnnotations(at.GetAnnotations())
 	obj.SetFinalizers(at.GetFinalizers())
-	if p := passOf(ctx); p != nil && sameStatus(p.read, at) {
+	if p := passOf(ctx); p != nil && digest.SameStatus(p.read, at) {
 		obj.SetResourceVersion(at.GetResourceVersion())
 	}
-}
-
-// sameStatus reports whether two readings of an object have the same status.
-func sameStatus(a, b client.Object) bool {
-	statusOf := func(o client.Object) any {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-		if err != nil {
-			return err // different from every other value
-		}
-		return content["status"]
-	}
-	return equality.Semantic.DeepEqual(statusOf(a), statusOf(b))
-}
-
-// newOf returns an empty object to read into.
-func newOf[T client.Object]() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 }
 
 // status is that of an object during a pass.
@@ -158,21 +93,22 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	before := s.r.readyBefore(s.p.read.(T))
 	verdict, severity := timer.decide(out)
 	all := merged(was, s.r.suspended(s.obj, verdict), s.obj.GetGeneration(), circle)
+	s.p.reportLoop(all)
 	if s.r.config.timeout != nil {
 		all = timer.keep(all, s.obj.GetGeneration())
 	}
 	all = s.r.echo(s.obj, all, s.r.retries.request(s.p.read))
-	all = s.r.settle(s.p, out, all)
+	all = s.r.withSuccess(s.p, out, all)
 	s.r.conditions.set(s.obj, all)
 	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
-	if digest.Status(s.p.read) == digest.Status(s.obj) {
+	if digest.SameStatus(s.p.read, s.obj) {
 		s.p.exists = true // an earlier pass wrote this status
 		s.r.correct(ctx, s.obj, false)
 		return nil
 	}
 	base := s.base()
 	read := s.r.conditions.get(base)
-	err := s.r.writing(s.obj, read, all, func() error { return s.r.writer().patch(ctx, base, s.obj) })
+	err := s.r.writing(s.obj, read, all, func() error { return s.r.writer().Status(ctx, base, s.obj) })
 	if apierrors.IsInvalid(err) {
 		return errors.Join(err, s.refused(ctx, err))
 	} else if err != nil {
@@ -210,15 +146,10 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	refused := s.r.suspended(obj, blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange))
 	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
 	s.r.conditions.observe(obj, obj.GetGeneration())
-	if digest.Status(s.p.read) == digest.Status(obj) {
+	if digest.SameStatus(s.p.read, obj) {
 		return nil
 	}
-	ctx, cancel := writing(ctx)
-	defer cancel()
-	return s.r.writing(obj, s.r.conditions.get(base), s.r.conditions.get(obj), func() error {
-		locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-		return s.r.wrote(ctx, obj, s.r.client.Status().Patch(ctx, obj, locked))
-	})
+	return s.r.writing(obj, s.r.conditions.get(base), s.r.conditions.get(obj), func() error { return s.r.writer().Status(ctx, base, obj) })
 }
 
 // blockConditions returns the conditions of a block. The flow makes the message safe to show.
@@ -248,7 +179,7 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 		if len(circle) > 0 {
 			c.Message = around(circle)
 		}
-		if is == nil || !sameCondition(is, &c) {
+		if is == nil || !overwrite.Same(is, &c) {
 			all = slices.Clone(all)
 			meta.SetStatusCondition(&all, c)
 		}
@@ -256,9 +187,23 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 	return all
 }
 
-// sameCondition compares all but the time of the last transition.
-func sameCondition(a, b *metav1.Condition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
+// withCondition returns the conditions all with c in place of the condition of a
+// type, or without that condition if c is nil. It does not change all.
+func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []metav1.Condition {
+	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == of })
+	if c == nil && i < 0 {
+		return all // without an allocation, because almost no pass has one
+	}
+	all = slices.Clone(all)
+	switch {
+	case c != nil && i >= 0:
+		all[i] = *c
+	case c != nil:
+		all = append(all, *c)
+	case i >= 0:
+		all = slices.Delete(all, i, i+1)
+	}
+	return all
 }
 
 // around returns the message of an object that waits in a circle. It replaces the message of the check: that quotes the

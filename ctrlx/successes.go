@@ -2,22 +2,24 @@ package ctrlx
 
 import (
 	"hash/maphash"
+	"strconv"
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 )
 
-// digest returns a digest of all that a basis depends on, for this process. It
-// is much cheaper than a basis. ok is false if it cannot be computed.
+// digest returns a digest of the versions of all objects that a basis depends
+// on, for this process. It is much cheaper than a basis. An equal digest proves an
+// equal basis; another digest proves nothing. ok is false if an object has no
+// version.
 func (p *pass) digest() (d uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d = digest.Metadata(p.read)
+	d, ok = digest.OfVersion(p.read), p.read.GetResourceVersion() != ""
 	for i := range p.seen {
 		o := &p.seen[i]
 		switch obj, isObject := o.Value.(client.Object); {
@@ -26,18 +28,25 @@ func (p *pass) digest() (d uint64, ok bool) {
 		case !isObject:
 			return 0, false
 		default: // with the UID. A sum, because the order does not count
-			d += digestInProcess(obj)
+			d += digest.OfVersion(obj)
+			ok = ok && obj.GetResourceVersion() != ""
 		}
 	}
-	return d, !p.polls || p.began
-}
-
-// digestInProcess returns a digest of all that a check can see of an object.
-func digestInProcess(obj client.Object) uint64 {
-	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
-		return digest.OfVersion(obj)
+	for _, s := range p.sets {
+		d += hashOf(s.ref.Group, s.ref.Kind, s.ref.Namespace, s.ref.Set)
+		for i := range s.objects {
+			o := &s.objects[i]
+			switch obj, isObject := o.Value.(client.Object); {
+			case o.Self:
+			case !isObject: // names only
+				d += hashOf(o.Ref.Namespace, o.Ref.Name, strconv.FormatBool(o.Deleting))
+			default:
+				d += digest.OfVersion(obj)
+				ok = ok && obj.GetResourceVersion() != ""
+			}
+		}
 	}
-	return digest.Of(obj)
+	return d, ok && (!p.polls || p.began)
 }
 
 var processSeed = maphash.MakeSeed()
@@ -54,8 +63,9 @@ func hashOf(texts ...string) (h uint64) {
 // digests of their names: of two names with one digest, the second object has no
 // first pass, and is reconciled as in any other pass.
 type successes struct {
-	mu sync.Mutex
-	of map[uint64]stored
+	mu  sync.Mutex
+	of  map[uint64]stored
+	all bool // an event concerned any object, so no first pass may be left out
 }
 
 // stored is a success that is stored in the status. The zero stored is none.
@@ -71,7 +81,22 @@ func (s *successes) get(name types.NamespacedName) (last stored, later bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, later = s.of[key]
-	return last, later
+	return last, later || s.all
+}
+
+// caused notes that an event concerns the object of a name, and that a pass
+// follows. If it is the first one, it must not be left out.
+func (s *successes) caused(name types.NamespacedName) {
+	if _, later := s.get(name); !later {
+		s.keep(name, 0, time.Time{})
+	}
+}
+
+// causedAll notes that an event concerns an object of any name.
+func (s *successes) causedAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = true
 }
 
 // keep notes the stored success of an object; the zero time: it has none, and

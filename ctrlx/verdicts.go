@@ -2,6 +2,8 @@ package ctrlx
 
 import (
 	"sync"
+	"time"
+	"unique"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,10 +43,11 @@ func (v verdict) String() string {
 }
 
 // verdicts holds the verdict of each object of a reconciler that is not ready.
-// They decide what is logged, and the gauges count them.
+// They decide what is logged, and the gauges count them. Objects with the same
+// verdict share it, because an owner may have many waiters.
 type verdicts struct {
 	mu      sync.Mutex
-	of      map[types.NamespacedName]entry
+	of      map[types.NamespacedName]recorded
 	reasons map[label]bool
 	stopped bool
 }
@@ -53,6 +56,14 @@ type verdicts struct {
 type entry struct {
 	verdict
 	timedOut bool // the condition Ready has the reason Timeout
+}
+
+// recorded is the verdict of an object, which it may share, and its times in
+// seconds.
+type recorded struct {
+	entry unique.Handle[entry]
+	since int64 // of the pass that first had this verdict
+	again int64 // of the next pass; 0: none is planned
 }
 
 // label is the label of a reason in one of the gauges.
@@ -69,15 +80,23 @@ const maxReasons = 100
 func (v *verdicts) last(name types.NamespacedName) verdict {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.of[name].verdict
+	return v.at(name).verdict
 }
 
-// set records the verdict of an object. It reports whether the object has timed
-// out since the last verdict.
-func (v *verdicts) set(reconciler string, name types.NamespacedName, now verdict, timedOut bool) (timeout bool) {
+// at returns the entry of an object. It is called with the lock held.
+func (v *verdicts) at(name types.NamespacedName) (e entry) {
+	if r, ok := v.of[name]; ok {
+		e = r.entry.Value()
+	}
+	return e
+}
+
+// set records the verdict of an object at a time. It reports whether the object
+// has timed out since the last verdict.
+func (v *verdicts) set(reconciler string, name types.NamespacedName, now verdict, timedOut bool, at time.Time) (timeout bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	before, after := v.of[name], entry{now, timedOut}
+	before, after := v.at(name), entry{now, timedOut}
 	if before == after || v.stopped {
 		return false
 	}
@@ -88,31 +107,64 @@ func (v *verdicts) set(reconciler string, name types.NamespacedName, now verdict
 		return false
 	}
 	if v.of == nil {
-		v.of = map[types.NamespacedName]entry{}
+		v.of = map[types.NamespacedName]recorded{}
+		oldestGauge.add(v, reconciler)
 	}
-	v.of[name] = after
+	v.of[name] = recorded{entry: unique.Make(after), since: at.Unix()}
 	return timedOut && !before.timedOut
 }
 
 // forget drops the verdict of an object that is gone.
 func (v *verdicts) forget(reconciler string, name types.NamespacedName) {
-	v.set(reconciler, name, verdict{}, false)
+	v.set(reconciler, name, verdict{}, false, time.Time{})
+}
+
+// next records the time of the next pass over an object that is not ready.
+func (v *verdicts) next(name types.NamespacedName, at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r, ok := v.of[name]; ok {
+		r.again = at.Unix()
+		v.of[name] = r
+	}
+}
+
+// unready is an object that is not ready, with its verdict.
+type unready struct {
+	types.NamespacedName
+	recorded
+}
+
+// all returns the objects that are not ready.
+func (v *verdicts) all() []unready {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all := make([]unready, 0, len(v.of))
+	for name, r := range v.of {
+		all = append(all, unready{name, r})
+	}
+	return all
 }
 
 // count adds n to the gauge of an entry. It is called with the lock held.
 func (v *verdicts) count(reconciler string, e entry, n float64) {
-	l := label{reason: e.reason}
+	if l, counts := labelOf(e); counts {
+		l.gauge.WithLabelValues(reconciler, v.bounded(l)).Add(n)
+	}
+}
+
+// labelOf returns the gauge and the reason of an entry. counts is false if no
+// gauge counts it.
+func labelOf(e entry) (l label, counts bool) {
 	switch {
 	case e.timedOut:
-		l = label{failedGauge, ReasonTimeout}
+		return label{failedGauge, ReasonTimeout}, true
 	case e.state == flow.StateBlocked:
-		l.gauge = blockedGauge
+		return label{blockedGauge, e.reason}, true
 	case e.state == flow.StateFailed:
-		l.gauge = failedGauge
-	default:
-		return
+		return label{failedGauge, e.reason}, true
 	}
-	l.gauge.WithLabelValues(reconciler, v.bounded(l)).Add(n)
+	return label{}, false
 }
 
 // bounded returns the reason of a label, or [otelx.OtherReason] if the gauge has
@@ -144,8 +196,9 @@ func (v *verdicts) stop(reconciler string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stopped = true
-	for _, e := range v.of {
-		v.count(reconciler, e, -1)
+	oldestGauge.remove(v)
+	for _, r := range v.of {
+		v.count(reconciler, r.entry.Value(), -1)
 	}
 	clear(v.of)
 }

@@ -269,9 +269,9 @@ func processCPU() time.Duration {
 }
 
 // adapter is the side of this package.
-func adapter(guards checks.OwnerChain) func(*side, manager.Manager) error {
+func adapter(guards checks.OwnerChain, opts ...ctrlx.Option) func(*side, manager.Manager) error {
 	return func(s *side, mgr manager.Manager) error {
-		r := ctrlx.New("Database", databases{Apply: put, Get: inSync}, extensions{OwnerCheck: guards}, ctrlx.WithController(s.options()))
+		r := ctrlx.New("Database", databases{Apply: put, Get: inSync}, extensions{OwnerCheck: guards}, append(opts, ctrlx.WithController(s.options()))...)
 		s.passes = r
 		return r.SetupWithManager(mgr)
 	}
@@ -379,6 +379,23 @@ func median(all []woken, of func(woken) time.Duration) time.Duration {
 	}
 	slices.Sort(ds)
 	return ds[len(ds)/2]
+}
+
+// BenchmarkWaiterMemory measures the heap of a manager for each waiter, the cache
+// included. The reconciler by hand writes no events. So one side of ctrlx writes
+// none, and the other one shows what client-go keeps of an event for some minutes.
+func BenchmarkWaiterMemory(b *testing.B) {
+	guards := chain.New(checks.OwnerReady())
+	newSide(b, "warm up", "Creating", adapter(guards)) // types and requests that are cached once in a process
+	for b.Loop() {
+		of := newSide(b, "by hand", "Creating", byHand(notReady, mapped)).bytes
+		without := newSide(b, "without events", "Creating", adapter(guards, ctrlx.WithoutEvents())).bytes
+		with := newSide(b, "ctrlx", "Creating", adapter(guards)).bytes
+		b.ReportMetric(of, "B/waiter-by-hand")
+		b.ReportMetric(without/of, "x-without-events")
+		b.ReportMetric(with/of, "x-with-events")
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
 // BenchmarkController measures the processor time of a steady pass with its queue,

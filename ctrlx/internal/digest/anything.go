@@ -69,18 +69,23 @@ func content(o map[string]any) uint64 {
 	status, reports := o["status"]
 	h = flag(h, reports)
 	if reports {
-		h = anything(h, status)
+		h = statusOf(h, status)
 	}
 	if reports && has(metadata["generation"]) {
 		return h
 	}
-	var sum uint64
+	return mix(h, rest(o, "status"))
+}
+
+// rest returns the digest of an unstructured object without its metadata and
+// without one field.
+func rest(o map[string]any, without string) (sum uint64) {
 	for k, v := range o {
-		if !isHead(k) && k != "status" {
+		if !isHead(k) && k != without {
 			sum += anything(text(0, k), v)
 		}
 	}
-	return mix(h, sum)
+	return sum
 }
 
 // has reports whether x is a generation other than 0.

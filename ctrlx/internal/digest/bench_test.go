@@ -27,7 +27,7 @@ func small() client.Object {
 	}, Status: ThingStatus{State: &state, Names: []string{"a", "b"}, Tags: map[string]string{"a": "b"}}}
 	for _, typ := range []string{"Ready", "Reconciling", "Stalled"} {
 		thing.Status.Conditions = append(thing.Status.Conditions, metav1.Condition{
-			Type: typ, Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "the cluster is what its spec says",
+			Type: typ, Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "the cluster matches its spec",
 			ObservedGeneration: 3, LastTransitionTime: at,
 		})
 	}

@@ -9,14 +9,17 @@ import (
 
 // builder makes the plan of a type and of all types in it. It records the plans
 // that it has begun, because a type may contain itself.
-type builder map[reflect.Type]*plan
+type builder struct {
+	plans map[reflect.Type]*plan
+	exact bool // a stored success counts, see settled.go
+}
 
 func (b builder) plan(t reflect.Type) *plan {
-	if p, ok := b[t]; ok {
+	if p, ok := b.plans[t]; ok {
 		return p
 	}
 	p := &plan{id: lastID.Add(1)}
-	b[t] = p
+	b.plans[t] = p
 	switch t.Kind() {
 	case reflect.Bool:
 		p.read = asBool
@@ -57,6 +60,9 @@ func (b builder) plan(t reflect.Type) *plan {
 			p.read = asJSON
 		default:
 			p.read, p.fields = asStruct, b.fields(t)
+			if t == reflect.TypeFor[condition]() && !b.exact {
+				p.read = asCondition
+			}
 		}
 	}
 	return p

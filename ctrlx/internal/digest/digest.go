@@ -39,10 +39,6 @@ func Of(obj client.Object) uint64 {
 	return h
 }
 
-// Metadata returns the digest of the metadata that [Of] covers. It only reads
-// obj, which may not be nil.
-func Metadata(obj metav1.Object) uint64 { return metadata(0, obj) }
-
 // metadata adds the covered part of the metadata.
 func metadata(h uint64, obj metav1.Object) uint64 {
 	h = text(h, obj.GetUID())

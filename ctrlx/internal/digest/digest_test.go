@@ -157,7 +157,7 @@ func TestNotFound(t *testing.T) {
 }
 
 // TestStatusLeaves changes a value anywhere in a status. Two statuses have the
-// same digest if and only if they have the same JSON.
+// same digest, and are the same, if and only if they have the same JSON.
 func TestStatusLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawThing(t)
@@ -166,6 +166,9 @@ func TestStatusLeaves(t *testing.T) {
 		want := written(t, before.Status) == written(t, after.Status)
 		if same := digest.Of(before) == digest.Of(after); same != want {
 			t.Errorf("the digests are the same: %t, want %t\n%s\n%s", same, want, written(t, before.Status), written(t, after.Status))
+		}
+		if same := digest.SameStatus(before, after); same != want {
+			t.Errorf("the statuses are the same: %t, want %t\n%s\n%s", same, want, written(t, before.Status), written(t, after.Status))
 		}
 	})
 }
@@ -197,6 +200,9 @@ func TestReadTwice(t *testing.T) {
 		if got := digest.Of(after); got != want {
 			t.Errorf("the digest differs, though no value that was read has changed\n%s", written(t, before))
 		}
+		if !digest.SameStatus(before, after) {
+			t.Errorf("the status differs, though no value that was read has changed\n%s", written(t, before))
+		}
 	})
 }
 
@@ -210,7 +216,7 @@ func TestEmpty(t *testing.T) {
 		Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{},
 		Capacity: corev1.ResourceList{},
 	}
-	if digest.Of(none) != digest.Of(empty) {
+	if digest.Of(none) != digest.Of(empty) || !digest.SameStatus(none, empty) {
 		t.Error("nil and empty maps and slices have different digests")
 	}
 	zero := *none

@@ -22,7 +22,8 @@
 //     a generation, such as a Service or a Node.
 //
 // It does not cover the resource version and the managed fields, because they
-// change without a change of the object. Nor does it cover apiVersion and kind:
+// change without a change of the object. Of a stored success ([Settled]) it
+// covers only the status, because package ctrlx renews it. Nor does it cover apiVersion and kind:
 // a typed object has them or not, depending on its source.
 //
 // # Equal digests
@@ -51,6 +52,8 @@
 // quantity beyond 64 bits. Digests are valid in one process only: they are
 // seeded when it starts.
 //
-// There is no narrower digest for callers that read only the readiness: a
-// checks.Readiness can be compared with ==.
+// # Narrower digests
+//
+// [Follow] covers what an object depends on after it is Ready. A checks.Readiness
+// can be compared with ==, so it needs no digest.
 package digest

@@ -13,6 +13,7 @@ import (
 type object struct {
 	status []part // nil if the type has no status
 	all    []part
+	exact  []part // the status, and all if there is none, with a stored success
 }
 
 // part is a field of an object.
@@ -38,10 +39,14 @@ func newObject(t reflect.Type) *object {
 		switch {
 		case isStatus(f.Name):
 			o.status = append(o.status, p)
+			o.exact = append(o.exact, part{f, builder{plans: map[reflect.Type]*plan{}, exact: true}.plan(f.Type)})
 		case isHead(f.Name):
 			continue
 		}
 		o.all = append(o.all, p)
+	}
+	if len(o.status) == 0 {
+		o.exact = o.all
 	}
 	return o
 }
@@ -53,6 +58,10 @@ func (o *object) add(h uint64, v reflect.Value, generation int64) uint64 {
 	if len(parts) == 0 || generation == 0 {
 		parts = o.all
 	}
+	return addParts(h, v, parts)
+}
+
+func addParts(h uint64, v reflect.Value, parts []part) uint64 {
 	for i := range parts {
 		f := parts[i].field.In(v)
 		h = flag(h, f.IsValid())

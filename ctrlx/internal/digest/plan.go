@@ -43,7 +43,8 @@ const (
 	asTime
 	asQuantity
 	asIntOrString
-	asJSON // marshals itself
+	asJSON      // marshals itself
+	asCondition // see settled.go
 )
 
 var (
@@ -51,12 +52,12 @@ var (
 	lastID atomic.Uint64
 )
 
-// planOf returns the plan of a type, always the same one.
+// planOf returns the plan of a type, always the same one. It is not exact.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan)
 	}
-	p, _ := plans.LoadOrStore(t, builder{}.plan(t))
+	p, _ := plans.LoadOrStore(t, builder{plans: map[reflect.Type]*plan{}}.plan(t))
 	return p.(*plan)
 }
 
@@ -86,6 +87,11 @@ func (p *plan) add(h uint64, v reflect.Value) uint64 {
 		return texts(h, *at[map[string]string](v))
 	case asMap:
 		return p.addMap(h, v)
+	case asCondition:
+		if c := at[condition](v); isSettled(c.Type, c.Reason) {
+			return settled(h, string(c.Status))
+		}
+		fallthrough
 	case asStruct:
 		for _, f := range p.fields {
 			h = f.plan.add(h, v.Field(f.index))

@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 )
 
-func TestStatus(t *testing.T) {
+func TestSameStatus(t *testing.T) {
 	thing := func() client.Object { return &Thing{Status: ThingStatus{Names: []string{"a"}}} }
 	loose := func() client.Object {
 		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(1)}, "status": map[string]any{"a": "1"}}}
@@ -22,7 +22,7 @@ func TestStatus(t *testing.T) {
 		change func(client.Object)
 		same   bool
 	}{
-		"Nothing":     {"an unchanged object has the same digest", thing, func(client.Object) {}, true},
+		"Nothing":     {"an unchanged object has the same status", thing, func(client.Object) {}, true},
 		"Status":      {"the status counts", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
 		"Spec":        {"the spec does not count, with or without a generation", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
 		"Annotations": {"annotations do not count", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
@@ -40,9 +40,9 @@ func TestStatus(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			before, o := digest.Status(tc.of()), tc.of()
+			before, o := tc.of(), tc.of()
 			tc.change(o)
-			if same := digest.Status(o) == before; same != tc.same {
+			if same := digest.SameStatus(before, o); same != tc.same {
 				t.Errorf("%s: same: %v", tc.reason, same)
 			}
 		})

@@ -142,7 +142,7 @@ func TestSettle(t *testing.T) {
 				defer stop()
 				var woken []index.ID
 				s := &server{}
-				e := &Engine{catalog: s.catalog(ctx), index: index.New(func(id index.ID) { woken = append(woken, id) }), stopped: ctx}
+				e := &Engine{catalog: s.catalog(ctx), index: index.New(func(id index.ID) { woken = append(woken, id) }, nil), stopped: ctx}
 				e.catalog.listed = e.installed
 				e.catalog.watch()
 				waiter, ref := index.ID{Kind: "Waiter", Name: "w"}, index.ID{Group: thing.Group, Kind: thing.Kind, Name: "t"}

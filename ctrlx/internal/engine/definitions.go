@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // definitions watches the metadata of the definitions, from the first missing
@@ -128,7 +130,7 @@ func (e *Engine) awaitsMissing() bool {
 func (e *Engine) installed(added map[schema.GroupKind]bool) {
 	for id := range e.index.Refs() {
 		if added[kindOf(id)] {
-			e.index.Changed(id, 0) // no pass has seen the digest 0
+			e.index.Changed(id, index.Change{}) // no pass has seen the digest 0
 		}
 	}
 }

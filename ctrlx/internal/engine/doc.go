@@ -6,13 +6,18 @@
 //	waker, err := e.Add(engine.Config{Kind: databases, ...})
 //
 //	pass := e.Begin(waiter, timeout)               // in a pass
-//	found, err := pass.Read(ctx, ref, "")          // registers, watches and reads
-//	waiting := pass.Wait(ctx, awaited)             // or pass.Done()
+//	ref, obj, err := pass.Read(ctx, ref)           // registers, watches and reads
+//	listed, err := pass.List(ctx, query)           // the same for a set
+//	waiting := pass.End(ctx, end)                 // or pass.Done()
 //
 // # Files
 //
 //	engine.go       the engine of a manager, and the reconcilers that share it
-//	pass.go         what one pass reads and awaits
+//	pass.go         what one pass reads, awaits and follows
+//	list.go         what one pass lists
+//	sets.go         which sets contain an object that changed
+//	fields.go       the indexes of queries
+//	follow.go       which changes wake followers
 //	kinds.go        which kinds may be watched, and in which state each kind is
 //	catalog.go      the kinds that discovery lists
 //	definitions.go  events of definitions, which wake the waiters of missing kinds

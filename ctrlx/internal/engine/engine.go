@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // Engine holds what the reconcilers of a manager share: which object waits for
@@ -28,15 +30,20 @@ type Engine struct {
 	scheme  *apiruntime.Scheme
 	index   *index.Index
 	stale   Stale
+	sets    sets
 	catalog *catalog
 	stopped context.Context // done when the manager has stopped
 
-	mu       sync.Mutex
-	names    map[schema.GroupKind]string  // the reconciler of each kind
-	policy   map[schema.GroupKind]policy  // the kinds that options name
-	watches  map[schema.GroupKind]*watch  // the kinds with an informer
-	refused  map[schema.GroupKind]refusal // the kinds that cannot be watched now
-	interval time.Duration                // of the fallback; 0: no reconciler was added
+	mu        sync.Mutex
+	reporters []Reporter
+	names     map[schema.GroupKind]string  // the reconciler of each kind
+	policy    map[schema.GroupKind]policy  // the kinds that options name
+	watches   map[schema.GroupKind]*watch  // the kinds with an informer
+	refused   map[schema.GroupKind]refusal // the kinds that cannot be watched now
+	interval  time.Duration                // of the fallback; 0: no reconciler was added
+
+	fields    map[fieldKey]*field               // the indexes of queries
+	readiness map[schema.GroupKind][]ready.Func // of the options, besides ready.Of
 
 	definitions definitions
 
@@ -87,8 +94,10 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 		cache: mgr.GetCache(), live: mgr.GetAPIReader(), scheme: mgr.GetScheme(), stopped: stopped,
 		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{},
 		watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
+		fields: map[fieldKey]*field{}, readiness: map[schema.GroupKind][]ready.Func{},
 	}
-	e.index = index.New(e.wake)
+	e.index = index.New(e.wake, e.sets.exists)
+	e.index.WakeFollower = e.wakeFollower
 	e.catalog = &catalog{
 		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
 	}
@@ -107,23 +116,43 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 
 // Config describes a reconciler.
 type Config struct {
-	Name      string             // of the reconciler, for errors
-	Kind      schema.GroupKind   // whose objects wait
-	Interval  time.Duration      // in which the fallback notices a broken watch
-	Watched   []schema.GroupKind // kinds that references may name; "*" stands for all kinds of a group, or of all groups
-	Unwatched []schema.GroupKind // kinds that are read live and never watched
-	Limit     Limit              // of wake-ups
+	Name      string                          // of the reconciler, for errors
+	Kind      schema.GroupKind                // whose objects wait
+	Interval  time.Duration                   // in which the fallback notices a broken watch
+	Watched   []schema.GroupKind              // kinds that references may name; "*" stands for all kinds of a group, or of all groups
+	Unwatched []schema.GroupKind              // kinds that are read live and never watched
+	Limit     Limit                           // of wake-ups
+	Indexes   []Index                         // by which queries select; their kinds are watched
+	Readiness map[schema.GroupKind]ready.Func // of kinds that do not use ready.Of
+	Reporter  Reporter                        // reports the objects that are not ready
 }
 
 // Add adds a reconciler, before the manager is started. The shortest interval of
-// all reconcilers counts. Add returns an error if the kind has a reconciler.
+// all reconcilers counts. Add returns an error if the kind has a reconciler, or
+// if a field of a kind has another index.
 func (e *Engine) Add(c Config) (*Waker, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if other, ok := e.names[c.Kind]; ok {
 		return nil, fmt.Errorf("ctrlx: %s: the kind %s has the reconciler %s already", c.Name, c.Kind.Kind, other)
 	}
+	for i, x := range c.Indexes {
+		twice := slices.ContainsFunc(c.Indexes[:i], func(y Index) bool { return y.Kind == x.Kind && y.Field == x.Field })
+		if twice || e.fields[fieldKey{x.Kind, x.Field}] != nil {
+			return nil, fmt.Errorf("ctrlx: %s: the field %q of the kind %s has an index already: give WithIndex once, to one reconciler", c.Name, x.Field, x.Kind)
+		}
+	}
 	e.names[c.Kind] = c.Name
+	for _, x := range c.Indexes {
+		e.fields[fieldKey{x.Kind, x.Field}] = &field{Index: x}
+		e.policy[x.Kind] = max(e.policy[x.Kind], watched)
+	}
+	for gk, of := range c.Readiness {
+		e.readiness[gk] = append(e.readiness[gk], of)
+	}
+	if c.Reporter != nil {
+		e.reporters = append(e.reporters, c.Reporter)
+	}
 	if e.interval == 0 || c.Interval < e.interval {
 		e.interval = c.Interval
 	}
@@ -133,7 +162,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	for _, gk := range c.Unwatched {
 		e.policy[gk] = unwatched
 	}
-	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}}, nil
+	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loop{}}, nil
 }
 
 // Live returns the reader that reads past the cache.
@@ -147,6 +176,13 @@ func (e *Engine) Forget(waiter index.ID) { e.index.Forget(waiter) }
 func (e *Engine) wake(waiter index.ID) {
 	if w, ok := e.wakers.Load(schema.GroupKind{Group: waiter.Group, Kind: waiter.Kind}); ok {
 		w.(*Waker).wake(types.NamespacedName{Namespace: waiter.Namespace, Name: waiter.Name})
+	}
+}
+
+// wakeFollower is wake for a waiter that follows ref.
+func (e *Engine) wakeFollower(waiter, ref index.ID) {
+	if w, ok := e.wakers.Load(schema.GroupKind{Group: waiter.Group, Kind: waiter.Kind}); ok {
+		w.(*Waker).wakeFollower(types.NamespacedName{Namespace: waiter.Namespace, Name: waiter.Name}, ref)
 	}
 }
 

@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -71,6 +73,9 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	failed := false
 	for _, w := range f.e.informers() {
 		gk := w.gvk.GroupKind()
+		if version, stale := f.e.sets.staleSince(gk); stale && w.reached(version) {
+			f.e.caughtUp(gk, version) // without an event
+		}
 		switch {
 		case awaited[gk]+len(stale[gk]) == 0:
 			w.version, w.failed = "", false
@@ -201,9 +206,12 @@ func (e *Engine) list1(ctx context.Context, w *watch) (version string, err error
 // a list.
 func (f *fallback) changed(ctx context.Context, w *watch) (ids []index.ID, err error) {
 	gk := w.gvk.GroupKind()
+	if err := f.compareSets(ctx, w); err != nil {
+		return nil, err
+	}
 	live := map[index.ID]string{} // the version; empty: it does not exist
 	for id := range f.e.index.Refs() {
-		if kindOf(id) == gk {
+		if kindOf(id) == gk && id.Set == "" {
 			live[id] = ""
 		}
 	}
@@ -235,25 +243,97 @@ func (f *fallback) versions(ctx context.Context, w *watch, of map[index.ID]strin
 		}
 	}
 	for namespace := range namespaces {
-		for next := ""; ; {
-			page, cancel := context.WithTimeout(ctx, requestTimeout)
-			list, err := f.e.list(page, w.gvk, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
-			cancel()
-			if err != nil {
-				return err
+		_, err := f.e.listVersions(ctx, w, namespace, func(id index.ID, version string) {
+			if _, awaited := of[id]; awaited {
+				of[id] = version
 			}
-			for i := range list.Items {
-				id := ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(&list.Items[i]))
-				if _, awaited := of[id]; awaited {
-					of[id] = list.Items[i].ResourceVersion
-				}
-			}
-			if next = list.Continue; next == "" {
-				break
-			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// compareSets compares the objects of a kind with the cache, and wakes the
+// waiters of the kind's sets if they differ. The passes of these waiters list live
+// until the cache has caught up. Until then, only a later change wakes them again.
+func (f *fallback) compareSets(ctx context.Context, w *watch) error {
+	gk := w.gvk.GroupKind()
+	namespaces, sets := map[string]bool{}, f.e.sets.ids(gk)
+	if len(sets) == 0 {
+		return nil
+	}
+	everywhere := w.everywhere && !f.e.someNamespaces(ctx, w.kind)
+	for _, id := range sets {
+		switch {
+		case everywhere:
+			namespaces[""] = true
+		case id.Namespace != checks.AllNamespaces: // passes cannot list all namespaces
+			namespaces[id.Namespace] = true
+		}
+	}
+	oldest, same := "", true
+	objects := map[uint64]struct{}{}
+	for namespace := range namespaces {
+		live := map[uint64]struct{}{}
+		version, err := f.e.listVersions(ctx, w, namespace, func(id index.ID, version string) {
+			live[versionDigest(id, version)] = struct{}{}
+		})
+		if apierrors.IsForbidden(err) {
+			continue // passes report it
+		}
+		if err != nil {
+			return err
+		}
+		cached, err := f.e.listCached(ctx, w.kind, index.ID{Namespace: namespace}, checks.Query{NamesOnly: true}, labels.Everything())
+		var unwatched *NamespaceNotWatchedError
+		if errors.As(err, &unwatched) {
+			continue // passes report it
+		}
+		if err != nil {
+			return err
+		}
+		same = same && len(cached) == len(live)
+		for _, obj := range cached {
+			_, ok := live[versionDigest(ID(gk, client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())]
+			same = same && ok
+		}
+		maps.Copy(objects, live)
+		if oldest == "" || older(version, oldest) {
+			oldest = version
+		}
+	}
+	if len(namespaces) == 0 {
+		return nil
+	}
+	if same && oldest != "" && f.e.caughtUp(gk, oldest) {
+		return nil
+	}
+	if f.e.sets.compared(gk, oldest, objects, same) {
+		f.e.wakeSets(gk)
+	}
+	return nil
+}
+
+// listVersions calls do with the version of each object of a kind, past the
+// cache. It returns the version of the list.
+func (e *Engine) listVersions(ctx context.Context, w *watch, namespace string, do func(id index.ID, version string)) (version string, err error) {
+	for next := ""; ; {
+		page, cancel := context.WithTimeout(ctx, requestTimeout)
+		list, err := e.list(page, w.gvk, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
+		cancel()
+		if err != nil {
+			return "", err
+		}
+		version = cmp.Or(version, list.ResourceVersion)
+		for i := range list.Items {
+			do(ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(&list.Items[i])), list.Items[i].ResourceVersion)
+		}
+		if next = list.Continue; next == "" {
+			return version, nil
+		}
+	}
 }
 
 // readLive reads an object past the cache, and wakes the waiters that have not
@@ -266,9 +346,9 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	d := digest.NotFound
+	var now, was client.Object
 	if err == nil {
-		d = w.digest(live)
+		now = live
 	}
 	// In this order: an event between the two removes the mark, or came before the cache is read.
 	version := versionOf(live, err)
@@ -278,11 +358,13 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 	switch current := !older(versionOf(cached, err), version); {
 	case err == nil && current: // a transform of the cache may have changed the copy, and passes read the copy
 		e.stale.Clear(id)
-		d = w.digest(cached)
+		now, was = cached, cached
+	case err == nil:
+		was = cached
 	case apierrors.IsNotFound(err) && current:
 		e.stale.Clear(id)
 	}
-	e.index.Changed(id, d)
+	e.happened(w.kind, id, was, now)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -63,7 +65,7 @@ func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return nil
 }
 
-// List returns pages of 500 objects.
+// List returns pages: all objects if the limit is 0.
 func (s *store) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,21 +74,26 @@ func (s *store) List(_ context.Context, into client.ObjectList, opts ...client.L
 	if err := s.note(fmt.Sprint("list ", o.Limit, o.Continue, o.Namespace)); err != nil {
 		return err
 	}
-	list := into.(*metav1.PartialObjectMetadataList)
-	list.ResourceVersion = s.version
 	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range s.objects {
-			if name > o.Continue && !yield(name) {
+		for name, c := range s.objects {
+			selected := o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(c.Labels))
+			if name > o.Continue && selected && (o.Namespace == "" || o.Namespace == c.Namespace) && !yield(name) {
 				return
 			}
 		}
 	})
-	if int(o.Limit) < len(names) {
+	into.SetResourceVersion(s.version)
+	if o.Limit > 0 && int(o.Limit) < len(names) {
 		names = names[:o.Limit]
-		list.Continue = names[len(names)-1]
+		into.SetContinue(names[len(names)-1])
 	}
 	for _, name := range names {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: s.objects[name].ObjectMeta})
+		switch list := into.(type) {
+		case *metav1.PartialObjectMetadataList:
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: s.objects[name].ObjectMeta})
+		case *testv1.ClusterList:
+			list.Items = append(list.Items, *s.objects[name].DeepCopyObject().(*testv1.Cluster))
+		}
 	}
 	return nil
 }
@@ -150,7 +157,7 @@ func newCluster(t *testing.T) *cluster {
 		c.waking.Lock()
 		defer c.waking.Unlock()
 		c.woken = append(c.woken, id.Name)
-	})
+	}, c.sets.exists)
 	return c
 }
 
@@ -174,7 +181,7 @@ func (c *cluster) pass(t *testing.T, waiter, ref string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass.Wait(t.Context(), []checks.Ref{to})
+	pass.End(t.Context(), End{Awaited: []checks.Ref{to}})
 	if found, ok := obj.(*testv1.Cluster); ok {
 		return found.Status.State
 	}
@@ -428,6 +435,40 @@ func TestFallback(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The watch of definitions may be broken, too. A waiter of a missing kind is woken
+// although no event reports that the kind is installed.
+func TestFallbackInstalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		s := &server{}
+		c.catalog = s.catalog(ctx)
+		c.catalog.listed = c.installed
+		c.catalog.watch()
+		if _, found, err := c.catalog.find(ctx, thing); found || err != nil {
+			t.Fatalf("it is missing: %v, %v", found, err)
+		}
+		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+		ref := ID(thing, types.NamespacedName{Name: "t"})
+		seen := p.Register(ref)
+		seen.Saw(digest.NotFound)
+		p.Wait(ref)
+		go c.fallback(ctx)
+		time.Sleep(30 * time.Second)
+		s.mu.Lock()
+		s.kinds = []schema.GroupKind{thing}
+		s.mu.Unlock()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		c.waking.Lock()
+		defer c.waking.Unlock()
+		if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
+			t.Errorf("woken: -want, +got:\n%s", diff)
+		}
+	})
 }
 
 // A request that is not answered in time keeps no other kind from being checked.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -238,6 +239,12 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 		}
 		return nil, e.refuse(gk, fmt.Errorf("the kind cannot be watched: %w", err))
 	}
+	for _, f := range e.fieldsOf(gk) { // without the lock: it calls the function of the user
+		err := e.cache.IndexField(ctx, e.newObject(k), cacheField(f.Field), func(obj client.Object) []string { return e.valuesIn(f, obj) })
+		if err != nil && !strings.Contains(err.Error(), indexerConflict) {
+			return nil, fmt.Errorf("indexing the field %q: %w", f.Field, err)
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w := e.watches[gk]; w != nil { // another pass was faster
@@ -257,6 +264,10 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 	e.watches[gk] = w
 	return w, nil
 }
+
+// indexerConflict is part of the error of an informer that has an index already.
+// The error has no type.
+const indexerConflict = "indexer conflict"
 
 // allowed asks the API server whether the operator may list a kind: everywhere,
 // or in the namespace of an object, for caches that have some namespaces.
@@ -283,26 +294,30 @@ func (e *Engine) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...
 // handler reports events to the index. It runs in the goroutine of the informer,
 // so it calls nothing that waits.
 func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
-	changed := func(o any, gone bool) {
-		if unknown, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
-			o = unknown.Obj
-		}
-		obj, ok := o.(client.Object)
-		if !ok {
-			return
+	changed := func(old, now any) {
+		was, _ := old.(client.Object)
+		is, _ := now.(client.Object)
+		obj := is
+		if is == nil {
+			if obj = was; was == nil {
+				return
+			}
 		}
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-		d := digest.NotFound
-		if !gone {
-			d = k.digest(obj)
-		}
-		e.stale.Heard(id, obj.GetResourceVersion(), gone)
-		e.index.Changed(id, d)
+		version := obj.GetResourceVersion()
+		e.stale.Heard(id, version, is == nil)
+		e.happened(k, id, was, is)
+		e.heard(kindOf(id), version)
 	}
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { changed(o, false) },
-		UpdateFunc: func(_, o any) { changed(o, false) },
-		DeleteFunc: func(o any) { changed(o, true) },
+		AddFunc:    func(o any) { changed(nil, o) },
+		UpdateFunc: changed,
+		DeleteFunc: func(o any) {
+			if unknown, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = unknown.Obj
+			}
+			changed(o, nil)
+		},
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // Pass is a pass over one object. Make it with [Engine.Begin], and end it with
-// [Pass.Wait] or [Pass.Done]. A pass without an end keeps what the last pass
-// waited for. Do not copy a Pass.
+// [Pass.End] or [Pass.Done]. A pass without an end keeps what the last pass
+// waited for and followed. Do not copy a Pass.
 type Pass struct {
 	engine  *Engine
 	index   index.Pass
@@ -107,51 +107,72 @@ type Waiting struct {
 	Cycle []checks.Ref // the path if the object waits for itself by way of others
 }
 
-// Wait ends the pass: the object waits for refs, and for nothing else any more.
-// A ref that names no object of the API server wakes nothing.
-func (p *Pass) Wait(ctx context.Context, refs []checks.Ref) Waiting {
+// End describes the end of a pass.
+type End struct {
+	Awaited  []checks.Ref // the blocked object waits for these objects and sets
+	Followed []Followed   // the object follows these
+}
+
+// End ends the pass: the object waits for and follows what end says, and nothing
+// else any more. A ref that names neither an object of the API server nor a set
+// that can be listed wakes nothing.
+func (p *Pass) End(ctx context.Context, end End) Waiting {
 	var w Waiting
-	var ids, restarted []index.ID
-	w.Woken = len(refs) > 0
-	for _, ref := range refs {
-		if ref.Kind == "" || ref.Name == "" {
-			w.Woken = false
-			continue
+	var restarted []index.ID
+	var to index.End
+	opened := func(ref checks.Ref) (id index.ID, ok bool) {
+		if ref.Kind == "" || ref.Name == "" && !listable(ref) {
+			return id, false
 		}
-		id := p.id(ctx, ref)
-		if id == p.waiter {
-			w.Self = true
-			continue
-		}
-		if !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
-			if _, state, _ := p.engine.open(ctx, kindOf(id), id.Namespace, p.timeout); state == synced {
+		id = p.id(ctx, ref)
+		if id != p.waiter && !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
+			if _, state, _ := p.engine.open(ctx, kindOf(id), namespaceOf(id), p.timeout); state == synced {
 				restarted = append(restarted, id)
 			}
 		}
-		ids = append(ids, id)
+		return id, true
 	}
-	p.index.Wait(ids...)
+	w.Woken = len(end.Awaited) > 0
+	for _, ref := range end.Awaited {
+		switch id, ok := opened(ref); {
+		case !ok:
+			w.Woken = false
+		case id == p.waiter:
+			w.Self = true
+		default:
+			to.Awaited = append(to.Awaited, id)
+		}
+	}
+	for _, f := range end.Followed {
+		if id, ok := opened(f.Ref); ok && id != p.waiter {
+			to.Followed = append(to.Followed, p.followed(id, f))
+		}
+	}
+	p.index.End(to)
 	for _, id := range restarted { // a change before the informer started made no event
-		p.engine.index.Changed(id, 0)
+		p.engine.index.Changed(id, index.Change{})
 	}
-	for _, id := range ids {
+	for _, id := range to.Awaited {
 		w.Woken = w.Woken && p.engine.wakes(id)
 	}
-	if len(ids) > 0 {
-		for _, id := range p.engine.index.Cycle(p.waiter) {
+	if len(to.Awaited) > 0 {
+		for _, id := range p.engine.index.Cycle(p.waiter, p.engine.members) {
 			w.Cycle = append(w.Cycle, refOf(id))
 		}
 	}
 	return w
 }
 
-// Done ends the pass: the object waits for nothing.
+// Done ends the pass: the object waits for nothing, and follows nothing.
 func (p *Pass) Done() { p.index.Done() }
+
+// Resolved returns a ref with the namespace in which the pass reads it.
+func (p *Pass) Resolved(ctx context.Context, ref checks.Ref) checks.Ref { return refOf(p.id(ctx, ref)) }
 
 // id returns how the index knows the object of a ref. A ref without a namespace
 // is in the namespace of the waiter, if its kind has namespaces.
 func (p *Pass) id(ctx context.Context, ref checks.Ref) index.ID {
-	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Set: ref.Set}
 	switch namespaced, known := p.engine.namespaced(ctx, id, p.timeout); {
 	case known && !namespaced:
 		id.Namespace = ""
@@ -175,7 +196,7 @@ func (e *Engine) namespaced(ctx context.Context, id index.ID, timeout time.Durat
 }
 
 func refOf(id index.ID) checks.Ref {
-	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, Set: id.Set}
 }
 
 // versionOf returns the version of an object that was read; empty: it does not

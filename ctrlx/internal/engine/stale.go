@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
@@ -16,6 +17,7 @@ type Stale struct {
 	n  atomic.Int32 // the number of objects, so that asking costs nothing without any
 	mu sync.Mutex
 	of map[index.ID]*known
+	by map[schema.GroupKind]int // the number of objects of each kind
 }
 
 // known is the latest version that is known of an object.
@@ -37,12 +39,13 @@ func (s *Stale) Mark(id index.ID, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of = map[index.ID]*known{}
+		s.of, s.by = map[index.ID]*known{}, map[schema.GroupKind]int{}
 	}
 	k := s.of[id]
 	if k == nil {
 		k = &known{}
 		s.of[id] = k
+		s.by[kindOf(id)]++
 		s.n.Add(1)
 	}
 	if k.gone = version == ""; !k.gone && older(k.version, version) {
@@ -54,6 +57,16 @@ func (s *Stale) Mark(id index.ID, version string) {
 func (s *Stale) Has(id index.ID) bool {
 	_, ok := s.get(id)
 	return ok
+}
+
+// HasKind reports whether the cached copy of any object of a kind may be stale.
+func (s *Stale) HasKind(gk schema.GroupKind) bool {
+	if s.n.Load() == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.by[gk] > 0
 }
 
 func (s *Stale) get(id index.ID) (k known, ok bool) {
@@ -92,6 +105,9 @@ func (s *Stale) Clear(id index.ID) {
 func (s *Stale) drop(id index.ID) {
 	if s.of[id] != nil {
 		delete(s.of, id)
+		if s.by[kindOf(id)]--; s.by[kindOf(id)] == 0 {
+			delete(s.by, kindOf(id))
+		}
 		s.n.Add(-1)
 	}
 }

@@ -38,6 +38,7 @@ type Waker struct {
 
 	mu      sync.Mutex
 	delayed map[types.NamespacedName]bool // woken, and not begun: another wake-up adds nothing
+	loops   map[types.NamespacedName]*loop
 }
 
 // Start begins the wake-ups, when the controller starts. It is a source of
@@ -50,10 +51,13 @@ func (w *Waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterf
 
 // wake puts a waiter into the queue, with the priority of a change.
 func (w *Waker) wake(name types.NamespacedName) {
-	after, again := w.delay(name)
-	if again {
-		return
+	if after, again := w.delay(name); !again {
+		w.add(name, after)
 	}
+}
+
+// add puts an object into the queue, for a pass after a delay.
+func (w *Waker) add(name types.NamespacedName, after time.Duration) {
 	req := reconcile.Request{NamespacedName: name}
 	if q, ok := w.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 		q.AddWithOpts(priorityqueue.AddOpts{After: after}, req)
@@ -80,10 +84,10 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 // Begin notes that a pass over an object begins, before it reads anything. A
 // later change puts the object into the queue again.
 func (w *Waker) Begin(name types.NamespacedName) {
-	if w.limit == nil {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.delayed, name)
+	if l := w.loops[name]; l != nil {
+		l.scheduled = false
+	}
 }

@@ -4,13 +4,39 @@ package index
 // lock: some ten microseconds.
 const batchSize = 256
 
-// Changed reports the current digest of ref, after ref was created, changed or
-// deleted, or was just read. It wakes the waiters of ref that have not seen
-// this digest. When it returns, it has called wake for all of them. It may be
-// called at any time, even with a digest older than those that other callers
-// have seen. An old digest costs passes and loses nothing.
-func (x *Index) Changed(ref ID, digest uint64) {
-	var batch [batchSize]*node
+// Change describes the present state of a ref, after a change or a read.
+type Change struct {
+	// Full is the digest of all that a check may read of the ref. Follow is the
+	// digest of the part that wakes followers. A digest that is not known is 0,
+	// and wakes every waiter that needs it. No waiter needs the digests that
+	// [Index.Needs] does not ask for.
+	Full, Follow uint64
+	// By is the object whose change changed a set. It is not woken itself. The
+	// zero ID is no object.
+	By ID
+}
+
+// Needs reports which digests of a [Change] of ref can wake a waiter. If it
+// reports none, the call of [Index.Changed] may be left out. Call it after the
+// change: a pass that registers ref later reads the new state.
+func (x *Index) Needs(ref ID) (full, follow bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := x.find(ref)
+	if n == nil {
+		return false, false
+	}
+	// A pass under way may end as a follower.
+	return n.awaited+n.read > 0, n.followed+n.read > 0
+}
+
+// Changed reports the current state of ref, after ref was created, changed or
+// deleted, or was just read. It wakes the waiters of ref that have not seen this
+// state. When it returns, it has called wake for all of them. It may be called
+// at any time, even with a state older than those that other callers have seen.
+// An old state costs passes and loses nothing.
+func (x *Index) Changed(ref ID, c Change) {
+	var batch [batchSize]woken
 	var place *edge
 	defer func() {
 		if place != nil { // wake panicked
@@ -25,19 +51,30 @@ func (x *Index) Changed(ref ID, digest uint64) {
 		x.mu.Unlock()
 		return
 	}
+	var by *node
+	if c.By != (ID{}) {
+		by = x.find(c.By)
+	}
 	for at := n.in; ; {
-		woken := batch[:0]
+		all := batch[:0]
 		for i := 0; at != nil && i < x.batch; at, i = at.next, i+1 {
-			if at.due(digest) { // a place holder is never due
-				woken = append(woken, at.from)
+			if by != nil && at.from == by {
+				continue
+			}
+			if due, follows := at.due(c); due { // a place holder is never due
+				all = append(all, woken{at.from, follows})
 			}
 		}
 		if at != nil {
 			place = x.hold(at)
 		}
 		x.mu.Unlock()
-		for _, w := range woken {
-			x.wake(w.id())
+		for _, w := range all {
+			if w.follows && x.WakeFollower != nil {
+				x.WakeFollower(w.waiter.id(), ref)
+			} else {
+				x.wake(w.waiter.id())
+			}
 		}
 		if place == nil {
 			return
@@ -46,6 +83,12 @@ func (x *Index) Changed(ref ID, digest uint64) {
 		at = x.giveUp(place)
 		place = nil
 	}
+}
+
+// woken is a waiter that Changed wakes.
+type woken struct {
+	waiter  *node
+	follows bool // it does not wait for the ref
 }
 
 // While Changed does not hold the lock, edges that it has examined may be

@@ -12,7 +12,7 @@ import (
 
 // filled returns an index in which each owner has the given number of waiters.
 func filled(owners, each int) *index.Index {
-	x := index.New(func(ID) {})
+	x := index.New(func(ID) {}, nil)
 	for i := range owners * each {
 		ref := ownerNumber(i / each)
 		p := x.Begin(waiterNumber(i))
@@ -31,14 +31,44 @@ func ownerNumber(i int) ID {
 	return ID{Group: "example.com", Kind: "Cluster", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("cluster-%06d", i)}
 }
 
+// followed returns an index in which each owner has the given number of
+// followers.
+func followed(owners, each int) *index.Index {
+	x := index.New(func(ID) {}, nil)
+	for i := range owners * each {
+		ref := ownerNumber(i / each)
+		p := x.Begin(waiterNumber(i))
+		p.Register(ref).Saw(1)
+		p.End(index.End{Followed: []index.Followed{{ID: ref, Digest: 1}}})
+	}
+	return x
+}
+
+// sets returns an index with a set for each owner, which has the given number of
+// waiters.
+func sets(owners, each int) *index.Index {
+	x := index.New(func(ID) {}, nil)
+	for i := range owners * each {
+		ref := setNumber(i / each)
+		p := x.Begin(waiterNumber(i))
+		p.Register(ref).Saw(1)
+		p.Wait(ref)
+	}
+	return x
+}
+
+func setNumber(i int) ID {
+	return ID{Group: "example.com", Kind: "Database", Namespace: fmt.Sprintf("team-%03d", i%500), Set: fmt.Sprintf("field=cluster&selector=&value=cluster-%06d", i)}
+}
+
 // bytesPerWaiter returns the memory for each waiter if each owner has the given
 // number of waiters.
-func bytesPerWaiter(owners, each int) float64 {
+func bytesPerWaiter(fill func(owners, each int) *index.Index, owners, each int) float64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	x := filled(owners, each)
+	x := fill(owners, each)
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -52,16 +82,20 @@ func TestMemory(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason       string
+		fill         func(owners, each int) *index.Index
 		owners, each int
 		most         float64
 	}{
-		"OwnOwner":    {"each waiter has its own owner: two objects and an entry", 100_000, 1, 512},
-		"SharedOwner": {"100 waiters share an owner: an object and an entry for each", 1000, 100, 256},
-		"WorstLoad":   {"the table has just grown", 115_000, 1, 512},
+		"OwnOwner":    {"each waiter has its own owner: two objects and an entry", filled, 100_000, 1, 512},
+		"SharedOwner": {"100 waiters share an owner: an object and an entry for each", filled, 1000, 100, 256},
+		"WorstLoad":   {"the table has just grown", filled, 115_000, 1, 512},
+		"Followers":   {"a follower costs as much as a waiter", followed, 1000, 100, 256},
+		"OwnSet":      {"each waiter waits for its own set, which has a longer name", sets, 100_000, 1, 560},
+		"SharedSet":   {"100 waiters share a set", sets, 1000, 100, 256},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := bytesPerWaiter(tc.owners, tc.each)
+			got := bytesPerWaiter(tc.fill, tc.owners, tc.each)
 			t.Logf("%.0f bytes a waiter", got)
 			if got > tc.most*1.1 {
 				t.Errorf("%s: %.0f bytes a waiter, at most %.0f", tc.reason, got, tc.most)
@@ -85,8 +119,17 @@ func TestAllocs(t *testing.T) {
 		p.Wait(refs...)
 	}
 	block()
+	follow := func() {
+		p := x.Begin(id)
+		p.Register(ref).Saw(1)
+		p.End(index.End{Followed: []index.Followed{{ID: ref, Digest: 3}}})
+	}
+	keep := func() {
+		p := x.Begin(id)
+		p.End(index.End{Followed: []index.Followed{{ID: ref}}})
+	}
 	woken := 0
-	waking := index.New(func(ID) { woken++ })
+	waking := index.New(func(ID) { woken++ }, nil)
 	for i := range 1000 {
 		p := waking.Begin(waiterNumber(i))
 		p.Register(ref)
@@ -97,12 +140,15 @@ func TestAllocs(t *testing.T) {
 		do     func()
 	}{
 		"SameAgain":     {"a blocked pass sees the same digests as the last one", block},
-		"NothingNew":    {"an event wakes no waiter", func() { x.Changed(ref, 1) }},
-		"NobodyWaits":   {"most events are of objects without waiters", func() { x.Changed(id, 1) }},
-		"UnknownKind":   {"or of kinds without waiters", func() { x.Changed(ID{Kind: "Other"}, 1) }},
-		"Wakes":         {"a wake-up costs no allocation either", func() { waking.Changed(ref, 2) }},
+		"FollowsAgain":  {"a Ready pass follows what the last one followed", follow},
+		"KeepsFollowed": {"a Ready pass that does not look at what it follows", func() { follow(); keep() }},
+		"Needs":         {"the digests that an event needs", func() { x.Needs(ref) }},
+		"NothingNew":    {"an event wakes no waiter", func() { x.Changed(ref, full(1)) }},
+		"NobodyWaits":   {"most events are of objects without waiters", func() { x.Changed(id, full(1)) }},
+		"UnknownKind":   {"or of kinds without waiters", func() { x.Changed(ID{Kind: "Other"}, full(1)) }},
+		"Wakes":         {"a wake-up costs no allocation either", func() { waking.Changed(ref, full(2)) }},
 		"WaitsNot":      {"a pass reads no object", func() { p := x.Begin(ID{Kind: "Cluster"}); p.Done() }},
-		"NoCycle":       {"the waits form no cycle", func() { x.Cycle(ref); x.Cycle(id) }},
+		"NoCycle":       {"the waits form no cycle", func() { x.Cycle(ref, nil); x.Cycle(id, nil) }},
 		"WaitersByName": {"a count of waiters", func() { x.Waiters(ref) }},
 	}
 	for name, tc := range cases {
@@ -125,7 +171,7 @@ func TestGrowth(t *testing.T) {
 	}
 	few, many := filled(10, 100), filled(1000, 100)
 	ref := ownerNumber(5)
-	got := ratio.Of(func() { many.Changed(ref, 2) }, func() { few.Changed(ref, 2) }, ratio.Options{})
+	got := ratio.Of(func() { many.Changed(ref, full(2)) }, func() { few.Changed(ref, full(2)) }, ratio.Options{})
 	t.Logf("100 waiters among 100,000 take %.2f times what they take among 1,000", got)
 	if got > 3 {
 		t.Errorf("100 waiters among 100,000 take %.2f times what they take among 1,000", got)
@@ -153,7 +199,7 @@ func TestManyRefs(t *testing.T) {
 			}
 		}
 	}
-	few, many := pass(index.New(func(ID) {}), 10), pass(index.New(func(ID) {}), 2000)
+	few, many := pass(index.New(func(ID) {}, nil), 10), pass(index.New(func(ID) {}, nil), 2000)
 	got := ratio.Of(many, few, ratio.Options{})
 	t.Logf("a ref among 2,000 takes %.2f times what it takes among 10", got)
 	if got > 4 {
@@ -165,7 +211,7 @@ func BenchmarkMemory(b *testing.B) {
 	for _, tc := range [][2]int{{100_000, 1}, {1000, 100}, {1, 100_000}} {
 		b.Run(fmt.Sprintf("owners=%d", tc[0]), func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(bytesPerWaiter(tc[0], tc[1]), "bytes/waiter")
+				b.ReportMetric(bytesPerWaiter(filled, tc[0], tc[1]), "bytes/waiter")
 			}
 		})
 	}
@@ -180,7 +226,7 @@ func BenchmarkChanged(b *testing.B) {
 			b.Run(fmt.Sprintf("waiters=%d/of=%d/%s", tc[1], tc[0]*tc[1], name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					x.Changed(ref, uint64(digest))
+					x.Changed(ref, full(uint64(digest)))
 				}
 			})
 		}
@@ -219,7 +265,7 @@ func BenchmarkPass(b *testing.B) {
 // BenchmarkCycle follows a ring of the given number of entries.
 func BenchmarkCycle(b *testing.B) {
 	for _, n := range []int{3, 1000, 100_000} {
-		x := index.New(func(ID) {})
+		x := index.New(func(ID) {}, nil)
 		for i := range n {
 			ref := object(fmt.Sprint((i + 1) % n))
 			p := x.Begin(object(fmt.Sprint(i)))
@@ -229,7 +275,7 @@ func BenchmarkCycle(b *testing.B) {
 		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				x.Cycle(object("0"))
+				x.Cycle(object("0"), nil)
 			}
 		})
 	}

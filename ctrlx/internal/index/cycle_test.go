@@ -47,7 +47,7 @@ func TestCycle(t *testing.T) {
 				waitFor(x, object(from), refs...)
 			}
 			got := ""
-			for _, id := range x.Cycle(object(tc.of)) {
+			for _, id := range x.Cycle(object(tc.of), nil) {
 				got += id.Name
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -60,16 +60,16 @@ func TestCycle(t *testing.T) {
 // TestCycleOfThePass verifies that a waiter does not yet wait for the refs of a
 // pass under way.
 func TestCycleOfThePass(t *testing.T) {
-	x := index.New(func(ID) {})
+	x := index.New(func(ID) {}, nil)
 	a, b := object("a"), object("b")
 	waitFor(realIndex{x}, a, b)
 	p := x.Begin(b)
 	p.Register(a).Saw(1)
-	if way := x.Cycle(a); way != nil {
+	if way := x.Cycle(a, nil); way != nil {
 		t.Errorf("Cycle returned %v before the pass ended", way)
 	}
 	p.Wait(a)
-	if diff := cmp.Diff([]ID{a, b, a}, x.Cycle(a)); diff != "" {
+	if diff := cmp.Diff([]ID{a, b, a}, x.Cycle(a, nil)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
@@ -90,7 +90,7 @@ func TestCycles(t *testing.T) {
 		}
 		for i := range n {
 			id := object(fmt.Sprint(i))
-			sameCycle(t, want, id, got.Cycle(id))
+			sameCycle(t, want, id, got.Cycle(id, nil))
 		}
 	})
 }
@@ -105,16 +105,51 @@ func TestLongCycle(t *testing.T) {
 		}
 		return x
 	}
-	if way := ring(100_000).Cycle(object("7")); len(way) != 100_001 {
+	if way := ring(100_000).Cycle(object("7"), nil); len(way) != 100_001 {
 		t.Errorf("the cycle has %d objects", len(way))
 	}
 	x, best := ring(1000), time.Hour
 	for range 20 {
 		begin := time.Now()
-		x.Cycle(object("0"))
+		x.Cycle(object("0"), nil)
 		best = min(best, time.Since(begin))
 	}
 	if best > time.Millisecond && !race.Enabled {
 		t.Errorf("1,000 entries take %v", best)
+	}
+}
+
+// A wait for a set is a wait for its members, unless they compete for the same
+// set.
+func TestCycleThroughSets(t *testing.T) {
+	cluster, a, b, c := object("cluster"), object("a"), object("b"), object("c")
+	users, claims, owners := ID{Kind: "K", Set: "users"}, ID{Kind: "K", Set: "claims"}, ID{Kind: "K", Set: "owners"}
+	cases := map[string]struct {
+		reason  string
+		waits   map[ID][]ID
+		members map[ID][]ID
+		of      ID
+		want    []ID
+	}{
+		"User":       {"a user waits for the object that waits for its last user", map[ID][]ID{cluster: {users}, a: {cluster}}, map[ID][]ID{users: {a, b}}, cluster, []ID{cluster, users, a, cluster}},
+		"FromUser":   {"the same cycle from its other end", map[ID][]ID{cluster: {users}, a: {cluster}}, map[ID][]ID{users: {a, b}}, a, []ID{a, cluster, users, a}},
+		"NoUser":     {"no member waits", map[ID][]ID{cluster: {users}}, map[ID][]ID{users: {a, b}}, cluster, nil},
+		"Alone":      {"the waiter is the only member", map[ID][]ID{a: {claims}}, map[ID][]ID{claims: {a}}, a, nil},
+		"Claimants":  {"the first of three claimants waits for none", map[ID][]ID{b: {claims}, c: {claims}}, map[ID][]ID{claims: {a, b, c}}, b, nil},
+		"Competitor": {"a claimant that waits for the waiter need not be the first one", map[ID][]ID{a: {claims}, b: {claims, a}}, map[ID][]ID{claims: {b, c}}, a, nil},
+		"Competes":   {"the waiter need not be the first claimant", map[ID][]ID{a: {claims, b}, b: {claims}}, map[ID][]ID{claims: {a, b, c}}, a, nil},
+		"TwoSets":    {"members of two sets wait for each other", map[ID][]ID{a: {users}, b: {owners}}, map[ID][]ID{users: {b}, owners: {a}}, a, []ID{a, users, b, owners, a}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			x := index.New(func(ID) {}, nil)
+			for waiter, refs := range tc.waits {
+				waitFor(realIndex{x}, waiter, refs...)
+			}
+			got := x.Cycle(tc.of, func(set ID) []ID { return tc.members[set] })
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
 	}
 }

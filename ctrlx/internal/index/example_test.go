@@ -13,7 +13,7 @@ var (
 )
 
 func Example() {
-	idx := index.New(func(waiter index.ID) { fmt.Println("wake", waiter) })
+	idx := index.New(func(waiter index.ID) { fmt.Println("wake", waiter) }, nil)
 	const creating, ready = 1, 2 // digests
 
 	// A pass over the database finds that its cluster is not ready.
@@ -23,14 +23,14 @@ func Example() {
 	pass.Wait(cluster)
 	fmt.Println(idx.Waiters(cluster), "waits for", cluster)
 
-	idx.Changed(cluster, creating) // an event that changes nothing
-	idx.Changed(cluster, ready)
+	idx.Changed(cluster, index.Change{Full: creating}) // an event that changes nothing
+	idx.Changed(cluster, index.Change{Full: ready})
 
 	// The next pass is not blocked.
 	pass = idx.Begin(database)
 	pass.Register(cluster).Saw(ready)
 	pass.Done()
-	idx.Changed(cluster, creating)
+	idx.Changed(cluster, index.Change{Full: creating})
 
 	// Output:
 	// 1 waits for Cluster.example.com prod/main
@@ -38,7 +38,7 @@ func Example() {
 }
 
 func ExampleIndex_Cycle() {
-	idx := index.New(func(index.ID) {})
+	idx := index.New(func(index.ID) {}, nil)
 	waits := func(waiter, ref index.ID) {
 		pass := idx.Begin(waiter)
 		pass.Register(ref).Saw(1)
@@ -48,7 +48,7 @@ func ExampleIndex_Cycle() {
 	waits(cluster, database) // its backup is stored there
 
 	var names []string
-	for _, id := range idx.Cycle(database) {
+	for _, id := range idx.Cycle(database, nil) {
 		names = append(names, id.String())
 	}
 	fmt.Println(strings.Join(names, " waits for "))

@@ -46,6 +46,9 @@ func TestFaults(t *testing.T) {
 		"RegisterSees":       {"Register takes the digest that the last pass has seen for the digest of this pass", faults{registerSees: true}, []string{"TwoRelist"}, nil},
 		"ForgetsOthers":      {"the waiters of an object that is gone are dropped with it", faults{forgetsOthers: true}, nil, sameAsPlain},
 		"ForgetKeepsRunning": {"a waiter that is gone waits for ever", faults{forgetKeepsRunning: true}, nil, sameAsPlain},
+		"FollowsAll":         {"each change of a followed ref wakes, as for a waiter", faults{followsAll: true}, nil, sameAsPlain},
+		"WakesAgain":         {"each event after a change of a followed ref wakes, until a pass reads it", faults{wakesAgain: true}, nil, sameAsPlain},
+		"WakesTheCause":      {"a member of a set wakes itself by each change", faults{wakesTheCause: true}, nil, sameAsPlain},
 		"LosesItsPlace":      {"a woken waiter leaves the list, and the next waiter is skipped", faults{losesItsPlace: true}, nil, callsBack},
 	}
 	for name, tc := range cases {

@@ -10,30 +10,45 @@ type node struct {
 	in  *edge // from the waiters that read it, linked by edge.next
 
 	// newest is the number of the latest pass that has edges out of this node,
-	// or 0 if there are none. running reports whether that pass is still under
-	// way.
-	newest  uint64
-	running bool
+	// or 0 if there are none. If that pass has ended, the bit ended is set. The
+	// numbers of passes are even.
+	newest uint64
 
-	waiters uint32 // number of kept edges into it
-	mark    uint64 // number of the last Cycle that visited it
+	// The number of edges into it that are awaited, followed and not awaited,
+	// and read by a pass under way.
+	awaited, followed, read uint32
+
+	mark uint32 // number of the last search of Cycle that visited it
 }
 
+const ended = 1
+
 // edge records that a waiter reads a ref: in the pass under way (run), in the
-// last pass that ended in a Wait (kept), or in both. There is at most one edge
-// for each pair.
+// last pass that has ended (kept), or in both. There is at most one edge for
+// each pair.
 type edge struct {
 	from, to   *node // from is nil in a place holder, see changed.go
 	more       *edge // the next edge out of from
 	prev, next *edge // neighbours in the list of edges into to
 
-	// keptAs and runAs are the digests that were seen, if known. If the edge is
-	// kept as unknown, keptAs is the number of passes that had begun by then.
+	// keptAs and runAs are the digests that were seen, if known. runAs is a full
+	// digest. keptAs is one if the edge is awaited, and a follow digest
+	// otherwise. If the edge is kept as unknown, keptAs is the number of the
+	// latest pass that had begun by then.
 	keptAs, runAs uint64
 	kept, run     seen
-	stays         bool   // set during Pass.Wait: the Wait names the ref
+	mode          mode   // what the kept part is for
+	stays         mode   // the next mode, set during Pass.End
 	open          uint32 // number of looks of the pass under way that have not seen anything yet
 }
+
+// mode says why an edge is kept. Both bits may be set.
+type mode uint8
+
+const (
+	awaits  mode = 1 << iota // the waiter is blocked until the ref changes
+	follows                  // a change of the ref in essence causes a pass
+)
 
 // seen is the state of knowledge about the digest that a pass has seen.
 type seen uint8
@@ -45,13 +60,27 @@ const (
 	mixed               // several digests: no event can prove that the ref has not changed since
 )
 
-// due reports whether this digest of the ref must wake the waiter. The pass
-// under way and the last blocked pass are compared independently. The pass
+// due reports whether a change of the ref must wake the waiter. The pass under
+// way and the last pass that has ended are compared independently. The pass
 // under way may never end. Then the waiter still waits on the state that the
-// last blocked pass has seen.
-func (e *edge) due(digest uint64) bool {
-	return e.kept != absent && (e.kept != known || e.keptAs != digest) ||
-		e.run != absent && (e.run != known || e.open > 0 || e.runAs != digest)
+// last pass has seen.
+//
+// An edge that is followed and not awaited takes over the digest for which it
+// wakes. The next pass begins after the change, and it may end without a look at
+// the ref. following reports that the last pass followed the ref and did not wait
+// for it.
+func (e *edge) due(c Change) (due, following bool) {
+	due = e.run != absent && (e.run != known || e.open > 0 || e.runAs != c.Full)
+	switch {
+	case e.mode&awaits != 0:
+		due = due || e.kept != known || e.keptAs != c.Full
+	case e.mode == follows && (e.kept != known || e.keptAs != c.Follow):
+		due = true
+		if c.Follow != 0 {
+			e.kept, e.keptAs = known, c.Follow
+		}
+	}
+	return due, e.mode == follows
 }
 
 // edgeTo returns the edge from n to to, or nil if there is none. Each of the
@@ -95,6 +124,10 @@ func (x *Index) node(id ID) *node {
 	k.nodes++
 	n := &node{key: key{k, string(appendText(x.text[:0], id))}}
 	x.nodes[n.key] = n
+	if n.isSet() {
+		x.known++
+		x.sets(n.id(), true)
+	}
 	return n
 }
 
@@ -137,19 +170,39 @@ func (e *edge) remove() {
 }
 
 // keep sets the kept part of e, and counts its waiter. If as is absent, e is no
-// longer kept.
-func (e *edge) keep(as seen, what uint64) {
-	if e.kept == absent && as != absent {
-		e.to.waiters++
+// longer kept, and the mode is 0.
+func (e *edge) keep(as seen, what uint64, m mode) {
+	e.count(^uint32(0))
+	e.kept, e.keptAs, e.mode = as, what, m
+	e.count(1)
+}
+
+// count adds n to the number of kept edges into e.to.
+func (e *edge) count(n uint32) {
+	switch {
+	case e.mode&awaits != 0:
+		e.to.awaited += n
+	case e.mode == follows:
+		e.to.followed += n
 	}
-	if e.kept != absent && as == absent {
-		e.to.waiters--
+}
+
+// beginRun adds the part of e that belongs to the pass under way.
+func (e *edge) beginRun() {
+	if e.run == absent {
+		e.run = unknown
+		e.to.read++
 	}
-	e.kept, e.keptAs = as, what
+	e.open++
 }
 
 // endRun removes the part of e that belongs to the pass under way.
-func (e *edge) endRun() { e.run, e.runAs, e.open = absent, 0, 0 }
+func (e *edge) endRun() {
+	if e.run != absent {
+		e.to.read--
+	}
+	e.run, e.runAs, e.open = absent, 0, 0
+}
 
 // sweep removes the edges out of n, except those for which stays returns true.
 // The node stays; see release.
@@ -161,7 +214,8 @@ func (x *Index) sweep(n *node, stays func(*edge) bool) {
 			continue
 		}
 		*at = e.more
-		e.keep(absent, 0)
+		e.keep(absent, 0, 0)
+		e.endRun()
 		e.remove()
 		if e.to != n {
 			x.release(e.to)
@@ -181,6 +235,10 @@ func (x *Index) release(n *node) {
 		return
 	}
 	delete(x.nodes, n.key)
+	if n.isSet() {
+		x.known--
+		x.sets(n.id(), false)
+	}
 	if n.kind.nodes--; n.kind.nodes == 0 && len(x.kinds) > keptKinds {
 		delete(x.kinds, n.kind.groupKind)
 	}

@@ -2,17 +2,22 @@ package index
 
 import "encoding/binary"
 
-// ID names an object of a cluster: a waiter, a ref, or both. It leaves out the
-// API version on purpose, because an object is the same in each version.
+// ID names an object of a cluster, or a set of objects: a waiter, a ref, or
+// both. It leaves out the API version on purpose, because an object is the same
+// in each version.
 type ID struct {
 	Group, Kind     string
 	Namespace, Name string // Namespace is empty for a cluster-scoped object
+	Set             string // the text that defines a set; empty: the ID names one object
 }
 
 // String returns "Kind.group namespace/name" with the parts that are set, as
-// checks.Ref does.
+// checks.Ref does. The text of a set follows in braces.
 func (id ID) String() string {
 	text, kind := id.Name, id.Kind
+	if id.Set != "" {
+		text += "{" + id.Set + "}"
+	}
 	if kind != "" && id.Group != "" {
 		kind += "." + id.Group
 	}
@@ -25,11 +30,11 @@ func (id ID) String() string {
 	return kind + " " + text
 }
 
-// key is an ID as the index stores it: three words instead of eight, and one
+// key is an ID as the index stores it: three words instead of ten, and one
 // string that the index owns.
 type key struct {
 	kind *kind
-	text string // the length of the namespace, the namespace and the name
+	text string // see appendText
 }
 
 // kind is shared by all objects of a kind.
@@ -40,16 +45,41 @@ type kind struct {
 
 type groupKind struct{ group, kind string }
 
-// appendText appends the text of the key of id.
+// appendText appends the text of the key of id: the namespace after its length,
+// and the name. The lowest bit of the first number is 1 for a set. Then the name
+// has its length before it, and the text of the set follows.
 func appendText(b []byte, id ID) []byte {
-	b = binary.AppendUvarint(b, uint64(len(id.Namespace)))
+	b = binary.AppendUvarint(b, uint64(len(id.Namespace))<<1|flag(id.Set != ""))
 	b = append(b, id.Namespace...)
-	return append(b, id.Name...)
+	if id.Set != "" {
+		b = binary.AppendUvarint(b, uint64(len(id.Name)))
+	}
+	return append(append(b, id.Name...), id.Set...)
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // id returns the ID of the key. It needs no lock, because keys do not change.
 func (k key) id() ID {
-	namespace, at := binary.Uvarint([]byte(k.text[:min(len(k.text), binary.MaxVarintLen64)]))
-	end := at + int(namespace)
-	return ID{Group: k.kind.group, Kind: k.kind.kind, Namespace: k.text[at:end], Name: k.text[end:]}
+	n, text := number(k.text)
+	id := ID{Group: k.kind.group, Kind: k.kind.kind, Namespace: text[:n>>1], Name: text[n>>1:]}
+	if n&1 == 1 {
+		n, text = number(id.Name)
+		id.Name, id.Set = text[:n], text[n:]
+	}
+	return id
+}
+
+// isSet reports whether the key is that of a set.
+func (k key) isSet() bool { return k.text[0]&1 == 1 }
+
+// number returns the number at the start of a text, and the text after it.
+func number(text string) (n uint64, rest string) {
+	n, at := binary.Uvarint([]byte(text[:min(len(text), binary.MaxVarintLen64)]))
+	return n, text[at:]
 }

@@ -8,8 +8,14 @@ import (
 // Index records which object waits for which. Make it with [New]; it is safe
 // for concurrent use.
 type Index struct {
+	// WakeFollower replaces the wake function of [New] for a waiter that only
+	// follows ref, so that the caller can delay its pass. Set it before the first
+	// call of a method. Nil: there is no difference.
+	WakeFollower func(waiter, ref ID)
+
 	wake  func(ID)
-	begun atomic.Uint64 // number of passes that have begun, which is the number of the latest pass
+	sets  func(set ID, exists bool)
+	begun atomic.Uint64 // the number of the latest pass; see node.newest
 	batch int           // see changed.go
 
 	mu    sync.Mutex
@@ -17,25 +23,34 @@ type Index struct {
 	kinds map[groupKind]*kind
 	text  []byte  // the text of the key that find looks up
 	spare *edge   // a place holder for reuse
-	marks uint64  // number of calls of Cycle
+	marks uint32  // number of searches of Cycle
+	known int     // number of sets with entries
 	trail []visit // of Cycle, for reuse
 }
 
 // New makes an Index that calls wake for each waiter that needs another pass.
 // The wake function puts the waiter into a work queue. It may be called more
-// often than needed, but never less often. [Index.Changed] and [Pass.Wait] call
+// often than needed, but never less often. [Index.Changed] and [Pass.End] call
 // it without a lock, so it may call any function of the Index. It should return
 // soon, because their callers wait for it. A nil wake panics.
-func New(wake func(waiter ID)) *Index {
+//
+// The index calls sets when a set gets its first entry, and when it has lost the
+// last one. The index holds its lock meanwhile, so sets must return at once and
+// call no function of the Index. [Pass.Register] returns after this call. Nil
+// does nothing.
+func New(wake func(waiter ID), sets func(set ID, exists bool)) *Index {
 	if wake == nil {
 		panic("index: New: wake is nil, give the function that puts a waiter into the work queue")
 	}
-	return &Index{wake: wake, batch: batchSize, nodes: map[key]*node{}, kinds: map[groupKind]*kind{}}
+	if sets == nil {
+		sets = func(ID, bool) {}
+	}
+	return &Index{wake: wake, sets: sets, batch: batchSize, nodes: map[key]*node{}, kinds: map[groupKind]*kind{}}
 }
 
-// Forget drops all waits of waiter, because waiter is gone. The objects that
+// Forget drops all entries of waiter, because waiter is gone. The objects that
 // wait for it still do. A pass over it that is under way and has registered a
-// ref can no longer wait. Its Wait wakes the waiter instead.
+// ref can no longer wait. Its End wakes the waiter instead.
 func (x *Index) Forget(waiter ID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -48,7 +63,7 @@ func (x *Index) Forget(waiter ID) {
 // true.
 func (x *Index) end(n *node, stays func(*edge) bool) {
 	x.sweep(n, stays)
-	n.running = false
+	n.newest |= ended
 	if n.out == nil {
 		n.newest = 0
 	}

@@ -16,7 +16,7 @@ func TestNewPanics(t *testing.T) {
 			t.Error("New accepted an index that wakes no waiter")
 		}
 	}()
-	index.New(nil)
+	index.New(nil, nil)
 }
 
 func TestIDString(t *testing.T) {
@@ -45,15 +45,16 @@ func TestIDString(t *testing.T) {
 func TestNames(t *testing.T) {
 	long := string(make([]byte, 300))
 	ids := []ID{{}, {Name: "a"}, {Namespace: "a"}, {Kind: "a"}, {Group: "a"}, {Namespace: "a", Name: "b/c"}, {Namespace: "a/b", Name: "c"},
-		{Namespace: long, Name: long}, {Name: long + long}, {Namespace: long + long}, {Namespace: "\x00", Name: "\x01"}, {Name: "\x01\x00\x01"}}
+		{Namespace: long, Name: long}, {Name: long + long}, {Namespace: long + long}, {Namespace: "\x00", Name: "\x01"}, {Name: "\x01\x00\x01"},
+		{Set: "a"}, {Set: long}, {Namespace: "a", Set: "b"}, {Namespace: "a", Name: "b", Set: "c"}, {Namespace: "a", Set: "bc"}, {Namespace: long, Name: long, Set: long}}
 	var woken []ID
-	x := index.New(func(id ID) { woken = append(woken, id) })
+	x := index.New(func(id ID) { woken = append(woken, id) }, nil)
 	for _, id := range ids {
 		waitFor(realIndex{x}, id, id)
 	}
 	for _, id := range ids {
 		woken = nil
-		x.Changed(id, 2)
+		x.Changed(id, full(2))
 		if diff := cmp.Diff([]ID{id}, woken); diff != "" {
 			t.Errorf("-want, +got:\n%s", diff)
 		}
@@ -77,11 +78,11 @@ func TestOthersMeanwhile(t *testing.T) {
 			p.Register(ref).Saw(2)
 			p.Wait(ref)
 		}
-	})
+	}, nil)
 	for i := range n {
 		waitFor(realIndex{x}, object(fmt.Sprint(i)), ref)
 	}
-	x.Changed(ref, 2)
+	x.Changed(ref, full(2))
 	if woken == 0 || woken > n/2 {
 		t.Errorf("%d of %d were woken", woken, n)
 	}
@@ -95,7 +96,7 @@ func TestWakePanics(t *testing.T) {
 		if woken[id]++; woken[id] == 1 {
 			panic("wake")
 		}
-	})
+	}, nil)
 	x.SetBatch(1)
 	for _, id := range []ID{a, b, c} {
 		waitFor(realIndex{x}, id, ref)
@@ -103,7 +104,7 @@ func TestWakePanics(t *testing.T) {
 	for range 4 {
 		func() {
 			defer func() { _ = recover() }()
-			x.Changed(ref, 2)
+			x.Changed(ref, full(2))
 		}()
 	}
 	if diff := cmp.Diff(map[ID]int{a: 2, b: 3, c: 4}, woken); diff != "" {
@@ -135,19 +136,19 @@ func TestAfterTheEnd(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			woken := 0
-			x := index.New(func(ID) { woken++ })
+			x := index.New(func(ID) { woken++ }, nil)
 			p := x.Begin(a)
 			l := p.Register(ref)
 			l.Saw(1)
 			p.Wait(ref)
 			tc.do(&p, l)
-			if x.Changed(ref, 1); tc.woken == 0 && woken != 0 {
+			if x.Changed(ref, full(1)); tc.woken == 0 && woken != 0 {
 				t.Errorf("%s: woken for the digest that it has seen", tc.reason)
 			}
 			if woken != tc.woken {
 				t.Errorf("%s: woken %d times, want %d", tc.reason, woken, tc.woken)
 			}
-			x.Changed(ref, 2)
+			x.Changed(ref, full(2))
 			if woken != tc.later {
 				t.Errorf("%s: after a change woken %d times, want %d", tc.reason, woken, tc.later)
 			}
@@ -172,7 +173,7 @@ func TestOverruled(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			woken := 0
-			x := index.New(func(ID) { woken++ })
+			x := index.New(func(ID) { woken++ }, nil)
 			waitFor(realIndex{x}, a, ref)
 			earlier := x.Begin(a)
 			l := earlier.Register(ref)
@@ -184,10 +185,38 @@ func TestOverruled(t *testing.T) {
 			}
 			later.Wait(ref)
 			woken = 0
-			if x.Changed(ref, 2); woken != 1 {
+			if x.Changed(ref, full(2)); woken != 1 {
 				t.Errorf("%s: after a change woken %d times", tc.reason, woken)
 			}
 		})
+	}
+}
+
+// TestFollowsUnseen verifies that a pass that does not look at a ref keeps what
+// the last pass has seen of it, and that each change wakes it once.
+func TestFollowsUnseen(t *testing.T) {
+	a, ref := object("a"), object("ref")
+	woken := 0
+	x := index.New(func(ID) { woken++ }, nil)
+	p := x.Begin(a)
+	p.Register(ref).Saw(1)
+	p.End(index.End{Followed: []index.Followed{{ID: ref, Digest: 11}}})
+	steps := []struct {
+		reason string
+		c      index.Change
+		woken  int
+	}{
+		{"the pass has seen it so", index.Change{Full: 2, Follow: 11}, 0},
+		{"it changed", index.Change{Full: 3, Follow: 12}, 1},
+		{"the waiter was woken for that change", index.Change{Full: 4, Follow: 12}, 1},
+		{"it changed back", index.Change{Full: 1, Follow: 11}, 2},
+	}
+	for _, s := range steps {
+		p := x.Begin(a)
+		p.End(index.End{Followed: []index.Followed{{ID: ref}}})
+		if x.Changed(ref, s.c); woken != s.woken {
+			t.Errorf("%s: woken %d times, want %d", s.reason, woken, s.woken)
+		}
 	}
 }
 
@@ -196,7 +225,7 @@ func TestOverruled(t *testing.T) {
 func TestEndsUnbelieved(t *testing.T) {
 	a, ref := object("a"), object("ref")
 	woken := 0
-	x := index.New(func(ID) { woken++ })
+	x := index.New(func(ID) { woken++ }, nil)
 	earlier := x.Begin(a)
 	waitFor(realIndex{x}, a, ref) // a later pass
 	earlier.Wait(ref)
@@ -215,11 +244,11 @@ func TestAllAtOnce(t *testing.T) {
 	x = index.New(func(id ID) {
 		select {
 		case depth <- struct{}{}:
-			x.Changed(id, 1)
+			x.Changed(id, full(1))
 			<-depth
 		default:
 		}
-	})
+	}, nil)
 	x.SetBatch(2)
 	var all sync.WaitGroup
 	for range 4 {
@@ -231,7 +260,7 @@ func TestAllAtOnce(t *testing.T) {
 					l, digest := p.Register(any()), rand.Uint64N(3)
 					all.Go(func() { l.Saw(digest) })
 				}
-				switch rand.IntN(6) {
+				switch rand.IntN(7) {
 				case 0: // the pass never ends
 				case 1:
 					p.Done()
@@ -241,11 +270,13 @@ func TestAllAtOnce(t *testing.T) {
 					for ref, n := range x.Refs() {
 						_, _ = ref, n
 					}
-					x.Cycle(any())
+					x.Cycle(any(), nil)
+				case 4:
+					p.End(index.End{Followed: []index.Followed{{ID: any(), Digest: rand.Uint64N(3)}}})
 				default:
 					p.Wait(any(), any())
 				}
-				x.Changed(any(), rand.Uint64N(3))
+				x.Changed(any(), full(rand.Uint64N(3)))
 			}
 		})
 	}
@@ -261,7 +292,7 @@ func TestAllAtOnce(t *testing.T) {
 // TestKinds verifies that the index keeps few kinds without objects, however
 // many kinds were referred to.
 func TestKinds(t *testing.T) {
-	x := index.New(func(ID) {})
+	x := index.New(func(ID) {}, nil)
 	for i := range 1000 {
 		p := x.Begin(object("a"))
 		p.Register(ID{Kind: fmt.Sprint("Kind", i), Name: "ref"}).Saw(1)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 )
 
@@ -46,19 +47,28 @@ func (c *chooser) next() bool {
 // of a pass are separated by blanks:
 //
 //	begin, wait, done, end     end is wait or done
+//	follow                     the end of a pass that follows the ref
+//	unseen                     the same, without the digest
+//	keep                       the end of a pass that follows the ref without a look at it
 //	register, saw, other       other is registered, seen and named by Wait, too
 //	read                       the checks decide on this state
-//	peek                       saw reports this state instead of the last read
+//	peek                       saw and follow report this state instead of the last read
+//	count                      the number of the last change of a set, which saw and follow report
 //	die?                       the pass may stop here, without an end
 //
 // After a blocked pass the waiter stays blocked on the states that the pass
-// read, until the next pass over it.
+// read, until the next pass over it. A follower depends on the tens of the
+// state only.
 type scenario struct {
 	passes  []string // in sequence, each in one goroutine
 	beside  []string // the same in another goroutine
 	states  []uint64 // of the ref; the first one holds at the start
 	relist  bool     // events may be left out, except the last one
 	forgets bool     // the waiter is forgotten at some time, and woken then
+	set     bool     // the ref is a set: an event tells the state before it, too
+	early   bool     // the store changes after the event
+	live    bool     // reads see a state before the cache has it; the events compare the states of the cache
+	catchUp bool     // the waiters of a set that was read live are woken when the cache has caught up
 }
 
 // actor performs its steps in sequence.
@@ -75,6 +85,18 @@ type passed struct {
 	number, began int
 	read          []uint64
 	ended, waits  bool
+	follows       bool // waits, but only for the tens
+	keeps         bool // it did not decide
+}
+
+// decided reports whether the pass decided on a state.
+func (p *passed) decided(state uint64) bool {
+	for _, read := range p.read {
+		if read != state && !(p.follows && read/10 == state/10) {
+			return false
+		}
+	}
+	return true
 }
 
 type world struct {
@@ -84,10 +106,18 @@ type world struct {
 	events   []uint64
 	clock    int
 	wokenAt  int
+	stored   int // the time of the last change
+	version  int // of the store
+	liveAt   int // the version of the last live read; 0: the cache has caught up
+	cached   uint64
+	cachedAt int    // the version of the cache
+	full     uint64 // the numbers of the last changes of the set
+	followed uint64
 	tracing  bool
 	trace    []string
 	all      []*passed
 	handlers []*actor
+	s        scenario
 }
 
 var waiter, ref, other = object("waiter"), object("ref"), object("other")
@@ -96,7 +126,7 @@ var waiter, ref, other = object("waiter"), object("ref"), object("other")
 // wake-up, or "" if none was lost.
 func (s scenario) play(c *chooser, make maker, tracing bool) string {
 	c.at = 0
-	w := &world{c: c, tracing: tracing, store: s.states[0]}
+	w := &world{c: c, tracing: tracing, store: s.states[0], cached: s.states[0], full: 1, followed: 1, s: s}
 	w.x = make(func(id ID) {
 		if id == waiter {
 			w.clock++
@@ -111,12 +141,20 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 	for _, p := range s.beside {
 		w.pass(two, p)
 	}
+	reported, handled := uint64(0), true
 	for _, state := range s.states[1:] {
 		store.steps = append(store.steps, func() {
-			w.say("store %d", state)
-			w.store = state
+			set := func() {
+				w.say("store %d", state)
+				w.store = state
+				w.clock++
+				w.version, w.stored = w.version+1, w.clock
+			}
+			if !s.early {
+				set()
+			}
 			w.events = append(w.events, state)
-			events.steps = append(events.steps, func() {
+			number := func() {
 				if len(w.events) == 0 {
 					return // a relist left it out
 				}
@@ -126,9 +164,25 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 				}
 				state := w.events[skip]
 				w.events = w.events[skip+1:]
-				w.say("changed %d", state)
-				w.x.Changed(ref, state)
-			})
+				w.cachedAt += skip + 1
+				w.number(state)
+				reported, handled = state, false
+			}
+			handle := func() {
+				if !handled {
+					handled = true
+					w.say("changed %d", reported)
+					w.changed(reported)
+				}
+			}
+			if s.set { // passes read the number meanwhile
+				events.steps = append(events.steps, number, handle)
+			} else {
+				events.steps = append(events.steps, func() { number(); handle() })
+			}
+			if s.early {
+				events.steps = append(events.steps, set)
+			}
 		})
 	}
 	if s.forgets {
@@ -166,12 +220,45 @@ func (s scenario) play(c *chooser, make maker, tracing bool) string {
 	if last == nil || !last.waits || w.wokenAt > last.began {
 		return ""
 	}
-	for _, read := range last.read {
-		if read != w.store {
-			return fmt.Sprintf("pass %d waits on %d, and the store has %d: %s", last.number, read, w.store, strings.Join(w.trace, ", "))
+	decided := last
+	if last.keeps {
+		for _, p := range w.all[:last.number-1] {
+			if p.ended && !p.keeps {
+				decided = p
+			}
+		}
+		if last.began > w.stored || !decided.follows {
+			return "" // a pass ran after the change, or there is nothing to keep
 		}
 	}
+	if !decided.decided(w.store) {
+		return fmt.Sprintf("pass %d decided on %d, and the store has %d: %s", decided.number, decided.read, w.store, strings.Join(w.trace, ", "))
+	}
 	return ""
+}
+
+// number gives a change of a set its number.
+func (w *world) number(state uint64) {
+	if w.cached != state {
+		w.full++
+		if w.cached/10 != state/10 {
+			w.followed = w.full
+		}
+	}
+	w.cached = state
+}
+
+// changed handles an event.
+func (w *world) changed(state uint64) {
+	c := index.Change{Full: state, Follow: state / 10}
+	if w.s.set {
+		c = index.Change{Full: w.full, Follow: w.followed}
+	}
+	w.x.Changed(ref, c)
+	if w.s.catchUp && w.liveAt > 0 && w.cachedAt >= w.liveAt {
+		w.liveAt = 0
+		w.x.Changed(ref, index.Change{})
+	}
 }
 
 func (w *world) say(format string, a ...any) {
@@ -201,7 +288,16 @@ func (w *world) meanwhile() {
 func (w *world) pass(a *actor, steps string) {
 	var pass passer
 	var saw func(uint64)
-	var peeked uint64
+	var peeked, follow uint64
+	look := func() uint64 {
+		if !w.s.set {
+			peeked, follow = w.store, w.store/10
+		}
+		if w.s.live {
+			w.liveAt = w.version
+		}
+		return w.store
+	}
 	at, dead, refs := &passed{}, false, []ID{ref}
 	end := func(waits bool) {
 		at.ended, at.waits = true, waits
@@ -219,14 +315,27 @@ func (w *world) pass(a *actor, steps string) {
 			w.all = append(w.all, at)
 		},
 		"register": func() { saw = pass.register(ref) },
-		"read":     func() { peeked = w.store; at.read = append(at.read, w.store) },
-		"peek":     func() { peeked = w.store },
+		"read":     func() { at.read = append(at.read, look()) },
+		"peek":     func() { look() },
+		"count":    func() { peeked, follow = w.full, w.followed },
 		"saw":      func() { saw(peeked) },
 		"other":    func() { pass.register(other)(1); refs = append(refs, other) },
 		"die?":     func() { dead = w.c.choose(2) == 1 },
 		"wait":     func() { end(true) },
 		"done":     func() { end(false) },
 		"end":      func() { end(w.c.choose(2) == 0) },
+		"follow": func() {
+			at.ended, at.waits, at.follows = true, true, true
+			pass.End(index.End{Followed: []index.Followed{{ID: ref, Digest: follow}}})
+		},
+		"unseen": func() {
+			at.ended, at.waits, at.follows = true, true, true
+			pass.End(index.End{Followed: []index.Followed{{ID: ref}}})
+		},
+		"keep": func() {
+			at.ended, at.waits, at.keeps = true, true, true
+			pass.End(index.End{Followed: []index.Followed{{ID: ref}}})
+		},
 	}
 	for _, step := range strings.Fields(steps) {
 		do := all[step]
@@ -258,7 +367,10 @@ func (s scenario) loses(make maker) (order string, orders int) {
 	}
 }
 
-const right = "begin register read saw wait"
+const (
+	right  = "begin register read saw wait"
+	listed = "begin register count read saw wait" // of a set
+)
 
 // scenarios must lose no wake-up.
 var scenarios = map[string]struct {
@@ -349,6 +461,80 @@ var scenarios = map[string]struct {
 		"a waiter is forgotten while a pass is under way",
 		scenario{passes: []string{right, right}, states: []uint64{1, 2}, forgets: true},
 	},
+
+	"Follows": {
+		"a change that a follower does not need, and one that it needs",
+		scenario{passes: []string{"begin register read saw follow"}, states: []uint64{11, 12, 22, 21}, relist: true},
+	},
+	"FollowsBack": {
+		"the ref changes, and changes back",
+		scenario{passes: []string{"begin register read saw follow", "begin register read saw follow"}, states: []uint64{11, 21, 11}, relist: true},
+	},
+	"FollowsThenWaits": {
+		"a follower becomes blocked, and a waiter becomes a follower",
+		scenario{passes: []string{"begin register read saw follow", right, "begin register read saw follow"}, states: []uint64{11, 12}},
+	},
+	"FollowsTwice": {
+		"two checks read the ref, and either may have decided",
+		scenario{passes: []string{"begin register read saw register read saw follow"}, states: []uint64{11, 21, 11}, relist: true},
+	},
+	"FollowsUnread": {
+		"the follow digest of a ref that could not be read is not known",
+		scenario{passes: []string{"begin register read follow", "begin register read saw follow"}, states: []uint64{11, 21, 11}, relist: true},
+	},
+	"Keeps": {
+		"a pass that did not look at the ref leaves it followed",
+		scenario{passes: []string{"begin register read saw follow", "begin keep", "begin keep"}, states: []uint64{11, 12, 21}, relist: true},
+	},
+	"KeepsUnread": {
+		"the same, and the follow digest was not known",
+		scenario{passes: []string{"begin register read follow", "begin keep"}, states: []uint64{11, 21, 11}, relist: true},
+	},
+	"KeepsAwaited": {
+		"a pass that looked at the ref, and one that did not",
+		scenario{passes: []string{"begin register read saw follow", "begin die? register read saw die? keep", "begin keep"}, states: []uint64{11, 21}, relist: true},
+	},
+
+	"Set": {
+		"a change of a set at any time",
+		scenario{passes: []string{listed}, states: []uint64{1, 2, 1}, set: true},
+	},
+	"SetTwo": {
+		"the waits of the last pass count until the next pass ends",
+		scenario{passes: []string{listed, listed}, states: []uint64{1, 2}, set: true},
+	},
+	"SetUnread": {
+		"a set that could not be listed",
+		scenario{passes: []string{"begin register count read wait", listed}, states: []uint64{1, 2}, set: true},
+	},
+	"SetOutside": {
+		"a check lists the set by other means",
+		scenario{passes: []string{listed, "begin read wait", "begin read wait"}, states: []uint64{1, 2}, set: true},
+	},
+	"SetTwice": {
+		"two checks list the set, and either may have decided",
+		scenario{passes: []string{"begin register count read saw register count read saw wait"}, states: []uint64{1, 2, 1}, set: true},
+	},
+	"SetDies": {
+		"a pass without an end has removed no entry of the last pass",
+		scenario{passes: []string{listed, "begin die? register die? count read saw die? wait"}, states: []uint64{1, 2}, set: true},
+	},
+	"SetAtOnce": {
+		"two passes at once",
+		scenario{passes: []string{listed}, beside: []string{"begin register read wait"}, states: []uint64{1, 2}, set: true},
+	},
+	"SetForgotten": {
+		"a waiter is forgotten while a pass is under way",
+		scenario{passes: []string{listed}, states: []uint64{1, 2}, set: true, forgets: true},
+	},
+	"SetFollowed": {
+		"members change in a way that a follower does not need, and in one that it needs",
+		scenario{passes: []string{"begin register count read saw follow", "begin keep"}, states: []uint64{11, 12, 21}, set: true},
+	},
+	"SetLive": {
+		"the set is listed past the cache, whose events leave out what a relist skips",
+		scenario{passes: []string{listed}, states: []uint64{1, 2, 1}, set: true, relist: true, live: true, catchUp: true},
+	},
 }
 
 func TestEveryOrder(t *testing.T) {
@@ -398,6 +584,48 @@ func TestWrongOrders(t *testing.T) {
 		"OneLookOfTwo": {
 			"a check reads once more without a look of its own",
 			scenario{passes: []string{"begin register read saw read wait"}, states: states, relist: true},
+		},
+
+		"FollowFirst": {
+			"a follower reads before Register",
+			scenario{passes: []string{"begin read register saw follow"}, states: []uint64{11, 21}},
+		},
+		"FollowTooLate": {
+			"the follow digest is of another read than the read of the checks",
+			scenario{passes: []string{"begin register read saw peek follow"}, states: []uint64{11, 21}},
+		},
+		"FollowTooEarly": {
+			"the follow digest is of another read than the read of the checks",
+			scenario{passes: []string{"begin register peek saw read peek saw follow"}, states: []uint64{11, 21, 11}, relist: true},
+		},
+		"FollowUnseen": {
+			"a check reads once more without a look of its own",
+			scenario{passes: []string{"begin register read saw read follow"}, states: []uint64{11, 21}},
+		},
+		"FollowOutside": {
+			"a check decides on a read of its own, and the pass follows the ref as one that it has not looked at",
+			scenario{passes: []string{"begin register read saw follow", "begin read unseen"}, states: []uint64{11, 21, 11}, relist: true},
+		},
+
+		"SetListedFirst": {
+			"a change between the list and Register finds no entry",
+			scenario{passes: []string{"begin count read register saw wait"}, states: states, set: true},
+		},
+		"SetCountedTooLate": {
+			"the change that the number includes is not in the list",
+			scenario{passes: []string{"begin register read count saw wait"}, states: states[:2], set: true},
+		},
+		"SetCountedAgain": {
+			"Saw reports the number at the end of the pass",
+			scenario{passes: []string{"begin register count read count saw wait"}, states: states[:2], set: true},
+		},
+		"SetEventFirst": {
+			"the event is handled before the store changes",
+			scenario{passes: []string{listed}, states: states[:2], set: true, early: true},
+		},
+		"SetLiveForgotten": {
+			"the cache catches up with a live list without an event, and the waiters are not woken then",
+			scenario{passes: []string{listed}, states: states, set: true, relist: true, live: true},
 		},
 	}
 	for name, tc := range cases {

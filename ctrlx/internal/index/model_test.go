@@ -16,9 +16,13 @@ var names = []ID{
 	{Group: "a", Kind: "K", Namespace: "x", Name: "yz"},
 	{Group: "b", Kind: "K", Namespace: "x", Name: "yz"},
 	{Group: "a", Kind: "K", Namespace: "xy", Name: "z"},
-	{Group: "a", Kind: "K", Name: "xyz"},
 	{},
+	{Group: "a", Kind: "K", Namespace: "x", Set: "yz"},
 }
+
+// membersOf returns the members of the set among names. The index does not know
+// one of them.
+func membersOf(ID) []ID { return []ID{names[0], names[2], {Kind: "Unknown"}} }
 
 // TestModel verifies that any calls wake the same waiters as in the plain
 // index, and await the same refs.
@@ -37,8 +41,11 @@ func sameAsPlain(t *rapid.T, make maker) {
 	var begun []passes
 	var looked []looks
 
-	name := rapid.SampledFrom(names)
-	digest := rapid.Uint64Range(1, 2)
+	name, object := rapid.SampledFrom(names), rapid.SampledFrom(names[:4]) // a set waits for nothing
+	digest, digest0 := rapid.Uint64Range(1, 2), rapid.Uint64Range(0, 2)
+	followed := rapid.Custom(func(t *rapid.T) index.Followed {
+		return index.Followed{ID: name.Draw(t, "ref"), Digest: digest0.Draw(t, "follow")}
+	})
 	pass := func(t *rapid.T) passes { // a recent pass; most recent passes have not ended
 		if len(begun) == 0 {
 			t.Skip("no pass has begun")
@@ -47,7 +54,7 @@ func sameAsPlain(t *rapid.T, make maker) {
 	}
 	t.Repeat(map[string]func(*rapid.T){
 		"Begin": func(t *rapid.T) {
-			id := name.Draw(t, "waiter")
+			id := object.Draw(t, "waiter")
 			begun = append(begun, passes{got.begin(id), want.begin(id)})
 		},
 		"Register": func(t *rapid.T) {
@@ -67,18 +74,30 @@ func sameAsPlain(t *rapid.T, make maker) {
 			p.got.Wait(refs...)
 			p.want.Wait(refs...)
 		},
+		"End": func(t *rapid.T) {
+			e := index.End{
+				Awaited:  rapid.SliceOfN(name, 0, 2).Draw(t, "awaited"),
+				Followed: rapid.SliceOfN(followed, 0, 3).Draw(t, "followed"),
+			}
+			p := pass(t)
+			p.got.End(e)
+			p.want.End(e)
+		},
 		"Done": func(t *rapid.T) {
 			p := pass(t)
 			p.got.Done()
 			p.want.Done()
 		},
 		"Changed": func(t *rapid.T) {
-			ref, d := name.Draw(t, "ref"), digest.Draw(t, "digest")
-			got.Changed(ref, d)
-			want.Changed(ref, d)
+			ref, c := name.Draw(t, "ref"), index.Change{Full: digest.Draw(t, "full"), Follow: digest0.Draw(t, "follow")}
+			if rapid.Bool().Draw(t, "by another object") {
+				c.By = name.Draw(t, "by")
+			}
+			got.Changed(ref, c)
+			want.Changed(ref, c)
 		},
 		"Forget": func(t *rapid.T) {
-			id := name.Draw(t, "waiter")
+			id := object.Draw(t, "waiter")
 			got.Forget(id)
 			want.Forget(id)
 		},
@@ -94,7 +113,13 @@ func sameAsPlain(t *rapid.T, make maker) {
 				if g, w := got.Waiters(id), want.Waiters(id); g != w {
 					t.Fatalf("%d waiters of %v, want %d", g, id, w)
 				}
-				sameCycle(t, want, id, got.Cycle(id))
+				gotFull, gotFollow := got.Needs(id)
+				if wantFull, wantFollow := want.Needs(id); gotFull != wantFull || gotFollow != wantFollow {
+					t.Fatalf("%v needs %v and %v, want %v and %v", id, gotFull, gotFollow, wantFull, wantFollow)
+				}
+				if id.Set == "" {
+					sameCycle(t, want, id, got.Cycle(id, membersOf))
+				}
 			}
 			if x, ok := got.(realIndex); ok { // an object that no waiter waits for and no pass reads is freed
 				nodes, kinds := x.Sizes()
@@ -109,7 +134,7 @@ func sameAsPlain(t *rapid.T, make maker) {
 // sameCycle verifies that way is a cycle if and only if the plain index has
 // one, and that both have the same length.
 func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
-	shortest := want.Cycle(id)
+	shortest := want.Cycle(id, membersOf)
 	if len(way) != len(shortest) {
 		t.Fatalf("the cycle from %v is %v, and a shortest one is %v", id, way, shortest)
 	}
@@ -120,7 +145,11 @@ func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
 		t.Fatalf("%v is not a cycle from %v", way, id)
 	}
 	for i, from := range way[:len(way)-1] {
-		if _, ok := want.waiters[from].kept[way[i+1]]; !ok {
+		if from.Set != "" {
+			if to := way[i+1]; to == way[i-1] || !slices.Contains(membersOf(from), to) {
+				t.Fatalf("in %v, %v is not another member of %v", way, to, from)
+			}
+		} else if !want.waiters[from].kept[way[i+1]].awaits {
 			t.Fatalf("in %v, %v does not wait for %v", way, from, way[i+1])
 		}
 	}
@@ -158,7 +187,7 @@ func callsBack(t *rapid.T, make maker) {
 			settled[other] = true
 		case 3:
 			if len(woken) < 3 {
-				x.Changed(ref, 2) // another caller has read it
+				x.Changed(ref, full(2)) // another caller has read it
 			}
 		}
 	})
@@ -168,7 +197,7 @@ func callsBack(t *rapid.T, make maker) {
 			passes[object(name)].Wait(ref)
 		}
 	}
-	x.Changed(ref, 2)
+	x.Changed(ref, full(2))
 	for _, name := range waiters {
 		if id := object(name); !woken[id] && !settled[id] {
 			t.Fatalf("%v was not woken", id)
@@ -179,7 +208,7 @@ func callsBack(t *rapid.T, make maker) {
 // TestRefsCallBack verifies that a loop over the refs may change the index, and
 // sees each ref at most once.
 func TestRefsCallBack(t *testing.T) {
-	x := index.New(func(ID) {})
+	x := index.New(func(ID) {}, nil)
 	x.SetBatch(2)
 	const n = 100
 	for i := range n {

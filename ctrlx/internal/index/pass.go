@@ -1,7 +1,7 @@
 package index
 
 // Pass is one pass over a waiter, made by [Index.Begin]. It ends with
-// [Pass.Wait] or [Pass.Done], or with the next pass. Do not copy a Pass after
+// [Pass.End], [Pass.Wait] or [Pass.Done], or with the next pass. Do not copy a Pass after
 // its first use.
 type Pass struct {
 	x      *Index
@@ -22,7 +22,7 @@ type Look struct {
 // until this pass ends. An earlier pass that has not ended counts no longer
 // once this pass has registered a ref, or has ended.
 func (x *Index) Begin(waiter ID) Pass {
-	return Pass{x: x, waiter: waiter, number: x.begun.Add(1)}
+	return Pass{x: x, waiter: waiter, number: x.begun.Add(2)}
 }
 
 // Register announces that the pass is going to read ref. It must return before
@@ -38,22 +38,22 @@ func (p *Pass) Register(ref ID) Look {
 		return Look{}
 	}
 	e := x.edge(n, x.node(ref))
-	if e.run == absent {
-		e.run = unknown
-	}
-	e.open++
+	e.beginRun()
 	return Look{x: x, number: p.number, at: e}
 }
 
-// Saw reports the digest of the read that followed Register. If the read found
-// no object, that is the digest of "not found". If the read failed, the caller
-// does not call Saw: then every change wakes the waiter. After the pass Saw has
-// no effect.
+// Saw reports the full digest of the read that followed Register. If the read
+// found no object, that is the digest of "not found". If the read failed, the
+// caller does not call Saw, or calls it with 0: then every change wakes the
+// waiter. After the pass Saw has no effect.
+//
+// For a set, the digest is the number of its last change. The caller reads this
+// number before it lists the set.
 //
 // A pass that has seen two digests of a ref may have decided on either. Then
 // every change wakes the waiter, too.
 func (l Look) Saw(digest uint64) {
-	if l.at == nil {
+	if l.at == nil || digest == 0 {
 		return
 	}
 	l.x.mu.Lock()
@@ -73,27 +73,52 @@ func (l Look) Saw(digest uint64) {
 	}
 }
 
-// Wait ends the pass as blocked: the waiter waits for refs. All other refs that
-// the pass registered are dropped. Without refs, Wait is [Pass.Done].
+// End describes the end of a pass.
+type End struct {
+	// Awaited are the refs that the blocked waiter waits for. Each change that a
+	// check can see wakes it.
+	Awaited []ID
+	// Followed are the refs on which the waiter still depends. Only a change of
+	// the follow digest wakes it.
+	Followed []Followed
+}
+
+// Followed is a ref that a waiter follows.
+type Followed struct {
+	ID
+	// Digest is the follow digest of the state that the pass has seen; 0: it is
+	// not known. It counts only if the pass registered the ref.
+	Digest uint64
+}
+
+// Wait ends the pass as blocked: the waiter waits for refs, and follows none.
+// All other refs that the pass registered are dropped. Without refs, Wait is
+// [Pass.Done].
+func (p *Pass) Wait(refs ...ID) { p.End(End{Awaited: refs}) }
+
+// End ends the pass. All refs that the pass registered and that e does not name
+// are dropped. A zero e is [Pass.Done].
 //
-// Wait wakes the waiter, for one more pass, if a change may have been missed.
-// There are four causes:
+// End wakes the waiter, for one more pass, if a change may have been missed.
+// There are five causes:
 //
 //   - The pass has not registered a ref that it waits for.
+//   - The pass has not registered a ref that it follows, and the last pass
+//     neither followed it nor waited for it.
 //   - A later pass over the waiter counts.
 //   - The waiter was forgotten.
 //   - The pass has ended before.
-func (p *Pass) Wait(refs ...ID) {
-	if len(refs) == 0 {
+func (p *Pass) End(e End) {
+	if len(e.Awaited)+len(e.Followed) == 0 {
 		p.Done()
 		return
 	}
-	if again := p.wait(refs); again {
+	if again := p.end(e); again {
 		p.x.wake(p.waiter)
 	}
 }
 
-func (p *Pass) wait(refs []ID) (again bool) {
+func (p *Pass) end(end End) (again bool) {
 	x := p.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -102,42 +127,59 @@ func (p *Pass) wait(refs []ID) (again bool) {
 	if n == nil {
 		return true
 	}
-	for _, ref := range refs {
-		if e := x.edge(n, x.node(ref)); !p.stay(e) {
+	for _, ref := range end.Awaited {
+		if e := x.edge(n, x.node(ref)); !p.stay(e, awaits, e.runAs) {
+			again = true
+		}
+	}
+	for _, f := range end.Followed {
+		if !p.stay(x.edge(n, x.node(f.ID)), follows, f.Digest) {
 			again = true
 		}
 	}
 	x.end(n, func(e *edge) bool {
-		stays := e.stays
-		e.stays = false
+		stays := e.stays != 0
+		e.stays = 0
 		e.endRun()
 		return stays
 	})
 	return again
 }
 
-// stay keeps an edge beyond the pass. It reports whether every change since the
+// stay keeps an edge beyond the pass. digest is that of the state that
+// the pass has seen, if it has seen one. stay reports whether every change since the
 // pass read the ref has woken the waiter, or will wake it.
-func (p *Pass) stay(e *edge) bool {
-	if e.stays {
-		return true // refs names it twice
+func (p *Pass) stay(e *edge, as mode, digest uint64) bool {
+	if e.stays != 0 { // End names it twice
+		if e.stays == follows && (e.kept != known || e.keptAs != digest) {
+			e.keep(unknown, p.x.begun.Load(), follows)
+		}
+		e.stays |= as
+		e.keep(e.kept, e.keptAs, e.stays)
+		return true
 	}
-	e.stays = true
+	e.stays = as
 	switch {
-	case e.run == known && e.open == 0:
-		e.keep(known, e.runAs)
+	case e.run == known && e.open == 0 && digest != 0:
+		e.keep(known, digest, as)
 	case e.run != absent:
-		e.keep(unknown, p.x.begun.Load())
+		e.keep(unknown, p.x.begun.Load(), as)
+	case as == follows && e.mode == follows:
+		// Every change since the last pass has woken the waiter, or differs
+		// from keptAs and will wake it.
+	case as == follows && e.kept != absent: // the same, and keptAs is a full digest
+		e.keep(unknown, p.x.begun.Load(), as)
 	case e.kept == unknown && e.keptAs < p.number:
 		// Every change since before the pass began has woken the waiter.
+		e.keep(unknown, e.keptAs, as)
 	default:
-		e.keep(unknown, p.x.begun.Load())
+		e.keep(unknown, p.x.begun.Load(), as)
 		return false
 	}
 	return true
 }
 
-// Done ends the pass: the waiter waits for no ref. Done does nothing if the
+// Done ends the pass: the waiter waits for no ref, and follows none. Done does nothing if the
 // pass has ended before, so that it can be deferred. It does nothing either if
 // a later pass counts.
 //
@@ -164,7 +206,7 @@ func (p *Pass) node() *node {
 		return nil
 	}
 	if p.at == nil {
-		n.newest, n.running = p.number, true
+		n.newest = p.number
 		p.x.sweep(n, func(e *edge) bool { // an earlier pass has not ended
 			e.endRun()
 			return e.kept != absent
@@ -179,7 +221,7 @@ func (p *Pass) node() *node {
 // still be the pass under way.
 func (p *Pass) counts(n *node) bool {
 	if p.at != nil {
-		return n.newest == p.number && n.running
+		return n.newest == p.number
 	}
 	return !p.ended && n.newest < p.number
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // plain is an index of maps of maps, the model of the real index. Each switch
@@ -17,7 +19,7 @@ type plain struct {
 	mu      sync.Mutex
 	begun   int
 	waiters map[ID]*plainWaiter
-	changed map[ID]uint64 // by the last Changed
+	changed map[ID]uint64 // full digests of the last Changed
 }
 
 type faults struct {
@@ -25,6 +27,7 @@ type faults struct {
 	beginDrops, registerSees, lastDigestCounts, anyLookCloses                 bool // during the pass
 	waitDropsFirst, lateIsSilent, lateIsReady, earlierCounts                  bool // at the end of the pass
 	forgetsOthers, forgetKeepsRunning                                         bool
+	followsAll, wakesAgain, wakesTheCause                                     bool // of followers and sets
 }
 
 type plainWaiter struct {
@@ -39,9 +42,10 @@ type running struct {
 }
 
 type kept struct {
-	known  bool
-	digest uint64
-	begun  int
+	known           bool
+	digest          uint64
+	begun           int
+	awaits, follows bool
 }
 
 type plainPass struct {
@@ -130,17 +134,19 @@ func (p *plainPass) register(ref ID) func(uint64) {
 	}
 }
 
-func (p *plainPass) Wait(refs ...ID) {
-	if len(refs) == 0 {
+func (p *plainPass) Wait(refs ...ID) { p.End(index.End{Awaited: refs}) }
+
+func (p *plainPass) End(e index.End) {
+	if len(e.Awaited)+len(e.Followed) == 0 {
 		p.Done()
 		return
 	}
-	if p.wait(refs) && !p.x.lateIsSilent {
+	if p.end(e) && !p.x.lateIsSilent {
 		p.x.wake(p.id)
 	}
 }
 
-func (p *plainPass) wait(refs []ID) (again bool) {
+func (p *plainPass) end(e index.End) (again bool) {
 	x := p.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -150,28 +156,58 @@ func (p *plainPass) wait(refs []ID) (again bool) {
 		return !x.earlierCounts
 	}
 	stay := map[ID]kept{}
-	for _, ref := range refs {
+	name := func(ref ID, digest func(full uint64) uint64) kept {
 		r, before := w.run[ref], w.kept[ref]
 		_, was := w.kept[ref]
 		switch {
 		case r != nil && r.open <= 0 && len(r.digests) == 1:
 			for d := range r.digests {
-				stay[ref] = kept{known: true, digest: d}
+				if d := digest(d); d != 0 {
+					return kept{known: true, digest: d}
+				}
 			}
+			return kept{begun: x.begun}
 		case r != nil:
-			stay[ref] = kept{begun: x.begun}
+			return kept{begun: x.begun}
 		case was && !before.known && before.begun < p.number, was && x.lateIsReady:
-			stay[ref] = before
+			return before
 		default:
-			stay[ref] = kept{begun: x.begun}
 			again = true
+			return kept{begun: x.begun}
 		}
+	}
+	for _, ref := range e.Awaited {
+		k := name(ref, func(full uint64) uint64 { return full })
+		k.awaits = true
+		stay[ref] = k
+	}
+	for _, f := range e.Followed {
+		first, twice := stay[f.ID]
+		last, was := w.kept[f.ID]
+		k := kept{begun: x.begun} // last was awaited, and has a full digest
+		switch {
+		case w.run[f.ID] != nil || !was && !twice:
+			k = name(f.ID, func(uint64) uint64 { return f.Digest })
+		case !last.awaits:
+			k = last
+		}
+		switch {
+		case twice && first.awaits:
+			k = first
+		case twice && (!first.known || first.digest != k.digest):
+			k = kept{begun: x.begun}
+		}
+		k.follows, k.awaits = true, first.awaits
+		stay[f.ID] = k
 	}
 	if x.waitDropsFirst {
 		w.run, w.kept = nil, nil
 		x.gap()
 	}
 	w.run, w.kept = nil, stay
+	if len(stay) == 0 {
+		x.drop(p.id)
+	}
 	return again
 }
 
@@ -209,7 +245,9 @@ func (x *plain) Forget(id ID) {
 	}
 }
 
-func (x *plain) due(w *plainWaiter, ref ID, digest uint64) bool {
+func (x *plain) due(w *plainWaiter, ref ID, c index.Change) bool {
+	digest := c.Full
+	follower := w.kept[ref].follows && !w.kept[ref].awaits
 	k, isKept := w.kept[ref]
 	r, isRunning := w.run[ref], w.run[ref] != nil
 	if x.ignoresRunning {
@@ -218,20 +256,41 @@ func (x *plain) due(w *plainWaiter, ref ID, digest uint64) bool {
 	if x.ignoresKept && w.run != nil {
 		isKept = false
 	}
+	if follower && !x.followsAll {
+		isKept = false // see follows
+	}
 	unknown := isKept && !k.known || isRunning && (r.open > 0 || len(r.digests) != 1)
 	differs := isKept && k.known && k.digest != digest || isRunning && !r.digests[digest]
 	if old, ok := x.changed[ref]; x.comparesWithOld {
 		return (isKept || isRunning) && (!ok || old != digest)
 	}
-	return unknown && !x.dropsUnknown || differs && !(unknown && x.dropsUnknown)
+	woken := unknown && !x.dropsUnknown || differs && !(unknown && x.dropsUnknown)
+	if follower && !x.followsAll && !(x.ignoresKept && w.run != nil) && (!k.known || k.digest != c.Follow) {
+		woken = true
+		if c.Follow != 0 && !x.wakesAgain {
+			w.kept[ref] = kept{known: true, digest: c.Follow, follows: true}
+		}
+	}
+	return woken
 }
 
-func (x *plain) Changed(ref ID, digest uint64) {
+func (x *plain) Needs(ref ID) (full, follow bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, w := range x.waiters {
+		k := w.kept[ref]
+		full = full || k.awaits || w.run[ref] != nil
+		follow = follow || k.follows && !k.awaits || w.run[ref] != nil
+	}
+	return full, follow
+}
+
+func (x *plain) Changed(ref ID, c index.Change) {
 	x.mu.Lock()
 	if x.losesItsPlace {
 		for i := 0; i < len(x.waiters); i++ {
 			id := sorted(slices.Collect(maps.Keys(x.waiters)))[i]
-			if x.due(x.waiters[id], ref, digest) {
+			if x.due(x.waiters[id], ref, c) {
 				x.mu.Unlock()
 				x.wake(id)
 				x.mu.Lock()
@@ -242,11 +301,11 @@ func (x *plain) Changed(ref ID, digest uint64) {
 	}
 	var woken []ID
 	for id, w := range x.waiters {
-		if x.due(w, ref, digest) {
+		if (c.By == ID{} || c.By != id || x.wakesTheCause) && x.due(w, ref, c) {
 			woken = append(woken, id)
 		}
 	}
-	x.changed[ref] = digest
+	x.changed[ref] = c.Full
 	x.mu.Unlock()
 	for _, id := range woken {
 		x.wake(id)
@@ -298,28 +357,49 @@ func (x *plain) sizes() [2]int {
 }
 
 // Cycle extends all paths by one step each time.
-func (x *plain) Cycle(waiter ID) []ID {
+func (x *plain) Cycle(waiter ID, members func(set ID) []ID) []ID {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ways := [][]ID{{waiter}}
-	seen := map[ID]bool{}
-	for len(ways) > 0 {
-		var next [][]ID
-		for _, way := range ways {
-			if w := x.waiters[way[len(way)-1]]; w != nil {
-				for ref := range w.kept {
-					longer := append(slices.Clone(way), ref)
-					if ref == waiter {
-						return longer
-					}
-					if !seen[ref] {
-						seen[ref] = true
-						next = append(next, longer)
-					}
+	next := func(from, id ID) (all []ID) { // from is the object before a set
+		if id.Set != "" {
+			for _, member := range members(id) {
+				w := x.waiters[member]
+				competes := w != nil && w.kept[id].awaits
+				if member != from && !competes {
+					all = append(all, member)
+				}
+			}
+		} else if w := x.waiters[id]; w != nil {
+			for ref, k := range w.kept {
+				if k.awaits {
+					all = append(all, ref)
 				}
 			}
 		}
-		ways = next
+		return all
+	}
+	ways := [][]ID{{waiter}}
+	type step struct{ from, to ID }
+	seen := map[step]bool{}
+	for len(ways) > 0 {
+		var longer [][]ID
+		for _, way := range ways {
+			at, from := way[len(way)-1], ID{Kind: "none"}
+			if len(way) > 1 {
+				from = way[len(way)-2]
+			}
+			for _, ref := range next(from, at) {
+				way := append(slices.Clone(way), ref)
+				if ref == waiter {
+					return way
+				}
+				if !seen[step{at, ref}] {
+					seen[step{at, ref}] = true
+					longer = append(longer, way)
+				}
+			}
+		}
+		ways = longer
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // Refs yields the awaited objects, each with the number of its waiters.
 func TestRefs(t *testing.T) {
 	a, b, ref, other := object("a"), object("b"), object("ref"), object("other")
-	x := realIndex{index.New(func(ID) {})}
+	x := realIndex{index.New(func(ID) {}, nil)}
 	steps := []struct {
 		reason string
 		do     func()
@@ -43,7 +43,7 @@ func TestRefs(t *testing.T) {
 // The loop may change the Index, and may end early.
 func TestRefsChangedMeanwhile(t *testing.T) {
 	const n = 1000
-	x := realIndex{index.New(func(ID) {})}
+	x := realIndex{index.New(func(ID) {}, nil)}
 	for i := range n {
 		waitFor(x, object(fmt.Sprint(i)), object(fmt.Sprint("ref-", i)))
 	}

@@ -61,7 +61,7 @@ func (o *owned) tell(x *index.Index, relist bool) {
 		}
 		o.mu.Unlock()
 		if !relist || !stale {
-			x.Changed(e.id, e.state)
+			x.Changed(e.id, full(e.state))
 		}
 		o.quiet.Done()
 		if e.id == (ID{}) {
@@ -131,7 +131,7 @@ func round(waiters, owners int, relist bool, look func(p *index.Pass, owner ID, 
 	store.added.L = &store.mu
 	q := &queue{dirty: map[ID]bool{}, active: map[ID]bool{}, quiet: &store.quiet}
 	q.more.L = &q.mu
-	x := index.New(q.add)
+	x := index.New(q.add, nil)
 	x.SetBatch(4)
 	ownerOf := func(i int) ID { return ID{Kind: "Owner", Name: fmt.Sprint(i * owners / waiters)} }
 	number := map[ID]int{}

@@ -19,7 +19,7 @@ var Owned = [...]string{"Ready", "Reconciling", "Stalled"}
 // The time of the last transition does not count. Changed allocates nothing.
 func Changed(a, b []metav1.Condition) bool {
 	for _, t := range Owned {
-		if !same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
+		if !Same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
 			return true
 		}
 	}
@@ -29,14 +29,16 @@ func Changed(a, b []metav1.Condition) bool {
 // changedTypes returns the owned conditions in which two lists differ.
 func changedTypes(a, b []metav1.Condition) (types []string) {
 	for _, t := range Owned {
-		if !same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
+		if !Same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
 			types = append(types, t)
 		}
 	}
 	return types
 }
 
-func same(a, b *metav1.Condition) bool {
+// Same reports whether two conditions are equal but for the time of their last
+// transition. Nil stands for a condition that is not there.
+func Same(a, b *metav1.Condition) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -209,6 +209,8 @@ func TestForgetWrites(t *testing.T) {
 	w.Forget("uid")
 	w.End("uid", "5", nil, nil)
 	w.Forget("uid")
+	w.Begin("uid", "4", []metav1.Condition{{Type: "Ready"}}, nil) // a pass that the deletion overtook
+	w.End("uid", "", nil, apierrors.NewNotFound(schema.GroupResource{}, "a"))
 	if w.n.Load() != 0 || len(w.of) != 0 {
 		t.Errorf("%d writes are kept: %v", w.n.Load(), w.of)
 	}

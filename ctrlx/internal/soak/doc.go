@@ -7,6 +7,7 @@
 //
 //	                 short                       long
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
+//	TestSets         100 waiters and followers   25 times 1,000 waiters, which follow when they are Ready
 //	TestWrongOrders  the replaced code exists    TestRaces must notice two wrong orders to register and to read
 //	TestManyWaiters  200 databases               1,000 databases
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without

@@ -54,6 +54,7 @@ type operator struct {
 	passes passes
 	wire   *wire
 	checks checks.OwnerChain // besides OwnerReady
+	entry  checks.Chain[database]
 
 	mu       sync.Mutex
 	deferred map[string]bool // the generations that warm has blocked
@@ -92,6 +93,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 	ops := flow.Operations[database]{Apply: o.apply}
 	ext := flow.Extensions[database]{
 		Pass:       chain.New(chain.Named("count", o.counted)),
+		EntryCheck: chain.New(chain.Named("note", o.noted)).Extend(o.entry),
 		OwnerCheck: chain.New(chain.Named("note", o.ownerNoted), checks.OwnerReady()).Extend(o.checks),
 		PreCheck:   chain.New(chain.Named("note", o.noted)),
 		PostCheck:  chain.New(chain.Named("note", o.noted)),

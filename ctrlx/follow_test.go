@@ -1,0 +1,366 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+var theKey = checks.Ref{Kind: "Secret", Name: "key"}
+
+// needsKey is a check of a reference to a Secret, which follows it.
+func needsKey(opts ...checks.Option) checks.Chain[*testv1.Database] {
+	return chain.New(checks.ReferenceReady("key", func(*testv1.Database) []checks.Ref { return []checks.Ref{theKey} }, opts...))
+}
+
+// says returns the condition Ready of a database, as until does.
+func says(d *testv1.Database) string {
+	c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+	if c == nil {
+		return "unset"
+	}
+	return fmt.Sprintf("%s %s", c.Status, c.Reason)
+}
+
+func (o *operator) secret(data string) *corev1.Secret {
+	o.t.Helper()
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: theKey.Name}, Data: map[string][]byte{"key": []byte(data)}}
+	if err := api.Create(o.t.Context(), s); err != nil {
+		o.t.Fatal(err)
+	}
+	return s
+}
+
+func (o *operator) rotate(s *corev1.Secret, data string) {
+	o.t.Helper()
+	s.Data = map[string][]byte{"key": []byte(data)}
+	if err := api.Update(o.t.Context(), s); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// count returns how often the cloud was asked.
+func (o *operator) count(call string) (n int) {
+	for _, c := range o.asked() {
+		if c == call {
+			n++
+		}
+	}
+	return n
+}
+
+// eventually waits until a condition holds.
+func (o *operator) eventually(what string, holds func() bool) {
+	o.t.Helper()
+	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		asked := o.asked()
+		o.t.Fatalf("%s: %v; asked of the cloud: %q", what, err, asked[max(0, len(asked)-50):])
+	}
+}
+
+// withGet are operations whose Get reports the cloud in sync after the first Apply.
+func (o *operator) withGet() flow.Operations[*testv1.Database] {
+	ops := o.operations()
+	var applied sync.Map
+	apply := ops.Apply
+	ops.Get = func(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Observation, error) {
+		_, ok := applied.Load(req.Resource.Name)
+		return flow.Observation{Presence: checks.PresenceOf(ok), InSync: ok}, o.note("get %s", req.Resource.Name)
+	}
+	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		progress, err := apply(ctx, req)
+		applied.Store(req.Resource.Name, true)
+		return progress, err
+	}
+	return ops
+}
+
+// TestRotatedSecret verifies that a change of the Secret of a Ready database
+// causes a pass, and that one of its annotations causes none, if it is known.
+func TestRotatedSecret(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		ops     func(*operator) flow.Operations[*testv1.Database]
+		checks  []checks.Option
+		opts    []ctrlx.Option
+		call    string
+		follows bool
+	}{
+		"Applied":    {"each pass calls Apply", (*operator).operations, nil, nil, "put db 1", true},
+		"InSync":     {"a pass that finds the cloud in sync calls no check of PreCheck, and the database follows the Secret after it", (*operator).withGet, nil, nil, "get db", true},
+		"Data":       {"the manager watches whole Secrets", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Kind: "Secret"})}, "get db", true},
+		"NoRestart":  {"no success is stored", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithoutQuietRestart()}, "get db", true},
+		"Unfollowed": {"the check does not follow", (*operator).withGet, []checks.Option{checks.WithoutFollowing()}, nil, "get db", false},
+		"ByKind":     {"the option for the kind counts more than the check", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithUnfollowedKinds(schema.GroupKind{Kind: "Secret"})}, "get db", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			secret := o.secret("a")
+			o.start(ctrlx.New("Database", tc.ops(o), extensions{PreCheck: needsKey(tc.checks...)}, append(tc.opts, ctrlx.WithPollInterval(time.Hour))...))
+			o.database("db", "")
+			o.until("db", "True Succeeded")
+			for _, data := range []string{"b", "c", "d"} {
+				before := o.count(tc.call)
+				if tc.follows {
+					o.rotate(secret, data)
+					o.eventually(tc.reason, func() bool { return o.count(tc.call) > before })
+					continue
+				}
+				o.rotate(secret, data)
+				// The event of a later Secret shows that the event was handled.
+				other := o.database("other"+data, "")
+				o.until(other.Name, "True Succeeded")
+				if n := o.count(tc.call); n != before {
+					t.Fatalf("%s: %d calls after the rotation", tc.reason, n-before)
+				}
+			}
+			if n := o.count(tc.call); tc.follows && n != 4 {
+				t.Errorf("%d calls for three rotations after the first: %q", n-1, o.asked())
+			}
+		})
+	}
+}
+
+// TestSecretDeleted verifies that a Ready database notices the deletion of its
+// Secret, and that of a new one.
+func TestSecretDeleted(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	secret := o.secret("a")
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: needsKey()}, ctrlx.WithPollInterval(time.Hour)))
+	o.database("db", "")
+	o.until("db", "True Succeeded")
+	if err := api.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "False ReferenceNotFound")
+	o.secret("b")
+	o.until("db", "True Succeeded")
+}
+
+// TestOwnerStops verifies that a Ready database notices that its owner stops if
+// its check follows, and only then.
+func TestOwnerStops(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	c := o.cluster("prod", "Running")
+	guards := func(opts ...checks.Option) extensions {
+		return extensions{OwnerCheck: chain.New(checks.OwnerReady(opts...))}
+	}
+	o.start(ctrlx.New("Database", o.operations(), guards(checks.WithFollowing()), ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour)))
+	o.database("db", "prod")
+	o.until("db", "True Succeeded")
+	for range 2 {
+		o.report(c, "Stopped")
+		o.until("db", "False OwnerNotReady")
+		o.report(c, "Running")
+		o.until("db", "True Succeeded")
+	}
+}
+
+// TestOwnerWritesOften verifies that a status of the owner that changes all the
+// time causes no pass of its Ready children, and that its stop causes one pass of
+// each.
+func TestOwnerWritesOften(t *testing.T) {
+	t.Parallel()
+	children := 1000
+	if testing.Short() {
+		children = 50
+	}
+	o := newOperator(t)
+	c := o.cluster("prod", "Running")
+	var passes atomic.Int64
+	r := ctrlx.New("Database", o.operations(), extensions{OwnerCheck: chain.New(
+		checks.Check("count", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
+			passes.Add(1)
+			return checks.Proceed(), nil
+		}), checks.OwnerReady(checks.WithFollowing()))}, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour))
+	o.start(r)
+	var wg sync.WaitGroup
+	for part := range 8 {
+		wg.Go(func() {
+			for i := part; i < children; i += 8 {
+				d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: 1}}
+				if err := api.Create(t.Context(), d); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	ready := func(want string) func() bool {
+		return func() bool {
+			list := &testv1.DatabaseList{}
+			if err := api.List(t.Context(), list, client.InNamespace(o.namespace)); err != nil {
+				return false
+			}
+			return len(list.Items) == children && !slices.ContainsFunc(list.Items, func(d testv1.Database) bool { return says(&d) != want })
+		}
+	}
+	o.eventually("all are ready", ready("True Succeeded"))
+	before := passes.Load()
+	for i := range 30 {
+		c.Status.State = fmt.Sprint("beat ", i)
+		if err := api.Status().Update(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A database that comes later reads the last status, so its event was handled, or is about to be.
+	o.database("last", "prod")
+	o.until("last", "True Succeeded")
+	if n := passes.Load() - before; n != 1 {
+		t.Errorf("%d passes of %d Ready children after 30 writes of the owner's status, want 0", n-1, children)
+	}
+	if err := api.Delete(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "last"}}); err != nil {
+		t.Fatal(err)
+	}
+	o.report(c, "Stopped")
+	o.eventually("all are stopped", ready("False OwnerNotReady"))
+}
+
+// TestFollowsDuringOperation verifies that a Secret that is rotated while an
+// operation is under way causes a whole pass after it.
+func TestFollowsDuringOperation(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]ctrlx.Option{"Stored": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			secret := o.secret("a")
+			var finish atomic.Bool
+			ops := o.withGet()
+			inSync := ops.Apply
+			ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				switch {
+				case req.Token == "":
+					return flow.InProgress("op", time.Second), o.note("begin")
+				case !finish.Load():
+					return flow.InProgress("op", time.Second), o.note("poll")
+				}
+				return inSync(ctx, req)
+			}
+			o.start(ctrlx.New("Database", ops, extensions{PreCheck: needsKey()}, append(opts, ctrlx.WithPollInterval(time.Hour))...))
+			o.database("db", "")
+			o.eventually("the operation is polled", func() bool { return o.count("poll") > 0 })
+			o.rotate(secret, "b")
+			polls := o.count("poll")
+			o.eventually("the rotation was seen", func() bool { return o.count("poll") > polls })
+			gets := o.count("get db")
+			finish.Store(true)
+			o.until("db", "True Succeeded")
+			o.eventually("a pass follows", func() bool { return o.count("get db") > gets })
+		})
+	}
+}
+
+// TestFollowsAfterRestart verifies that a settled database, which no pass looks
+// at after a restart, follows its Secret nevertheless.
+func TestFollowsAfterRestart(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	secret := o.secret("a")
+	reconciler := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", o.withGet(), extensions{PreCheck: needsKey()}, ctrlx.WithPollInterval(time.Hour))
+	}
+	o.start(reconciler())
+	o.database("db", "")
+	o.until("db", "True Succeeded")
+	o.stop()
+	before := len(o.asked())
+	o.start(reconciler())
+	o.database("other", "")
+	o.until("other", "True Succeeded") // the first list has come
+	o.eventually("the settled database was read", func() bool { return strings.Contains(strings.Join(o.asked()[before:], " "), "other") })
+	if calls := o.count("get db"); calls != 1 {
+		t.Fatalf("the restart called the cloud for a settled database: %q", o.asked())
+	}
+	o.rotate(secret, "b")
+	o.eventually("the rotation causes a pass", func() bool { return o.count("get db") > 1 })
+}
+
+// TestWakesEachOther verifies that a database whose passes change the Secret that
+// it follows is delayed, and that the condition names both.
+func TestWakesEachOther(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.secret("a")
+	ops := o.operations()
+	apply := ops.Apply
+	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		now := &corev1.Secret{}
+		if err := api.Get(ctx, keyOf(o.namespace, theKey.Name), now); err != nil {
+			return flow.Progress{}, err
+		}
+		now.Data = map[string][]byte{"key": []byte(fmt.Sprint(len(o.asked())))}
+		if err := api.Update(ctx, now); err != nil {
+			return flow.Progress{}, err
+		}
+		return apply(ctx, req)
+	}
+	o.start(ctrlx.New("Database", ops, extensions{PreCheck: needsKey()}, noPolling))
+	o.database("db", "")
+	d := o.when("db", func(d *testv1.Database) bool {
+		c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+		return c != nil && strings.Contains(c.Message, "again and again")
+	})
+	m := meta.FindStatusCondition(d.Status.Conditions, "Ready").Message
+	if !strings.Contains(m, "Secret "+o.namespace+"/key") || !strings.Contains(m, "Database.test.windlass-go.github.io "+o.namespace+"/db") {
+		t.Errorf("the message names not both: %s", m)
+	}
+	first := o.count("put db 1")
+	o.eventually("a delayed pass comes", func() bool { return o.count("put db 1") > first })
+	if n := o.count("put db 1"); n > 10 {
+		t.Errorf("%d passes without a delay", n)
+	}
+}
+
+// TestOperationCausesNoOther verifies that the end of an operation begins no
+// other one, wherever the resource reads or follows an object.
+func TestOperationCausesNoOther(t *testing.T) {
+	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}
+	refers := chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{ref} }))
+	follows := chain.New(checks.Check("follows", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+		checks.Follow(ctx, req, ref)
+		return checks.Proceed(), nil
+	}))
+	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {
+		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
+			t.Run(name+setting, func(t *testing.T) {
+				d := newHarness(t, anApp(AppSpec{}), aCluster())
+				d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					if req.Token == "" {
+						return flow.InProgress("op", time.Second), nil
+					}
+					return flow.Done(), nil
+				}
+				d.use(d.reconciler(ext, opts...))
+				d.pass()
+				d.now = d.now.Add(2 * time.Second)
+				if after := d.pass(); after < time.Minute || d.says() != "True Succeeded" {
+					t.Errorf("after the operation, the object is %s, and is reconciled again after %s", d.says(), after)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// webs is the set of the clusters with a label, in all namespaces.
+var webs = checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: checks.AllNamespaces, Selector: "app=web"}
+
+// list makes waiter wait for a set, or follow it, and returns the names and
+// states that it read.
+func (c *cluster) list(t *testing.T, waiter string, q checks.Query, follows bool) string {
+	t.Helper()
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	pass := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: waiter}, time.Second)
+	l, err := pass.List(t.Context(), q)
+	var names []string
+	for _, obj := range l.Objects {
+		names = append(names, obj.GetName()+" "+obj.(*testv1.Cluster).Status.State)
+	}
+	end := End{Awaited: []checks.Ref{l.Ref}}
+	if follows && err == nil {
+		end = End{Followed: []Followed{{Ref: l.Ref, Read: true, Number: l.Follow}}}
+	}
+	pass.End(t.Context(), end)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(names, ", ")
+}
+
+// web puts a cluster with the label of webs into the API server.
+func (s *store) web(name, version, state string) {
+	s.put(name, version, state)
+	s.objects[name].Labels = map[string]string{"app": "web"}
+}
+
+// bothWeb puts it into the cache, too.
+func (c *cluster) bothWeb(name, version, state string) {
+	c.api.web(name, version, state)
+	c.cached.web(name, version, state)
+}
+
+// remove deletes a cluster, in a version of the kind.
+func (s *store) remove(name, version string) {
+	delete(s.objects, name)
+	s.version = version
+}
+
+// twoRounds lasts until the fallback has compared the objects of a kind with a
+// broken watch.
+const twoRounds = 2*time.Minute + time.Second
+
+func TestFallbackSets(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		first   string // the set at first; empty: "a Running"
+		hides   func(c *cluster)
+		then    string // the set for the waiter that is woken
+		asleep  bool   // no waiter is woken
+		follows bool
+	}{
+		"Enters":      {reason: "a new object is in the set", hides: func(c *cluster) { c.api.web("b", "10", "New") }, then: "a Running, b New"},
+		"EntersEmpty": {reason: "a waiter waits for the first object", first: "-", hides: func(c *cluster) { c.api.web("a", "10", "New") }, then: "a New"},
+		"EntersByLabel": {reason: "an object that was there gets the label", hides: func(c *cluster) {
+			c.api.web("other", "10", "Other")
+		}, then: "a Running, other Other"},
+		"Leaves":        {reason: "the last user is deleted", hides: func(c *cluster) { c.api.remove("a", "10") }},
+		"LeavesByLabel": {reason: "the last user loses the label", hides: func(c *cluster) { c.api.put("a", "10", "Running") }},
+		"Changes":       {reason: "an object of the set changes", hides: func(c *cluster) { c.api.web("a", "10", "Stopped") }, then: "a Stopped"},
+		"Replaced": {reason: "the number of the objects is the same", hides: func(c *cluster) {
+			c.api.remove("a", "10")
+			c.api.web("b", "11", "New")
+		}, then: "b New"},
+		"Quiet": {reason: "the kind has a later version, and the same objects", hides: func(c *cluster) { c.api.version = "20" }, asleep: true},
+	}
+	for name, tc := range cases {
+		for _, follows := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, map[bool]string{true: "Follower"}[follows]), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := newCluster(t)
+					ctx, stop := context.WithCancel(t.Context())
+					defer stop()
+					go c.fallback(ctx)
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					c.both("other", "8", "Other")
+					first := "a Running"
+					if tc.first == "-" {
+						first = ""
+					} else {
+						c.bothWeb("a", "9", "Running")
+					}
+					if got := c.list(t, "w", webs, follows); got != first {
+						t.Fatalf("before the change it lists %q", got)
+					}
+					c.breaks()
+					tc.hides(c)
+					c.sleep(twoRounds)
+					want := []string{"w"}
+					if tc.asleep {
+						want = nil
+					}
+					if diff := cmp.Diff(want, c.woken); diff != "" {
+						t.Fatalf("%s: woken: -want, +got:\n%s", tc.reason, diff)
+					}
+					if tc.asleep {
+						return
+					}
+					if got := c.list(t, "w", webs, follows); got != tc.then {
+						t.Errorf("%s: the pass that is woken lists %q", tc.reason, got)
+					}
+					c.sleep(time.Hour)
+					if diff := cmp.Diff(want, c.woken); diff != "" {
+						t.Errorf("%s: it is woken again without a change, by each round of the fallback: -want, +got:\n%s", tc.reason, diff)
+					}
+					if got := c.list(t, "w", webs, follows); got != tc.then {
+						t.Errorf("%s: after an hour it lists %q", tc.reason, got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFallbackSetsLater verifies what happens after the fallback has found a
+// first change of a set.
+func TestFallbackSetsLater(t *testing.T) {
+	none := func(c *cluster) {}
+	cases := map[string]struct {
+		reason string
+		seen   func(c *cluster) // before another waiter lists the set
+		then   func(c *cluster) // after it has listed it
+		woken  []string
+		list   string
+	}{
+		"Changes": {"the watch hides another change", none, func(c *cluster) { c.api.web("b", "11", "Stopped") },
+			[]string{"v", "w"}, "a Running, b Stopped"},
+		"Vanishes": {"only a pass between two rounds has seen an object: each round finds the same objects",
+			func(c *cluster) { c.api.web("x", "11", "Brief") }, func(c *cluster) { c.api.remove("x", "12") },
+			[]string{"v", "w"}, "a Running, b New"},
+		"Appears": {"one pass lists before the object appears, and another after that",
+			func(c *cluster) { c.api.web("x", "11", "Late") }, none, []string{"v", "w"}, "a Running, b New, x Late"},
+		"Recovers": {"the cache catches up without an event", none, func(c *cluster) {
+			c.cached.web("b", "10", "New")
+			c.informer.dead = ""
+		}, []string{"v", "w"}, "a Running, b New"},
+		"CatchesUpUnversioned": {"the informers of several namespaces report no version", none, func(c *cluster) {
+			c.cached.web("b", "10", "New")
+		}, []string{"v", "w"}, "a Running, b New"},
+		"Stays": {"nothing else changes", none, none, nil, "a Running, b New"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				if name == "CatchesUpUnversioned" {
+					c.watch.informer = unversioned{}
+				}
+				go c.fallback(ctx)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.bothWeb("a", "9", "Running")
+				c.list(t, "w", webs, false)
+				c.breaks()
+				c.api.web("b", "10", "New")
+				c.sleep(twoRounds)
+				c.list(t, "w", webs, false)
+				tc.seen(c)
+				c.list(t, "v", webs, false)
+				c.woken = nil
+				tc.then(c)
+				c.sleep(twoRounds)
+				if diff := cmp.Diff(tc.woken, sortedAfter(c.woken, 0)); diff != "" {
+					t.Errorf("%s: woken: -want, +got:\n%s", tc.reason, diff)
+				}
+				for _, waiter := range []string{"v", "w"} {
+					if got := c.list(t, waiter, webs, false); got != tc.list {
+						t.Errorf("%s: %s lists %q", tc.reason, waiter, got)
+					}
+				}
+				c.woken = nil
+				c.sleep(time.Hour)
+				if len(c.woken) > 0 {
+					t.Errorf("%s: woken without a change: %q", tc.reason, c.woken)
+				}
+			})
+		})
+	}
+}
+
+// TestFallbackSetsOfNamespaces verifies that a set that passes cannot list keeps
+// no other set and no object of the kind from being checked, and that an event of
+// one namespace does not make the caches of the others current.
+func TestFallbackSetsOfNamespaces(t *testing.T) {
+	of := func(namespace string) checks.Query { q := webs; q.Namespace = namespace; return q }
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.watch.informer, c.watch.everywhere = unversioned{}, false
+		c.Engine.live, c.Engine.cache = &someNamespaces{c.api, forbidden()}, &someNamespaces{c.cached, errors.New("n " + unknownNamespace)}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go c.fallback(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		put := func(s *store, namespace, name, version string) {
+			s.web(name, version, "Running")
+			s.objects[name].Namespace = namespace
+		}
+		for _, s := range []*store{c.api, c.cached} {
+			put(s, "a", "a", "9")
+			put(s, "b", "b", "9")
+		}
+		c.list(t, "a", of("a"), false)
+		c.list(t, "b", of("b"), false)
+		for _, namespace := range []string{checks.AllNamespaces, "foreign", "uncached"} {
+			p := c.index.Begin(index.ID{Kind: "Waiter", Name: "of " + namespace})
+			p.Wait(setOf(of(namespace)))
+		}
+		put(c.api, "b", "b2", "10")
+		c.sleep(time.Minute + time.Second)
+		if got := c.list(t, "b", of("b"), false); got != "b Running, b2 Running" {
+			t.Errorf("%q: woken: %q", got, c.woken)
+		}
+		put(c.api, "a", "a", "11")
+		put(c.cached, "a", "a", "11")
+		c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects["a"])
+		if got := c.list(t, "b", of("b"), false); got != "b Running, b2 Running" {
+			t.Errorf("after an event of another namespace it lists %q", got)
+		}
+	})
+}
+
+func forbidden() error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", errors.New("no rule"))
+}
+
+// someNamespaces fails outside the namespaces a and b. A live store refuses the
+// namespace "foreign" only, and all namespaces.
+type someNamespaces struct {
+	*store
+	err error
+}
+
+func (s *someNamespaces) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	if o.Namespace == "a" || o.Namespace == "b" || o.Namespace == "uncached" && apierrors.IsForbidden(s.err) {
+		return s.store.List(ctx, into, opts...)
+	}
+	return s.err
+}

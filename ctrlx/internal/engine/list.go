@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+const (
+	// MaxObjects is the largest number of objects of a list with their content.
+	MaxObjects = 10_000
+	// maxSelector is the largest length of a selector, which users may choose.
+	maxSelector = 10_000
+	// cycleMembers is the number of members of a set that a search for a cycle
+	// asks for.
+	cycleMembers = 1000
+)
+
+// Listed is a set as a pass has listed it.
+type Listed struct {
+	Ref     checks.Ref      // with the namespace in which the pass listed it
+	Objects []client.Object // the oldest first
+	// Follow is the number of the last change that wakes followers. Give it to
+	// [Pass.End].
+	Follow uint64
+}
+
+// MissingKindError is the error of a query over a kind that is not installed.
+type MissingKindError struct{ Kind schema.GroupKind }
+
+// Error names the kind and the fix.
+func (e *MissingKindError) Error() string {
+	return fmt.Sprintf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", e.Kind)
+}
+
+// ErrTooMany is the error of a list of more than [MaxObjects] objects.
+var ErrTooMany = errors.New("the set has too many objects")
+
+// List lists the set of a query from the cache, or live if the cache may be
+// stale. From now on each change of the set that a check can see wakes the
+// waiter. With q.NamesOnly, the objects may share memory with the cache: do not
+// change them.
+//
+// The order loses no wake-up: the kind is watched, the set is registered, the
+// number of its last change is read, the set is listed, and the number is
+// remembered.
+func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
+	selector, err := parse(q)
+	if err != nil {
+		return Listed{Ref: q.Ref()}, fmt.Errorf("ctrlx: %s: %w", q, err)
+	}
+	e, id := p.engine, p.id(ctx, q.Ref())
+	l := Listed{Ref: refOf(id)}
+	k, state, err := e.open(ctx, kindOf(id), namespaceOf(id), p.timeout) // before Register: the first list is no change
+	look := p.index.Register(id)
+	if state == missing && err == nil { // the kind may have been installed before Register
+		k, state, err = e.open(ctx, kindOf(id), namespaceOf(id), p.timeout)
+	}
+	if state == missing && err == nil {
+		err = &MissingKindError{kindOf(id)}
+	}
+	if err == nil && q.Field != "" {
+		err = e.indexed(kindOf(id), q.Field)
+	}
+	var full uint64
+	if err == nil {
+		full, l.Follow = e.sets.numbers(id)
+		l.Objects, err = e.listSet(ctx, k, state, id, q, selector, p)
+	}
+	if err == nil && q.Field != "" { // the function may have failed meanwhile
+		err = e.indexed(kindOf(id), q.Field)
+	}
+	if err != nil {
+		return Listed{Ref: l.Ref}, fmt.Errorf("ctrlx: %s: %w", l.Ref, err)
+	}
+	look.Saw(full)
+	return l, nil
+}
+
+// parse returns the selector of a query.
+func parse(q checks.Query) (labels.Selector, error) {
+	if len(q.Selector) > maxSelector {
+		return nil, fmt.Errorf("the selector has more than %d bytes: give a shorter one", maxSelector)
+	}
+	selector, err := labels.Parse(q.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("the selector is not valid, give one as for kubectl -l: %w", err)
+	}
+	return selector, nil
+}
+
+// listable reports whether a ref names a set that passes can list.
+func listable(ref checks.Ref) bool {
+	q, ok := checks.QueryOf(ref)
+	if !ok || q.Kind == "" {
+		return false
+	}
+	_, err := parse(q)
+	return err == nil
+}
+
+// namespaceOf returns the namespace of a set for a list; empty: all.
+func namespaceOf(id index.ID) string {
+	if id.Namespace == checks.AllNamespaces {
+		return ""
+	}
+	return id.Namespace
+}
+
+// listSet lists a set, the oldest object first.
+func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.ID, q checks.Query, selector labels.Selector, p *Pass) ([]client.Object, error) {
+	gk := kindOf(id)
+	if id.Namespace == checks.AllNamespaces && state == synced {
+		if w, _ := e.watchOf(gk); w == nil || !w.everywhere || e.someNamespaces(ctx, k) {
+			return nil, errors.New("the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them")
+		}
+	}
+	var all []client.Object
+	var err error
+	_, stale := e.sets.staleSince(gk)
+	if state == synced && !stale && !e.stale.HasKind(gk) {
+		all, err = e.listCached(ctx, k, id, q, selector)
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, p.timeout)
+		defer cancel()
+		all, err = e.listLive(ctx, k, id, q, selector, state == synced)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, byAge)
+	return all, nil
+}
+
+// byAge orders the objects of a set: the oldest first, and then by name.
+func byAge(a, b client.Object) int {
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),
+		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// List lists the objects of a query in a namespace by any reader, the oldest
+// first. An empty namespace stands for all. The reader selects by the field.
+func List(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, gvk schema.GroupVersionKind, namespace string, q checks.Query) ([]client.Object, error) {
+	selector, err := parse(q)
+	if err != nil {
+		return nil, err
+	}
+	opts := []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}}
+	if q.Field != "" {
+		opts = append(opts, client.MatchingFields{q.Field: q.Value})
+	}
+	list := newList(scheme, kind{gvk: gvk, policy: watched})
+	if err := reader.List(ctx, list, opts...); err != nil {
+		return nil, err
+	}
+	var all []client.Object
+	if err := each(list, func(obj client.Object) { all = append(all, obj) }); err != nil {
+		return nil, err
+	}
+	if len(all) > MaxObjects && !q.NamesOnly {
+		return nil, tooMany()
+	}
+	slices.SortFunc(all, byAge)
+	return all, nil
+}
+
+// listCached lists a set from the cache. The content is copied, because checks
+// get it.
+func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, opts ...client.ListOption) ([]client.Object, error) {
+	opts = append(opts, client.UnsafeDisableDeepCopy, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector})
+	if q.Field != "" {
+		opts = append(opts, client.MatchingFields{cacheField(q.Field): q.Value})
+	}
+	list := newList(e.scheme, k)
+	if err := e.cache.List(ctx, list, opts...); err != nil {
+		if strings.Contains(err.Error(), unknownNamespace) {
+			return nil, &NamespaceNotWatchedError{id.Namespace}
+		}
+		return nil, err
+	}
+	all := make([]client.Object, 0, meta.LenList(list))
+	err := each(list, func(obj client.Object) { all = append(all, obj) })
+	if err != nil || q.NamesOnly {
+		return all, err
+	}
+	if len(all) > MaxObjects {
+		return nil, tooMany()
+	}
+	for i, obj := range all {
+		c := obj.DeepCopyObject().(client.Object)
+		c.GetObjectKind().SetGroupVersionKind(k.gvk)
+		all[i] = c
+	}
+	return all, nil
+}
+
+// listLive lists a set past the cache. catchesUp says that the kind has a cache,
+// which has to catch up with the list.
+func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, catchesUp bool) (all []client.Object, err error) {
+	version := ""
+	var objects []uint64
+	for next := ""; ; {
+		list := newList(e.scheme, k)
+		err := e.live.List(ctx, list, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector},
+			client.Limit(pageSize), client.Continue(next))
+		if err != nil {
+			return nil, err
+		}
+		if version == "" {
+			version = list.GetResourceVersion()
+		}
+		err = each(list, func(obj client.Object) {
+			if q.Field == "" || slices.Contains(e.valuesOf(kindOf(id), q.Field, obj), q.Value) {
+				obj.GetObjectKind().SetGroupVersionKind(k.gvk)
+				all = append(all, obj)
+				objects = append(objects, versionDigest(ID(kindOf(id), client.ObjectKeyFromObject(obj)), obj.GetResourceVersion()))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > MaxObjects && !q.NamesOnly {
+			return nil, tooMany()
+		}
+		if next = list.GetContinue(); next == "" {
+			break
+		}
+	}
+	if catchesUp {
+		e.sets.listedLive(kindOf(id), version, objects)
+	}
+	return all, nil
+}
+
+func tooMany() error {
+	return fmt.Errorf("%w, more than %d: set NamesOnly in the query, or select fewer", ErrTooMany, MaxObjects)
+}
+
+// newList returns a list to read into, of the type that newObject returns.
+func newList(scheme *runtime.Scheme, k kind) client.ObjectList {
+	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
+	if k.policy == metadataOnly {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk)
+		return list
+	}
+	if scheme.Recognizes(k.gvk) {
+		if o, err := scheme.New(gvk); err == nil {
+			if list, ok := o.(client.ObjectList); ok {
+				return list
+			}
+		}
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk)
+	return list
+}
+
+// each calls do for each object of a list.
+func each(list client.ObjectList, do func(client.Object)) error {
+	return meta.EachListItem(list, func(o runtime.Object) error {
+		obj, ok := o.(client.Object)
+		if !ok {
+			return fmt.Errorf("the list has a %T", o)
+		}
+		do(obj)
+		return nil
+	})
+}
+
+// someNamespaces reports whether the manager's cache has some namespaces only. A
+// list of all namespaces would then leave out objects without an error.
+func (e *Engine) someNamespaces(ctx context.Context, k kind) bool {
+	const none = "no-namespace-has-this-name.windlass.dev"
+	err := e.cache.List(ctx, newList(e.scheme, k), client.InNamespace(none), client.UnsafeDisableDeepCopy)
+	return err != nil
+}
+
+// members returns the present members of a set, as far as the cache has them.
+func (e *Engine) members(set index.ID) (ids []index.ID) {
+	gk := kindOf(set)
+	w, state := e.watchOf(gk)
+	q, ok := checks.QueryOf(refOf(set))
+	if state != synced || !ok {
+		return nil
+	}
+	selector, err := parse(q)
+	if err != nil {
+		return nil
+	}
+	q.NamesOnly = true
+	all, err := e.listCached(context.Background(), w.kind, set, q, selector, client.Limit(cycleMembers))
+	if err != nil {
+		return nil
+	}
+	for _, obj := range all[:min(len(all), cycleMembers)] {
+		ids = append(ids, ID(gk, client.ObjectKeyFromObject(obj)))
+	}
+	return ids
+}

@@ -1,0 +1,475 @@
+package engine
+
+import (
+	"hash/fnv"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// sets holds the sets that the index has entries of. It finds the sets that
+// contain an object, in a time that does not depend on the number of other sets:
+// each set is in a bucket of objects that have something in common.
+type sets struct {
+	n atomic.Int32 // the number of sets, so that events cost nothing without any
+
+	mu    sync.Mutex
+	clock uint64 // numbers the changes
+	of    map[index.ID]*set
+	kinds map[schema.GroupKind]*kindSets
+	stale map[schema.GroupKind]*liveLists
+}
+
+// liveLists describes the live lists of a kind whose cache may be stale.
+type liveLists struct {
+	version string // of the latest list; the cache has not caught up with it
+	// objects has what the fallback compared with the cache last; nil: nothing.
+	objects map[uint64]struct{} // by versionDigest
+	// differs reports that a pass has listed an object that objects has not. Its
+	// waiter may have to be woken although the next comparison has the same
+	// objects.
+	differs bool
+}
+
+// versionDigest returns a digest of an object in a version.
+func versionDigest(id index.ID, version string) uint64 {
+	h := fnv.New64a()
+	for _, s := range [...]string{id.Namespace, id.Name, version} { // none has a zero byte
+		_, _ = io.WriteString(h, s)
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
+// set is a set that waiters wait for or follow.
+type set struct {
+	id       index.ID
+	query    checks.Query
+	selector labels.Selector
+	buckets  []bucket // that have it
+	// full and follow are the numbers of the last change that a check can see,
+	// and of the last one that wakes followers.
+	full, follow uint64
+}
+
+// kindSets holds the sets of a kind.
+type kindSets struct {
+	buckets map[bucket]map[*set]struct{}
+	fields  map[string]int // the fields of queries, with the number of their sets
+}
+
+// bucket holds the properties that the objects of some sets share, besides the
+// kind. Each object is in a few buckets.
+type bucket struct {
+	namespace  string // "*": any
+	by         byte
+	key, value string
+}
+
+const (
+	byField    = 'f' // the indexed field key has the value
+	byLabel    = 'l' // the label key has the value
+	byLabelKey = 'k' // the label key exists
+	byNothing  = 's'
+)
+
+// exists adds or removes a set. The index calls it with its lock held.
+func (s *sets) exists(id index.ID, exists bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if exists {
+		s.add(id)
+	} else {
+		s.remove(id)
+	}
+	s.n.Store(int32(len(s.of)))
+}
+
+func (s *sets) add(id index.ID) {
+	query, ok := checks.QueryOf(refOf(id))
+	if !ok {
+		return
+	}
+	selector, err := labels.Parse(query.Selector)
+	if err != nil {
+		return // no pass could list it
+	}
+	if s.of == nil {
+		s.of, s.kinds, s.stale = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}, map[schema.GroupKind]*liveLists{}
+	}
+	k := s.kinds[kindOf(id)]
+	if k == nil {
+		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}}
+		s.kinds[kindOf(id)] = k
+	}
+	s.clock++
+	at := &set{id: id, query: query, selector: selector, full: s.clock, follow: s.clock}
+	at.buckets = k.choose(at)
+	for _, b := range at.buckets {
+		if k.buckets[b] == nil {
+			k.buckets[b] = map[*set]struct{}{}
+		}
+		k.buckets[b][at] = struct{}{}
+	}
+	if query.Field != "" {
+		k.fields[query.Field]++
+	}
+	s.of[id] = at
+}
+
+func (s *sets) remove(id index.ID) {
+	at, k := s.of[id], s.kinds[kindOf(id)]
+	if at == nil {
+		return
+	}
+	delete(s.of, id)
+	for _, b := range at.buckets {
+		if delete(k.buckets[b], at); len(k.buckets[b]) == 0 {
+			delete(k.buckets, b)
+		}
+	}
+	if f := at.query.Field; f != "" {
+		if k.fields[f]--; k.fields[f] == 0 {
+			delete(k.fields, f)
+		}
+	}
+	if len(k.buckets) == 0 {
+		delete(s.kinds, kindOf(id))
+		delete(s.stale, kindOf(id))
+	}
+}
+
+// choose returns the buckets of a set: those that have the fewest sets. Each
+// member of the set is in exactly one of them.
+func (k *kindSets) choose(at *set) []bucket {
+	namespace := at.id.Namespace
+	if at.query.Field != "" {
+		return []bucket{{namespace, byField, at.query.Field, at.query.Value}}
+	}
+	best, fewest := []bucket{{namespace: namespace, by: byNothing}}, -1
+	requirements, _ := at.selector.Requirements()
+	for i := range requirements {
+		var all []bucket
+		switch r := &requirements[i]; r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			for _, value := range r.ValuesUnsorted() {
+				all = append(all, bucket{namespace, byLabel, r.Key(), value})
+			}
+		case selection.Exists:
+			all = []bucket{{namespace: namespace, by: byLabelKey, key: r.Key()}}
+		}
+		n := 0
+		for _, b := range all {
+			n += len(k.buckets[b])
+		}
+		if len(all) > 0 && (fewest < 0 || n < fewest) {
+			best, fewest = all, n
+		}
+	}
+	return best
+}
+
+// state is a state of an object for sets: its labels and the values of its
+// indexed fields. A nil obj does not exist.
+type state struct {
+	obj    client.Object
+	labels labels.Set
+	values map[string][]string // by field; nil for a field: it is not known
+}
+
+// members adds to found the sets of k that contain the object.
+func (k *kindSets) members(s *state, found func(*set)) {
+	if s.obj == nil {
+		return
+	}
+	each := func(b bucket) {
+		for at := range k.buckets[b] {
+			if at.contains(s) {
+				found(at)
+			}
+		}
+	}
+	namespaces := []string{s.obj.GetNamespace(), checks.AllNamespaces}
+	if namespaces[0] == "" {
+		namespaces = namespaces[:1]
+	}
+	for _, namespace := range namespaces {
+		each(bucket{namespace: namespace, by: byNothing})
+		for key, value := range s.labels {
+			each(bucket{namespace, byLabel, key, value})
+			each(bucket{namespace: namespace, by: byLabelKey, key: key})
+		}
+		for field, values := range s.values {
+			for i, value := range values {
+				if !slices.Contains(values[:i], value) {
+					each(bucket{namespace, byField, field, value})
+				}
+			}
+		}
+	}
+}
+
+// contains reports whether an object of the bucket of a set is in the set.
+func (at *set) contains(s *state) bool { return at.selector.Matches(s.labels) }
+
+// fields returns the fields that an event of a kind needs, and whether it has
+// sets at all.
+func (s *sets) fields(gk schema.GroupKind) (fields []string, any bool) {
+	if s.n.Load() == 0 {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.kinds[gk]
+	if k == nil {
+		return nil, false
+	}
+	for field := range k.fields {
+		fields = append(fields, field)
+	}
+	return fields, true
+}
+
+// numbers returns the numbers of the last changes of a set.
+func (s *sets) numbers(id index.ID) (full, follow uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.of[id]; at != nil {
+		return at.full, at.follow
+	}
+	return 0, 0
+}
+
+// touched is a set that contained an object before or after a change.
+type touched struct {
+	set      *set
+	was, now bool
+}
+
+// touch returns the sets of a kind that contain either state.
+func (s *sets) touch(gk schema.GroupKind, was, now *state) (all []touched) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.kinds[gk]
+	if k == nil {
+		return nil
+	}
+	k.members(was, func(at *set) { all = append(all, touched{set: at, was: true}) })
+	n := len(all)
+	k.members(now, func(at *set) {
+		i := slices.IndexFunc(all[:n], func(t touched) bool { return t.set == at })
+		if i < 0 {
+			all = append(all, touched{set: at, now: true})
+		} else {
+			all[i].now = true
+		}
+	})
+	return all
+}
+
+// number numbers a change of a set, and returns the change for the index.
+func (s *sets) number(at *set, follows bool) index.Change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock++
+	at.full = s.clock
+	if follows {
+		at.follow = s.clock
+	}
+	return index.Change{Full: at.full, Follow: at.follow}
+}
+
+// happened wakes the waiters of an object that changed, and of the sets that
+// contain it or contained it. old and now are the states of the object before
+// and after; nil: it does not exist. The store that passes read has now, or a
+// mark that it may be stale.
+func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
+	if full, follow := e.index.Needs(id); full || follow {
+		e.index.Changed(id, e.changeOf(k, now, full, follow))
+	}
+	gk := kindOf(id)
+	fields, any := e.sets.fields(gk)
+	if !any {
+		return
+	}
+	was, is := e.stateOf(gk, old, fields), e.stateOf(gk, now, fields)
+	var oldFull, nowFull, oldFollow, nowFollow uint64
+	for _, t := range e.sets.touch(gk, &was, &is) {
+		visible, follows := true, true
+		switch {
+		case t.was != t.now:
+		case t.set.query.NamesOnly:
+			visible = old.GetUID() != now.GetUID() || old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero()
+			follows = visible
+		default:
+			if oldFull == 0 {
+				oldFull, nowFull = k.digest(old), k.digest(now)
+				oldFollow, nowFollow = e.follow(k, old), e.follow(k, now)
+			}
+			visible, follows = oldFull != nowFull, oldFollow != nowFollow || nowFollow == 0 // 0: the readiness is not known
+		}
+		if visible || follows {
+			c := e.sets.number(t.set, follows)
+			c.By = id
+			e.index.Changed(t.set.id, c)
+		}
+	}
+}
+
+// changeOf returns the digests of an object that a change needs.
+func (e *Engine) changeOf(k kind, obj client.Object, full, follow bool) (c index.Change) {
+	if full {
+		c.Full = digest.NotFound
+		if obj != nil {
+			c.Full = k.digest(obj)
+		}
+	}
+	if follow {
+		c.Follow = e.follow(k, obj)
+	}
+	return c
+}
+
+// stateOf returns what decides about the sets that contain an object.
+func (e *Engine) stateOf(gk schema.GroupKind, obj client.Object, fields []string) state {
+	s := state{obj: obj}
+	if obj == nil {
+		return s
+	}
+	s.labels = obj.GetLabels()
+	for _, field := range fields {
+		if s.values == nil {
+			s.values = map[string][]string{}
+		}
+		s.values[field] = e.valuesOf(gk, field, obj)
+	}
+	return s
+}
+
+// listedLive notes that a pass listed objects of a kind past the cache, in a
+// version. The waiters of the kind's sets are woken when the cache has caught up:
+// it may get there without an event.
+func (s *sets) listedLive(gk schema.GroupKind, version string, objects []uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kinds[gk] == nil {
+		return
+	}
+	l := s.liveLists(gk, version)
+	for _, o := range objects {
+		if _, ok := l.objects[o]; !ok {
+			l.differs = true
+			return
+		}
+	}
+}
+
+// compared notes the objects of a kind that the fallback listed past the cache.
+// It reports whether waiters may have seen others. cached reports whether the
+// cache has the same objects.
+func (s *sets) compared(gk schema.GroupKind, version string, objects map[uint64]struct{}, cached bool) (wake bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kinds[gk] == nil || cached && s.stale[gk] == nil {
+		return false
+	}
+	l := s.liveLists(gk, version)
+	wake = l.objects == nil || l.differs || !maps.Equal(l.objects, objects)
+	l.objects, l.differs = objects, false
+	return wake
+}
+
+// liveLists is called with the lock held.
+func (s *sets) liveLists(gk schema.GroupKind, version string) *liveLists {
+	l := s.stale[gk]
+	if l == nil {
+		l = &liveLists{version: version}
+		s.stale[gk] = l
+	}
+	if older(l.version, version) {
+		l.version = version
+	}
+	return l
+}
+
+// staleSince reports whether the cache of a kind has not caught up with a live
+// list, and the version of that list.
+func (s *sets) staleSince(gk schema.GroupKind) (version string, stale bool) {
+	if s.n.Load() == 0 {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.stale[gk]
+	if l == nil {
+		return "", false
+	}
+	return l.version, true
+}
+
+// caughtUp wakes the waiters of all sets of a kind if its cache has caught up
+// with the live lists, and reports that. The cache has all changes up to a
+// version.
+func (e *Engine) caughtUp(gk schema.GroupKind, version string) bool {
+	if e.sets.n.Load() == 0 || !e.sets.caughtUp(gk, version) {
+		return false
+	}
+	e.wakeSets(gk)
+	return true
+}
+
+// caughtUp ends the live lists of a kind if its cache has a version at least as
+// late as the latest one.
+func (s *sets) caughtUp(gk schema.GroupKind, version string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.stale[gk]; l == nil || older(version, l.version) {
+		return false
+	}
+	delete(s.stale, gk)
+	return true
+}
+
+// heard notes that an event of a kind reported a version. If the informer has
+// several watches, one for each namespace, the others may not have it.
+func (e *Engine) heard(gk schema.GroupKind, version string) {
+	if _, stale := e.sets.staleSince(gk); !stale {
+		return
+	}
+	if w, _ := e.watchOf(gk); w != nil && w.reached("") {
+		e.caughtUp(gk, version)
+	}
+}
+
+// wakeSets wakes the waiters of all sets of a kind.
+func (e *Engine) wakeSets(gk schema.GroupKind) {
+	for _, id := range e.sets.ids(gk) {
+		e.index.Changed(id, index.Change{})
+	}
+}
+
+// ids returns the sets of a kind.
+func (s *sets) ids(gk schema.GroupKind) (ids []index.ID) {
+	if s.n.Load() == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.of {
+		if kindOf(id) == gk {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

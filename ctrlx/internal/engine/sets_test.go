@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// setOf returns how the index knows the set of a query.
+func setOf(q checks.Query) index.ID {
+	q.Group, q.Kind = clusters.Group, clusters.Kind
+	ref := q.Ref()
+	return index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Set: ref.Set}
+}
+
+// indexedEngine returns an engine with an index of the state of clusters, and
+// the waiters that it wakes.
+func indexedEngine() (e *Engine, woken *[]string) {
+	woken = new([]string)
+	e = &Engine{
+		fields: map[fieldKey]*field{}, watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
+		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{}, readiness: map[schema.GroupKind][]ready.Func{},
+	}
+	e.index = index.New(func(id index.ID) { *woken = append(*woken, id.Name) }, e.sets.exists)
+	e.fields[fieldKey{clusters, "state"}] = &field{Index: Index{Kind: clusters, Field: "state", Values: func(obj client.Object) ([]string, error) {
+		return strings.Fields(obj.(*testv1.Cluster).Status.State), nil
+	}}}
+	return e, woken
+}
+
+var clusterKind = kind{gvk: clusters.WithVersion("v1"), namespaced: true, policy: watched}
+
+func waits(e *Engine, waiter index.ID, set index.ID) {
+	p := e.index.Begin(waiter)
+	look := p.Register(set)
+	full, _ := e.sets.numbers(set)
+	look.Saw(full)
+	p.Wait(set)
+}
+
+// TestSets verifies that an event wakes exactly the waiters of the sets that
+// the object enters or leaves, and of those in which it changes.
+func TestSets(t *testing.T) {
+	selectors := []string{"", "app=web", "app=web,tier=a", "app in (web,db)", "app", "!app", "app!=web", "tier notin (a)", "tier=a", "tier=b,app"}
+	query := rapid.Custom(func(t *rapid.T) checks.Query {
+		q := checks.Query{
+			Namespace: rapid.SampledFrom([]string{"a", "b", checks.AllNamespaces}).Draw(t, "namespace"),
+			Selector:  rapid.SampledFrom(selectors).Draw(t, "selector"),
+			NamesOnly: rapid.Bool().Draw(t, "names only"),
+		}
+		if rapid.Bool().Draw(t, "by field") {
+			q.Field, q.Value = "state", rapid.SampledFrom([]string{"x", "y", ""}).Draw(t, "value")
+		}
+		return q
+	})
+	object := rapid.Custom(func(t *rapid.T) *testv1.Cluster {
+		c := &testv1.Cluster{}
+		c.Name, c.Namespace = "c", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace")
+		c.UID = types.UID(rapid.SampledFrom([]string{"1", "1", "1", "2"}).Draw(t, "UID"))
+		c.Labels = map[string]string{}
+		for _, key := range []string{"app", "tier"} {
+			if value := rapid.SampledFrom([]string{"", "web", "db", "a", "b"}).Draw(t, key); value != "" {
+				c.Labels[key] = value
+			}
+		}
+		c.Status.State = rapid.SampledFrom([]string{"", "x", "y", "x y", "x x"}).Draw(t, "state")
+		return c
+	})
+	contains := func(q checks.Query, c *testv1.Cluster) bool {
+		selector, err := labels.Parse(q.Selector)
+		return c != nil && err == nil && selector.Matches(labels.Set(c.Labels)) && (q.Namespace == "*" || q.Namespace == c.Namespace) &&
+			(q.Field == "" || slices.Contains(strings.Fields(c.Status.State), q.Value))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e, woken := indexedEngine()
+		queries := rapid.SliceOfNDistinct(query, 0, 8, func(q checks.Query) string { return q.Ref().String() + fmt.Sprint(q.NamesOnly) }).Draw(t, "queries")
+		for i, q := range queries {
+			waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(q))
+		}
+		for i := range rapid.IntRange(0, len(queries)).Draw(t, "forgotten") {
+			e.index.Forget(index.ID{Kind: "Waiter", Name: fmt.Sprint(i)})
+			queries[i].Namespace = "no more"
+		}
+		var old, now *testv1.Cluster
+		var was, is client.Object
+		if rapid.Bool().Draw(t, "was there") {
+			old = object.Draw(t, "old")
+			was = old
+		}
+		if old == nil || rapid.Bool().Draw(t, "is there") {
+			now = object.Draw(t, "now")
+			is = now
+			if old != nil {
+				now.Namespace = old.Namespace
+			}
+		}
+		e.happened(clusterKind, index.ID{Group: clusters.Group, Kind: clusters.Kind, Namespace: "a", Name: "c"}, was, is)
+		var want []string
+		for i, q := range queries {
+			before, after := contains(q, old), contains(q, now)
+			changed := before && after && (old.UID != now.UID || !q.NamesOnly && clusterKind.digest(old) != clusterKind.digest(now))
+			if before != after || changed {
+				want = append(want, fmt.Sprint(i))
+			}
+		}
+		slices.Sort(*woken)
+		if diff := cmp.Diff(want, *woken); diff != "" {
+			t.Fatalf("woken: -want, +got:\n%s", diff)
+		}
+		for i := range queries {
+			e.index.Forget(index.ID{Kind: "Waiter", Name: fmt.Sprint(i)})
+		}
+		if len(e.sets.of)+len(e.sets.kinds) > 0 || e.sets.n.Load() != 0 {
+			t.Fatalf("%d sets of %d kinds are left", len(e.sets.of), len(e.sets.kinds))
+		}
+	})
+}
+
+// TestOtherSets verifies that an event costs the same whatever the number of
+// other sets is.
+func TestOtherSets(t *testing.T) {
+	if race.Enabled {
+		t.Skip("times mean nothing under the race detector")
+	}
+	cases := map[string]struct {
+		reason string
+		query  func(i int) checks.Query
+	}{
+		"Fields": {"each set has its own value of a field", func(i int) checks.Query { return checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)} }},
+		"Labels": {"each set has its own label", func(i int) checks.Query { return checks.Query{Namespace: "a", Selector: fmt.Sprint("owner=", i)} }},
+		"Common": {"the sets have a label in common", func(i int) checks.Query {
+			return checks.Query{Namespace: "a", Selector: fmt.Sprint("app=web,owner=", i)}
+		}},
+		"Namespaces": {"each set has its own namespace", func(i int) checks.Query { return checks.Query{Namespace: fmt.Sprint("n", i)} }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			event := func(others int) func() {
+				e, _ := indexedEngine()
+				for i := range others {
+					waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(tc.query(i+10)))
+				}
+				waits(e, index.ID{Kind: "Waiter", Name: "w"}, setOf(tc.query(1)))
+				old, now := &testv1.Cluster{}, &testv1.Cluster{}
+				for _, c := range []*testv1.Cluster{old, now} {
+					c.Name, c.Namespace, c.Labels, c.Status.State = "c", "a", map[string]string{"app": "web", "owner": "1"}, "1"
+				}
+				now.Generation = 2
+				id := ID(clusters, client.ObjectKeyFromObject(now))
+				return func() { e.happened(clusterKind, id, old, now) }
+			}
+			got := ratio.Of(event(100_000), event(10), ratio.Options{})
+			t.Logf("an event among 100,000 sets takes %.2f times what it takes among 10", got)
+			if got > 3 {
+				t.Errorf("%s: an event among 100,000 sets takes %.2f times what it takes among 10", tc.reason, got)
+			}
+		})
+	}
+}
+
+// BenchmarkSets measures an event that wakes the waiter of one set.
+func BenchmarkSets(b *testing.B) {
+	for _, others := range []int{10, 1000, 100_000} {
+		e, _ := indexedEngine()
+		for i := range others {
+			waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)}))
+		}
+		old, now := &testv1.Cluster{}, &testv1.Cluster{}
+		old.Name, old.Namespace, old.Status.State = "c", "a", "1"
+		now.Name, now.Namespace, now.Status.State, now.Generation = "c", "a", "1", 2
+		id := ID(clusters, client.ObjectKeyFromObject(now))
+		b.Run(fmt.Sprint("others=", others), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e.happened(clusterKind, id, old, now)
+			}
+		})
+	}
+}
+
+// TestIndexPanics verifies that a panic of an index ends in an error, and wakes
+// the waiters of the kind, which report it.
+func TestIndexPanics(t *testing.T) {
+	e, woken := indexedEngine()
+	e.fields[fieldKey{clusters, "state"}].Values = func(obj client.Object) ([]string, error) { panic("no state") }
+	waits(e, index.ID{Kind: "Waiter", Name: "w"}, setOf(checks.Query{Namespace: "a", Field: "state", Value: "x"}))
+	c := &testv1.Cluster{}
+	c.Name, c.Namespace = "c", "a"
+	e.happened(clusterKind, ID(clusters, client.ObjectKeyFromObject(c)), nil, c)
+	if diff := cmp.Diff([]string{"w"}, *woken); diff != "" {
+		t.Errorf("woken: -want, +got:\n%s", diff)
+	}
+	err := e.indexed(clusters, "state")
+	const want = `the index of the field "state" cannot be trusted: a/c: the function panicked: no state: correct the function of ctrlx.WithIndex`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNothingAwaited verifies that an event of an object that no object awaits
+// or follows computes no digest and calls no function.
+func TestNothingAwaited(t *testing.T) {
+	e, _ := indexedEngine()
+	e.readiness[clusters] = []ready.Func{func(client.Object) checks.Readiness { t.Error("the readiness was computed"); return checks.Readiness{} }}
+	c := &testv1.Cluster{}
+	c.Name, c.Namespace = "c", "a"
+	h := e.handler(clusterKind)
+	if !race.Enabled {
+		if n := testing.AllocsPerRun(100, func() { h.OnUpdate(c, c) }); n > 0 {
+			t.Errorf("%v allocations", n)
+		}
+	}
+	p := e.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+	p.Register(ID(clusters, client.ObjectKeyFromObject(c))).Saw(1)
+	p.Wait(ID(clusters, client.ObjectKeyFromObject(c)))
+	h.OnUpdate(c, c) // awaited, and not followed
+}
+
+// TestListOrder verifies that a change that comes while a set is listed wakes
+// the waiter, whatever the list has of it.
+func TestListOrder(t *testing.T) {
+	c := newCluster(t)
+	lister := &busyCache{Cache: c.cached}
+	c.Engine.cache = lister
+	waiter := index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}
+	query := checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: "a"}
+	lister.during = func() {
+		obj := &testv1.Cluster{}
+		obj.Name, obj.Namespace = "c", "a"
+		c.handler(c.watch.kind).OnAdd(obj, false)
+		c.woken = nil // the pass under way
+	}
+	p := c.Begin(waiter, time.Second)
+	listed, err := p.List(t.Context(), query)
+	if err != nil || len(listed.Objects) != 0 {
+		t.Fatal(listed, err)
+	}
+	p.End(t.Context(), End{Awaited: []checks.Ref{query.Ref()}})
+	c.index.Changed(setOf(query), c.sets.last(setOf(query))) // the event is handled late
+	if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
+		t.Errorf("woken: -want, +got:\n%s", diff)
+	}
+}
+
+// busyCache is a cache without objects, to which an event comes during the first
+// list.
+type busyCache struct {
+	cache.Cache
+	during func()
+}
+
+func (l *busyCache) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	if l.during != nil {
+		l.during()
+		l.during = nil
+	}
+	return nil
+}
+
+// last returns the last change of a set, as the index gets it.
+func (s *sets) last(id index.ID) index.Change {
+	full, follow := s.numbers(id)
+	return index.Change{Full: full, Follow: follow}
+}

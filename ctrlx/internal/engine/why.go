@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// Reporter is a reconciler that reports which of its objects are not ready.
+type Reporter interface {
+	// Unready calls add for each object that is not ready, without the awaited
+	// objects.
+	Unready(ctx context.Context, add func(index.ID, why.Object))
+	// View returns the view of checks of an object that was read for ref.
+	View(obj client.Object, ref checks.Ref) checks.Object
+	// Describe returns the flow of the reconciler.
+	Describe() why.Flow
+}
+
+// Flows returns the flows of all reconcilers.
+func (e *Engine) Flows() (all []why.Flow) {
+	for _, r := range e.reporting() {
+		all = append(all, r.Describe())
+	}
+	return all
+}
+
+func (e *Engine) reporting() []Reporter {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reporters
+}
+
+// Unready returns the objects of all reconcilers that are not ready, and the
+// objects that they wait for. It reads from caches only.
+func (e *Engine) Unready(ctx context.Context) (all []why.Object) {
+	reported := map[index.ID]bool{}
+	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
+	for _, r := range e.reporting() {
+		r.Unready(ctx, func(id index.ID, o why.Object) {
+			reported[id] = true
+			for _, ref := range e.index.Waits(id) {
+				o.WaitingFor = append(o.WaitingFor, refOf(ref))
+				awaited[ref] = r
+			}
+			all = append(all, o)
+		})
+	}
+	members := map[index.ID]Reporter{}
+	for id, r := range awaited {
+		switch {
+		case reported[id] || ctx.Err() != nil:
+		case id.Set != "":
+			set, ids := e.lookAtSet(id)
+			all = append(all, set)
+			for _, member := range ids {
+				members[member] = r
+			}
+		default:
+			reported[id] = true
+			all = append(all, e.look(ctx, id, r))
+		}
+	}
+	for id, r := range members {
+		if !reported[id] && ctx.Err() == nil {
+			all = append(all, e.look(ctx, id, r))
+		}
+	}
+	return all
+}
+
+// look describes an awaited object that no reconciler reports. It reads the
+// cache, and watches nothing.
+func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Object {
+	o := why.Object{Ref: refOf(id), State: why.Unknown}
+	w, state := e.watchOf(kindOf(id))
+	if w == nil || state != synced {
+		if w == nil && e.catalog.lacks(kindOf(id)) {
+			o.State, o.Reason, o.Message = why.Missing, "KindNotFound", "its kind is not installed"
+		}
+		return o
+	}
+	obj := e.newObject(w.kind)
+	switch err := e.cache.Get(ctx, nameOf(id), obj, FromCache...); {
+	case apierrors.IsNotFound(err):
+		o.State = why.Missing
+		return o
+	case err != nil:
+		return o
+	}
+	v := view.View(obj, o.Ref)
+	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
+	switch r := v.Readiness; {
+	case v.Deleting:
+		o.State = why.Deleting
+	case r.State == checks.Ready && r.Observed >= r.Generation:
+		o.State = why.Ready
+	case r.State != checks.Unknown:
+		o.State = why.Blocked
+	}
+	return o
+}
+
+// maxMembers is the number of the members of a set that are described.
+const maxMembers = 50
+
+// lookAtSet describes an awaited set, which waits for its members. Members that
+// wait for the set themselves compete for something, so they are left out.
+func (e *Engine) lookAtSet(id index.ID) (o why.Object, members []index.ID) {
+	o = why.Object{Ref: refOf(id), State: why.Unknown}
+	if w, state := e.watchOf(kindOf(id)); w == nil || state != synced {
+		return o, nil
+	}
+	all := e.members(id)
+	o.State = why.Blocked
+	if len(all) == 0 {
+		o.State = why.Missing
+	}
+	for _, member := range all {
+		if len(members) < maxMembers && !slices.Contains(e.index.Waits(member), id) {
+			members = append(members, member)
+			o.WaitingFor = append(o.WaitingFor, refOf(member))
+		}
+	}
+	return o, members
+}
+
+// lacks reports whether the last list of discovery was complete for the group of
+// a kind, and does not have the kind.
+func (c *catalog) lacks(gk schema.GroupKind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, found := c.kinds[gk]
+	return c.kinds != nil && !found && c.err == nil && c.failed[gk.Group] == nil
+}

@@ -1,0 +1,31 @@
+// Package write writes the objects of one kind to the API server, and makes the
+// record of an operation under way.
+//
+//	w := write.Writer{Client: c, Live: live, ...}
+//
+//	now, err := w.AddFinalizer(ctx, obj, name)       // before Apply
+//	now, done, err := w.Change(ctx, base, change)    // the status, before the end of a pass
+//	err := w.Status(ctx, base, obj)                  // the status, at the end of a pass
+//	removed, err := w.RemoveFinalizer(ctx, obj, name)
+//
+//	message, err := keys.Encode(write.Operation{...}) // for a condition
+//	op, err := keys.Decode(message, uid, kind)
+//
+// # Locks
+//
+// Each write has an optimistic lock: the API server refuses it if another writer
+// changed the object since it was read. Then the caller reads the object again.
+// [Writer.Change] does so itself, because the operation under way must be stored
+// even if another writer is faster. [Writer.RemoveAnnotation] has the UID as its
+// precondition instead.
+//
+// # Writes that must not be lost
+//
+// All writes but AddFinalizer run even if the deadline of the pass is over, or the
+// manager stops: each has a time of its own.
+//
+// # Trust
+//
+// Some users may write the status of an object. So a record names its object and
+// the kind, and a key signs it. [Keys.Decode] refuses every other record.
+package write

@@ -1,0 +1,172 @@
+package write
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+)
+
+// Writer writes the objects of one kind. It is safe for concurrent use, for
+// different objects.
+type Writer struct {
+	Name     string // of the reconciler, for errors
+	Client   client.Client
+	Live     client.Reader                                // past the cache
+	NotFound func(error) bool                             // reports whether an error of Live proves that the object does not exist
+	Wrote    func(ctx context.Context, obj client.Object) // remembers a write that succeeded; nil: nothing does
+}
+
+// ErrGone is the error of a write to an object that does not exist any more. The
+// API server may have another object of its name.
+var ErrGone = errors.New("the object was deleted")
+
+// timeout is the time for a write that must not be lost: of the status, of a
+// token and of the removal of a finalizer. It starts with the write, so the write
+// is done after the deadline of the pass, and while the manager stops.
+const timeout = 10 * time.Second
+
+// lasting returns the context of a write that must not be lost.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
+}
+
+// locked returns the patch that turns base into another object, unless another
+// writer changed base.
+func locked(base client.Object) client.Patch {
+	return client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+}
+
+// wrote remembers a write of obj; err is the error of the write.
+func (w *Writer) wrote(ctx context.Context, obj client.Object, err error) error {
+	if err == nil && w.Wrote != nil {
+		w.Wrote(ctx, obj)
+	}
+	return err
+}
+
+// Status turns the status of base into that of obj. It reads the answer of the
+// API server into obj.
+func (w *Writer) Status(ctx context.Context, base, obj client.Object) error {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	err := w.wrote(ctx, obj, w.Client.Status().Patch(ctx, obj, locked(base)))
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsNotFound(err) && !w.gone(ctx, base, err):
+		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", w.Name, err)
+	}
+	return fmt.Errorf("ctrlx: %s: the status: %w", w.Name, err)
+}
+
+// Change changes the status of base, and returns the object as it is now. If
+// another writer changed the object meanwhile, Change reads it again, and calls
+// change again. written is false if there was nothing to write.
+func (w *Writer) Change(ctx context.Context, base client.Object, change func(obj client.Object)) (now client.Object, written bool, err error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	for {
+		now = copied(base)
+		if change(now); digest.SameStatus(base, now) {
+			return now, false, nil
+		}
+		switch err := w.Status(ctx, base, now); {
+		case err == nil:
+			return now, true, nil
+		case apierrors.IsConflict(err):
+		case w.gone(ctx, base, err):
+			return nil, false, ErrGone
+		default:
+			return nil, false, err
+		}
+		if base, err = w.read(ctx, base); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// read reads an object again. The error is ErrGone if it does not exist any more.
+func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object, err error) {
+	now = reflect.New(reflect.TypeOf(obj).Elem()).Interface().(client.Object)
+	err = w.Live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	if err != nil && w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
+		return nil, ErrGone
+	}
+	now.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
+	return now, err
+}
+
+// gone reports whether a write failed because the object was deleted, or was made
+// anew under its name.
+func (w *Writer) gone(ctx context.Context, obj client.Object, err error) bool {
+	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
+		return false
+	}
+	_, err = w.read(ctx, obj)
+	return errors.Is(err, ErrGone)
+}
+
+// AddFinalizer adds a finalizer, and returns the object as it is now. It does not
+// change obj, whose status may have changes that no write has stored.
+func (w *Writer) AddFinalizer(ctx context.Context, obj client.Object, name string) (now client.Object, err error) {
+	now = copied(obj)
+	controllerutil.AddFinalizer(now, name)
+	return now, w.wrote(ctx, now, w.Client.Patch(ctx, now, locked(obj)))
+}
+
+// RemoveFinalizer removes a finalizer from obj, and reports whether obj had it.
+func (w *Writer) RemoveFinalizer(ctx context.Context, obj client.Object, name string) (removed bool, err error) {
+	base := copied(obj)
+	if !controllerutil.RemoveFinalizer(obj, name) {
+		return false, nil
+	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	return true, w.wrote(ctx, obj, w.Client.Patch(ctx, obj, locked(base)))
+}
+
+// SetAnnotation sets an annotation, or removes it if value is empty, unless
+// another writer changed the object. It returns the object as it is now, and does
+// not change obj.
+func (w *Writer) SetAnnotation(ctx context.Context, obj client.Object, name, value string) (now client.Object, err error) {
+	now = copied(obj)
+	annotations := maps.Clone(now.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if annotations[name] = value; value == "" {
+		delete(annotations, name)
+	}
+	now.SetAnnotations(annotations)
+	return now, w.wrote(ctx, now, w.Client.Patch(ctx, now, locked(obj)))
+}
+
+// RemoveAnnotation removes an annotation, and returns the object as it is now. It
+// does not change obj.
+func (w *Writer) RemoveAnnotation(ctx context.Context, obj client.Object, name string) (now client.Object, err error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": obj.GetUID(), "annotations": map[string]any{name: nil}}})
+	if err != nil {
+		return nil, err
+	}
+	now = copied(obj)
+	err = w.wrote(ctx, now, w.Client.Patch(ctx, now, client.RawPatch(types.MergePatchType, patch)))
+	if err != nil && w.gone(ctx, obj, err) {
+		return nil, ErrGone
+	}
+	return now, err
+}
+
+func copied(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }

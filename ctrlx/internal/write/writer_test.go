@@ -1,0 +1,202 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// server is an API server with one database, whose writer it tests.
+type server struct {
+	*Writer
+	t     *testing.T
+	wrote []string // the versions that the writer remembered
+}
+
+func newServer(t *testing.T, status bool) *server {
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(testv1.GroupVersion, &testv1.Database{}, &testv1.DatabaseList{})
+	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "db", UID: "u", Annotations: map[string]string{"old": "x"}}}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(d)
+	if status {
+		b.WithStatusSubresource(d)
+	}
+	c := b.Build()
+	s := &server{t: t}
+	s.Writer = &Writer{Name: "Database", Client: c, Live: c, NotFound: apierrors.IsNotFound, Wrote: func(_ context.Context, obj client.Object) {
+		s.wrote = append(s.wrote, obj.GetResourceVersion())
+	}}
+	return s
+}
+
+func (s *server) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *server) read() *testv1.Database {
+	s.t.Helper()
+	d := &testv1.Database{}
+	s.must(s.Client.Get(s.t.Context(), client.ObjectKey{Namespace: "a", Name: "db"}, d))
+	return d
+}
+
+// What another writer does after a pass has read the object.
+var others = map[string]func(*server){
+	"Nothing": func(*server) {},
+	"Status": func(s *server) {
+		d := s.read()
+		d.Status.Size = 7
+		s.must(s.Client.Status().Update(s.t.Context(), d))
+	},
+	"Deleted": func(s *server) { s.must(s.Client.Delete(s.t.Context(), s.read())) },
+	"MadeAnew": func(s *server) {
+		s.must(s.Client.Delete(s.t.Context(), s.read()))
+		s.must(s.Client.Create(s.t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "db", UID: "v", Annotations: map[string]string{"old": "x"}}}))
+	},
+}
+
+// Each write meets each change of another writer.
+func TestWrites(t *testing.T) {
+	conflict, gone := errors.New("a conflict"), ErrGone
+	missing := errors.New("it is missing")
+	writes := map[string]struct {
+		do   func(ctx context.Context, s *server, read *testv1.Database) error
+		want map[string]error // by what another writer does; nil: the write succeeds
+	}{
+		"Status": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				next := copied(read).(*testv1.Database)
+				next.Status.Conditions = []metav1.Condition{{Type: "Ready"}}
+				return s.Status(ctx, read, next)
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+		},
+		"Change": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				now, written, err := s.Change(ctx, read, func(obj client.Object) { obj.(*testv1.Database).SetConditions([]metav1.Condition{{Type: "Ready"}}) })
+				if err == nil && (!written || cmp.Diff(s.read().Status, now.(*testv1.Database).Status) != "") {
+					t.Errorf("written %t: %+v", written, now)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone, "MadeAnew": gone},
+		},
+		"AddFinalizer": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				now, err := s.AddFinalizer(ctx, read, "f")
+				if len(read.Finalizers) > 0 || err == nil && now.GetResourceVersion() == read.ResourceVersion {
+					t.Errorf("the object became %+v, and the returned one is %+v", read, now)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+		},
+		"RemoveFinalizer": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				read.Finalizers = []string{"f"}
+				removed, err := s.RemoveFinalizer(ctx, read, "f")
+				if !removed {
+					t.Error("it was not removed")
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+		},
+		"SetAnnotation": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				now, err := s.SetAnnotation(ctx, read, "new", "a")
+				if err == nil && (now.GetAnnotations()["new"] != "a" || now.GetAnnotations()["old"] == "" || len(read.Annotations) != 1) {
+					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+		},
+		"UnsetAnnotation": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				now, err := s.SetAnnotation(ctx, read, "old", "")
+				if err == nil && (len(now.GetAnnotations()) > 0 || len(read.Annotations) != 1) {
+					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+		},
+		"RemoveAnnotation": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				now, err := s.RemoveAnnotation(ctx, read, "old")
+				if err == nil && (len(now.GetAnnotations()) > 0 || len(read.Annotations) != 1) {
+					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone},
+		},
+	}
+	for name, w := range writes {
+		for other, want := range w.want {
+			t.Run(name+"/"+other, func(t *testing.T) {
+				s := newServer(t, true)
+				read := s.read()
+				others[other](s)
+				err := w.do(t.Context(), s, read)
+				switch want {
+				case nil:
+					if err != nil || !slices.Equal(s.wrote, []string{s.read().ResourceVersion}) {
+						t.Errorf("error %v; the remembered versions are %v", err, s.wrote)
+					}
+					return
+				case conflict:
+					if !apierrors.IsConflict(err) {
+						t.Errorf("error %v, want a conflict", err)
+					}
+				case missing:
+					if !apierrors.IsNotFound(err) {
+						t.Errorf("error %v, want that it is missing", err)
+					}
+				default:
+					if !errors.Is(err, want) {
+						t.Errorf("error %v, want %v", err, want)
+					}
+				}
+				if len(s.wrote) > 0 {
+					t.Errorf("a refused write is remembered: %v", s.wrote)
+				}
+			})
+		}
+	}
+}
+
+// A change that another writer has made already is not written.
+func TestChangeWritesNothing(t *testing.T) {
+	s := newServer(t, true)
+	_, written, err := s.Change(t.Context(), s.read(), func(client.Object) {})
+	if written || err != nil || len(s.wrote) > 0 {
+		t.Errorf("written %t, error %v, remembered %v", written, err, s.wrote)
+	}
+}
+
+// A kind without a status is no deleted object.
+func TestNoStatus(t *testing.T) {
+	s := newServer(t, false)
+	read := s.read()
+	next := copied(read).(*testv1.Database)
+	next.Status.Size = 1
+	if err := s.Status(t.Context(), read, next); apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "no status subresource") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// poked is a queue that notes the delays of the added requests.
+type pokedQueue struct {
+	queueOf
+	mu    sync.Mutex
+	added []string
+}
+
+func (q *pokedQueue) AddAfter(req reconcile.Request, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.added = append(q.added, fmt.Sprintf("%s after %s", req.Name, after))
+}
+
+// took returns what was added since the last call.
+func (q *pokedQueue) took() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.added
+	q.added = nil
+	slices.Sort(all)
+	return all
+}
+
+func named(format string, args ...any) types.NamespacedName {
+	return types.NamespacedName{Namespace: "default", Name: fmt.Sprintf(format, args...)}
+}
+
+// TestPoke takes a reconciler through its life: before the start, without the
+// leadership, as the leader, and after the stop.
+func TestPoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newHarness(t, anApp(AppSpec{}))
+		r := d.reconciler(flow.Extensions[*App]{})
+		q, elected := &pokedQueue{}, make(chan struct{})
+		expect := func(when string, accepted, want bool, added ...string) {
+			t.Helper()
+			synctest.Wait()
+			if got := q.took(); accepted != want || !slices.Equal(got, added) {
+				t.Errorf("%s: accepted %t, want %t; added %q, want %q", when, accepted, want, got, added)
+			}
+		}
+		expect("before SetupWithManager", r.Poke(named("a")), false)
+		d.use(r)
+		ctx, stop := context.WithCancel(t.Context())
+		ctrlx.StartPokes(ctx, r, q, elected)
+		expect("without the leadership", r.Poke(named("b")), false)
+		close(elected)
+		synctest.Wait()
+		expect("the kept ones, as the leader", r.Poke(named("a")), true, "a after 0s", "b after 0s")
+		d.pass()
+		expect("in the second after a pass", r.Poke(named("a")), true, "a after 1s")
+		expect("again, before that pass", r.Poke(named("a")), true)
+		d.now = d.now.Add(600 * time.Millisecond)
+		d.pass() // for another reason
+		d.now = d.now.Add(400 * time.Millisecond)
+		expect("a second after the first pass", r.Poke(named("a")), true, "a after 600ms")
+		d.pass()
+		d.now = d.now.Add(-time.Hour)
+		expect("after the clock was set back", r.Poke(named("a")), true, "a after 1s")
+		stop()
+		synctest.Wait()
+		expect("after the stop", r.Poke(named("a")), false)
+	})
+}
+
+// The memory of pokes is bounded, and no poke of a process that starts is lost.
+func TestPokesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+		d.pass()
+		d.restart()
+		d.took()
+		r := d.reconciler(flow.Extensions[*App]{}, program("p", nil))
+		for i := range ctrlx.MaxPokes {
+			r.Poke(named("made-up-%d", i))
+		}
+		r.Poke(named("a")) // there is no room for it
+		d.use(r)
+		q, elected := &pokedQueue{}, make(chan struct{})
+		close(elected)
+		ctx, stop := context.WithCancel(t.Context())
+		ctrlx.StartPokes(ctx, r, q, elected)
+		synctest.Wait()
+		if n := len(q.took()); n != ctrlx.MaxPokes {
+			t.Errorf("%d names are in the queue, want %d", n, ctrlx.MaxPokes)
+		}
+		d.pass()
+		if got := d.took(); got != "apply" {
+			t.Errorf("the poke that found no room is lost: the first pass calls %q", got)
+		}
+		if r.Poke(named("a")) {
+			t.Error("a poke is accepted beyond the bound")
+		}
+		for i := range ctrlx.MaxPokes {
+			if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("made-up-%d", i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.now = d.now.Add(ctrlx.PokeInterval)
+		if !r.Poke(named("a")) {
+			t.Error("no poke is accepted although no object waits")
+		}
+		stop()
+		synctest.Wait()
+	})
+}

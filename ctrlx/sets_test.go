@@ -1,0 +1,256 @@
+package ctrlx_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+func clustersOf(q checks.Query) checks.Query {
+	q.Group, q.Kind = testv1.GroupVersion.Group, "Cluster"
+	return q
+}
+
+func databasesOf(q checks.Query) checks.Query {
+	q.Group, q.Kind = testv1.GroupVersion.Group, "Database"
+	return q
+}
+
+// noPolling leaves the events as the one source of wake-ups.
+var noPolling = ctrlx.WithPollInterval(time.Hour)
+
+// TestOneClusterOfTheNamespace verifies that a database finds its owner by a
+// query, and is woken when the owner comes, changes, and is joined by another.
+func TestOneClusterOfTheNamespace(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	ops := o.operations()
+	ops.Owner = checks.OwnerFrom(func(*testv1.Database) checks.Query { return clustersOf(checks.Query{}) })
+	o.start(ctrlx.New("Database", ops, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing()))}, noPolling))
+	o.database("db", "")
+	o.until("db", "False OwnerNotFound")
+	c := o.cluster("one", "Creating")
+	o.until("db", "False OwnerNotReady")
+	o.report(c, "Running")
+	o.until("db", "True Succeeded")
+	o.report(c, "Stopped") // it follows the owner
+	o.until("db", "False OwnerNotReady")
+	o.report(c, "Running")
+	o.until("db", "True Succeeded")
+	other := o.cluster("two", "Running")
+	o.until("db", "False OwnerAmbiguous")
+	if err := api.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "True Succeeded")
+}
+
+// TestNoDatabaseRefersToMe verifies that the deletion of a cluster waits for its
+// last database, and is woken when that is gone.
+func TestNoDatabaseRefersToMe(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	unused := checks.Unused("databases", func(c *testv1.Cluster) checks.Query {
+		return databasesOf(checks.Query{Field: "spec.cluster", Value: c.Name, NamesOnly: true})
+	})
+	clusters := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
+		Apply: func(context.Context, *flow.Request[*testv1.Cluster]) (flow.Progress, error) { return flow.Done(), nil },
+		Delete: func(context.Context, *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			return flow.Done(), o.note("delete cluster")
+		},
+	}, flow.Extensions[*testv1.Cluster]{DeleteCheck: chain.New(unused)}, noPolling,
+		ctrlx.WithIndex("spec.cluster", func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
+	mgr := o.start(clusters)
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "prod"}}
+	if err := api.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	first, second, other := o.database("first", "prod"), o.database("second", "prod"), o.database("other", "test")
+	says := func(want string) func() bool {
+		return func() bool {
+			now := &testv1.Cluster{}
+			err := api.Get(t.Context(), client.ObjectKeyFromObject(c), now)
+			if want == "gone" {
+				return client.IgnoreNotFound(err) == nil && err != nil
+			}
+			r := meta.FindStatusCondition(now.Status.Conditions, "Ready")
+			return err == nil && r != nil && strings.Contains(r.Reason+" "+r.Message, want)
+		}
+	}
+	o.eventually("the cluster is made", says("Succeeded"))
+	if err := api.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	o.eventually("both databases block", says(o.namespace+"/second"))
+	query := "?kind=Cluster&group=" + testv1.GroupVersion.Group + "&namespace=" + o.namespace + "&name=prod"
+	o.eventually("the root cause is a database of the set", func() bool {
+		d := whyDocument(t, ctrlx.Why(mgr), query)
+		path := d.Graph().Path(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: o.namespace, Name: "prod"})
+		return len(path) == 3 && path[1].Ref.Set != "" && len(path[1].WaitingFor) == 2 && path[2].Ref.Name == "first"
+	})
+	for _, d := range []*testv1.Database{other, first} {
+		if err := api.Delete(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.eventually("one database is left", func() bool { return says("second")() && !says("first")() })
+	second.Spec.Cluster = "test"
+	if err := api.Update(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	o.eventually("the last database refers to another cluster", says("gone"))
+}
+
+// TestNoOtherClaimsThisName verifies that the first of two databases that claim
+// a name is made, and the second one when the first is gone.
+func TestNoOtherClaimsThisName(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	unique := checks.Unique("claim", func(d *testv1.Database) checks.Query {
+		return databasesOf(checks.Query{Selector: "claim=" + d.Labels["claim"], NamesOnly: true})
+	})
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(unique)}, noPolling))
+	claim := func(name string) *testv1.Database {
+		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"claim": "orders"}}}
+		if err := api.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := claim("a")
+	o.until("a", "True Succeeded")
+	claim("b")
+	d := o.until("b", "False NotUnique")
+	if m := meta.FindStatusCondition(d.Status.Conditions, "Ready").Message; !strings.Contains(m, o.namespace+"/a") {
+		t.Errorf("the message does not name the first claim: %s", m)
+	}
+	if err := api.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	o.until("b", "True Succeeded")
+}
+
+// lists is a check that lists a set, and proceeds if decide returns "".
+func lists(q func(*testv1.Database) checks.Query, decide func([]checks.Object) string) checks.Chain[*testv1.Database] {
+	return chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+		query := q(req.Resource)
+		all, err := req.Lister(ctx, query)
+		if err != nil {
+			return checks.Result{}, err
+		}
+		if why := decide(all); why != "" {
+			return checks.Block("Lists", why, checks.WithWaitingFor(query.Ref())), nil
+		}
+		return checks.Proceed(), nil
+	}))
+}
+
+// TestLabelSelector verifies that a database waits for a cluster with a label,
+// and that the objects come in the order of their age.
+func TestLabelSelector(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	chosen := lists(func(*testv1.Database) checks.Query {
+		return clustersOf(checks.Query{Selector: "tier in (gold,silver),!retired"})
+	}, func(all []checks.Object) string {
+		if len(all) < 2 {
+			return fmt.Sprint(len(all), " clusters")
+		}
+		if all[0].Value.(*testv1.Cluster).CreationTimestamp.After(all[1].Value.(*testv1.Cluster).CreationTimestamp.Time) || all[0].Self {
+			t.Error("the oldest object is not the first")
+		}
+		return ""
+	})
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chosen}, noPolling))
+	one, two := o.cluster("one", "Running"), o.cluster("two", "Running")
+	o.database("db", "")
+	o.until("db", "False Lists")
+	label := func(c *testv1.Cluster, labels map[string]string) {
+		c.Labels = labels
+		if err := api.Update(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	label(two, map[string]string{"tier": "gold"})
+	o.when("db", func(d *testv1.Database) bool {
+		c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+		return strings.Contains(c.Message, "1 clusters")
+	})
+	label(one, map[string]string{"tier": "silver", "retired": "yes"})
+	label(one, map[string]string{"tier": "silver"})
+	o.until("db", "True Succeeded")
+}
+
+// TestSetsBadInput verifies that a query that cannot be answered says why.
+func TestSetsBadInput(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		query  checks.Query
+		opts   []ctrlx.Option
+		want   string
+	}{
+		"Selector":   {"the selector cannot be parsed", clustersOf(checks.Query{Selector: "a=b=c"}), nil, "the selector is not valid"},
+		"Missing":    {"the kind is not installed", checks.Query{Group: testv1.GroupVersion.Group, Kind: "Region"}, []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Region"})}, `the kind "Region.test.windlass-go.github.io" is not installed`},
+		"Unwatched":  {"the kind is not watched", checks.Query{Group: "apps", Kind: "Deployment"}, nil, "is not watched"},
+		"Namespace":  {"the cache does not have the namespace", clustersOf(checks.Query{Namespace: "default"}), nil, `the namespace "default" is not in the manager's cache`},
+		"Namespaces": {"the cache has some namespaces only, and a list of all would leave out objects", clustersOf(checks.Query{Namespace: checks.AllNamespaces}), nil, "the manager's cache has some namespaces only"},
+		"Field":      {"no index has the field", clustersOf(checks.Query{Field: "spec.none", Value: "x"}), nil, `no index has the field "spec.none"`},
+		"Panic": {"the function of the index panics", clustersOf(checks.Query{Field: "state", Value: "x"}), []ctrlx.Option{ctrlx.WithIndex("state", func(*testv1.Cluster) []string {
+			panic("no state")
+		})}, "the function panicked: no state"},
+		"NoKind": {"the query names no kind", checks.Query{}, nil, "Kind"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			o.cluster("prod", "Running")
+			block := lists(func(*testv1.Database) checks.Query { return tc.query }, func([]checks.Object) string { return "the list was answered" })
+			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: block}, append(tc.opts, noPolling)...))
+			o.database("db", "")
+			o.when("db", func(d *testv1.Database) bool {
+				c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+				if c != nil && c.Status == metav1.ConditionFalse && !strings.Contains(c.Message, tc.want) {
+					t.Fatalf("%s: %s %s", tc.reason, c.Reason, c.Message)
+				}
+				return c != nil && c.Status == metav1.ConditionFalse
+			})
+		})
+	}
+}
+
+// TestCycleThroughSet verifies that two databases that wait for a set that
+// contains both of them say so.
+func TestCycleThroughSet(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	other := map[string]string{"a": "b", "b": "a"}
+	never := lists(func(d *testv1.Database) checks.Query {
+		return databasesOf(checks.Query{Selector: "app=" + other[d.Name]})
+	}, func([]checks.Object) string { return "for ever" })
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: never}, noPolling))
+	for name := range other {
+		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"app": name}}}
+		if err := api.Create(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.when("b", func(d *testv1.Database) bool {
+		c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+		return c != nil && strings.Contains(c.Message, "every Database") && strings.Contains(c.Message, "cycle")
+	})
+}

@@ -1,0 +1,280 @@
+package ctrlx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// queueOf is a work queue of tests.
+type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// TestSources causes passes over objects in each state, by each kind of source,
+// on a real API server. No object has a pass without an event.
+func TestSources(t *testing.T) {
+	o := newOperator(t)
+	var mu sync.Mutex
+	passes := map[string]int{}
+	passed := func(name string) int { mu.Lock(); defer mu.Unlock(); return passes[name] }
+	asked := func(call string) (n int) {
+		for _, c := range o.asked() {
+			if c == call {
+				n++
+			}
+		}
+		return n
+	}
+	until := func(reason string, reached func() bool) {
+		t.Helper()
+		if wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return reached(), nil }) != nil {
+			t.Fatalf("%s; passes %v, calls %q", reason, passes, o.asked())
+		}
+	}
+	ops := flow.Operations[*testv1.Database]{Apply: func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		name := req.Resource.Name
+		switch {
+		case name == "failed":
+			return flow.Progress{}, errors.Join(o.note("put failed"), reconcile.TerminalError(errBroken))
+		case name == "polling" && req.Token == "":
+			return flow.InProgress("token", time.Hour), o.note("begin polling")
+		case name == "polling":
+			return flow.InProgress("token", time.Hour), o.note("poll polling")
+		}
+		return flow.Done(), o.note("put %s", name)
+	}}
+	ext := flow.Extensions[*testv1.Database]{PreCheck: chain.New(checks.Check("NotBlocked", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+		if req.Resource.Name == "blocked" {
+			return checks.Block("Held", "a test holds it", checks.WithRetry(classify.OnChange)), nil
+		}
+		return checks.Proceed(), nil
+	}))}
+	external := make(chan event.GenericEvent)
+	databases := func(sources ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
+		ofLabel := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetLabels()["of"]}}}
+		})
+		return ctrlx.New("Database", ops, ext, append(sources,
+			ctrlx.WithWakeLimit(1, time.Hour),
+			ctrlx.WithOwns(&corev1.ConfigMap{}),
+			ctrlx.WithWatches(&testv1.Cluster{}, ofLabel, predicate.GenerationChangedPredicate{}),
+			ctrlx.WithWatches(&testv1.Database{}, &handler.EnqueueRequestForObject{}, predicate.LabelChangedPredicate{}),
+		)...).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
+			mu.Lock()
+			defer mu.Unlock()
+			passes[d.Name]++
+			return nil
+		})
+	}
+	names := []string{"ready", "blocked", "failed", "polling"}
+	states := map[string]string{"ready": "True Succeeded", "blocked": "False Held", "failed": "False Terminal", "polling": "False InProgress"}
+	uids := map[string]types.UID{}
+	for _, name := range names {
+		uids[name] = o.database(name, "").UID
+	}
+	r := databases(ctrlx.WithSource(source.Channel(external, &handler.EnqueueRequestForObject{})))
+	o.start(r)
+	for _, name := range names {
+		o.until(name, states[name])
+	}
+	isController := true
+	owned := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "of-" + name, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: testv1.GroupVersion.String(), Kind: "Database", Name: name, UID: uids[name], Controller: &isController,
+		}}}}
+	}
+	create := func(obj client.Object) {
+		t.Helper()
+		if err := api.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := []struct {
+		source string
+		happen func(name string)
+	}{
+		{"an owned object", func(name string) { create(owned(name)) }},
+		{"a watched object", func(name string) {
+			create(&testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"of": name}}})
+		}},
+		{"a channel", func(name string) {
+			external <- event.GenericEvent{Object: &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}}}
+		}},
+		{"a label of the object", func(name string) {
+			if err := api.Patch(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}},
+				client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"its spec, which no predicate of a source can hide", func(name string) {
+			if err := api.Patch(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}},
+				client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":7}}`))); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a poke", func(name string) {
+			if !r.Poke(types.NamespacedName{Namespace: o.namespace, Name: name}) {
+				t.Error("a poke of the leader is refused")
+			}
+		}},
+	}
+	calls := map[string]string{"ready": "put ready", "failed": "put failed", "polling": "poll polling"}
+	for _, e := range events {
+		for _, name := range names {
+			n, m := passed(name), asked(calls[name])
+			e.happen(name)
+			until(fmt.Sprintf("%s causes no whole pass of %s", e.source, name), func() bool {
+				return passed(name) > n && (name == "blocked" || asked(calls[name]) > m)
+			})
+		}
+	}
+	for _, name := range names {
+		o.until(name, states[name])
+	}
+	o.stop()
+	if r.Poke(types.NamespacedName{Namespace: o.namespace, Name: "ready"}) {
+		t.Error("a poke is accepted after the manager has stopped")
+	}
+
+	// The first lists of the sources cause no whole pass after a restart, and a later event does.
+	mu.Lock()
+	clear(passes)
+	mu.Unlock()
+	puts := asked("put ready")
+	o.start(databases())
+	until("not every object had a pass after the restart", func() bool { return passed("ready") > 0 && passed("blocked") > 0 })
+	o.traffic.take(t)
+	if got := asked("put ready"); got != puts || passed("ready") != 1 {
+		t.Errorf("the first lists of sources cause %d calls of the cloud, in %d passes", got-puts, passed("ready"))
+	}
+	changed := owned("ready")
+	changed.Data = map[string]string{"a": "b"}
+	if err := api.Update(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	until("an owned object that changed causes no whole pass", func() bool { return asked("put ready") > puts })
+}
+
+// TestSourcesBeforeFirstPass: an event that comes after the first lists, and
+// before the first pass over an object, must not be left out with that pass.
+func TestSourcesBeforeFirstPass(t *testing.T) {
+	low := handler.LowPriority
+	req := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}
+	cases := map[string]struct {
+		reason string
+		add    func(q priorityqueue.PriorityQueue[reconcile.Request])
+		want   string
+	}{
+		"Nothing": {"no event came", func(priorityqueue.PriorityQueue[reconcile.Request]) {}, ""},
+		"FirstList": {"the first list is no change", func(q priorityqueue.PriorityQueue[reconcile.Request]) {
+			q.AddWithOpts(priorityqueue.AddOpts{Priority: &low}, req)
+		}, ""},
+		"Add":         {"an event", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.Add(req) }, "apply"},
+		"After":       {"a delayed event", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddAfter(req, time.Hour) }, "apply"},
+		"RateLimited": {"an event with a back-off", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddRateLimited(req) }, "apply"},
+		"WithOpts":    {"an event with the priority of a change", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddWithOpts(priorityqueue.AddOpts{}, req) }, "apply"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+			d.pass()
+			d.took()
+			d.restart()
+			r := d.reconciler(flow.Extensions[*App]{}, program("p", nil), ctrlx.WithSource(source.Func(func(_ context.Context, q queueOf) error {
+				tc.add(q.(priorityqueue.PriorityQueue[reconcile.Request]))
+				return nil
+			})))
+			d.use(r)
+			sources, err := ctrlx.SourcesOf(r, d.manager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := priorityqueue.New[reconcile.Request]("test")
+			defer q.ShutDown()
+			if err := sources[0].Start(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			d.pass()
+			if got := d.took(); got != tc.want {
+				t.Errorf("%s: the first pass calls %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// Panics of the user's functions for events are reported with the name of the
+// reconciler, and end nothing.
+func TestSourcesPanic(t *testing.T) {
+	var logged []string
+	log := funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{})
+	h, p := ctrlx.Guarded(log, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { panic("no owner") }),
+		predicate.NewPredicateFuncs(func(client.Object) bool { panic("no label") }))
+	obj := anApp(AppSpec{})
+	q := priorityqueue.New[reconcile.Request]("test")
+	defer q.ShutDown()
+	cases := map[string]func() bool{
+		"Create": func() bool {
+			h.Create(t.Context(), event.CreateEvent{Object: obj}, q)
+			return p.Create(event.CreateEvent{Object: obj})
+		},
+		"Update": func() bool {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: obj, ObjectNew: obj}, q)
+			return p.Update(event.UpdateEvent{ObjectOld: obj, ObjectNew: obj})
+		},
+		"Delete": func() bool {
+			h.Delete(t.Context(), event.DeleteEvent{Object: obj}, q)
+			return p.Delete(event.DeleteEvent{Object: obj})
+		},
+		"Generic": func() bool {
+			h.Generic(t.Context(), event.GenericEvent{Object: obj}, q)
+			return p.Generic(event.GenericEvent{Object: obj})
+		},
+	}
+	for name, do := range cases {
+		t.Run(name, func(t *testing.T) {
+			logged = nil
+			if passes := do(); !passes {
+				t.Error("a predicate that panics hides the event")
+			}
+			all := strings.Join(logged, "\n")
+			if len(logged) != 2 || !strings.Contains(logged[0], "no owner") || !strings.Contains(logged[1], "no label") || strings.Count(all, `"object"="default/a"`) != 2 {
+				t.Errorf("logged:\n%s", all)
+			}
+		})
+	}
+	t.Run("Start", func(t *testing.T) {
+		d := newHarness(t)
+		sources, err := ctrlx.SourcesOf(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithSource(source.Func(func(context.Context, queueOf) error { panic("no queue") }))), d.manager)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sources[0].Start(t.Context(), q); err == nil || !strings.HasPrefix(err.Error(), "ctrlx: App: the source func source: ") || !strings.Contains(err.Error(), "panicked: no queue") {
+			t.Errorf("error %v", err)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package ctrlx
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// WhyPath is the path on which kubectl windlass expects the handler of [Why].
+const WhyPath = "/debug/windlass"
+
+// Why returns a handler that says why objects of the reconcilers of mgr are not
+// ready: the root causes, their waiters, and the paths between them. Add it to
+// the metrics server of the manager, whose authentication and authorization then
+// apply:
+//
+//	err := mgr.AddMetricsServerExtraHandler(ctrlx.WhyPath, ctrlx.Why(mgr))
+//
+// The handler answers GET with the JSON of a [why.Document], or with a page if
+// the request accepts text/html. The parameters kind, group, namespace and name
+// select one object; without a kind, the answer has all root causes. An unknown
+// object has the code 404.
+//
+// The answer has the same information as conditions: no tokens, no data of
+// objects. A reconciler that keeps explanations (flow.WithExplanations) adds the
+// last pass of each object. The handler reads only caches, so a request costs
+// memory and time in proportion to the objects that are not ready.
+//
+// mgr must be a pointer, as every manager of controller-runtime is; anything else
+// panics.
+func Why(mgr manager.Manager) http.Handler {
+	e, err := engine.Of(mgr)
+	if err != nil {
+		panic("ctrlx: Why: " + err.Error())
+	}
+	return whyHandler{e}
+}
+
+type whyHandler struct{ engine *engine.Engine }
+
+// ServeHTTP implements http.Handler.
+func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "use GET", http.StatusMethodNotAllowed)
+		return
+	}
+	q := r.URL.Query()
+	ref := checks.Ref{Group: q.Get("group"), Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name")}
+	if (ref.Kind == "") != (ref.Name == "") {
+		http.Error(w, "give kind and name, or none of them", http.StatusBadRequest)
+		return
+	}
+	g := why.New(h.engine.Unready(r.Context()))
+	var d why.Document
+	if ref.Name == "" {
+		d = g.Document(time.Now(), h.engine.Flows()...)
+	} else {
+		var ok bool
+		if d, ok = g.DocumentOf(ref, time.Now(), h.engine.Flows()...); !ok {
+			http.Error(w, fmt.Sprintf("%s is ready, or not reconciled here, and no object waits for it", ref), http.StatusNotFound)
+			return
+		}
+	}
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", why.ContentSecurityPolicy)
+		_ = d.WriteLivePage(w) // the client is gone
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d)
+}
+
+// reporter reports the objects of a reconciler.
+type reporter[T client.Object] struct{ *Reconciler[T] }
+
+// Unready implements [engine.Reporter].
+func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) {
+	gk := r.gvk.GroupKind()
+	for _, u := range r.verdicts.all() {
+		if ctx.Err() != nil {
+			return
+		}
+		v := u.entry.Value()
+		o := why.Object{
+			Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.Namespace, Name: u.Name},
+			Reconciler: r.name, State: why.State(v.state.String()), Reason: v.reason, Point: v.point, Link: v.link, Since: time.Unix(u.since, 0),
+		}
+		if v.timedOut {
+			o.State, o.Reason = why.Failed, ReasonTimeout
+		}
+		if u.again > 0 {
+			o.Again = time.Unix(u.again, 0)
+		}
+		obj := r.newObject()
+		if err := r.client.Get(ctx, u.NamespacedName, obj, engine.FromCache...); err == nil {
+			if c := meta.FindStatusCondition(r.conditions.get(obj), "Ready"); c != nil {
+				o.Reason, o.Message = cmp.Or(o.Reason, c.Reason), c.Message
+			}
+			if e, ok := r.flow.Explain(r.key(obj)); ok {
+				o.Passes = append(o.Passes, e)
+				o.WaitsForSelf = e.WaitsForSelf
+			}
+		}
+		add(r.id(u.NamespacedName), o)
+	}
+}
+
+// View implements [engine.Reporter].
+func (r reporter[T]) View(obj client.Object, ref checks.Ref) checks.Object {
+	return r.opt.readiness.object(obj, ref, "")
+}
+
+// Describe implements [engine.Reporter].
+func (r reporter[T]) Describe() why.Flow { return why.FlowOf(r.name, r.flow) }

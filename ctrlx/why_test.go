@@ -1,0 +1,172 @@
+package ctrlx_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// ownerByName is a cluster if the name says so, and a database otherwise.
+func ownerByName(d *testv1.Database) checks.Ref {
+	kind := "Database"
+	if strings.HasPrefix(d.Spec.Cluster, "cluster-") {
+		kind = "Cluster"
+	}
+	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: kind, Name: d.Spec.Cluster}
+}
+
+// Four levels of waits and a cycle: the answer names the missing cluster and the
+// cycle, and follows the state of the objects.
+func TestWhy(t *testing.T) {
+	o := newOperator(t)
+	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithFlow(flow.WithExplanations(10))))
+	h := ctrlx.Why(mgr)
+	causes := func() (all []string) {
+		t.Helper()
+		for _, c := range whyDocument(t, h, "").Causes {
+			all = append(all, strings.ReplaceAll(c.String(), "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " "))
+		}
+		return all
+	}
+	if diff := cmp.Diff([]string(nil), causes()); diff != "" {
+		t.Errorf("nothing waits: -want, +got:\n%s", diff)
+	}
+	for _, d := range [][2]string{{"c", "cluster-1"}, {"b", "c"}, {"a", "b"}, {"x", "y"}, {"y", "x"}} {
+		o.database(d[0], d[1])
+	}
+	for _, name := range []string{"a", "b", "x", "y"} {
+		o.until(name, "False OwnerNotReady")
+	}
+	o.until("c", "False OwnerNotFound")
+	missing, cycle := "Cluster cluster-1 is missing; 3 objects wait for it: create it, or correct the reference", "dependency cycle: Database x -> Database y -> Database x; 2 objects wait for each other or for one of these: remove one of the references"
+	if diff := cmp.Diff(map[string]bool{missing: true, cycle: true}, setOf(causes())); diff != "" {
+		t.Errorf("four levels and a cycle: -want, +got:\n%s", diff)
+	}
+	d := whyDocument(t, h, "?kind=Database&group="+testv1.GroupVersion.Group+"&namespace="+o.namespace+"&name=a")
+	path := d.Graph().Path(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Namespace: o.namespace, Name: "a"})
+	var names []string
+	for _, p := range path {
+		names = append(names, p.Ref.Kind+" "+p.Ref.Name)
+	}
+	if diff := cmp.Diff([]string{"Database a", "Database b", "Database c", "Cluster cluster-1"}, names); diff != "" {
+		t.Errorf("the path of a: -want, +got:\n%s", diff)
+	}
+	first := path[0]
+	if first.Link != "OwnerReady" || first.Point != flow.PointOwnerCheck || first.Since.IsZero() || first.Again.Before(first.Since) || !strings.Contains(first.Message, "b is not ready") || len(first.Passes) != 1 {
+		t.Errorf("a is described as %+v", first)
+	}
+	c := o.cluster("cluster-1", "Creating")
+	busy := "Cluster cluster-1 is blocked: Creating: it is Creating; 3 objects wait for it: do what its message asks for"
+	settles(t, func() string { return cmp.Diff(map[string]bool{busy: true, cycle: true}, setOf(causes())) })
+	o.report(c, "Running")
+	o.until("a", "True Succeeded")
+	settles(t, func() string { return cmp.Diff(map[string]bool{cycle: true}, setOf(causes())) })
+}
+
+// settles waits until differs returns no difference. The cache of the operator
+// may be stale.
+func settles(t *testing.T, differs func() string) {
+	t.Helper()
+	diff := ""
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		diff = differs()
+		return diff == "", nil
+	})
+	if err != nil {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func setOf(all []string) map[string]bool {
+	set := map[string]bool{}
+	for _, s := range all {
+		set[s] = true
+	}
+	return set
+}
+
+func whyDocument(t *testing.T, h http.Handler, query string) why.Document {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, ctrlx.WhyPath+query, nil))
+	d, err := why.Read(w.Body)
+	if err != nil || w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("the answer to %q has the code %d: %v", query, w.Code, err)
+	}
+	return d
+}
+
+// Requests that the handler refuses, and the page.
+func TestWhyRequests(t *testing.T) {
+	d := newHarness(t)
+	h := ctrlx.Why(d.manager)
+	cases := map[string]struct {
+		reason, method, target, accept string
+		code                           int
+		want                           string
+	}{
+		"JSON":    {"the default", http.MethodGet, "", "", 200, `"version":"v1"`},
+		"Page":    {"a browser", http.MethodGet, "", "text/html,*/*;q=0.8", 200, "Every object is ready."},
+		"Write":   {"nothing can be changed", http.MethodPost, "", "", 405, "use GET"},
+		"NoName":  {"a kind alone names no object", http.MethodGet, "?kind=App", "", 400, "give kind and name"},
+		"NoKind":  {"a name alone neither", http.MethodGet, "?name=a", "", 400, "give kind and name"},
+		"Unknown": {"it is ready, or it does not exist", http.MethodGet, "?kind=App&name=%3Cscript%3E", "", 404, "App <script> is ready, or not reconciled here"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), tc.method, ctrlx.WhyPath+tc.target, nil)
+			r.Header.Set("Accept", tc.accept)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != tc.code || !strings.Contains(w.Body.String(), tc.want) || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: the code is %d, the headers are %v:\n%s", tc.reason, w.Code, w.Header(), w.Body)
+			}
+			if page := strings.HasPrefix(w.Header().Get("Content-Type"), "text/html"); page != (tc.accept != "") || page && w.Header().Get("Content-Security-Policy") != why.ContentSecurityPolicy {
+				t.Errorf("%s: the headers are %v", tc.reason, w.Header())
+			}
+		})
+	}
+	panicsWith(t, "ctrlx: Why: the manager is a ctrlx_test.notAPointer: give a pointer", func() { ctrlx.Why(notAPointer{}) })
+}
+
+type notAPointer struct{ ctrl.Manager }
+
+// The start of a block survives a restart of the operator, as long as the reason
+// stays.
+func TestWhySince(t *testing.T) {
+	cases := map[string]struct {
+		reason, stored string
+		want           time.Time
+	}{
+		"Same":  {"the condition knows the start", "OwnerNotFound", noon.Add(-time.Hour)},
+		"Other": {"the reason is new", "OwnerNotReady", noon},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{Cluster: "c"})
+			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.stored, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
+			d := newHarness(t, a)
+			d.use(d.reconciler(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}))
+			d.pass()
+			objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
+			if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
+				t.Errorf("%s: the object is %+v", tc.reason, o)
+			}
+		})
+	}
+}
