@@ -1,0 +1,256 @@
+package dependents
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Cluster is the cluster of the dependents: a manager.Manager or a
+// cluster.Cluster of controller-runtime.
+type Cluster interface {
+	// GetClient returns the client that reads from the cache, and writes.
+	GetClient() client.Client
+	// GetAPIReader returns a reader past the cache.
+	GetAPIReader() client.Reader
+}
+
+// Dependents applies and deletes the dependents of owners. Make it with [New],
+// once for a kind of owners. It is safe for concurrent use.
+type Dependents struct {
+	options
+	name   string
+	client client.Client
+	live   client.Reader
+
+	digests digests
+	kinds   sync.Map // whether a kind has namespaces, by schema.GroupVersionKind
+
+	applyChain, deleteChain Chain
+	apply, remove           Handler
+}
+
+// New returns the Dependents of a name, a DNS name such as web.example.com. The
+// name is the prefix of labels and annotations, and the field manager of all
+// writes. Two reconcilers never share a name. A change of the name turns all
+// dependents into objects of another owner.
+//
+// New panics if the name is not a DNS name, the cluster is nil, a policy has
+// another value than its constants, or an edit of a chain fails.
+func New(name string, c Cluster, opts ...Option) *Dependents {
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 || len(name) > 128 {
+		panic(fmt.Sprintf("dependents: New: the name %q is not a DNS name of at most 128 bytes: %s",
+			name, strings.Join(problems, "; ")))
+	}
+	if c == nil {
+		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
+	}
+	o := options{
+		clock: clock.RealClock{}, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
+		siblings: func(client.Object) []checks.Ref { return nil },
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("dependents: New: %s: an option is nil: leave it out", name))
+		}
+		opt(&o)
+	}
+	if _, problems := o.policies.over(name, nil); len(problems) > 0 {
+		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
+	}
+	d := &Dependents{options: o, name: name, client: c.GetClient(), live: c.GetAPIReader()}
+	d.digests.of = map[[sha256.Size]byte]string{}
+	d.applyChain = edited(name, "WithApplyChain", applyLinks(o), o.applyEdits)
+	d.deleteChain = edited(name, "WithDeleteChain", deleteLinks(o), o.deleteEdits)
+	d.apply = decided(d.applyChain.Then(noUpdate))
+	d.remove = decided(d.deleteChain.Then(remove))
+	return d
+}
+
+// edited returns a chain after the edits of an option.
+func edited(name, option string, c Chain, edits []func(Chain) (Chain, error)) Chain {
+	for _, edit := range edits {
+		var err error
+		if c, err = edit(c); err != nil {
+			panic(fmt.Sprintf("dependents: New: %s: %s: %v", name, option, err))
+		}
+	}
+	return c
+}
+
+// decided refuses the zero Result, so that a link cannot end a request without
+// a decision.
+func decided(h Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		res, err := h(ctx, r)
+		if err == nil && outcomes[0] == res.Outcome.String() {
+			err = errors.New("a link returned the zero Result: return the result of next, or set Outcome")
+		}
+		if err != nil {
+			return res, fmt.Errorf("%s: %w", r.Ref(), err)
+		}
+		return res, nil
+	}
+}
+
+// ApplyChain returns the chain around the update of one object.
+func (d *Dependents) ApplyChain() Chain { return d.applyChain }
+
+// DeleteChain returns the chain around the deletion of one object.
+func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
+
+// Apply applies objects for an owner, in the given order. It first checks all of
+// them. Objects without a namespace are in the namespace of the owner. Apply
+// returns flow.Done if each result is settled ([Result.IsSettled]), and
+// otherwise flow.InProgress with the objects that are not.
+//
+// An error about one object does not keep the others from being applied. The
+// error names all objects that failed, or that are not ours or contested, and it
+// awaits them (flow.WaitFor).
+func (d *Dependents) Apply(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
+	return d.each(ctx, applying, owner, objects)
+}
+
+// Prune deletes objects that the owner does not need any more. Only their kinds,
+// names and annotations matter. It returns flow.Done if all are gone or kept.
+// It deletes the given objects only, so the caller knows which objects earlier
+// manifests had.
+func (d *Dependents) Prune(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
+	return d.each(ctx, pruning, owner, objects)
+}
+
+// Delete deletes objects because their owner is deleted. Otherwise it works as
+// [Dependents.Prune]. Also give the objects that only earlier manifests had.
+func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
+	return d.each(ctx, deleting, owner, objects)
+}
+
+// ApplyObject applies one object and returns what happened. An object that is
+// not ours, or that waits, is no error.
+func (d *Dependents) ApplyObject(ctx context.Context, owner, obj client.Object) (Result, error) {
+	return d.one(ctx, applying, owner, obj)
+}
+
+// PruneObject deletes one object as [Dependents.Prune] does, and returns what
+// happened.
+func (d *Dependents) PruneObject(ctx context.Context, owner, obj client.Object) (Result, error) {
+	return d.one(ctx, pruning, owner, obj)
+}
+
+// DeleteObject deletes one object as [Dependents.Delete] does, and returns what
+// happened.
+func (d *Dependents) DeleteObject(ctx context.Context, owner, obj client.Object) (Result, error) {
+	return d.one(ctx, deleting, owner, obj)
+}
+
+func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object) (Result, error) {
+	requests, err := d.requests(a, owner, []client.Object{obj})
+	if err != nil {
+		return Result{}, err
+	}
+	return d.handler(a)(ctx, requests[0])
+}
+
+// action is the reason for a call.
+type action int
+
+const (
+	applying action = iota
+	pruning
+	deleting
+)
+
+func (d *Dependents) handler(a action) Handler {
+	if a == applying {
+		return d.apply
+	}
+	return d.remove
+}
+
+// Reasons of the condition Ready, for errors of [Dependents.Apply] and its
+// siblings.
+const (
+	ReasonDependentInvalid   = "DependentInvalid"
+	ReasonDependentNotOurs   = "DependentNotOurs"
+	ReasonDependentContested = "DependentContested"
+)
+
+// applyDelay is the time after which a pass reads dependents that are not ready
+// again, if no event comes before. It matters for kinds that are not watched.
+// The back-off of the flow sets the delay of deletions.
+const applyDelay = time.Minute
+
+// token is the token of an operation that waits for dependents. It names
+// nothing, because each pass reads all objects.
+const token = "dependents"
+
+// each handles all objects and combines the results.
+func (d *Dependents) each(
+	ctx context.Context, a action, owner client.Object, objects []client.Object,
+) (flow.Progress, error) {
+	requests, err := d.requests(a, owner, objects)
+	if errors.Is(err, ErrInvalid) {
+		return flow.Progress{}, ctrlx.NewRetriableError(err, nil).WithReason(ReasonDependentInvalid)
+	}
+	if err != nil {
+		return flow.Progress{}, err
+	}
+	var awaited []checks.Ref
+	var errs []error
+	for _, r := range requests {
+		res, err := d.handler(a)(ctx, r)
+		if err == nil && res.IsSettled() {
+			continue
+		}
+		awaited = append(awaited, r.Ref())
+		if err == nil {
+			err = res.refusal(r.Ref())
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return flow.Progress{}, flow.WaitFor(err, awaited...)
+	}
+	switch {
+	case len(awaited) == 0:
+		return flow.Done(), nil
+	case a == applying:
+		return flow.InProgress(token, applyDelay, awaited...), nil
+	}
+	return flow.InProgress(token, 0, awaited...), nil
+}
+
+// refusal returns the error of a result that only a change of the object, or of
+// another writer, resolves; nil for all others.
+func (r Result) refusal(ref checks.Ref) error {
+	reason := ""
+	switch {
+	case r.Outcome == NotOurs:
+		reason = ReasonDependentNotOurs
+	case r.Contested:
+		reason = ReasonDependentContested
+	default:
+		return nil
+	}
+	err := fmt.Errorf("%s: %s", ref, cmp.Or(r.Message, r.Outcome.String()))
+	return ctrlx.NewRetriableError(err, &r.After).WithReason(reason)
+}
+
+func isNil(obj client.Object) bool {
+	v := reflect.ValueOf(obj)
+	return obj == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}

@@ -1,0 +1,118 @@
+// Package dependents applies the Kubernetes objects that an object of yours
+// needs, and deletes them. It works in any Apply and Delete of a reconciler:
+//
+//	web := dependents.New("web.example.com", mgr) // once, at set-up
+//
+//	Apply: func(ctx context.Context, req *flow.Request[*Shop]) (flow.Progress, error) {
+//		return web.Apply(ctx, req.Resource, settings(req.Resource), server(req.Resource))
+//	},
+//	Delete: func(ctx context.Context, req *flow.Request[*Shop]) (flow.Progress, error) {
+//		return web.Delete(ctx, req.Resource, settings(req.Resource), server(req.Resource))
+//	},
+//
+// Apply writes the objects that differ from the cluster, and waits until all of
+// them are ready. The progress names the objects that are not ready, so that
+// their events wake the owner. Name their kinds in ctrlx.WithWatchedKinds.
+//
+// # Policies
+//
+// A policy comes from an annotation of the object, or else from
+// [WithPolicies]. The annotation's prefix is the name that [New] got, as in
+// web.example.com/update-policy. Its value is written as IfUnowned or if-unowned.
+//
+//	annotation        values (the first one is the default)
+//	adoption-policy   IfUnowned, Never, Always
+//	update-policy     Replace, Recreate, SsaMerge, SsaOverride
+//	delete-policy     Delete, Orphan, OrphanOnApply, OrphanOnDelete
+//	reconcile-policy  OnObjectChange, OnObjectOrComponentChange, Once
+//	reapply-interval  60m, or any duration; zero and negative mean the default
+//
+// Adoption, for an object that exists:
+//
+//	           no owner   another owner   this owner
+//	IfUnowned  adopt      not ours        take
+//	Never      not ours   not ours        take
+//	Always     adopt      adopt           take
+//
+// Update, if another manager owns fields:
+//
+//	Replace      PUT: fields that the manifest lacks are removed, except finalizers
+//	Recreate     delete, and create in a later pass; only if the manifest changes
+//	SsaMerge     server-side apply: fields of other managers stay
+//	SsaOverride  server-side apply: fields of managers with a prefix (kubectl) are removed
+//
+// Deletion:
+//
+//	                Prune     Delete
+//	Delete          deleted   deleted
+//	Orphan          kept      kept
+//	OrphanOnApply   kept      deleted
+//	OrphanOnDelete  deleted   kept
+//
+// # Links
+//
+// Each policy is a link. [Dependents.ApplyChain] and [Dependents.DeleteChain]
+// list the links, and [WithApplyChain] and [WithDeleteChain] change them:
+//
+//	Apply: one object           Delete: one object
+//	Recover                     Recover
+//	└ Read                      └ ReadLive
+//	  └ Ready                     └ Owned
+//	    └ Terminating               └ Orphan
+//	      └ Adopt                     └ Terminating
+//	        └ InSync                    └ DELETE
+//	          └ Create
+//	            └ Recreate
+//	              └ Replace
+//	                └ SsaOverride
+//	                  └ SsaMerge
+//
+// A link gets a [Request] and returns a [Result]. A link that you add may act
+// before the inner links, after them, or in place of them.
+//
+// # Ownership
+//
+// A label and two annotations mark an object as a dependent: the hash of its
+// owner, the name of its owner, and the digest of its manifest. Ownership is
+// checked in each pass. An object belongs to another owner if one of these
+// statements holds:
+//
+//   - The label owner-id of this name, or of another one, names another owner.
+//   - Another object is its controller (metadata.ownerReferences).
+//
+// [WithSiblings] declares owners whose objects are left alone under every policy,
+// and are no error.
+//
+// Every update and every deletion carries the UID and the resource version of
+// the object as the pass read it. So an object that changed meanwhile causes a
+// conflict and no write. A create never overwrites an object. Before a create
+// and before a deletion, the object is read past the cache.
+//
+// # In sync
+//
+// An object in sync causes no write, and no read past the cache. It is in sync
+// if all of these statements hold:
+//
+//   - It has the digest of the manifest.
+//   - Each field of the manifest has its value. A field that the API server
+//     changed while it stored the object counts as equal, until it changes again.
+//   - The reapply interval has not passed since the last write.
+//
+// A field that another manager changed is corrected at once. If it is
+// changed again within the reapply interval, the field is contested. The
+// condition then names its manager, as in "spec.replicas is managed by
+// kube-controller-manager", and the next correction comes after the interval.
+// A typed object is read from the cache of the manager, which then watches the
+// kind. An unstructured one is read live, unless the client caches these, too
+// (client.CacheOptions). A cache that strips managed fields hides changed fields until the reapply.
+// Fields that the manifest lacks are not compared.
+//
+// An object with the policy Once is written once and never changed. It is created
+// again if it was deleted.
+//
+// # Bad input
+//
+// [Dependents.Apply] checks all objects before its first write: a nil object, a
+// missing name, generateName, an unknown kind, a wrong scope, an object given
+// twice, and an annotation without a valid value are errors that name the object.
+package dependents

@@ -1,0 +1,55 @@
+package dependents_test
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// A Cluster stands for a type of yours. It needs a ConfigMap.
+func Example() {
+	var mgr ctrl.Manager
+	setUp := func() *ctrlx.Reconciler[*testv1.Cluster] {
+		web := dependents.New("web.example.com", mgr)
+		return ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
+			Apply: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+				return web.Apply(ctx, req.Resource, settings(req.Resource))
+			},
+			Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+				return web.Delete(ctx, req.Resource, settings(req.Resource))
+			},
+		}, flow.Extensions[*testv1.Cluster]{})
+	}
+	_ = setUp
+}
+
+func settings(c *testv1.Cluster) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-settings"}, // in the namespace of the owner
+		Data:       map[string]string{"size": fmt.Sprint(c.Spec.Size)},
+	}
+}
+
+// A link of yours limits writes. It runs only if a write is needed.
+func ExampleWithApplyChain() {
+	limit := chain.Named("limit", chain.Before[*dependents.Request, dependents.Result](func(context.Context, *dependents.Request) error {
+		return nil // wait for a token of your rate limiter
+	}))
+	web := dependents.New("web.example.com", cluster{}, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
+		return c.InsertAfter("InSync", limit)
+	}))
+	fmt.Println(web.ApplyChain())
+	fmt.Println(web.DeleteChain())
+	// Output:
+	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> limit -> Create -> Recreate -> Replace -> SsaOverride(kubectl) -> SsaMerge
+	// Recover -> ReadLive -> Owned -> Orphan -> Terminating
+}

@@ -1,0 +1,97 @@
+package dependents
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// once is the digest of an object with the policy Once.
+const once = "once"
+
+// manifestDigest returns the digest that the live object has after a write.
+func (r *Request) manifestDigest() string {
+	switch r.Policies.Reconcile {
+	case ReconcileOnce:
+		return once
+	case ReconcileOnObjectOrComponentChange:
+		return r.contents + "@" + r.Owner.Digest
+	}
+	return r.contents
+}
+
+// due reports whether the reapply interval has passed since the last write. The
+// time of the write is an annotation, which users can change. So a time that
+// cannot be read, or that is in the future, is due.
+func (r *Request) due(now time.Time) bool {
+	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.name+"/"+markApplied])
+	age := now.Sub(applied)
+	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
+}
+
+// inSync leaves out the write if the live object has the digest and the values of
+// the manifest, and the reapply interval has not passed. It also leaves out the
+// correction of a contested field. An object with the policy Recreate is written
+// only if its manifest changes, because a correction would delete it.
+func inSync(clock clock.PassiveClock) Middleware {
+	m := newMemory()
+	return func(next Handler) Handler {
+		return func(ctx context.Context, r *Request) (Result, error) {
+			inner := *r
+			inner.digest = r.manifestDigest()
+			var fields []difference
+			now := clock.Now()
+			if r.Live != nil {
+				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
+				applied := r.ownership().ours && r.Live.GetAnnotations()[r.of.name+"/"+markDigest] == inner.digest
+				recreates := r.Policies.Update == UpdateRecreate
+				quiet := applied && (inner.digest == once || recreates || !r.due(now))
+				if quiet && (inner.digest == once || m.verified(uid, version, inner.digest)) {
+					return r.result(InSync, ""), nil
+				}
+				var err error
+				if fields, err = r.differences(r.Live); err != nil {
+					return Result{}, err
+				}
+				if applied {
+					fields = m.unknown(uid, inner.digest, fields)
+				}
+				if quiet && (recreates || len(fields) == 0) {
+					m.verify(uid, version, inner.digest)
+					res := r.result(InSync, "")
+					res.Fields = fieldsOf(fields)
+					return res, nil
+				}
+				if wait := m.contested(uid, fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
+					res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
+						"manifest, or keep the manager from changing it", listed(fieldsOf(fields)), wait.Round(time.Second)))
+					res.Fields, res.Contested, res.After = fieldsOf(fields), true, wait
+					return res, nil
+				}
+			}
+			res, err := next(ctx, &inner)
+			if err != nil || res.Outcome != Created && res.Outcome != Updated || res.Object == nil {
+				return res, err
+			}
+			if res.Outcome == Updated {
+				res.Fields = fieldsOf(fields)
+			}
+			after, err := r.differences(res.Object)
+			if err != nil {
+				return Result{}, err
+			}
+			m.wrote(res.Object.GetUID(), inner.digest, after, fields, now)
+			return res, nil
+		}
+	}
+}
+
+func fieldsOf(all []difference) []Field {
+	var fields []Field
+	for _, d := range all {
+		fields = append(fields, d.Field)
+	}
+	return fields
+}

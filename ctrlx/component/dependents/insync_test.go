@@ -1,0 +1,291 @@
+package dependents_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// ready makes every object ready, because no controller runs.
+var ready = dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })
+
+// TestInSync applies kinds whose manifests the API server changes while it stores
+// them. The next pass makes no write and no read past the cache, also after a
+// restart.
+func TestInSync(t *testing.T) {
+	quantities := deployment("nginx", new(int32(1)))
+	quantities.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")}
+	quantities.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "busybox", Env: []corev1.EnvVar{{Name: "A", Value: ""}}}}
+	loose := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"k": "1"}}}
+	odd := pruned()
+	zero := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "a"},
+		"spec": map[string]any{
+			"paused": false, "replicas": float64(1), "selector": map[string]any{"matchLabels": map[string]any{"app": "a"}},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": "a"}},
+				"spec": map[string]any{"containers": []any{map[string]any{
+					"name": "web", "image": "nginx", "resources": map[string]any{"limits": map[string]any{"cpu": "1000m", "memory": "0.5Gi"}},
+				}}},
+			},
+		},
+	}}
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		pruned bool // the manifest has a field that the API server does not store
+	}{
+		"ConfigMap":    {"data", configMap(nil, []string{"k", "1"}), false},
+		"Unstructured": {"the same without a type", loose, false},
+		"Secret":       {"stringData becomes data", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"k": "1"}}, false},
+		"Deployment":   {"defaults, quantities, lists with keys", quantities, false},
+		"ZeroValues":   {"zero values, and quantities in another form", zero, false},
+		"Service": {"addresses and node ports are assigned", &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("web")}},
+		}}, false},
+		"Role": {"lists without keys", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"pods", "secrets"}, Verbs: []string{"get"}},
+		}}, false},
+		"Custom": {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}, false},
+		"Pruned": {"a field that the kind lacks", odd, true},
+	}
+	for name, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride", "Recreate"} {
+			t.Run(name+"/"+policy, func(t *testing.T) {
+				if tc.pruned && strings.HasPrefix(policy, "Ssa") {
+					t.Skip("a server-side apply refuses the field")
+				}
+				t.Parallel()
+				w := newWorld(t, ready)
+				obj := tc.object.DeepCopyObject().(client.Object)
+				obj.SetAnnotations(map[string]string{"web.example.com/update-policy": policy})
+				if res := w.apply(obj); res.Outcome != dependents.Created {
+					t.Fatalf("%s: got %s", tc.reason, res.Outcome)
+				}
+				for _, restarted := range []bool{false, true} {
+					if restarted && tc.pruned {
+						return // after a restart, a field that was removed looks the same
+					}
+					if restarted {
+						w.restart()
+					}
+					w.calls = nil
+					if res := w.apply(obj); res.Outcome != dependents.InSync || len(w.calls) != 1 || strings.HasPrefix(w.calls[0], "live") {
+						t.Errorf("%s, restarted %t: got %s with %q, and fields %v", tc.reason, restarted, res.Outcome, w.calls, res.Fields)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestKinds applies manifests of many kinds, and changes a label. After each
+// write a new process finds them in sync.
+func TestKinds(t *testing.T) {
+	all, err := os.ReadFile("testdata/kinds.yaml")
+	must(t, err)
+	for _, text := range strings.Split(string(all), "\n---\n") {
+		u := &unstructured.Unstructured{}
+		must(t, yaml.Unmarshal([]byte(text), &u.Object))
+		t.Run(u.GetKind()+"."+u.GetAPIVersion(), func(t *testing.T) {
+			t.Parallel()
+			for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+				w := newWorld(t, ready)
+				u := u.DeepCopy()
+				if strings.Contains(u.GetName(), ".") { // it has no namespace, so the policies share it
+					w.owner.Namespace = "default"
+				}
+				var got []string
+				for _, label := range []string{"", policy} {
+					if label != "" {
+						u.SetLabels(map[string]string{"changed": label})
+					}
+					u.SetAnnotations(map[string]string{"web.example.com/update-policy": policy})
+					for range 2 {
+						w.restart()
+						res, err := w.ApplyObject(t.Context(), w.owner, u)
+						for apierrors.IsConflict(err) { // the API server writes the status of a definition
+							res, err = w.ApplyObject(t.Context(), w.owner, u)
+						}
+						must(t, err)
+						got = append(got, fmt.Sprint(res.Outcome, " ", res.Fields))
+					}
+				}
+				want := []string{"created or updated", "in sync []", "updated [metadata.labels.changed is missing]", "in sync []"}
+				if diff := cmp.Diff(want[1:], got[1:]); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", policy, diff)
+				}
+			}
+		})
+	}
+}
+
+// pruned returns a manifest with a field that the API server does not store.
+func pruned() client.Object {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "a"},
+		"spec": map[string]any{"unknown": "pruned", "ports": []any{map[string]any{"port": int64(80)}}},
+	}}
+}
+
+// TestPrunedAfterRestart writes an object whose manifest has an unknown field
+// once after a restart, and not again.
+func TestPrunedAfterRestart(t *testing.T) {
+	w := newWorld(t, ready)
+	odd := pruned()
+	w.settle(odd)
+	w.restart()
+	var got []string
+	for range 3 {
+		got = append(got, w.apply(odd).Outcome.String())
+	}
+	if diff := cmp.Diff([]string{"updated", "in sync", "in sync"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestDrift corrects a changed field at once, and names it with its manager.
+func TestDrift(t *testing.T) {
+	live := func(w *world) *appsv1.Deployment {
+		d := &appsv1.Deployment{}
+		must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, d))
+		return d
+	}
+	edit := func(change func(*appsv1.Deployment)) func(*world) {
+		return func(w *world) {
+			d := live(w)
+			change(d)
+			must(w.t, api.Update(w.t.Context(), d, client.FieldOwner("kubectl-edit")))
+		}
+	}
+	scale := func(w *world) {
+		must(w.t, api.SubResource("scale").Update(w.t.Context(), live(w), client.FieldOwner("kube-controller-manager"),
+			client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}})))
+	}
+	container := func(change func(*corev1.Container)) func(*world) {
+		return edit(func(d *appsv1.Deployment) { change(&d.Spec.Template.Spec.Containers[0]) })
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*world)
+		want   string // the fields; empty: in sync
+	}{
+		"None":   {"nothing changed", func(*world) {}, ""},
+		"Scaled": {"a subresource counts", scale, "spec.replicas is managed by kube-controller-manager"},
+		"Image":  {"an item of a list is named by its key", container(func(c *corev1.Container) { c.Image = "evil" }), `spec.template.spec.containers[name="web"].image is managed by kubectl-edit`},
+		"Args":   {"a list without keys counts as a whole", container(func(c *corev1.Container) { c.Args = append(c.Args, "-x") }), `spec.template.spec.containers[name="web"].args is managed by kubectl-edit`},
+		"Port":   {"a key with a default", container(func(c *corev1.Container) { c.Ports[0].ContainerPort = 81 }), `spec.template.spec.containers[name="web"].ports[containerPort=80] is missing`},
+		"Label":  {"a removed field has no manager", edit(func(d *appsv1.Deployment) { delete(d.Labels, "team") }), "metadata.labels.team is missing"},
+		"Sidecar": {"a container that another writer added is no drift", edit(func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers = append([]corev1.Container{{Name: "proxy", Image: "envoy"}}, d.Spec.Template.Spec.Containers...)
+		}), ""},
+		"Other":     {"a field that the manifest lacks is no drift", edit(func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 3; d.Labels["x"] = "y" }), ""},
+		"SameValue": {"a value that another manager owns as well is no drift", edit(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }), ""},
+	}
+	for name, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaMerge"} {
+			t.Run(name+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, ready)
+				d := deployment("nginx", new(int32(2)))
+				d.Labels = map[string]string{"team": "a"}
+				d.Annotations = map[string]string{"web.example.com/update-policy": policy}
+				w.settle(d)
+				tc.change(w)
+				res := w.apply(d)
+				var got []string
+				for _, f := range res.Fields {
+					got = append(got, f.String())
+				}
+				outcome := dependents.Updated
+				if tc.want == "" {
+					outcome = dependents.InSync
+				}
+				if res.Outcome != outcome || strings.Join(got, ", ") != tc.want {
+					t.Errorf("%s: got %s, %q, want %s, %q", tc.reason, res.Outcome, got, outcome, tc.want)
+				}
+				if c := live(w).Spec.Template.Spec.Containers; c[len(c)-1].Image != "nginx" || *live(w).Spec.Replicas != 2 || live(w).Labels["team"] != "a" {
+					t.Errorf("%s: it is not corrected: %v", tc.reason, c)
+				}
+				if res = w.apply(d); res.Outcome != dependents.InSync {
+					t.Errorf("%s: the next pass: got %s %v", tc.reason, res.Outcome, res.Fields)
+				}
+			})
+		}
+	}
+}
+
+// TestContested corrects a field once in the reapply interval, and then names
+// the manager that changes it.
+func TestContested(t *testing.T) {
+	w := newWorld(t, ready, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge}))
+	d := deployment("nginx", new(int32(2)))
+	w.settle(d)
+	scale := func() {
+		must(t, api.SubResource("scale").Update(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}},
+			client.FieldOwner("kube-controller-manager"), client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}})))
+	}
+	pass := func() string {
+		t.Helper()
+		res := w.apply(d)
+		return fmt.Sprint(res.Outcome, " ", res.Contested, " ", res.After, " ", len(w.writes()))
+	}
+	scale()
+	w.writes()
+	got := []string{pass()} // corrected
+	w.clock.SetTime(w.clock.Now().Add(time.Minute))
+	scale()
+	got = append(got, pass(), pass()) // contested
+	res := w.apply(d)
+	const message = "spec.replicas is managed by kube-controller-manager; the next correction is in 59m0s: " +
+		"remove the field from the manifest, or keep the manager from changing it"
+	if res.Message != message || res.IsSettled() {
+		t.Errorf("got %q, want %q", res.Message, message)
+	}
+	_, err := w.Apply(t.Context(), w.owner, d)
+	if err == nil || !strings.Contains(err.Error(), "Deployment.apps "+w.ns+"/a: spec.replicas is managed by kube-controller-manager") {
+		t.Errorf("the error must name the object, the field and the manager: %v", err)
+	}
+	d.Spec.Template.Spec.Containers[0].Image = "nginx:2"
+	got = append(got, pass()) // a new manifest is written
+	scale()
+	got = append(got, pass())
+	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	got = append(got, pass()) // the interval is over
+	want := []string{"updated false 0s 1", "waiting true 59m0s 0", "waiting true 59m0s 0", "updated false 0s 1", "waiting true 1h0m0s 0", "updated false 0s 1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestStrippedManagedFields compares only the digest if a cache has removed the
+// managed fields.
+func TestStrippedManagedFields(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })
+	d := dependents.New(name, cluster{changing{api, func(obj client.Object) { obj.SetManagedFields(nil) }}, api}, dependents.WithClock(w.clock))
+	res, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "1"}))
+	if must(t, err); res.Outcome != dependents.InSync {
+		t.Errorf("got %s", res.Outcome)
+	}
+}

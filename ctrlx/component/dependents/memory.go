@@ -1,0 +1,145 @@
+package dependents
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// memory holds what the process has seen of objects. After a restart it is empty:
+// an object whose fields the API server changed while it stored them is then
+// written once more, and a contested field is corrected once more.
+type memory struct {
+	mu sync.Mutex
+	of map[types.UID]*remembered
+}
+
+// remembered holds what the process has seen of one object.
+type remembered struct {
+	version, digest string               // the object was in sync in this version, with the manifest of this digest
+	stored          map[string]string    // values that the API server stored in place of those of the manifest, by path
+	corrected       map[string]time.Time // when the process corrected a field, by path
+}
+
+// mostRemembered is the number of entries of a memory. For a further one, any
+// other entry is dropped.
+const mostRemembered = 16384
+
+func newMemory() *memory { return &memory{of: map[types.UID]*remembered{}} }
+
+// get returns the entry of an object. The caller holds the lock.
+func (m *memory) get(uid types.UID) *remembered {
+	r := m.of[uid]
+	if r == nil {
+		makeRoom(m.of)
+		r = &remembered{corrected: map[string]time.Time{}}
+		m.of[uid] = r
+	}
+	return r
+}
+
+// verify records that a version of an object is in sync with a manifest.
+func (m *memory) verify(uid types.UID, version, digest string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.get(uid)
+	if r.digest != digest {
+		r.stored = nil
+	}
+	r.version, r.digest = version, digest
+}
+
+// verified reports whether verify recorded this version and manifest.
+func (m *memory) verified(uid types.UID, version, digest string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[uid]
+	return r != nil && version != "" && r.version == version && r.digest == digest
+}
+
+// unknown returns the differences that were not there right after the last write
+// of the manifest.
+func (m *memory) unknown(uid types.UID, digest string, all []difference) (news []difference) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[uid]
+	for _, d := range all {
+		if r != nil && r.digest == digest {
+			if live, ok := r.stored[d.Path]; ok && live == d.live {
+				continue
+			}
+		}
+		news = append(news, d)
+	}
+	return news
+}
+
+// contested returns the time until the next correction, if each of the fields was
+// corrected within the interval; otherwise zero.
+func (m *memory) contested(
+	uid types.UID, fields []difference, now time.Time, interval time.Duration,
+) (wait time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[uid]
+	if r == nil {
+		return 0
+	}
+	for _, d := range fields {
+		left := r.corrected[d.Path].Add(interval).Sub(now)
+		if left <= 0 {
+			return 0
+		}
+		if wait == 0 || left < wait {
+			wait = left
+		}
+	}
+	return wait
+}
+
+// wrote records a write of a manifest: the differences right after it, and the
+// differences that it corrected.
+func (m *memory) wrote(uid types.UID, digest string, after, corrected []difference, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.get(uid)
+	r.version, r.digest, r.stored = "", digest, map[string]string{}
+	for _, d := range after {
+		r.stored[d.Path] = d.live
+	}
+	for _, d := range corrected {
+		r.corrected[d.Path] = now
+	}
+}
+
+// digests holds digests of manifests by their fingerprints.
+type digests struct {
+	mu sync.Mutex
+	of map[[sha256.Size]byte]string
+}
+
+func (d *digests) get(key [sha256.Size]byte) (digest string, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	digest, known = d.of[key]
+	return digest, known
+}
+
+func (d *digests) put(key [sha256.Size]byte, digest string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	makeRoom(d.of)
+	d.of[key] = digest
+}
+
+// makeRoom drops any entries of a memory that is full.
+func makeRoom[K comparable, V any](of map[K]V) {
+	for key := range of {
+		if len(of) < mostRemembered {
+			return
+		}
+		delete(of, key)
+	}
+}

@@ -1,0 +1,115 @@
+package dependents
+
+import (
+	"fmt"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Option changes a [Dependents]. A nil function in an option panics.
+type Option func(*options)
+
+type options struct {
+	cluster     string
+	clock       clock.PassiveClock
+	policies    Policies
+	readiness   func(client.Object) checks.Readiness
+	prefixes    []string
+	ownerDigest func(client.Object) string
+	siblings    func(client.Object) []checks.Ref
+	dropMarks   bool
+	applyEdits  []func(Chain) (Chain, error)
+	deleteEdits []func(Chain) (Chain, error)
+}
+
+// WithPolicies sets the policies of objects without annotations.
+func WithPolicies(p Policies) Option { return func(o *options) { o.policies = p } }
+
+// WithReadiness sets the function that returns how ready an object is. The object
+// has the type of the manifest, and of only reads it. Without the option, it is
+// the rule of kstatus for the kind, as in ctrlx.Kstatus. An object of a kind without
+// a rule and without conditions is then ready.
+func WithReadiness(of func(obj client.Object) checks.Readiness) Option {
+	if of == nil {
+		panic("dependents: WithReadiness: the function is nil")
+	}
+	return func(o *options) { o.readiness = of }
+}
+
+// WithOverridden sets the prefixes of the field managers whose fields the policy
+// SsaOverride removes. Without the option, it is kubectl. Without prefixes, only
+// updates of this name are removed. An empty prefix panics, because it would match
+// every manager.
+func WithOverridden(prefixes ...string) Option {
+	for _, p := range prefixes {
+		if p == "" {
+			panic("dependents: WithOverridden: a prefix is empty")
+		}
+	}
+	return func(o *options) { o.prefixes = prefixes }
+}
+
+// WithOwnerDigest sets the function that returns a digest of the owner for
+// [ReconcileOnObjectOrComponentChange]. Without the option, the generation and the
+// annotations count. Use it to add inputs such as references.
+func WithOwnerDigest(of func(owner client.Object) string) Option {
+	if of == nil {
+		panic("dependents: WithOwnerDigest: the function is nil")
+	}
+	return func(o *options) { o.ownerDigest = of }
+}
+
+// WithSiblings declares other owners whose objects are left alone, also under
+// [AdoptionAlways]. Such an object is not ours, and counts as settled. Each ref has a
+// group, a kind, a namespace if the kind has namespaces, and a name.
+func WithSiblings(of func(owner client.Object) []checks.Ref) Option {
+	if of == nil {
+		panic("dependents: WithSiblings: the function is nil")
+	}
+	return func(o *options) { o.siblings = of }
+}
+
+// WithCluster names the cluster of the owners, for example by the UID of its
+// namespace kube-system. Give it if the dependents are in another cluster, to which
+// several clusters write. An empty name panics.
+func WithCluster(name string) Option {
+	if name == "" {
+		panic("dependents: WithCluster: the name is empty")
+	}
+	return func(o *options) { o.cluster = name + "/" }
+}
+
+// WithMarksDropped removes the marks of an object that a delete policy keeps, so
+// that another owner may adopt it. Without the option the marks stay.
+func WithMarksDropped() Option { return func(o *options) { o.dropMarks = true } }
+
+// WithClock sets the clock of the reapply interval. A nil clock panics.
+func WithClock(c clock.PassiveClock) Option {
+	if c == nil {
+		panic("dependents: WithClock: the clock is nil")
+	}
+	return func(o *options) { o.clock = c }
+}
+
+// WithApplyChain changes the links of [Dependents.ApplyChain]. [New] panics if edit
+// returns an error.
+func WithApplyChain(edit func(Chain) (Chain, error)) Option {
+	checkEdit("WithApplyChain", edit)
+	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
+}
+
+// WithDeleteChain changes the links of [Dependents.DeleteChain]. [New] panics if edit
+// returns an error.
+func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
+	checkEdit("WithDeleteChain", edit)
+	return func(o *options) { o.deleteEdits = append(o.deleteEdits, edit) }
+}
+
+func checkEdit(option string, edit func(Chain) (Chain, error)) {
+	if edit == nil {
+		panic(fmt.Sprintf("dependents: %s: the function is nil", option))
+	}
+}

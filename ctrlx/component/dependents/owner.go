@@ -1,0 +1,171 @@
+package dependents
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Owner is the object that needs dependents.
+type Owner struct {
+	Ref checks.Ref
+	UID types.UID
+	// ID identifies the owner in the marks of its dependents: the text of Ref,
+	// after the cluster of [WithCluster]. An owner that is created again under
+	// its name has the same ID.
+	ID string
+	// Digest changes when the owner changes. It matters for
+	// [ReconcileOnObjectOrComponentChange] only.
+	Digest string
+	// Siblings are the IDs of owners whose objects are left alone.
+	Siblings []string
+}
+
+// The marks of a dependent, after the name of the Dependents and a slash.
+const (
+	markOwner   = "owner-id"   // label: the hash of the owner's ID; annotation: the ID
+	markDigest  = "digest"     // annotation: the digest of the manifest
+	markApplied = "applied-at" // annotation: the time of the last write, in RFC 3339
+)
+
+// ownerOf returns the owner of dependents.
+func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
+	if isNil(obj) || obj.GetName() == "" {
+		return Owner{}, fmt.Errorf("%w: the owner is nil or has no name", ErrInvalid)
+	}
+	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
+	if err != nil {
+		return Owner{}, fmt.Errorf("%w: the owner %s: %w", ErrInvalid, obj.GetName(), err)
+	}
+	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	o := Owner{Ref: ref, UID: obj.GetUID()}
+	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
+	for _, ref := range d.siblings(obj) {
+		o.Siblings = append(o.Siblings, d.id(ref))
+	}
+	return o, nil
+}
+
+// id returns the ID of the owner of a ref: the text of Ref.String, without its
+// limit, so that two owners never have the same ID.
+func (d *Dependents) id(ref checks.Ref) string {
+	id := d.cluster + ref.Kind
+	if ref.Group != "" {
+		id += "." + ref.Group
+	}
+	if id += " "; ref.Namespace != "" {
+		id += ref.Namespace + "/"
+	}
+	return id + ref.Name
+}
+
+// hash returns the ID of an owner in the form of a label.
+func hash(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
+}
+
+// digestOf returns a digest of a value that has a JSON form.
+func digestOf(value any) string {
+	text, err := json.Marshal(value) // sorts the keys of maps
+	if err != nil {
+		text = fmt.Append(nil, value)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// changeOf is the default of [WithOwnerDigest].
+func changeOf(owner client.Object) string {
+	return digestOf([]any{owner.GetGeneration(), owner.GetAnnotations()})
+}
+
+// mostOwner is the number of bytes of an owner's name that a message shows.
+const mostOwner = 1000
+
+// ownership says to which owner an object belongs.
+type ownership struct {
+	ours    bool
+	owner   string // another owner; empty: none
+	sibling bool
+}
+
+// ownership returns the owner of the live object.
+func (r *Request) ownership() ownership {
+	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
+	own := r.of.name + "/" + markOwner
+	if labels[own] == hash(r.Owner.ID) {
+		return ownership{ours: true}
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if key != own && !strings.HasSuffix(key, "/"+markOwner) || labels[key] == "" {
+			continue
+		}
+		owner := annotations[key]
+		if hash(owner) != labels[key] || len(owner) > mostOwner { // a person may have changed the annotation
+			owner = "the owner with " + key + "=" + labels[key]
+		}
+		sibling := slices.ContainsFunc(r.Owner.Siblings, func(id string) bool { return hash(id) == labels[key] })
+		return ownership{owner: owner, sibling: sibling}
+	}
+	if c := metav1.GetControllerOf(r.Live); c != nil && (c.UID != r.Owner.UID || r.Owner.UID == "") {
+		group, _, found := strings.Cut(c.APIVersion, "/")
+		if !found {
+			group = "" // the core group
+		}
+		ref := checks.Ref{Group: group, Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name}
+		id := r.of.id(ref)
+		return ownership{owner: id, sibling: slices.Contains(r.Owner.Siblings, id)}
+	}
+	return ownership{}
+}
+
+// marked returns the manifest with the marks of the owner.
+func (r *Request) marked() (*unstructured.Unstructured, error) {
+	manifest, err := r.manifest()
+	if err != nil {
+		return nil, err
+	}
+	u := manifest.DeepCopy()
+	labels, annotations := u.GetLabels(), u.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	key := r.of.name + "/"
+	labels[key+markOwner] = hash(r.Owner.ID)
+	annotations[key+markOwner] = r.Owner.ID
+	annotations[key+markDigest] = r.digest
+	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)
+	u.SetLabels(labels)
+	u.SetAnnotations(annotations)
+	return u, nil
+}
+
+// stripMarks removes the marks of this name from a manifest, for example of one
+// that was exported from a cluster.
+func stripMarks(u *unstructured.Unstructured, name string) {
+	labels, annotations := u.GetLabels(), u.GetAnnotations()
+	for _, mark := range []string{markOwner, markDigest, markApplied} {
+		delete(labels, name+"/"+mark)
+		delete(annotations, name+"/"+mark)
+	}
+	u.SetLabels(labels)
+	u.SetAnnotations(annotations)
+}

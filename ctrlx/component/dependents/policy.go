@@ -1,0 +1,140 @@
+package dependents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// AdoptionPolicy says what happens to an object that exists and has another
+// owner, or none.
+type AdoptionPolicy string
+
+// The adoption policies. The package documentation has their table.
+const (
+	AdoptionIfUnowned AdoptionPolicy = "IfUnowned" // the default
+	AdoptionNever     AdoptionPolicy = "Never"
+	AdoptionAlways    AdoptionPolicy = "Always"
+)
+
+// UpdatePolicy says how an object that exists is changed.
+type UpdatePolicy string
+
+// The update policies. The package documentation has their table.
+const (
+	UpdateReplace     UpdatePolicy = "Replace" // the default
+	UpdateRecreate    UpdatePolicy = "Recreate"
+	UpdateSsaMerge    UpdatePolicy = "SsaMerge"
+	UpdateSsaOverride UpdatePolicy = "SsaOverride"
+)
+
+// DeletePolicy says whether an object is deleted, or kept as an orphan.
+type DeletePolicy string
+
+// The delete policies. The package documentation has their table.
+const (
+	DeleteDelete         DeletePolicy = "Delete" // the default
+	DeleteOrphan         DeletePolicy = "Orphan"
+	DeleteOrphanOnApply  DeletePolicy = "OrphanOnApply"
+	DeleteOrphanOnDelete DeletePolicy = "OrphanOnDelete"
+)
+
+// ReconcilePolicy says which changes cause a write.
+type ReconcilePolicy string
+
+// The reconcile policies.
+const (
+	ReconcileOnObjectChange            ReconcilePolicy = "OnObjectChange"            // the default: the manifest changes
+	ReconcileOnObjectOrComponentChange ReconcilePolicy = "OnObjectOrComponentChange" // the manifest or the owner changes
+	ReconcileOnce                      ReconcilePolicy = "Once"                      // the object does not exist
+)
+
+// DefaultReapplyInterval is the default of [Policies.ReapplyInterval].
+const DefaultReapplyInterval = time.Hour
+
+// Policies says how one object is applied and deleted. An empty field means the
+// default.
+type Policies struct {
+	Adoption  AdoptionPolicy
+	Update    UpdatePolicy
+	Delete    DeletePolicy
+	Reconcile ReconcilePolicy
+	// ReapplyInterval is the longest time between two writes of an object. It
+	// covers changes that no watch shows. Zero and negative mean
+	// [DefaultReapplyInterval].
+	ReapplyInterval time.Duration
+}
+
+// The annotations of an object that set its policies, after the name of the
+// Dependents and a slash.
+const (
+	annotationAdoption  = "adoption-policy"
+	annotationUpdate    = "update-policy"
+	annotationDelete    = "delete-policy"
+	annotationReconcile = "reconcile-policy"
+	annotationReapply   = "reapply-interval"
+)
+
+// over returns p with the policies that the annotations of an object set. It
+// returns a problem for each invalid value.
+func (p Policies) over(name string, annotations map[string]string) (_ Policies, problems []string) {
+	note := func(problem string) {
+		if problem != "" {
+			problems = append(problems, problem)
+		}
+	}
+	get := func(key string) (string, string) { key = name + "/" + key; return key, annotations[key] }
+	key, value := get(annotationAdoption)
+	note(choose(&p.Adoption, key, value, AdoptionIfUnowned, AdoptionNever, AdoptionAlways))
+	key, value = get(annotationUpdate)
+	note(choose(&p.Update, key, value, UpdateReplace, UpdateRecreate, UpdateSsaMerge, UpdateSsaOverride))
+	key, value = get(annotationDelete)
+	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
+	key, value = get(annotationReconcile)
+	note(choose(&p.Reconcile, key, value, ReconcileOnObjectChange, ReconcileOnObjectOrComponentChange, ReconcileOnce))
+	if key, value = get(annotationReapply); value != "" {
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			note(fmt.Sprintf("%s is %q: it must be a duration such as 30m", key, value))
+		} else if d > 0 {
+			p.ReapplyInterval = d
+		}
+	}
+	if p.ReapplyInterval <= 0 {
+		p.ReapplyInterval = DefaultReapplyInterval
+	}
+	return p, problems
+}
+
+// choose sets policy to a value of key, or to the first of all if both are
+// empty. It returns the problem of an invalid value.
+func choose[P ~string](policy *P, key, value string, all ...P) (problem string) {
+	given := P(value)
+	switch {
+	case value == "" && *policy == "", value == "default":
+		*policy = all[0]
+		return ""
+	case value == "":
+		given = *policy
+	}
+	i := slices.IndexFunc(all, func(p P) bool { return given == p || string(given) == kebab(string(p)) })
+	if i < 0 {
+		return fmt.Sprintf("%s is %q: it must be one of %q", key, given, all)
+	}
+	*policy = all[i]
+	return ""
+}
+
+// kebab returns "if-unowned" for "IfUnowned".
+func kebab(camel string) string {
+	var b strings.Builder
+	for i, r := range camel {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,528 @@
+package dependents_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+func TestAdoption(t *testing.T) {
+	none := func(w *world) { w.foreign("kubectl", "k", "foreign") }
+	other := func(w *world) {
+		o := *w.owner
+		w.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
+		w.settle(configMap(nil, []string{"k", "other"}))
+		w.owner = &o
+	}
+	ours := func(w *world) { w.settle(configMap(nil, []string{"k", "old"})) }
+	absent := func(*world) {}
+	controlled := func(w *world) {
+		none(w)
+		w.edit("kubectl", func(cm *corev1.ConfigMap) {
+			cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "9", Controller: new(true)}}
+		})
+	}
+	otherName := func(w *world) {
+		none(w)
+		w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"db.example.com/owner-id": "x"} })
+	}
+	cases := map[string]struct {
+		reason string
+		policy string
+		before func(*world)
+		want   string // the outcome and the other owner
+		data   string // of the key k
+	}{
+		"NeverAbsent":      {"what does not exist is created", "never", absent, "created ", "new"},
+		"NeverUnowned":     {"an object without an owner is refused", "never", none, "not ours ", "foreign"},
+		"NeverForeign":     {"an object of another owner is refused", "never", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
+		"NeverOurs":        {"our own is taken", "never", ours, "updated ", "new"},
+		"IfUnownedAbsent":  {"what does not exist is created", "if-unowned", absent, "created ", "new"},
+		"IfUnownedUnowned": {"an object without an owner is adopted", "if-unowned", none, "updated ", "new"},
+		"IfUnownedForeign": {"an object of another owner is refused", "if-unowned", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
+		"IfUnownedOurs":    {"our own is taken", "if-unowned", ours, "updated ", "new"},
+		"AlwaysAbsent":     {"what does not exist is created", "Always", absent, "created ", "new"},
+		"AlwaysUnowned":    {"an object without an owner is adopted", "Always", none, "updated ", "new"},
+		"AlwaysForeign":    {"an object of another owner is adopted", "Always", other, "updated ", "new"},
+		"AlwaysOurs":       {"our own is taken", "Always", ours, "updated ", "new"},
+		"Default":          {"the default is IfUnowned", "", none, "updated ", "new"},
+		"Controlled":       {"an object with a controller belongs to the controller", "IfUnowned", controlled, "not ours ReplicaSet.apps NS/rs", "foreign"},
+		"ControlledAlways": {"Always adopts it", "Always", controlled, "updated ", "new"},
+		"OtherName":        {"a reconciler of another name is another owner", "IfUnowned", otherName, "not ours the owner with db.example.com/owner-id=x", "foreign"},
+		"SiblingIfUnowned": {"an object of a sibling is left alone", "Sibling:IfUnowned", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
+		"SiblingAlways":    {"also under Always", "Sibling:Always", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
+		"ControllerSibling": {"a controller may be a sibling", "Sibling:Always", func(w *world) {
+			none(w)
+			w.edit("kubectl", func(cm *corev1.ConfigMap) {
+				cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "other", UID: "9", Controller: new(true)}}
+			})
+		}, "not ours settled Cluster.test.windlass-go.github.io NS/other", "foreign"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			policy, sibling := strings.CutPrefix(tc.policy, "Sibling:")
+			w := newWorld(t)
+			tc.before(w)
+			if sibling {
+				w.restart(dependents.WithSiblings(func(owner client.Object) []checks.Ref {
+					return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: owner.GetNamespace(), Name: "other"}}
+				}))
+			}
+			w.writes()
+			cm := configMap(nil, []string{"k", "new"})
+			if policy != "" {
+				cm = configMap([]string{"adoption-policy", policy}, []string{"k", "new"})
+			}
+			res := w.apply(cm)
+			got := res.Outcome.String() + " "
+			if res.Outcome == dependents.NotOurs && res.IsSettled() {
+				got += "settled "
+			}
+			got += strings.ReplaceAll(res.Owner, w.ns, "NS")
+			if got != tc.want || w.read().Data["k"] != tc.data {
+				t.Errorf("%s: got %q with %q, want %q with %q: %s", tc.reason, got, w.read().Data["k"], tc.want, tc.data, res.Message)
+			}
+			if n := len(w.writes()); res.Outcome == dependents.NotOurs && n > 0 {
+				t.Errorf("%s: there were %d writes", tc.reason, n)
+			}
+			if res.Outcome == dependents.NotOurs && !sibling && res.Message == "" {
+				t.Errorf("%s: no message says what resolves it", tc.reason)
+			}
+		})
+	}
+}
+
+// TestStolen checks ownership in each pass, also if the digest is that of the
+// manifest.
+func TestStolen(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*corev1.ConfigMap)
+		policy string
+		want   string
+		stolen bool
+	}{
+		"Label":      {"an object that another owner took is not taken back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "IfUnowned", "not ours", true},
+		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
+		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
+		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
+		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			cm := configMap([]string{"adoption-policy", tc.policy}, []string{"k", "1"})
+			w.settle(cm)
+			w.edit("thief", tc.change)
+			stolen := w.read().ResourceVersion
+			res := w.apply(cm)
+			if got := res.Outcome.String(); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+			if tc.stolen {
+				changed := configMap([]string{"adoption-policy", tc.policy}, []string{"k", "2"})
+				if got := w.apply(changed).Outcome; got != dependents.NotOurs || w.read().ResourceVersion != stolen {
+					t.Errorf("%s: a new manifest: got %s", tc.reason, got)
+				}
+				res, err := w.DeleteObject(t.Context(), w.owner, cm)
+				if must(t, err); res.Outcome != dependents.Orphaned || w.read() == nil {
+					t.Errorf("%s: a deletion: got %s", tc.reason, res.Outcome)
+				}
+			}
+		})
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		policy   string
+		data     map[string]string
+		newUID   bool
+		writes   []string
+		prefixes []string
+	}{
+		"Replace":     {"a PUT drops the fields of others", "replace", map[string]string{"k": "2"}, false, []string{"update"}, nil},
+		"Recreate":    {"the object is deleted and created", "recreate", map[string]string{"k": "2"}, true, []string{"delete", "create"}, nil},
+		"SsaMerge":    {"the fields of others stay", "ssa-merge", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"apply"}, nil},
+		"SsaOverride": {"the fields of kubectl are dropped", "ssa-override", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "apply"}, nil},
+		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "apply"}, []string{"oth"}},
+		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"apply"}, []string{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var opts []dependents.Option
+			if tc.prefixes != nil {
+				opts = append(opts, dependents.WithOverridden(tc.prefixes...))
+			}
+			w := newWorld(t, opts...)
+			policy := []string{"update-policy", tc.policy}
+			w.settle(configMap(policy, []string{"k", "1", "dropped", "1"}))
+			w.foreign("other", "f", "1")
+			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
+			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
+			before := w.read()
+			if tc.newUID {
+				w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
+			}
+			w.writes()
+			w.settle(configMap(policy, []string{"k", "2"}))
+			after := w.read()
+			var verbs []string
+			for _, c := range w.writes() {
+				verb, _, _ := strings.Cut(c, " ")
+				verbs = append(verbs, verb)
+			}
+			if diff := cmp.Diff(tc.data, after.Data); diff != "" {
+				t.Errorf("%s: data: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.writes, verbs); diff != "" {
+				t.Errorf("%s: writes: -want, +got:\n%s", tc.reason, diff)
+			}
+			if (after.UID != before.UID) != tc.newUID {
+				t.Errorf("%s: the UID was %s and is %s", tc.reason, before.UID, after.UID)
+			}
+			if !tc.newUID && !slices.Contains(after.Finalizers, "example.com/guard") {
+				t.Errorf("%s: the finalizer of another controller is gone", tc.reason)
+			}
+			if got := w.apply(configMap(policy, []string{"k", "2"})); got.Outcome != dependents.InSync || len(w.writes()) > 0 {
+				t.Errorf("%s: the next pass is %s, want in sync without a write", tc.reason, got.Outcome)
+			}
+		})
+	}
+}
+
+// TestUpdatePolicyChanged removes a field that another policy has written.
+func TestUpdatePolicyChanged(t *testing.T) {
+	all := []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"}
+	for _, from := range all {
+		for _, to := range all {
+			t.Run(from+to, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.settle(configMap([]string{"update-policy", from}, []string{"k", "1", "dropped", "1"}))
+				w.foreign("other", "f", "1")
+				w.settle(configMap([]string{"update-policy", to}, []string{"k", "2"}))
+				want := map[string]string{"k": "2"}
+				if strings.HasPrefix(to, "Ssa") {
+					want["f"] = "1"
+				}
+				if diff := cmp.Diff(want, w.read().Data); diff != "" {
+					t.Errorf("-want, +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestRecreateOnlyForTheManifest deletes no object because of a changed field, or
+// because of the reapply interval.
+func TestRecreateOnlyForTheManifest(t *testing.T) {
+	w := newWorld(t)
+	cm := configMap([]string{"update-policy", "Recreate"}, []string{"k", "1"})
+	w.settle(cm)
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "edited" })
+	w.clock.SetTime(w.clock.Now().Add(24 * time.Hour))
+	w.restart()
+	w.writes()
+	res := w.apply(cm)
+	if got := fmt.Sprint(res.Outcome, " ", res.Fields, " ", len(w.writes())); got != "in sync [data.k is managed by kubectl-edit] 0" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestRecreateAdopted lets the deletion use the adoption verdict of the pass.
+func TestRecreateAdopted(t *testing.T) {
+	w := newWorld(t)
+	w.foreign("kubectl", "k", "foreign")
+	uid := w.read().UID
+	w.settle(configMap([]string{"update-policy", "Recreate"}, []string{"k", "1"}))
+	if cm := w.read(); cm.UID == uid || cm.Data["k"] != "1" {
+		t.Errorf("an adopted object is recreated: got %v", cm)
+	}
+}
+
+// TestOwnFinalizer keeps a finalizer that a controller with the name of the
+// Dependents has set, because a dependent may be an owner itself.
+func TestOwnFinalizer(t *testing.T) {
+	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
+			w.edit(name, func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/own"} })
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "2"}))
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "3"}))
+			if cm := w.read(); cm.Data["k"] != "3" || len(cm.Finalizers) != 1 {
+				t.Errorf("the finalizer must stay: got %v with %v", cm.Finalizers, cm.Data)
+			}
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason       string
+		policy       string
+		ownerDeleted bool
+		kept         bool
+	}{
+		"DeletePruned":          {"Delete deletes what is redundant", "delete", false, false},
+		"DeleteDeleted":         {"Delete deletes with the owner", "delete", true, false},
+		"OrphanPruned":          {"Orphan keeps what is redundant", "orphan", false, true},
+		"OrphanDeleted":         {"Orphan keeps it without the owner", "orphan", true, true},
+		"OrphanOnApplyPruned":   {"OrphanOnApply keeps what is redundant", "orphan-on-apply", false, true},
+		"OrphanOnApplyDeleted":  {"OrphanOnApply deletes with the owner", "OrphanOnApply", true, false},
+		"OrphanOnDeletePruned":  {"OrphanOnDelete deletes what is redundant", "orphan-on-delete", false, false},
+		"OrphanOnDeleteDeleted": {"OrphanOnDelete keeps it without the owner", "OrphanOnDelete", true, true},
+		"DefaultPruned":         {"the default is Delete", "default", false, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, drop := range []bool{false, true} {
+				var opts []dependents.Option
+				if drop {
+					opts = append(opts, dependents.WithMarksDropped())
+				}
+				w := newWorld(t, opts...)
+				cm := configMap([]string{"delete-policy", tc.policy}, []string{"k", "1"})
+				w.settle(cm)
+				do, want := w.PruneObject, dependents.Terminating
+				if tc.ownerDeleted {
+					do = w.DeleteObject
+				}
+				if tc.kept {
+					want = dependents.Orphaned
+				}
+				res, err := do(t.Context(), w.owner, cm)
+				must(t, err)
+				live := w.read()
+				if res.Outcome != want || (live != nil) != tc.kept {
+					t.Errorf("%s: got %s, and it exists: %t", tc.reason, res.Outcome, live != nil)
+				}
+				if live != nil && (live.Labels["web.example.com/owner-id"] == "") != drop {
+					t.Errorf("%s: the marks must stay unless they are dropped: %v", tc.reason, live.Labels)
+				}
+				want = dependents.Orphaned
+				if !tc.kept {
+					want = dependents.Gone
+				}
+				if res, err = do(t.Context(), w.owner, cm); err != nil || res.Outcome != want || !res.IsSettled() {
+					t.Errorf("%s: the second pass: got %s, %v, want %s", tc.reason, res.Outcome, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestDeleteKind deletes objects whose kind is not installed any more, or not in
+// the version of the manifest.
+func TestDeleteKind(t *testing.T) {
+	w := newWorld(t)
+	gone := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "gone.example.com/v1", Kind: "Gone"}, ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}
+	res, err := w.DeleteObject(t.Context(), w.owner, gone)
+	if must(t, err); res.Outcome != dependents.Gone {
+		t.Errorf("without its kind, an object is gone: got %s", res.Outcome)
+	}
+	w.settle(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	old := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: testv1.GroupVersion.Group + "/v1alpha1", Kind: "Database"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	for _, want := range []dependents.Outcome{dependents.Terminating, dependents.Gone} {
+		res, err := w.DeleteObject(t.Context(), w.owner, old)
+		if must(t, err); res.Outcome != want {
+			t.Errorf("an object exists in every version of its kind: got %s, want %s", res.Outcome, want)
+		}
+	}
+}
+
+// TestDeleteForeign deletes no object of another owner, or of none.
+func TestDeleteForeign(t *testing.T) {
+	w := newWorld(t)
+	w.foreign("kubectl", "k", "foreign")
+	cm := configMap([]string{"adoption-policy", "Always"}, nil)
+	for range 2 {
+		res, err := w.DeleteObject(t.Context(), w.owner, cm)
+		if must(t, err); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
+			t.Errorf("got %s", res.Outcome)
+		}
+	}
+}
+
+func TestReconcilePolicy(t *testing.T) {
+	const object, component, once = "OnObjectChange", "OnObjectOrComponentChange", "Once"
+	owner := func(w *world) { w.owner.Generation++ }
+	gone := func(w *world) { must(w.t, api.Delete(w.t.Context(), w.read())) }
+	drift := func(w *world) { w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "edited" }) }
+	later := func(w *world) { w.clock.SetTime(w.clock.Now().Add(24 * time.Hour)) }
+	none := func(*world) {}
+	cases := map[string]struct {
+		reason    string
+		policy    string
+		change    func(*world)
+		manifest  string
+		want      dependents.Outcome
+		data      string
+		newPolicy string
+	}{
+		"ObjectSame":         {"nothing changed", object, none, "1", dependents.InSync, "1", object},
+		"ObjectChanged":      {"a new manifest is applied", object, none, "2", dependents.Updated, "2", object},
+		"ObjectOwner":        {"a change of the owner does not matter", object, owner, "1", dependents.InSync, "1", object},
+		"ComponentSame":      {"nothing changed", component, none, "1", dependents.InSync, "1", component},
+		"ComponentChanged":   {"a new manifest is applied", component, none, "2", dependents.Updated, "2", component},
+		"ComponentOwner":     {"a change of the owner applies it again", component, owner, "1", dependents.Updated, "1", component},
+		"OnceChanged":        {"a new manifest does not matter", once, none, "2", dependents.InSync, "1", once},
+		"OnceOwner":          {"a change of the owner does not matter", once, owner, "1", dependents.InSync, "1", once},
+		"OnceDrift":          {"an edit stays", once, drift, "1", dependents.InSync, "edited", once},
+		"OnceLater":          {"it is never applied again", once, later, "2", dependents.InSync, "1", once},
+		"OnceGone":           {"it is created with the new manifest if it is gone", once, gone, "2", dependents.Created, "2", once},
+		"OnceToObject":       {"a switch of the policy applies it once", once, none, "2", dependents.Updated, "2", object},
+		"ObjectToOnce":       {"a switch to Once applies it once more", object, none, "2", dependents.Updated, "2", once},
+		"ObjectDrift":        {"an edit is corrected", object, drift, "1", dependents.Updated, "1", object},
+		"ObjectGone":         {"it is created again", object, gone, "1", dependents.Created, "1", object},
+		"ObjectLater":        {"it is applied again after the interval", object, later, "1", dependents.Updated, "1", object},
+		"ComponentLater":     {"it is applied again after the interval", component, later, "1", dependents.Updated, "1", component},
+		"ObjectPolicyOfUser": {"kebab case is the same policy", "on-object-change", none, "2", dependents.Updated, "2", "on-object-change"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.settle(configMap([]string{"reconcile-policy", tc.policy}, []string{"k", "1"}))
+			tc.change(w)
+			res := w.apply(configMap([]string{"reconcile-policy", tc.newPolicy}, []string{"k", tc.manifest}))
+			if res.Outcome != tc.want || w.read().Data["k"] != tc.data {
+				t.Errorf("%s: got %s with %q, want %s with %q", tc.reason, res.Outcome, w.read().Data["k"], tc.want, tc.data)
+			}
+			if res = w.apply(configMap([]string{"reconcile-policy", tc.newPolicy}, []string{"k", tc.manifest})); res.Outcome != dependents.InSync {
+				t.Errorf("%s: the next pass: got %s, want in sync", tc.reason, res.Outcome)
+			}
+		})
+	}
+}
+
+func TestReapply(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		interval string // the annotation
+		policy   time.Duration
+		after    time.Duration
+		change   string // of the annotation applied-at; "": none
+		want     dependents.Outcome
+	}{
+		"Before":       {"not before the interval", "", 0, time.Hour - time.Second, "", dependents.InSync},
+		"At":           {"at the interval, which is an hour by default", "", 0, time.Hour, "", dependents.Updated},
+		"Option":       {"the option sets the interval", "", time.Minute, time.Minute, "", dependents.Updated},
+		"NegativeOpt":  {"a negative interval is the default", "", -time.Minute, time.Minute, "", dependents.InSync},
+		"Annotation":   {"the annotation wins", "2m", time.Minute, time.Minute, "", dependents.InSync},
+		"AnnotationAt": {"the annotation sets the interval", "2m", time.Hour, 2 * time.Minute, "", dependents.Updated},
+		"Zero":         {"zero is the default, and no endless loop", "0s", 0, time.Minute, "", dependents.InSync},
+		"ZeroAt":       {"zero is the default", "0s", 0, time.Hour, "", dependents.Updated},
+		"Negative":     {"a negative annotation is the default", "-1h", 0, time.Minute, "", dependents.InSync},
+		"Missing":      {"without the time of the last write, it is due", "", 0, 0, "removed", dependents.Updated},
+		"Future":       {"a time in the future is no time of ours", "", 0, 0, "2030-01-01T00:00:00Z", dependents.Updated},
+		"Odd":          {"a time that cannot be read is due", "", 0, 0, "never", dependents.Updated},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithPolicies(dependents.Policies{ReapplyInterval: tc.policy}))
+			cm := configMap(nil, []string{"k", "1"})
+			if tc.interval != "" {
+				cm = configMap([]string{"reapply-interval", tc.interval}, []string{"k", "1"})
+			}
+			w.settle(cm)
+			w.clock.SetTime(w.clock.Now().Add(tc.after))
+			if tc.change != "" {
+				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
+					if cm.Annotations["web.example.com/applied-at"] = tc.change; tc.change == "removed" {
+						delete(cm.Annotations, "web.example.com/applied-at")
+					}
+				})
+			}
+			if got := w.apply(cm).Outcome; got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+			if got := w.apply(cm).Outcome; got != dependents.InSync {
+				t.Errorf("%s: the next pass: got %s, want in sync", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestCluster lets owners of the same name in two clusters apply to a third one.
+func TestCluster(t *testing.T) {
+	w := newWorld(t, dependents.WithCluster("one"))
+	w.settle(configMap(nil, []string{"k", "1"}))
+	w.opts = nil
+	w.restart(dependents.WithCluster("two"))
+	if res := w.apply(configMap(nil, []string{"k", "2"})); res.Outcome != dependents.NotOurs || res.Owner != "one/Cluster.test.windlass-go.github.io "+w.ns+"/shop" {
+		t.Errorf("got %s, %q", res.Outcome, res.Owner)
+	}
+}
+
+// TestStatus ignores the status of a manifest, because the controller of the
+// object writes it.
+func TestStatus(t *testing.T) {
+	w := newWorld(t, ready)
+	d := deployment("nginx", nil)
+	d.Status.Replicas = 3
+	w.settle(d)
+	if res := w.apply(d); res.Outcome != dependents.InSync {
+		t.Errorf("got %s %v", res.Outcome, res.Fields)
+	}
+}
+
+func TestResult(t *testing.T) {
+	ready := checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}
+	cases := map[string]struct {
+		reason string
+		result dependents.Result
+		want   string // the verdict, the outcome and whether it is settled
+	}{
+		"Zero":      {"the zero Result is not settled", dependents.Result{}, "wait  false"},
+		"Created":   {"it is not ready yet", dependents.Result{Outcome: dependents.Created}, "proceed created false"},
+		"Ready":     {"it is ready", dependents.Result{Outcome: dependents.Updated, Readiness: ready}, "proceed updated true"},
+		"Stale":     {"an older generation was ready", dependents.Result{Outcome: dependents.InSync, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, "proceed in sync false"},
+		"Waiting":   {"Waiting is not settled, also if the object is ready", dependents.Result{Outcome: dependents.Waiting, Readiness: ready}, "wait waiting false"},
+		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, Contested: true}, "block waiting false"},
+		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block not ours false"},
+		"Sibling":   {"a sibling has it", dependents.Result{Outcome: dependents.NotOurs, Sibling: true}, "proceed not ours true"},
+		"Gone":      {"it is deleted", dependents.Result{Outcome: dependents.Gone}, "proceed gone true"},
+		"Orphaned":  {"it is kept", dependents.Result{Outcome: dependents.Orphaned}, "proceed orphaned true"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			verdict, outcome := tc.result.Describe()
+			if got := fmt.Sprint(verdict, " ", outcome, " ", tc.result.IsSettled()); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestOwnerAgain takes the dependents of an owner that was created again under
+// its name.
+func TestOwnerAgain(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	w.owner.UID = types.UID("2")
+	if got := w.apply(configMap([]string{"adoption-policy", "Never"}, []string{"k", "2"})).Outcome; got != dependents.Updated {
+		t.Errorf("got %s", got)
+	}
+}

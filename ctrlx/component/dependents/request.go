@@ -1,0 +1,323 @@
+package dependents
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Request is the request to apply or to delete one object. A link may copy it
+// and call next with the copy.
+type Request struct {
+	// Owner is the object that needs the dependent.
+	Owner Owner
+	// Object is the manifest as the caller gave it. Links do not change it.
+	Object client.Object
+	// Policies are the policies of the object. No field is empty.
+	Policies Policies
+	// OwnerDeleted reports that the object is deleted because its owner is
+	// deleted, and not because the owner needs the object no more.
+	OwnerDeleted bool
+	// Live is the object as the pass read it, and nil if it does not exist. It has
+	// the type of Object; for a deletion it is a *metav1.PartialObjectMetadata. The
+	// link Read sets it. Links do not change it.
+	Live client.Object
+
+	of       *Dependents
+	ref      checks.Ref
+	gvk      schema.GroupVersionKind
+	absent   bool                       // the kind is not installed, so that the object is gone
+	contents string                     // the digest of the manifest
+	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
+	digest   string                     // of the mark; set by InSync
+}
+
+// Handler applies or deletes one object.
+type Handler = chain.Handler[*Request, Result]
+
+// Middleware is a link of a chain around a [Handler].
+type Middleware = chain.Middleware[*Request, Result]
+
+// Chain is a chain of links around a [Handler].
+type Chain = chain.Chain[*Request, Result]
+
+// Ref names the object of the request.
+func (r *Request) Ref() checks.Ref { return r.ref }
+
+// result returns a result about the live object.
+func (r *Request) result(o Outcome, message string) Result {
+	return Result{Outcome: o, Object: r.Live, Message: message}
+}
+
+// ssa reports whether the update policy is a server-side apply.
+func (r *Request) ssa() bool {
+	return r.Policies.Update == UpdateSsaMerge || r.Policies.Update == UpdateSsaOverride
+}
+
+// ErrInvalid is the error of an object that cannot be applied. Test for it with
+// errors.Is.
+var ErrInvalid = errors.New("invalid dependent")
+
+// requests checks all objects and returns their requests.
+func (d *Dependents) requests(a action, owner client.Object, objects []client.Object) ([]*Request, error) {
+	o, err := d.ownerOf(owner)
+	if err != nil {
+		return nil, err
+	}
+	var requests []*Request
+	var errs []error
+	first := map[checks.Ref]int{}
+	for i, obj := range objects {
+		r, err := d.request(a, o, obj)
+		if err == nil {
+			if n, twice := first[r.Ref()]; twice {
+				err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", ErrInvalid, r.Ref(), n, i+1)
+			}
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		first[r.Ref()] = i + 1
+		requests = append(requests, r)
+	}
+	return requests, errors.Join(errs...)
+}
+
+// request checks an object and returns its request.
+func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request, error) {
+	if isNil(obj) {
+		return nil, fmt.Errorf("%w: an object is nil: leave it out", ErrInvalid)
+	}
+	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
+	}
+	r := &Request{
+		Owner: owner, Object: obj, OwnerDeleted: a == deleting, of: d, gvk: gvk,
+		ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()},
+	}
+	var problems []string
+	if obj.GetName() == "" {
+		problems = append(problems, "metadata.name is empty")
+	}
+	if obj.GetGenerateName() != "" {
+		problems = append(problems, "metadata.generateName is set: give a name, "+
+			"because each pass must find the same object")
+	}
+	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && a == applying {
+		problems = append(problems, "it has only metadata: give the whole object")
+	}
+	namespaced, err := r.findKind(a)
+	switch {
+	case err == nil: // first, because IsNoMatchError allocates
+	case meta.IsNoMatchError(err) && a != applying:
+		r.absent = true
+	case meta.IsNoMatchError(err):
+		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
+			"install its definition", gvk.GroupKind(), gvk.Version))
+	case err != nil:
+		return nil, fmt.Errorf("%s: finding the kind: %w", r.Ref(), err)
+	}
+	switch {
+	case r.absent || err != nil:
+	case !namespaced && obj.GetNamespace() != "":
+		problems = append(problems, "its kind has no namespaces: remove metadata.namespace")
+	case namespaced && obj.GetNamespace() == "":
+		if r.ref.Namespace = owner.Ref.Namespace; r.ref.Namespace == "" {
+			problems = append(problems, "metadata.namespace is empty, and the owner has no namespace")
+		}
+	}
+	var invalid []string
+	r.Policies, invalid = d.policies.over(d.name, obj.GetAnnotations())
+	if obj.GetName() == "" {
+		r.ref = checks.Ref{Group: gvk.Group, Kind: gvk.Kind} // only the error names it
+	}
+	if problems = append(problems, invalid...); len(problems) > 0 {
+		return nil, fmt.Errorf("%w: %s: %s", ErrInvalid, r.Ref(), strings.Join(problems, "; "))
+	}
+	if a == applying {
+		if err := r.digestContents(); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, r.Ref(), err)
+		}
+	}
+	return r, nil
+}
+
+// findKind reports whether the kind has namespaces. An object of a version that is
+// not served any more exists in another version, so the version does not matter
+// for a deletion, and findKind sets it to one that is served.
+func (r *Request) findKind(a action) (namespaced bool, err error) {
+	if known, ok := r.of.kinds.Load(r.gvk); ok && a == applying { // the scope of a kind never changes
+		return known.(bool), nil
+	}
+	versions := []string{r.gvk.Version}
+	if a != applying {
+		versions = nil
+	}
+	mapping, err := r.of.client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
+	if err != nil {
+		return false, err
+	}
+	r.gvk = mapping.GroupVersionKind
+	namespaced = mapping.Scope.Name() != meta.RESTScopeNameRoot
+	r.of.kinds.Store(r.gvk, namespaced)
+	return namespaced, nil
+}
+
+// digestContents sets the digest of the manifest. An object that looks as an
+// earlier one has the same digest, so that a pass over an object in sync makes no
+// manifest.
+func (r *Request) digestContents() error {
+	text, err := json.Marshal(r.Object)
+	if err != nil {
+		return err
+	}
+	key := sha256.Sum256(fmt.Appendf(text, "\n%s %s", r.gvk, r.ref.Namespace))
+	var known bool
+	if r.contents, known = r.of.digests.get(key); known {
+		return nil
+	}
+	u, err := r.manifest()
+	if err != nil {
+		return err
+	}
+	r.contents = digestOf(u.Object)
+	r.of.digests.put(key, r.contents)
+	return nil
+}
+
+// manifest returns the manifest without marks, status, the fields that only the
+// API server sets, and the null values of typed objects. The caller does not
+// change it.
+func (r *Request) manifest() (*unstructured.Unstructured, error) {
+	if r.made == nil {
+		u, err := manifest(r.Object, r.gvk)
+		if err != nil {
+			return nil, err
+		}
+		stripMarks(u, r.of.name)
+		u.SetNamespace(r.ref.Namespace)
+		r.made = u
+	}
+	return r.made, nil
+}
+
+// manifest returns obj without the fields that only the API server sets, and
+// without marks.
+func manifest(obj client.Object, gvk schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+	var u *unstructured.Unstructured
+	if o, ok := obj.(*unstructured.Unstructured); ok {
+		u = o.DeepCopy()
+	} else {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+		if err != nil {
+			return nil, err
+		}
+		u = &unstructured.Unstructured{Object: content}
+		dropNil(content)
+	}
+	u.SetGroupVersionKind(gvk)
+	for _, field := range []string{
+		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
+		"resourceVersion", "selfLink", "uid",
+	} {
+		unstructured.RemoveNestedField(u.Object, "metadata", field)
+	}
+	delete(u.Object, "status")
+	if gvk.GroupKind() == (schema.GroupKind{Kind: "Secret"}) {
+		return u, mergeStringData(u)
+	}
+	return u, nil
+}
+
+// dropNil removes the null values that a typed object has for empty times.
+func dropNil(content map[string]any) {
+	for key, value := range content {
+		switch v := value.(type) {
+		case nil:
+			delete(content, key)
+		case map[string]any:
+			dropNil(v)
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					dropNil(m)
+				}
+			}
+		}
+	}
+}
+
+// mergeStringData moves the stringData of a Secret into data, as the API server
+// does. The field stringData can never be read.
+func mergeStringData(u *unstructured.Unstructured) error {
+	texts, found, err := unstructured.NestedStringMap(u.Object, "stringData")
+	if err != nil || !found {
+		return err
+	}
+	data, _, err := unstructured.NestedStringMap(u.Object, "data")
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		data = map[string]string{}
+	}
+	for key, text := range texts {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	delete(u.Object, "stringData")
+	return unstructured.SetNestedStringMap(u.Object, data, "data")
+}
+
+// newObject returns an empty object of the type of the manifest.
+func (r *Request) newObject() client.Object {
+	if _, ok := r.Object.(*unstructured.Unstructured); ok {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(r.gvk)
+		return u
+	}
+	return reflect.New(reflect.TypeOf(r.Object).Elem()).Interface().(client.Object)
+}
+
+// content returns an object in the form without a type. The caller does not
+// change it.
+func (r *Request) content(obj client.Object) (*unstructured.Unstructured, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u, nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(r.gvk)
+	return u, nil
+}
+
+// wrote returns the result of a write. u is the object as the API server
+// returned it.
+func (r *Request) wrote(o Outcome, u *unstructured.Unstructured) (Result, error) {
+	obj := r.newObject()
+	if into, ok := obj.(*unstructured.Unstructured); ok {
+		into.Object = u.Object
+		return Result{Outcome: o, Object: into}, nil
+	}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj)
+	return Result{Outcome: o, Object: obj}, err
+}

@@ -1,0 +1,128 @@
+package dependents
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+)
+
+// Outcome is the state in which a pass leaves an object. The zero Outcome is an
+// error.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Created     Outcome = iota + 1 // Apply created it
+	Updated                        // Apply wrote it
+	InSync                         // nothing differs; it may have been there before
+	NotOurs                        // it has another owner, or none, and the policy forbids to adopt it
+	Terminating                    // it is in deletion; a later pass creates it, or finds it gone
+	Waiting                        // it is written, and it is not ready or has a contested field
+	Gone                           // Delete found that it does not exist
+	Orphaned                       // the delete policy keeps it
+)
+
+var outcomes = [...]string{
+	"undecided", "created", "updated", "in sync", "not ours", "terminating", "waiting", "gone", "orphaned",
+}
+
+// String returns the outcome in words, as in "in sync".
+func (o Outcome) String() string {
+	if int(o) >= len(outcomes) {
+		o = 0
+	}
+	return outcomes[o]
+}
+
+// Field is a field of the manifest that has another value in the cluster.
+type Field struct {
+	Path    string // as in spec.template.spec.containers[name="web"].image
+	Manager string // the field manager that owns it; empty: none, because the object lacks the field
+}
+
+// String returns the field and its manager, as in "spec.replicas is managed by
+// kube-controller-manager".
+func (f Field) String() string {
+	if f.Manager == "" {
+		return f.Path + " is missing"
+	}
+	return f.Path + " is managed by " + f.Manager
+}
+
+// Result is the result of a pass over one object. Compare no Results with ==.
+type Result struct {
+	Outcome Outcome
+	// Object is the object as it was last read or written. It is nil if the
+	// object does not exist. It has the type of the manifest; after Delete it is a
+	// *metav1.PartialObjectMetadata. Do not change it.
+	Object client.Object
+	// Fields are the fields that differ. After Created it is empty. After
+	// Updated they are the fields that the write corrected.
+	Fields []Field
+	// Contested reports that other managers change Fields again and again.
+	// After is the time until the next correction.
+	Contested bool
+	After     time.Duration
+	// Owner is the other owner of an object that is not ours; empty: it has
+	// none. Sibling reports that this owner is a declared sibling.
+	Owner   string
+	Sibling bool
+	// Readiness is the readiness of Object. It is zero for outcomes other than
+	// Created, Updated, InSync and Waiting, and without the link Ready.
+	Readiness checks.Readiness
+	// Message says what the result waits for, and what resolves it. It is empty
+	// if the result is settled.
+	Message string
+}
+
+// IsSettled reports whether no more work is needed: the object is applied and
+// ready, is gone, is kept, or belongs to a sibling.
+func (r Result) IsSettled() bool {
+	switch r.Outcome {
+	case Created, Updated, InSync:
+		return isReady(r.Readiness)
+	case NotOurs:
+		return r.Sibling
+	}
+	return r.Outcome == Gone || r.Outcome == Orphaned
+}
+
+// Describe returns the verdict for [chain.Exit.Verdict], and the outcome as the
+// reason. Links inside Ready do not know how ready the object is, so a write
+// proceeds.
+func (r Result) Describe() (verdict, reason string) {
+	switch {
+	case r.Outcome == 0: // an error
+		return chain.VerdictWait, ""
+	case r.Outcome == NotOurs && !r.Sibling, r.Contested:
+		return chain.VerdictBlock, r.Outcome.String()
+	case r.Outcome == Terminating, r.Outcome == Waiting:
+		return chain.VerdictWait, r.Outcome.String()
+	}
+	return chain.VerdictProceed, r.Outcome.String()
+}
+
+func isReady(r checks.Readiness) bool {
+	return r.State == checks.Ready && r.Observed >= r.Generation
+}
+
+// mostFields is the number of fields that a message names.
+const mostFields = 5
+
+// listed returns fields as a text.
+func listed(fields []Field) string {
+	var texts []string
+	for i, f := range fields {
+		if i == mostFields {
+			texts = append(texts, fmt.Sprintf("%d more", len(fields)-i))
+			break
+		}
+		texts = append(texts, f.String())
+	}
+	return strings.Join(texts, ", ")
+}

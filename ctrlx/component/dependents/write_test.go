@@ -1,0 +1,524 @@
+package dependents_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// TestRaces lets another writer act after the pass has read the object. The write
+// of the pass must then fail with a conflict, and change nothing.
+func TestRaces(t *testing.T) {
+	replaced := func(w *world) { // by another object of the same name
+		must(w.t, api.Delete(w.t.Context(), w.read()))
+		w.foreign("kubectl", "k", "foreign")
+	}
+	edited := func(w *world) { w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "foreign" }) }
+	created := func(w *world) { w.foreign("kubectl", "other", "foreign") }
+	stolen := func(w *world) {
+		w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x"; cm.Data["k"] = "foreign" })
+	}
+	update := func(w *world, policy string) error {
+		_, err := w.ApplyObject(w.t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "new"}))
+		return err
+	}
+	remove := func(w *world, policy string) error {
+		_, err := w.DeleteObject(w.t.Context(), w.owner, configMap([]string{"delete-policy", policy}, nil))
+		return err
+	}
+	cases := map[string]struct {
+		reason string
+		absent bool // the object does not exist at first
+		race   func(*world)
+		do     func(*world, string) error
+		policy string
+		opts   []dependents.Option
+		at     string // the write before which the race happens; empty: the first one
+	}{
+		"CreateReplace":       {"a create overwrites nothing", true, created, update, "Replace", nil, ""},
+		"CreateSsaMerge":      {"nor does a create by apply", true, created, update, "SsaMerge", nil, ""},
+		"CreateSsaOverride":   {"nor does a create by apply", true, created, update, "SsaOverride", nil, ""},
+		"ReplaceEdited":       {"a PUT carries the version", false, edited, update, "Replace", nil, ""},
+		"ReplaceReplaced":     {"a PUT carries the UID", false, replaced, update, "Replace", nil, ""},
+		"ReplaceStolen":       {"an object that was taken is not written", false, stolen, update, "Replace", nil, ""},
+		"RecreateEdited":      {"the deletion carries the version", false, edited, update, "Recreate", nil, ""},
+		"RecreateReplaced":    {"the deletion carries the UID", false, replaced, update, "Recreate", nil, ""},
+		"SsaMergeEdited":      {"an apply carries the version", false, edited, update, "SsaMerge", nil, ""},
+		"SsaMergeReplaced":    {"an apply carries the UID", false, replaced, update, "SsaMerge", nil, ""},
+		"SsaOverrideEdited":   {"the change of managers carries the version", false, edited, update, "SsaOverride", nil, ""},
+		"SsaOverrideReplaced": {"the change of managers carries the UID", false, replaced, update, "SsaOverride", nil, ""},
+		"SsaOverrideLater":    {"the apply after it carries the version", false, edited, update, "SsaOverride", nil, "apply"},
+		"DeleteEdited":        {"a deletion carries the version", false, edited, remove, "Delete", nil, ""},
+		"DeleteReplaced":      {"a deletion carries the UID", false, replaced, remove, "Delete", nil, ""},
+		"DeleteStolen":        {"an object that was taken is not deleted", false, stolen, remove, "Delete", nil, ""},
+		"OrphanStolen":        {"marks of another owner are not removed", false, stolen, remove, "Orphan", []dependents.Option{dependents.WithMarksDropped()}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.opts...)
+			if !tc.absent {
+				first := "Replace"
+				if tc.policy == "SsaMerge" {
+					first = tc.policy // so that the first write is the apply
+				}
+				w.settle(configMap([]string{"update-policy", first}, []string{"k", "old"}))
+			}
+			version := ""
+			w.before = func(call string) error {
+				if !strings.Contains(call, "get ") && strings.HasPrefix(call, tc.at) {
+					w.before = nil
+					tc.race(w)
+					version = w.read().ResourceVersion
+				}
+				return nil
+			}
+			err := tc.do(w, tc.policy)
+			if !apierrors.IsConflict(err) {
+				t.Errorf("%s: got the error %v, want a conflict", tc.reason, err)
+			}
+			if cm := w.read(); cm == nil || cm.ResourceVersion != version {
+				t.Errorf("%s: the object of the other writer was changed: %v", tc.reason, cm)
+			}
+		})
+	}
+}
+
+// TestRaceGone lets another writer delete the object after the pass has read it.
+// The pass must not create it again, because its owner was not checked.
+func TestRaceGone(t *testing.T) {
+	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
+			w.before = func(call string) error {
+				if !strings.Contains(call, "get ") {
+					w.before = nil
+					must(t, api.Delete(t.Context(), w.read()))
+				}
+				return nil
+			}
+			res, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "2"}))
+			if res.IsSettled() || w.read() != nil {
+				t.Errorf("got %s, %v", res.Outcome, err)
+			}
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "2"}))
+		})
+	}
+}
+
+// TestNoVersion writes no object that was read without a UID and a resource
+// version, because such a write has no precondition.
+func TestNoVersion(t *testing.T) {
+	w := newWorld(t, dependents.WithMarksDropped())
+	w.settle(configMap(nil, []string{"k", "1"}))
+	version := w.read().ResourceVersion
+	anonymous := changing{api, func(obj client.Object) { obj.SetUID(""); obj.SetResourceVersion("") }}
+	d := dependents.New(name, cluster{anonymous, anonymous}, dependents.WithClock(w.clock), dependents.WithMarksDropped())
+	for _, policies := range [][]string{
+		{"update-policy", "Replace"}, {"update-policy", "Recreate"}, {"update-policy", "SsaMerge"}, {"update-policy", "SsaOverride"},
+		{"delete-policy", "Delete"}, {"delete-policy", "Orphan"},
+	} {
+		do := d.ApplyObject
+		if policies[0] == "delete-policy" {
+			do = d.DeleteObject
+		}
+		_, err := do(t.Context(), w.owner, configMap(policies, []string{"k", "2"}))
+		if err == nil || !strings.Contains(err.Error(), "without a UID or a resource version") {
+			t.Errorf("%s: got %v", policies, err)
+		}
+		if cm := w.read(); cm == nil || cm.ResourceVersion != version {
+			t.Fatalf("%s: it was written: %v", policies, cm)
+		}
+	}
+}
+
+// TestStaleCache reads past the cache before a create and before a deletion.
+func TestStaleCache(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	stale := missing{api}
+	d := dependents.New(name, cluster{stale, api}, dependents.WithClock(w.clock))
+	res, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "2"}))
+	if must(t, err); res.Outcome != dependents.Updated {
+		t.Errorf("an object that the cache lacks is not created again: got %s", res.Outcome)
+	}
+	res, err = d.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
+	if must(t, err); res.Outcome != dependents.Terminating || w.read() != nil {
+		t.Errorf("an object that the cache lacks is not gone: got %s", res.Outcome)
+	}
+}
+
+// TestTerminating never writes an object in deletion, and waits for it.
+func TestTerminating(t *testing.T) {
+	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			policy := []string{"update-policy", policy}
+			w.settle(configMap(policy, []string{"k", "1"}))
+			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
+			uid := w.read().UID
+			must(t, api.Delete(t.Context(), w.read()))
+			w.writes()
+			if res := w.apply(configMap(policy, []string{"k", "2"})); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
+				t.Errorf("got %s", res.Outcome)
+			}
+			res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
+			if must(t, err); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
+				t.Errorf("a deletion: got %s", res.Outcome)
+			}
+			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
+			w.settle(configMap(policy, []string{"k", "2"}))
+			if cm := w.read(); cm.UID == uid || cm.Data["k"] != "2" {
+				t.Errorf("it must be created again: %v", cm)
+			}
+		})
+	}
+}
+
+func TestTerminatingNamespace(t *testing.T) {
+	w := newWorld(t)
+	must(t, api.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}))
+	_, err := w.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+	if err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: it cannot be created, because its namespace is being deleted: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestInvalid refuses bad input before the first write.
+func TestInvalid(t *testing.T) {
+	named := func(kind string, metadata map[string]any) client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": metadata}}
+	}
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		want   string
+	}{
+		"Nil":          {"no object", nil, "an object is nil: leave it out"},
+		"NilPointer":   {"a nil pointer", (*corev1.ConfigMap)(nil), "an object is nil: leave it out"},
+		"NoName":       {"no name", &corev1.ConfigMap{}, "ConfigMap: metadata.name is empty"},
+		"GenerateName": {"each pass would create another object", named("ConfigMap", map[string]any{"generateName": "x-"}), "ConfigMap: metadata.name is empty; metadata.generateName is set: give a name, because each pass must find the same object"},
+		"UnknownKind":  {"the kind is not installed", named("Frobnicator", map[string]any{"name": "x"}), "Frobnicator x: the API server does not serve the kind Frobnicator in the version v1: install its definition"},
+		"Partial":      {"an object without its content", &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "x"}}, "ConfigMap NS/x: it has only metadata: give the whole object"},
+		"NoKind":       {"an object without a kind", &unstructured.Unstructured{Object: map[string]any{}}, "*unstructured.Unstructured : Object 'Kind' is missing"},
+		"Scope":        {"a namespace where none belongs", named("Namespace", map[string]any{"name": "x", "namespace": "y"}), "Namespace y/x: its kind has no namespaces: remove metadata.namespace"},
+		"Adoption":     {"an invalid policy", configMap([]string{"adoption-policy", "Sometimes"}, nil), `ConfigMap NS/a: web.example.com/adoption-policy is "Sometimes": it must be one of ["IfUnowned" "Never" "Always"]`},
+		"Update":       {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["Replace" "Recreate" "SsaMerge" "SsaOverride"]`},
+		"Delete":       {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
+		"Reconcile":    {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
+		"Reapply":      {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
+		"Twice":        {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
+			onlyApply := name == "UnknownKind" || name == "Partial"
+			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Prune": w.Prune, "Delete": w.Delete} {
+				if onlyApply && verb != "Apply" {
+					continue
+				}
+				_, err := do(t.Context(), w.owner, good, tc.object)
+				want := strings.ReplaceAll(tc.want, "NS", w.ns)
+				if err == nil || !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || len(w.writes()) > 0 {
+					t.Errorf("%s: %s: got %v, want %q", tc.reason, verb, err, want)
+				}
+				if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentInvalid {
+					t.Errorf("%s: %s: the reason is %q", tc.reason, verb, e.Reason())
+				}
+			}
+		})
+	}
+}
+
+// TestProgress combines the results of all objects.
+func TestProgress(t *testing.T) {
+	w := newWorld(t)
+	a, web := configMap(nil, []string{"k", "1"}), deployment("nginx", nil)
+	web.Name = "web"
+	waitsFor := checks.Ref{Group: "apps", Kind: "Deployment", Namespace: w.ns, Name: "web"}
+	p, err := w.Apply(t.Context(), w.owner, a, web)
+	if must(t, err); p.IsDone() || p.Token() == "" || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
+		t.Errorf("a Deployment without replicas is awaited: %v", p.WaitingFor())
+	}
+	res := w.apply(web)
+	if res.Outcome != dependents.Waiting || !strings.HasPrefix(res.Message, "it is not ready: ") {
+		t.Errorf("got %s: %s", res.Outcome, res.Message)
+	}
+	web.Namespace = w.ns
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(web), web))
+	web.Status.ObservedGeneration, web.Status.Replicas, web.Status.ReadyReplicas, web.Status.UpdatedReplicas, web.Status.AvailableReplicas = 1, 1, 1, 1, 1
+	web.Status.Conditions = []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+	}
+	must(t, api.Status().Update(t.Context(), web))
+	web = deployment("nginx", nil)
+	web.Name = "web"
+	if p, err = w.Apply(t.Context(), w.owner, a, web); err != nil || !p.IsDone() {
+		t.Errorf("all objects are ready: got %v", err)
+	}
+
+	w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels["web.example.com/owner-id"] = "x" })
+	web.Spec.Template.Spec.Containers[0].Image = "nginx:2"
+	w.writes()
+	_, err = w.Apply(t.Context(), w.owner, a, web)
+	e, _ := errors.AsType[ctrlx.RetriableError](err)
+	wait, _ := errors.AsType[*flow.WaitError](err)
+	want := []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}, waitsFor}
+	if e.Reason() != dependents.ReasonDependentNotOurs || wait == nil || !cmp.Equal(wait.Refs, want) {
+		t.Errorf("an object of another owner is an error that awaits it: %v", err)
+	}
+	if got := w.writes(); !cmp.Equal(got, []string{"update Deployment web"}) {
+		t.Errorf("the error about one object does not stop the others: %q", got)
+	}
+
+	p, err = w.Delete(t.Context(), w.owner, a, web)
+	if must(t, err); p.IsDone() || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
+		t.Errorf("the deletion awaits our object only: %v", p.WaitingFor())
+	}
+	if p, err = w.Delete(t.Context(), w.owner, a, web); err != nil || !p.IsDone() || w.read() == nil {
+		t.Errorf("the deletion is done, and the object of the other owner stays: %v", err)
+	}
+}
+
+// TestLinks lets links of the user stop a write, replace a policy and fail.
+func TestLinks(t *testing.T) {
+	refuse := func(next dependents.Handler) dependents.Handler {
+		return func(_ context.Context, r *dependents.Request) (dependents.Result, error) {
+			return dependents.Result{Outcome: dependents.Waiting, Object: r.Live, Message: "frozen"}, nil
+		}
+	}
+	zero := func(dependents.Handler) dependents.Handler {
+		return func(context.Context, *dependents.Request) (dependents.Result, error) { return dependents.Result{}, nil }
+	}
+	panics := func(dependents.Handler) dependents.Handler {
+		return func(context.Context, *dependents.Request) (dependents.Result, error) { panic("oops") }
+	}
+	cases := map[string]struct {
+		reason string
+		edit   func(dependents.Chain) (dependents.Chain, error)
+		want   string
+	}{
+		"Insert":  {"a link inside InSync runs only for a write", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertAfter("InSync", refuse) }, "waiting frozen"},
+		"Outside": {"an outer link runs always", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertBefore("Read", refuse) }, "waiting frozen"},
+		"Replace": {"a link is replaced", func(c dependents.Chain) (dependents.Chain, error) {
+			return c.Replace("Create", chain.Named("Create", refuse))
+		}, "waiting frozen"},
+		"Remove": {"without its link a policy is an error", func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Create") }, "no link of the chain writes objects with the update policy Replace"},
+		"Zero":   {"the zero Result is no result", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertBefore("Read", zero) }, "a link returned the zero Result"},
+		"Panic":  {"a panic is an error", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertBefore("Read", panics) }, "oops"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithApplyChain(tc.edit))
+			res, err := w.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+			got := fmt.Sprint(res.Outcome, " ", res.Message, " ", err)
+			if !strings.Contains(got, tc.want) || w.read() != nil {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestObserved notifies an observer of each link, with the outcome.
+func TestObserved(t *testing.T) {
+	var seen observer
+	w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Observe(&seen), nil }))
+	w.apply(configMap(nil, nil))
+	w.apply(configMap(nil, nil))
+	w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" })
+	w.apply(configMap(nil, nil))
+	want := observer{
+		"Create: proceed created", "InSync: proceed created", "Adopt: proceed created", "Terminating: proceed created", "Ready: proceed created", "Read: proceed created", "Recover: proceed created",
+		"InSync: proceed in sync", "Adopt: proceed in sync", "Terminating: proceed in sync", "Ready: proceed in sync", "Read: proceed in sync", "Recover: proceed in sync",
+		"Adopt: block not ours", "Terminating: block not ours", "Ready: block not ours", "Read: block not ours", "Recover: block not ours",
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// observer collects the verdicts of links.
+type observer []string
+
+func (*observer) Enabled(context.Context) bool                             { return true }
+func (*observer) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (o *observer) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
+	verdict, reason := e.Verdict()
+	*o = append(*o, l.Name+": "+verdict+" "+reason)
+}
+
+func TestSetUp(t *testing.T) {
+	c := cluster{}
+	cases := map[string]struct {
+		reason string
+		do     func()
+		want   string
+	}{
+		"Name":    {"the name is a prefix of labels", func() { dependents.New("No Name", c) }, `the name "No Name" is not a DNS name`},
+		"Cluster": {"nil", func() { dependents.New(name, nil) }, "the cluster is nil"},
+		"Option":  {"nil", func() { dependents.New(name, c, nil) }, "an option is nil"},
+		"Policy":  {"an unknown policy", func() { dependents.New(name, c, dependents.WithPolicies(dependents.Policies{Update: "X"})) }, `WithPolicies: web.example.com/update-policy is "X"`},
+		"Edit": {"a link that does not exist", func() {
+			dependents.New(name, c, dependents.WithDeleteChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("X") }))
+		}, "WithDeleteChain: "},
+		"NilEdit":  {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
+		"Ready":    {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
+		"Digest":   {"nil", func() { dependents.WithOwnerDigest(nil) }, "WithOwnerDigest: the function is nil"},
+		"Siblings": {"nil", func() { dependents.WithSiblings(nil) }, "WithSiblings: the function is nil"},
+		"Prefix":   {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
+		"Where":    {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
+		"Clock":    {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				}
+			}()
+			tc.do()
+		})
+	}
+}
+
+// TestCrash ends the process at every API call of a life of an object: before the
+// call, or after the API server has done it. The next process converges, and
+// never changes an object of another owner.
+func TestCrash(t *testing.T) {
+	errCrash := errors.New("crash")
+	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			for crash := 1; ; crash++ {
+				w := newWorld(t, ready)
+				foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "foreign"}, Data: map[string]string{"k": "foreign"}}
+				must(t, api.Create(t.Context(), foreign))
+				calls, after := 0, crash%2 == 0
+				count := func(at bool) func(string) error {
+					return func(string) error {
+						if at != after {
+							return nil
+						}
+						if calls++; calls == (crash+1)/2 {
+							return errCrash
+						}
+						return nil
+					}
+				}
+				w.before, w.after = count(false), count(true)
+				crashed, passes := false, 0
+				until := func(what string, done func() bool, pass func() error) {
+					t.Helper()
+					for ; !done(); passes++ {
+						if passes > 20 {
+							t.Fatalf("crash %d: %s takes more than 20 passes", crash, what)
+						}
+						switch err := pass(); {
+						case errors.Is(err, errCrash):
+							crashed = true
+							w.restart()
+						case err != nil && !apierrors.IsConflict(err):
+							t.Fatalf("crash %d: %s: %v", crash, what, err)
+						}
+					}
+				}
+				settled := false
+				applies := func(value string) func() error {
+					settled = false
+					return func() error {
+						other := configMap([]string{"adoption-policy", "Never"}, []string{"k", "ours"})
+						other.Name = "foreign"
+						if _, err := w.Apply(t.Context(), w.owner, other); err == nil {
+							t.Fatal("the foreign object was adopted")
+						} else if errors.Is(err, errCrash) {
+							return err
+						}
+						p, err := w.Apply(t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", value}))
+						settled = err == nil && p.IsDone()
+						return err
+					}
+				}
+				isSettled := func() bool { return settled }
+				until("create", isSettled, applies("1"))
+				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
+				until("update", isSettled, applies("2"))
+				if cm := w.read(); cm.Data["k"] != "2" || (cm.Data["g"] != "") != (policy == "SsaMerge") {
+					t.Fatalf("crash %d: the update did not converge: %v", crash, cm.Data)
+				}
+				settled = false
+				until("delete", isSettled, func() error {
+					other := configMap(nil, nil)
+					other.Name = "foreign"
+					p, err := w.Delete(t.Context(), w.owner, other, configMap(nil, nil))
+					settled = err == nil && p.IsDone()
+					return err
+				})
+				live := &corev1.ConfigMap{}
+				must(t, api.Get(t.Context(), client.ObjectKeyFromObject(foreign), live))
+				if w.read() != nil || live.UID != foreign.UID || live.ResourceVersion != foreign.ResourceVersion {
+					t.Fatalf("crash %d: an object is left, or the foreign object was changed: %v", crash, live)
+				}
+				if !crashed {
+					if crash < 20 {
+						t.Errorf("there were only %d crashes", crash)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// missing is a client whose cache has no object.
+type missing struct{ client.Client }
+
+func (missing) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
+}
+
+// TestConcurrent applies the same objects in several goroutines. A pass may only
+// fail with a conflict.
+func TestConcurrent(t *testing.T) {
+	w := newWorld(t)
+	d := dependents.New(name, cluster{api, api}, dependents.WithClock(w.clock))
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range 10 {
+				cm := configMap(nil, []string{"k", fmt.Sprint(i)})
+				cm.Name = string(rune('a' + (worker+i)%2))
+				if _, err := d.ApplyObject(t.Context(), w.owner, cm); err != nil && !apierrors.IsConflict(err) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if res := w.settle(configMap(nil, []string{"k", "last"})); w.read().Data["k"] != "last" {
+		t.Errorf("got %s", res.Outcome)
+	}
+}
