@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// about returns the document about an object. If no endpoint knows the object, its
+// conditions are read.
+func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Document, error) {
+	all, err := c.endpoints(ctx, k)
+	if err != nil {
+		return why.Document{}, err
+	}
+	replies := c.askAbout(ctx, all, ref)
+	g := merge(replies, nil)
+	d, ok := g.DocumentOf(ref, c.at(replies), flows(replies)...)
+	if !ok {
+		if len(all) > 0 {
+			c.note("no manager reports %s", ref)
+		}
+		r := newReader(k)
+		if err := r.read(ctx, ref); err != nil {
+			return why.Document{}, err
+		}
+		g = merge(replies, c.finish(ctx, r))
+		d, _ = g.DocumentOf(ref, c.at(replies), flows(replies)...)
+	}
+	complete(&d, g, replies)
+	return d, nil
+}
+
+// overview returns the document about all objects. Without the answer of each
+// endpoint, conditions fill the gap. whole reports whether it has every object
+// that waits.
+func (c *command) overview(ctx context.Context, k clients, namespace string) (d why.Document, whole bool, err error) {
+	all, err := c.endpoints(ctx, k)
+	if err != nil {
+		return d, false, err
+	}
+	replies, failed := c.ask(ctx, all, checks.Ref{})
+	if len(replies) == 1 && !failed {
+		d = replies[0].doc
+		d.Causes = slices.DeleteFunc(d.Causes, func(c why.Cause) bool { return len(c.Objects) == 0 })
+		return d, true, nil
+	}
+	var more []why.Object
+	whole = true
+	if failed || len(all) == 0 {
+		if more, whole, err = c.listed(ctx, k, namespace); err != nil {
+			return d, false, err
+		}
+	}
+	g := merge(replies, more)
+	d = g.Document(c.at(replies), flows(replies)...)
+	complete(&d, g, replies)
+	sortCauses(d.Causes)
+	return d, whole, nil
+}
+
+// at returns the time of the latest reply, because ages need the clock that the
+// manager reads.
+func (c *command) at(replies []reply) (at time.Time) {
+	for _, r := range replies {
+		if r.doc.At.After(at) {
+			at = r.doc.At
+		}
+	}
+	if at.IsZero() {
+		return c.now()
+	}
+	return at
+}
+
+// listed returns the objects of all kinds that definitions add to the API server,
+// by their conditions. whole reports whether all of them could be read.
+func (c *command) listed(ctx context.Context, k clients, namespace string) (all []why.Object, whole bool, err error) {
+	kinds, partial := k.customKinds()
+	if partial != nil {
+		c.note("some kinds are left out: %v", partial)
+	}
+	whole = partial == nil
+	r := newReader(k)
+	for _, m := range kinds {
+		if namespace != metav1.NamespaceAll && m.Scope.Name() == "root" {
+			continue
+		}
+		if err := r.list(ctx, m, namespace); err != nil {
+			if ctx.Err() != nil {
+				return nil, false, ctx.Err()
+			}
+			whole = false
+			c.note("%s: %v", m.Resource.GroupResource(), err)
+		}
+	}
+	return c.finish(ctx, r), whole, nil
+}
+
+// finish returns the objects of r, and says where the answer comes from.
+func (c *command) finish(ctx context.Context, r *reader) []why.Object {
+	c.note("this answer comes from conditions, owner references and events; a wait that they do not name is not known")
+	all := r.finish(ctx)
+	if r.skipped > 0 {
+		c.note("%d awaited objects were not read, so their state is unknown", r.skipped)
+	}
+	return all
+}

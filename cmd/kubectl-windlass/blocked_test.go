@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// A watch prints the list when it changes, until the user ends it.
+func TestWatch(t *testing.T) {
+	a, b := why.New([]why.Object{waits(ref("Database", "ns", "a"))}), why.New([]why.Object{waits(ref("Database", "ns", "b"))})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	looks := []list{{doc: a.Document(noon)}, {doc: a.Document(noon.Add(time.Hour))}, {doc: b.Document(noon)}, {whole: true}, {}}
+	n := 0
+	look := func(context.Context) (list, error) {
+		if n == len(looks) {
+			cancel()
+			return list{}, errors.New("the watch has ended")
+		}
+		n++
+		return looks[n-1], nil
+	}
+	var out writer
+	c := &command{IOStreams: genericiooptions.IOStreams{Out: &out}}
+	if err := c.watchBlocked(ctx, look, "", time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	const head = "AGE   WAITERS   STATE     ROOT CAUSE                  REASON\n"
+	want := head + "60m   0         blocked   Database.example.com ns/a   NotReady\n\n" +
+		head + "60m   0         blocked   Database.example.com ns/b   NotReady\n\nNothing waits.\n\nNo wait was found, but not everything could be read.\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestList(t *testing.T) {
+	a, b, far := ref("Database", "ns", "a"), ref("Cluster", "ns", "b"), ref("Subnet", "far", "c")
+	cycle := why.New([]why.Object{waits(a, b), waits(b, a), {Ref: far, State: why.Missing}, waits(ref("Cluster", "far", "d"), far)}).Document(noon)
+	cycle.OmittedCauses = 7
+	const head = "AGE   WAITERS   STATE     ROOT CAUSE"
+	cases := map[string]struct {
+		reason    string
+		namespace string
+		want      string
+	}{
+		"All": {"a cycle is closed, and omissions are counted", "", head + `                                                                          REASON
+60m   2         cycle     Cluster.example.com ns/b -> Database.example.com ns/a -> Cluster.example.com ns/b   NotReady
+60m   1         missing   Subnet.example.com far/c                                                            -
+and 7 more
+`},
+		"Far": {"the causes of a namespace", "far", head + `                 REASON
+60m   1         missing   Subnet.example.com far/c   -
+and 7 more
+`},
+		"None": {"no object of the namespace waits", "empty", "No wait was found, but not everything could be read.\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := list{doc: cycle}
+			l.doc.Causes = append([]why.Cause(nil), cycle.Causes...)
+			if tc.namespace != "" {
+				concerning(&l.doc, tc.namespace)
+			}
+			got, err := l.show("")
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%s: error %v, -want, +got:\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+}
+
+// A merged document has the numbers of its parts, although these name only some
+// of the waiters.
+func TestMerge(t *testing.T) {
+	demo, batch := ref("Cluster", "ns", "demo"), ref("Subnet", "ns", "batch")
+	databases := []why.Object{{Ref: demo, State: why.Blocked}}
+	for i := range 1000 {
+		databases = append(databases, waits(ref("Database", "ns", strings.Repeat("x", i+1)), demo))
+	}
+	databases[500].Since = noon.Add(-5 * time.Hour)
+	replies := []reply{
+		{"clusters", why.New([]why.Object{waits(demo, batch), {Ref: batch, State: why.Missing}}).Document(noon, why.Flow{Name: "f"})},
+		{"databases", why.New(databases).Document(noon, why.Flow{Name: "f"})},
+		{"clusters", why.New([]why.Object{waits(demo, batch), {Ref: batch, State: why.Missing}}).Document(noon)}, // asked twice
+		{"empty", why.Document{Causes: []why.Cause{{}}}},
+	}
+	g := merge(replies, nil)
+	d := g.Document(noon, flows(replies)...)
+	complete(&d, g, replies)
+	sortCauses(d.Causes)
+	if len(d.Causes) != 1 || d.Causes[0].Waiters != 1001 || !d.Causes[0].Since.Equal(noon.Add(-5*time.Hour)) || d.Waiting != 1002 || len(d.Flows) != 1 {
+		t.Errorf("the merged document: %d waiting, causes %+v", d.Waiting, d.Causes)
+	}
+	causes := []why.Cause{{Waiters: 1}, {Waiters: 2, Since: noon}, {Waiters: 3, Since: noon}, {Waiters: 4, Since: noon.Add(-1)}, {Waiters: 5}}
+	sortCauses(causes)
+	var got []int
+	for _, c := range causes {
+		got = append(got, c.Waiters)
+	}
+	if diff := cmp.Diff([]int{4, 3, 2, 5, 1}, got); diff != "" {
+		t.Errorf("causes: -want, +got:\n%s", diff)
+	}
+}
+
+// A namespace whose objects a document leaves out may have waits.
+func TestBlockedOmits(t *testing.T) {
+	ns := namespace(t)
+	var objects []why.Object
+	for i := range 600 {
+		objects = append(objects, waits(ref("Database", "elsewhere", fmt.Sprintf("d%03d", i))))
+	}
+	serve(t, ns, "manager", manager{objects: objects})
+	u := admin(t, ns)
+	if out, notes, code := u.run("blocked"); code != exitError || out != "" || !strings.Contains(notes, "use -A") {
+		t.Errorf("blocked: code %d, output %q, notes %q", code, out, notes)
+	}
+	if out, notes, code := u.run("blocked", "-A"); code != exitWaits || !strings.HasSuffix(out, "and 500 more\n") || notes != "" {
+		t.Errorf("blocked -A: code %d, output %q, notes %q", code, out, notes)
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// failing answers with an error, or as a manager.
+type failing struct {
+	manager
+	status int
+}
+
+func (f failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.status == 0 {
+		f.manager.ServeHTTP(w, r)
+		return
+	}
+	http.Error(w, "hostile \x1b[2J text", f.status)
+}
+
+// stranger returns the kubeconfig of a user without rights.
+func stranger(t *testing.T) []byte {
+	t.Helper()
+	user, err := server.AddUser(envtest.User{Name: "stranger"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := user.KubeConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func ownersOf(o *unstructured.Unstructured, controller *bool) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: controller}}
+}
+
+// event makes an event about an object of example.com with a related one.
+func event(t *testing.T, kind, namespace, name, reason, relatedKind, related string) {
+	t.Helper()
+	about := &unstructured.Unstructured{}
+	about.SetAPIVersion("example.com/v1")
+	about.SetKind(kind)
+	about.SetNamespace(namespace)
+	about.SetName(name)
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(about), about); err != nil {
+		t.Fatal(err)
+	}
+	e := &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "event-"}, EventTime: metav1.NowMicro(),
+		ReportingController: "test", ReportingInstance: "test-1", Action: "Reconcile", Reason: reason, Type: "Normal", Note: "n",
+		Regarding: corev1.ObjectReference{APIVersion: "example.com/v1", Kind: kind, Namespace: namespace, Name: name, UID: about.GetUID()},
+		Related:   &corev1.ObjectReference{APIVersion: "example.com/v1", Kind: relatedKind, Namespace: namespace, Name: related},
+	}
+	if err := api.Create(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A direct address gets the token of the user, and no other host does.
+func TestAddress(t *testing.T) {
+	ns := namespace(t)
+	var leaked, asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))
+	defer other.Close()
+	objects := manager{objects: []why.Object{waits(ref("Database", ns, "orders"))}}
+	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/elsewhere"):
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		case r.Header.Get("Authorization") != "Bearer own-token":
+			http.Error(w, "no", http.StatusUnauthorized)
+		default:
+			asked.Add(1)
+			objects.ServeHTTP(w, r)
+		}
+	}))
+	defer direct.Close()
+	empty := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "empty"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "metrics", Port: 80}}}}
+	//lint:ignore SA1019 the proxy of the API server reads this kind
+	none := &corev1.Endpoints{ObjectMeta: empty.ObjectMeta}
+	for _, o := range []client.Object{empty, none} {
+		if err := api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve(t, ns, "redirects", http.RedirectHandler(other.URL, http.StatusFound))
+	u := admin(t, ns)
+	cases := map[string]struct {
+		reason string
+		args   []string
+		code   int
+		note   string
+	}{
+		"Token":      {"the token of the user is sent", []string{"--address", direct.URL}, exitWaits, ""},
+		"Redirect":   {"a redirect is not followed", []string{"--address", direct.URL + "/elsewhere"}, exitError, "it answered 302 Found"},
+		"Service":    {"nor that of a service", []string{"--service", ns + "/redirects"}, exitError, "it answered 302 Found"},
+		"Plain":      {"a token is a secret", []string{"--address", "http://metrics.example.com"}, exitError, "--address needs https"},
+		"User":       {"a URL without credentials", []string{"--address", "https://a:b@metrics.example.com"}, exitError, "is not a URL such as"},
+		"NoURL":      {"a URL", []string{"--address", "metrics:8443"}, exitError, "is not a URL such as"},
+		"NoCA":       {"the authorities must be readable", []string{"--address", "https://127.0.0.1:1", "--address-ca", "none"}, exitError, "none"},
+		"BadService": {"a service has a namespace", []string{"--service", "a"}, exitError, "is not NAMESPACE/NAME"},
+		"Dots":       {"a path stays below the service", []string{"--service", "../a"}, exitError, "is not NAMESPACE/NAME"},
+		"NoService":  {"a named service must exist", []string{"--service", ns + "/none"}, exitError, "not found"},
+		"NoPods":     {"the API server answers in place of the service", []string{"--service", ns + "/empty"}, exitError, "it answered 503 Service Unavailable: no endpoints available"},
+		"NoPort":     {"the port must exist", []string{"--service", ns + "/redirects:1"}, exitError, `it has no port "1"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u.t = t
+			out, notes, code := u.run(append([]string{"why", "db/orders", "--token", "own-token"}, tc.args...)...)
+			if code != tc.code || !strings.Contains(notes, tc.note) {
+				t.Errorf("%s: code %d, output %q, notes %q", tc.reason, code, out, notes)
+			}
+		})
+	}
+	if leaked.Load() > 0 || asked.Load() != 1 {
+		t.Errorf("another host was asked %d times, and the address %d times", leaked.Load(), asked.Load())
+	}
+}
+
+func TestPort(t *testing.T) {
+	https, other := "https", "kubernetes.io/h2c"
+	web, metrics, secure := corev1.ServicePort{Name: "web", Port: 80}, corev1.ServicePort{Name: "metrics", Port: 8080}, corev1.ServicePort{Name: "https", Port: 9000}
+	cases := map[string]struct {
+		reason     string
+		annotation string
+		ports      []corev1.ServicePort
+		want       string // empty: an error
+	}{
+		"None":      {"a service without ports", "", nil, ""},
+		"First":     {"the first port", "", []corev1.ServicePort{web, secure}, "http:web"},
+		"Metrics":   {"the port with the usual name", "", []corev1.ServicePort{web, metrics}, "http:metrics"},
+		"Name":      {"the annotation has a name", "https", []corev1.ServicePort{web, metrics, secure}, "https:https"},
+		"Number":    {"the annotation has a number", "80", []corev1.ServicePort{metrics, web}, "http:web"},
+		"Other":     {"another port is no answer", "81", []corev1.ServicePort{metrics, web}, ""},
+		"Secure":    {"a usual number", "", []corev1.ServicePort{{Name: "metrics", Port: 8443}}, "https:metrics"},
+		"Protocol":  {"the protocol of the port", "", []corev1.ServicePort{{Name: "metrics", Port: 80, AppProtocol: &https}}, "https:metrics"},
+		"Plaintext": {"the protocol counts more than the number", "", []corev1.ServicePort{{Name: "metrics", Port: 8443, AppProtocol: &other}}, "http:metrics"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := corev1.Service{Spec: corev1.ServiceSpec{Ports: tc.ports}}
+			if tc.annotation != "" {
+				s.Annotations = map[string]string{portAnnotation: tc.annotation}
+			}
+			got := ""
+			if p, err := portOf(s); err == nil {
+				got = schemeOf(p) + ":" + p.Name
+			}
+			if got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// The names by which an operator takes a request, and shows that it has handled
+// it. They are those of package ctrlx.
+const (
+	retryAnnotation = "windlass-go.github.io/requestedAt"
+	retryCondition  = "RetryHandled"
+	retryField      = "lastHandledReconcileAt"
+)
+
+// maxUnasked is the number of objects that are retried without a question.
+const maxUnasked = 20
+
+// retryFlags are the flags of retry.
+type retryFlags struct {
+	waitingFor, reason, annotation string
+	everywhere, dryRun, yes        bool
+	timeout                        time.Duration
+}
+
+func (c *command) retry() *cobra.Command {
+	var f retryFlags
+	cmd := &cobra.Command{
+		Use:   "retry (KIND/NAME... | --waiting-for KIND/NAME | --reason REASON)",
+		Short: "Retry objects now, and wait until their operators have done so",
+		Long: `Retry objects now: the operator of each object runs a pass at once and resets the
+back-off. The command sets an annotation on each object, and waits until the operator
+shows in the status that it has handled it.
+
+--waiting-for retries the objects whose manager, owner or message names the object.
+--reason retries the objects whose Ready condition has this reason.
+
+The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
+		Example: `  kubectl windlass retry database/orders -n apps
+  kubectl windlass retry --waiting-for subnet/batch -n apps --dry-run
+  kubectl windlass retry --reason QuotaExceeded -A --yes`,
+		ValidArgsFunction: c.completeObject,
+	}
+	cmd.Flags().StringVar(&f.waitingFor, "waiting-for", "", "retry the objects that wait for this object, KIND/NAME")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "retry the objects whose Ready condition has this reason")
+	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --waiting-for and --reason: retry objects of all namespaces")
+	cmd.Flags().StringVar(&f.annotation, "annotation", retryAnnotation, "name of the annotation, if the operator has another one")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "time to wait until the retries are handled; 0: do not wait")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the objects, and change nothing")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d objects", maxUnasked))
+	_ = cmd.RegisterFlagCompletionFunc("waiting-for", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return c.completeObject(cmd, nil, typed)
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		given := 0
+		for _, is := range []bool{len(args) > 0, f.waitingFor != "", f.reason != ""} {
+			if is {
+				given++
+			}
+		}
+		switch errs := validation.IsQualifiedName(f.annotation); {
+		case given != 1:
+			return errors.New("name objects, or give --waiting-for, or --reason")
+		case len(errs) > 0:
+			return fmt.Errorf("--annotation %q: %s", f.annotation, strings.Join(errs, "; "))
+		case f.timeout < 0:
+			return errors.New("--timeout must not be negative")
+		}
+		k, err := c.clients()
+		if err != nil {
+			return err
+		}
+		refs, err := c.selected(cmd.Context(), k, args, f)
+		if err != nil {
+			return err
+		}
+		return c.retryAll(cmd.Context(), k, refs, f)
+	}
+	return cmd
+}
+
+// selected returns the objects to retry, each once.
+func (c *command) selected(ctx context.Context, k clients, args []string, f retryFlags) (refs []checks.Ref, err error) {
+	if len(args) > 0 {
+		refs, err = k.objects(args)
+		return unique(refs), err
+	}
+	var target checks.Ref
+	var mention *regexp.Regexp
+	if f.waitingFor != "" {
+		targets, err := k.objects([]string{f.waitingFor})
+		if err != nil {
+			return nil, err
+		}
+		target = targets[0]
+		mention = regexp.MustCompile(`(^|[^A-Za-z0-9.-])` + regexp.QuoteMeta(target.String()) + `($|[^a-z0-9.-]|[.]($|\s))`)
+	}
+	namespace := k.namespace
+	if f.everywhere {
+		namespace = metav1.NamespaceAll
+	}
+	// A document has only some of the waiters, so the conditions of all objects
+	// are read, too.
+	objects, _, err := c.listed(ctx, k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.endpoints(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	replies, _ := c.ask(ctx, all, checks.Ref{})
+	for _, r := range replies {
+		for _, o := range r.doc.Objects {
+			if o.Reconciler != "" && (namespace == metav1.NamespaceAll || o.Ref.Namespace == namespace) {
+				objects = append(objects, o)
+			}
+		}
+	}
+	for _, o := range objects {
+		waits := f.waitingFor != "" && (slices.Contains(o.WaitingFor, target) || mention.MatchString(o.Message))
+		if o.Ref.Name != "" && o.State != why.Ready && o.Ref != target && (waits || f.reason != "" && o.Reason == f.reason) {
+			refs = append(refs, id(o.Ref))
+		}
+	}
+	return unique(refs), nil
+}
+
+// unique returns refs without repetition, in the same order.
+func unique(refs []checks.Ref) (once []checks.Ref) {
+	seen := map[checks.Ref]bool{}
+	for _, ref := range refs {
+		if !seen[ref] {
+			seen[ref] = true
+			once = append(once, ref)
+		}
+	}
+	return once
+}
+
+// retryAll retries the objects and waits until the retries are handled.
+func (c *command) retryAll(ctx context.Context, k clients, refs []checks.Ref, f retryFlags) error {
+	if len(refs) == 0 {
+		return write(c.Out, "No object to retry.\n")
+	}
+	if f.dryRun {
+		for _, ref := range refs {
+			fmt.Fprintf(c.Out, "%s would be retried (dry run)\n", ref)
+		}
+		return nil
+	}
+	if len(refs) > maxUnasked && !f.yes && !c.confirmed(len(refs)) {
+		return fmt.Errorf("not confirmed: answer y, or give --yes to retry %d objects", len(refs))
+	}
+	request := c.now().UTC().Format(time.RFC3339Nano)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{f.annotation: request}}})
+	if err != nil {
+		return err
+	}
+	pending := map[group]map[string]checks.Ref{}
+	failed := 0
+	for _, ref := range refs {
+		m, err := k.mapper.RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+		if err == nil {
+			_, err = k.resource(m, ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-windlass"})
+		}
+		if err != nil {
+			failed++
+			c.note("%s was not retried: %v", ref, err)
+			continue
+		}
+		g := group{m.Resource, ref.Namespace}
+		if pending[g] == nil {
+			pending[g] = map[string]checks.Ref{}
+		}
+		pending[g][ref.Name] = ref
+	}
+	unhandled := 0
+	if f.timeout > 0 {
+		unhandled = c.await(ctx, k, pending, request, f.timeout)
+	} else {
+		fmt.Fprintf(c.Out, "%d retries were requested\n", len(refs)-failed)
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %d objects were not retried", failed, len(refs))
+	case unhandled > 0:
+		return errWaits
+	}
+	return nil
+}
+
+// confirmed asks the user whether n objects shall be retried.
+func (c *command) confirmed(n int) bool {
+	fmt.Fprintf(c.ErrOut, "Retry %d objects? [y/N] ", n)
+	answer, _ := bufio.NewReader(c.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// group is a kind of objects in a namespace.
+type group struct {
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+// await prints each pending object whose operator has handled request, and then
+// those that no operator handled before the time-out. It returns the number of
+// these. The keys of the inner map are names.
+func (c *command) await(ctx context.Context, k clients, pending map[group]map[string]checks.Ref, request string, timeout time.Duration) int {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var wait sync.WaitGroup
+	var mu sync.Mutex // guards the output
+	for g, names := range pending {
+		wait.Go(func() {
+			g.await(ctx, k, names, request, func(ref checks.Ref, state why.State) {
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Fprintf(c.Out, "%s was retried and is %s\n", ref, state)
+			})
+		})
+	}
+	wait.Wait()
+	var left []string
+	for _, names := range pending {
+		for _, ref := range names {
+			left = append(left, ref.String())
+		}
+	}
+	slices.Sort(left)
+	for _, name := range left {
+		fmt.Fprintf(c.Out, "%s: the retry was not handled within %s\n", name, timeout)
+	}
+	if len(left) > 0 {
+		c.note("an operator that does not run, or does not reconcile a kind, handles no retry; finished objects are not retried")
+	}
+	return len(left)
+}
+
+// await watches the objects of g and removes from names those whose operator has
+// handled request, until none is left or ctx is done.
+func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref, request string, report func(checks.Ref, why.State)) {
+	client := k.dynamic.Resource(g.resource).Namespace(g.namespace)
+	selector := ""
+	for name := range names {
+		if len(names) == 1 {
+			selector = fields.OneTermEqualSelector("metadata.name", name).String()
+		}
+	}
+	lw := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = selector
+			return client.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = selector
+			return client.Watch(ctx, o)
+		},
+	}
+	_, _ = toolswatch.UntilWithSync(ctx, lw, &unstructured.Unstructured{}, nil, func(e watch.Event) (bool, error) {
+		u, ok := e.Object.(*unstructured.Unstructured)
+		if !ok {
+			return false, nil
+		}
+		if ref, waits := names[u.GetName()]; waits && e.Type != watch.Deleted && handled(u, request) {
+			delete(names, u.GetName())
+			report(ref, objectOf(u).State)
+		}
+		return len(names) == 0, nil
+	})
+}
+
+// handled reports whether the status of u shows that its operator has handled
+// request. Requests by several annotations are joined by a comma.
+func handled(u *unstructured.Unstructured, request string) bool {
+	value, _, _ := unstructured.NestedString(u.Object, "status", retryField)
+	message, _ := condition(u, retryCondition)["message"].(string)
+	return slices.Contains(strings.Split(value, ","), request) || slices.Contains(strings.Split(message, ","), request)
+}

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// The API server of all tests that need one. Each test has its own namespace.
+// startServer sets api and kubeconfig.
+var (
+	server     *envtest.Environment
+	api        client.WithWatch
+	kubeconfig []byte
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	code := m.Run()
+	stopServer()
+	os.Exit(code)
+}
+
+// startServer starts the API server when the first test needs it. If the server
+// does not start, no test has failed, and the process ends.
+var startServer = sync.OnceFunc(func() {
+	fail := func(err error) {
+		fmt.Fprintln(os.Stderr, "the API server does not start:", err)
+		stopServer()
+		os.Exit(1)
+	}
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets, _ = filepath.Abs("../../bin/envtest")
+	}
+	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
+		fail(fmt.Errorf("there is no kube-apiserver in %s: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)", assets))
+	}
+	server = &envtest.Environment{
+		BinaryAssetsDirectory: assets, ControlPlaneStartTimeout: 2 * time.Minute,
+		CRDs: []*apiextensions.CustomResourceDefinition{definition("Database", "databases", "db"), definition("Cluster", "clusters"), definition("Subnet", "subnets")},
+	}
+	config, err := server.Start()
+	if err != nil {
+		fail(err)
+	}
+	config.QPS = -1
+	if api, err = client.NewWithWatch(config, client.Options{Scheme: clientgoscheme.Scheme}); err != nil {
+		fail(err)
+	}
+	user, err := server.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	if err == nil {
+		kubeconfig, err = user.KubeConfig()
+	}
+	if err != nil {
+		fail(err)
+	}
+})
+
+func stopServer() {
+	if server != nil {
+		_ = server.Stop()
+	}
+}
+
+// definition returns the definition of a kind of example.com. The API server
+// keeps all fields that are written.
+func definition(kind, plural string, short ...string) *apiextensions.CustomResourceDefinition {
+	anything := true
+	return &apiextensions.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural + ".example.com"},
+		Spec: apiextensions.CustomResourceDefinitionSpec{
+			Group: "example.com", Scope: apiextensions.NamespaceScoped,
+			Names: apiextensions.CustomResourceDefinitionNames{Kind: kind, ListKind: kind + "List", Plural: plural, ShortNames: short},
+			Versions: []apiextensions.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Subresources: &apiextensions.CustomResourceSubresources{Status: &apiextensions.CustomResourceSubresourceStatus{}},
+				Schema:       &apiextensions.CustomResourceValidation{OpenAPIV3Schema: &apiextensions.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &anything}},
+			}},
+		},
+	}
+}
+
+// namespace makes a namespace for a test.
+func namespace(t *testing.T) string {
+	t.Helper()
+	startServer()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := api.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// user is a user of the command with a kubeconfig.
+type user struct {
+	t         *testing.T
+	ctx       context.Context
+	namespace string
+	config    string // the folder of the kubeconfig
+	in        string // the standard input
+	printed   func() // is called after each write to the standard output; may be nil
+}
+
+func admin(t *testing.T, namespace string) user { return as(t, namespace, kubeconfig) }
+
+func as(t *testing.T, namespace string, config []byte) user {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return user{t: t, ctx: t.Context(), namespace: namespace, config: dir}
+}
+
+// run runs the command and returns its output, its notes and its exit code. The
+// name of the namespace becomes NS.
+func (u user) run(args ...string) (out, notes string, code int) {
+	u.t.Helper()
+	args = append(args, u.access()...)
+	return u.start(args)
+}
+
+// complete returns the completions of the last argument.
+func (u user) complete(args ...string) (out, notes string, code int) {
+	u.t.Helper()
+	return u.start(slices.Concat([]string{"__complete", args[0]}, u.access(), args[1:]))
+}
+
+func (u user) access() []string {
+	return []string{"--kubeconfig", filepath.Join(u.config, "kubeconfig"), "--cache-dir", filepath.Join(u.config, "cache"), "-n", u.namespace}
+}
+
+func (u user) start(args []string) (out, notes string, code int) {
+	u.t.Helper()
+	o, e := &writer{printed: u.printed}, &writer{}
+	code = run(u.ctx, args, genericiooptions.IOStreams{In: strings.NewReader(u.in), Out: o, ErrOut: e}, func() time.Time { return noon })
+	for name, text := range map[string]string{"output": o.String(), "notes": e.String()} {
+		if strings.ContainsAny(text, "\x1b\u202e\u0007") {
+			u.t.Errorf("the %s of %q has control characters: %q", name, args, text)
+		}
+	}
+	return strings.ReplaceAll(o.String(), u.namespace, "NS"), strings.ReplaceAll(e.String(), u.namespace, "NS"), code
+}
+
+// object makes an object of a kind with a status.
+func object(t *testing.T, kind, namespace, name string, status map[string]any) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": kind, "metadata": map[string]any{"namespace": namespace, "name": name}, "spec": map[string]any{},
+	}}
+	if err := api.Create(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if status != nil {
+		u.Object["status"] = status
+		if err := api.Status().Update(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u
+}
+
+// conditions returns a status with conditions: Ready and one more.
+func conditions(ready, reason, message, more string) map[string]any {
+	all := []any{}
+	for _, c := range []struct{ kind, status string }{{"Ready", ready}, {more, "True"}} {
+		if c.kind != "" {
+			all = append(all, map[string]any{"type": c.kind, "status": c.status, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T10:45:00Z"})
+		}
+	}
+	return map[string]any{"conditions": all}
+}
+
+// serve makes a service in a namespace whose endpoint is handler, which listens on
+// an address that the API server may reach by its proxy. It returns the name for
+// --service.
+func serve(t *testing.T, namespace, name string, handler http.Handler) string {
+	t.Helper()
+	ip := outerAddress(t)
+	listener, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
+	s.Start()
+	t.Cleanup(s.Close)
+	port := int32(listener.Addr().(*net.TCPAddr).Port)
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{serviceLabel: "true"}},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}, {Name: "metrics", Port: 8080}}},
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "manager"}}},
+	}
+	for _, o := range []client.Object{svc, pod} {
+		if err := api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+	if err := api.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	target := &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name, UID: pod.UID} // the proxy reaches only pods
+	//lint:ignore SA1019 the proxy of the API server reads this kind
+	endpoints := &corev1.Endpoints{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		//lint:ignore SA1019 as above
+		Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: ip, TargetRef: target}}, Ports: []corev1.EndpointPort{{Name: "metrics", Port: port}}}},
+	}
+	if err := api.Create(t.Context(), endpoints); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // other tests list the services of all namespaces
+		if err := api.Delete(context.Background(), svc); err != nil {
+			t.Error(err)
+		}
+	})
+	return namespace + "/" + name
+}
+
+// outerAddress returns an address of this machine that is not a loopback address.
+func outerAddress(t *testing.T) string {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			return n.IP.String()
+		}
+	}
+	t.Skip("this machine has no IPv4 address that the API server's proxy accepts")
+	return ""
+}
+
+// manager serves documents as ctrlx does.
+type manager struct {
+	objects []why.Object
+	flows   []why.Flow
+	version string // replaces the version of the documents
+}
+
+func (m manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != documentPath {
+		http.NotFound(w, r)
+		return
+	}
+	q := r.URL.Query()
+	ref := checks.Ref{Group: q.Get("group"), Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name")}
+	g, at := why.New(m.objects), noon
+	d, ok := g.Document(at, m.flows...), true
+	if ref.Name != "" {
+		if d, ok = g.DocumentOf(ref, at, m.flows...); !ok {
+			http.Error(w, "the object is not known", http.StatusNotFound)
+			return
+		}
+	}
+	if m.version != "" {
+		d.Version = m.version
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d)
+}
+
+// noon is the present time of the command and of managers. The conditions of
+// objects are 75 minutes older.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// writer calls printed after each write.
+type writer struct {
+	bytes.Buffer
+	printed func()
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if w.printed != nil {
+		w.printed()
+	}
+	return n, err
+}
+
+func ref(kind, namespace, name string) checks.Ref {
+	return checks.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}
+}
+
+// waits returns an object of a reconciler that waits for others.
+func waits(of checks.Ref, awaited ...checks.Ref) why.Object {
+	return why.Object{
+		Ref: of, Reconciler: strings.ToLower(of.Kind), State: why.Blocked, Link: "Check", Reason: "NotReady", Since: noon.Add(-time.Hour),
+		Again: noon.Add(3 * time.Minute), WaitingFor: slices.Clone(awaited),
+	}
+}
