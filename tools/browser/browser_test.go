@@ -1,0 +1,262 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func ref(kind, name string) checks.Ref {
+	return checks.Ref{Group: "example.com", Kind: kind, Namespace: "apps", Name: name}
+}
+
+// story is a state with each kind of root cause.
+func story() []why.Object {
+	pass := flow.Explanation{Name: "AgentPool", At: now, State: "blocked", Point: "PreCheck", Link: "ReferenceReady(network)", Steps: []flow.Step{
+		{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Elapsed: 40 * time.Microsecond},
+		{Point: "Get", Verdict: "proceed", Elapsed: 30 * time.Millisecond},
+		{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Message: "network Subnet apps/batch was not found", Elapsed: 90 * time.Microsecond},
+	}}
+	return []why.Object{
+		{Ref: ref("Subnet", "batch"), State: why.Missing},
+		{Ref: ref("ManagedCluster", "demo"), Reconciler: "ManagedCluster", State: why.Blocked, Reason: "ReferenceNotFound", Since: now.Add(-time.Hour), WaitingFor: []checks.Ref{ref("Subnet", "batch")}},
+		{Ref: ref("AgentPool", "batch"), Reconciler: "AgentPool", State: why.Blocked, Reason: "OwnerNotReady", Link: "OwnerReady", Point: "OwnerCheck", Since: now.Add(-time.Minute), Again: now.Add(time.Minute),
+			WaitingFor: []checks.Ref{ref("ManagedCluster", "demo")}, Passes: []flow.Explanation{pass, pass}},
+		{Ref: ref("Database", "a"), State: why.Blocked, WaitingFor: []checks.Ref{ref("Database", "b")}},
+		{Ref: ref("Database", "b"), State: why.Blocked, WaitingFor: []checks.Ref{ref("Database", "a")}},
+		{Ref: ref("Certificate", "x"), State: why.Blocked, Reason: "ApprovalPending", WaitsForSelf: true},
+		{Ref: ref("Registry", "r"), State: why.InProgress}, {Ref: ref("Vault", "v"), State: why.Failed, Reason: "Forbidden", Message: "the operator has no right to create vaults"},
+	}
+}
+
+// hostile is a state whose texts try to break out of the page.
+func hostile() []why.Object {
+	evil := `</script></style></svg><script>alert(1)</script>"'><img src=https://example.com/x onerror=alert(1)>` + "\u202e\x00\x1b" + strings.Repeat("y", 10_000)
+	a, b := checks.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil}, checks.Ref{Kind: evil, Name: "b"}
+	return []why.Object{
+		{Ref: a, Reconciler: evil, State: why.State(evil), Reason: evil, Message: evil, Point: evil, Link: evil, WaitingFor: []checks.Ref{b},
+			Passes: []flow.Explanation{{State: evil, Point: evil, Link: evil, Steps: []flow.Step{{Point: evil, Link: evil, Verdict: evil, Message: evil}}}}},
+		{Ref: b, State: why.Failed, Message: evil},
+	}
+}
+
+// crowd is a state of 300 waiters with 30 root causes.
+func crowd() (all []why.Object) {
+	for i := range 300 {
+		all = append(all, why.Object{Ref: ref("Database", fmt.Sprint(i)), State: why.Blocked, Reason: fmt.Sprint("Reason", i), WaitingFor: []checks.Ref{ref("Cluster", fmt.Sprint(i/10))}})
+	}
+	return all
+}
+
+// server serves the present page of each path under the page's own policy.
+type server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	pages map[string][]byte
+}
+
+func serve(t *testing.T) *server {
+	s := &server{pages: map[string][]byte{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		content, ok := s.pages[r.URL.Path]
+		if !ok {
+			w.Header().Set("Content-Type", "image/x-icon")
+			return
+		}
+		w.Header().Set("Content-Security-Policy", why.ContentSecurityPolicy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(content)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) set(t *testing.T, path string, objects []why.Object, live bool) {
+	t.Helper()
+	d := why.New(objects).Document(now, why.Flow{Name: "AgentPool", Text: "AgentPool\n  PreCheck  ReferenceReady(network)"})
+	var b bytes.Buffer
+	write := d.WritePage
+	if live {
+		write = d.WriteLivePage
+	}
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages[path] = bytes.ReplaceAll(b.Bytes(), []byte(`data-refresh="5000"`), []byte(`data-refresh="20"`))
+}
+
+// browser starts Chromium. A dialog, an error on the console and a request to
+// another host fail the test.
+func browser(t *testing.T, home string) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("Chromium is not installed: the page was not tested in a browser")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	var faults atomic.Value
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *page.EventJavascriptDialogOpening:
+			faults.Store("a dialog: " + e.Message)
+		case *log.EventEntryAdded:
+			faults.Store("the console: " + e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			faults.Store("an exception: " + e.ExceptionDetails.Text)
+		case *network.EventRequestWillBeSent:
+			if !strings.HasPrefix(e.Request.URL, home) && !strings.HasPrefix(e.Request.URL, "data:") {
+				faults.Store("a request: " + e.Request.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		if f := faults.Load(); f != nil {
+			t.Errorf("the page caused %v", f)
+		}
+	})
+	if err := chromedp.Run(ctx, network.Enable(), log.Enable(), runtime.Enable()); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The page has no violation of the rules of axe-core, in both color schemes, on
+// a wide and on a narrow screen. A narrow page does not scroll sideways.
+func TestAccessible(t *testing.T) {
+	rules, err := os.ReadFile("../../bin/axe/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("axe-core is not installed: the page was not tested for accessibility")
+	}
+	s := serve(t)
+	ctx := browser(t, s.URL)
+	states := map[string][]why.Object{"/story": story(), "/hostile": hostile(), "/crowd": crowd(), "/empty": nil}
+	for path, objects := range states {
+		s.set(t, path, objects, false)
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{1280, 360} {
+				if path == "/crowd" && (scheme == "dark" || width == 360) {
+					continue // axe-core takes ten seconds for 300 objects
+				}
+				t.Run(fmt.Sprintf("%s-%s-%d", path[1:], scheme, width), func(t *testing.T) {
+					var violations string
+					var overflow int
+					var shot []byte
+					run(t, ctx,
+						emulation.SetDeviceMetricsOverride(width, 900, 1, false),
+						emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+						chromedp.Navigate(s.URL+path),
+						chromedp.Evaluate(string(rules), nil),
+						chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(" | ")).join("\n"))`,
+							&violations, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
+						chromedp.Evaluate(`document.documentElement.scrollWidth - window.innerWidth`, &overflow),
+						chromedp.FullScreenshot(&shot, 100),
+					)
+					if violations != "" {
+						t.Errorf("violations:\n%s", violations)
+					}
+					if overflow > 0 {
+						t.Errorf("the page is %d pixels too wide", overflow)
+					}
+					if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+						_ = os.WriteFile(fmt.Sprintf("%s%s-%s-%d.png", dir, path, scheme, width), shot, 0o600)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The keyboard reaches the boxes of the graph, and Enter leads to the object.
+func TestKeyboard(t *testing.T) {
+	s := serve(t)
+	s.set(t, "/", story(), false)
+	ctx := browser(t, s.URL)
+	var first, hash, heading string
+	run(t, ctx, chromedp.Navigate(s.URL+"/"), chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`document.activeElement.className`, &first))
+	if first != "skip" {
+		t.Errorf("the first key focuses %q", first)
+	}
+	for range 100 {
+		var inGraph bool
+		run(t, ctx, chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`document.activeElement.matches("svg a")`, &inGraph))
+		if inGraph {
+			break
+		}
+	}
+	run(t, ctx, chromedp.KeyEvent(kb.Enter), chromedp.Evaluate(`location.hash`, &hash),
+		chromedp.Evaluate(`(document.querySelector(location.hash || "#none") || {textContent: ""}).textContent`, &heading))
+	if hash == "" || !strings.Contains(heading, "Subnet.example.com apps/batch") {
+		t.Errorf("Enter leads to %q: %s", hash, heading)
+	}
+}
+
+// Without scripts the whole page is there.
+func TestWithoutScripts(t *testing.T) {
+	s := serve(t)
+	s.set(t, "/", story(), true)
+	ctx := browser(t, s.URL)
+	var text string
+	run(t, ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(s.URL+"/"), chromedp.Text("main", &text, chromedp.ByQuery))
+	for _, want := range []string{"Subnet.example.com apps/batch is missing", "remove one of the references", "ReferenceReady(network)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// With scripts a live page shows the next state by itself, and keeps the open
+// parts and the focus.
+func TestLive(t *testing.T) {
+	s := serve(t)
+	s.set(t, "/", story(), true)
+	ctx := browser(t, s.URL)
+	var open bool
+	var focus string
+	run(t, ctx, chromedp.Navigate(s.URL+"/"), chromedp.Evaluate(`(d => { d.open = true; d.querySelector("summary").focus() })(document.querySelector("td details"))`, nil))
+	next := story()
+	next[2].Reason = "OwnerDeleting"
+	s.set(t, "/", next, true)
+	run(t, ctx, chromedp.Poll(`document.body.textContent.includes("OwnerDeleting")`, nil),
+		chromedp.Evaluate(`document.querySelector("td details").open`, &open), chromedp.Evaluate(`document.activeElement.textContent`, &focus))
+	if !open || focus != "names" {
+		t.Errorf("after the update the names are open: %t, and %q has the focus", open, focus)
+	}
+}
