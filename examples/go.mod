@@ -10,6 +10,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources v1.2.0
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/windlass-go/windlass v0.0.0
 	github.com/windlass-go/windlass/classify/grpc v0.0.0
 	go.opentelemetry.io/otel v1.47.0

@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/flow/why"
 )
 
-const usage = `Usage: aks [-manifests DIR] [-timeout D] [-explain NAME [-at D] [-json] | -otel | -otlp ENDPOINT]
+const usage = `Usage: aks [-manifests DIR] [-timeout D] [-explain NAME [-at D] [-json] | -html FILE [-at D] | -otel | -otlp ENDPOINT]
 
 Reconciles an AKS cluster and its agent pools. The Azure SDK sends the requests to Microsoft's fake server, and a script
 adds the faults of a cloud. Time is virtual: a run takes a moment, and all runs are equal.
@@ -32,6 +33,8 @@ Azure, compared with a second run without checks.
   -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
   -at D            with -explain: explain after D of virtual time (default: at the end)
   -json            with -explain: print JSON
+  -html FILE       run without output, then write a page: which resources wait, for what, and the root causes
+                   (-at D: after D of virtual time; default 8m)
   -otel            run with telemetry: print only spans and metrics, as JSON, with the exporters of OpenTelemetry's SDK;
                    the log lines go to standard error in place of the timeline
   -otlp ENDPOINT   run with telemetry: send spans and metrics by OTLP over HTTP to http://HOST:PORT, https://HOST:PORT
@@ -56,7 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var manifests *Manifests
 	t := telemetry{flushTimeout: 5 * time.Second}
 	return sim.Command{
-		Name: "aks", Usage: usage, Timeout: time.Hour,
+		Name: "aks", Usage: usage, Timeout: time.Hour, PageAt: 8 * time.Minute,
 		Flags: func(flags *flag.FlagSet) {
 			flags.StringVar(&folder, "manifests", "", "")
 			t.flags(flags)
@@ -86,7 +89,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			if err != nil {
 				return nil, err
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady}, nil
+			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Flows: []why.Flow{why.FlowOf("ManagedCluster", s.clusters), why.FlowOf("AgentPool", s.pools)}}, nil
 		},
 	}.Run(args, stdout, stderr)
 }

@@ -179,6 +179,24 @@ func TestExplainJSON(t *testing.T) {
 	}
 }
 
+// The page of -html says which object is the root cause, marks the link that
+// blocks, and shows the flow.
+func TestHTML(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "why.html")
+	program.MustShow(t, "-html", file)
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simtest.InOrder(t, string(page), "Root causes", "Subnet apps/batch is missing", "create it, or correct the reference",
+		"Objects", "AgentPool batch", "blocked for 1m0s: ReferenceNotFound", "Subnet apps/batch is missing", "ReferenceReady(network)", "<strong>block</strong>",
+		"The flow of its reconciler", "PreCheck     ReferenceReady(network) -&gt; ProvisioningState")
+	program.MustRefuse(t, "-html", "-html", filepath.Join(t.TempDir(), "no", "such", "folder"))
+	program.MustRefuse(t, "use one of them", "-html", file, "-explain", "demo")
+	program.MustRefuse(t, "cannot be used with -html", "-html", file, "-otel")
+	program.MustRefuse(t, "the name of the file is empty", "-html", "")
+}
+
 func TestBadInput(t *testing.T) {
 	bad := folder(t, map[string]string{"a.yaml": "kind: Widget\n"})
 	cases := map[string]struct {
@@ -243,7 +261,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("a page shows output that the program does not print:\n%s", part)
 		}
 	}
-	if shown != 3 {
-		t.Errorf("the pages show %d outputs, want 3", shown)
+	if shown != 2 {
+		t.Errorf("the pages show %d outputs, want 2", shown)
 	}
 }

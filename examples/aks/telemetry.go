@@ -72,6 +72,8 @@ func (t *telemetry) check(given map[string]bool) error {
 		return errors.New("-otel and -otlp: use one of them")
 	case t.on() && given["explain"]:
 		return errors.New("-otel and -otlp cannot be used with -explain")
+	case t.on() && given["html"]:
+		return errors.New("-otel and -otlp cannot be used with -html")
 	}
 	return nil
 }

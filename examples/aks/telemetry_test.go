@@ -328,9 +328,11 @@ func mustHaveEvents(t *testing.T, spans []span) {
 	}
 	ruled := of("Classify", "Table(1 rule)", "slow")
 	ruled["windlass.reason"], ruled["windlass.retry"] = "ControlPlaneLagsBehind", "slow"
+	refers := of("PreCheck", "ReferenceReady(network)", "proceed")
+	refers["windlass.notes"] = "follows Subnet apps/batch"
 	want := []event{
 		{link, of("OwnerCheck", "OwnerProvisioningState", "proceed")}, {link, of("OwnerCheck", "OwnerReady", "proceed")},
-		{link, of("PreCheck", "ProvisioningState", "proceed")}, {link, of("PreCheck", "ReferenceReady(network)", "proceed")},
+		{link, of("PreCheck", "ProvisioningState", "proceed")}, {link, refers},
 		{link, ruled}, {"exception", attrs{"exception.type": "NodePoolMcVersionIncompatible"}},
 	}
 	if diff := cmp.Diff(want, at("09:50", "batch")); diff != "" {

@@ -33,10 +33,11 @@ func Example_stuck() {
 	// Database orders is blocked at PreCheck by ReferenceReady(network)
 	//   why          ReferenceNotFound: network Network.example.com lan was not found: waiting until it is created
 	//   waits for    Network.example.com lan
+	//   follows      Network.example.com lan
 	//   since        2026-01-01 08:00:00Z, 3s ago
 	//   next pass    2026-01-01 08:00:06Z, in 3s
 	//   last pass    2026-01-01 08:00:02Z, 1s ago
 	//
 	//   PreCheck  SizeInRange              proceed
-	// > PreCheck  ReferenceReady(network)  block    ReferenceNotFound: network Network.example.com lan was not found: waiting until it is created
+	// > PreCheck  ReferenceReady(network)  block    ReferenceNotFound: network Network.example.com lan was not found: waiting until it is created: follows Network.example.com lan
 }

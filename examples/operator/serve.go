@@ -6,6 +6,8 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx"
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update,namespace=kusto-operator
@@ -21,6 +23,12 @@ func serve(ctx context.Context, config *rest.Config, namespace, metrics string) 
 		LeaderElectionReleaseOnCancel: true, // the program ends after the manager
 		Metrics:                       metricsserver.Options{BindAddress: metrics},
 	})
+	if err != nil {
+		return err
+	}
+	// why:
+	err = mgr.AddMetricsServerExtraHandler(ctrlx.WhyPath, ctrlx.Why(mgr))
+	// :why
 	if err != nil {
 		return err
 	}

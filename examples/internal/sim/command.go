@@ -8,10 +8,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow/why"
 )
 
 // Exit codes of the examples.
@@ -22,12 +24,15 @@ const (
 )
 
 // Command is the command line of an example: the flags -h, -timeout, -explain,
-// -at and -json, and the example's own. Fields are required unless their
+// -at, -json and -html, and the example's own. Fields are required unless their
 // comment defines nil.
 type Command struct {
 	Name    string
 	Usage   string        // the text of -h
 	Timeout time.Duration // the default of -timeout
+	// PageAt is the default of -at for -html, which writes a page that says why
+	// resources wait. Zero: the example does not have -html.
+	PageAt time.Duration
 	// Flags adds the flags of the example. Nil: none.
 	Flags func(*flag.FlagSet)
 	// Check returns an error if the value of a flag is wrong. given has the
@@ -50,6 +55,7 @@ type Scenario struct {
 	All    string      // describes the resources in an error; empty: their names
 	Done   func() bool // reports whether the run has ended
 	Close  func()      // frees the resources of the run; nil: nothing to free
+	Flows  []why.Flow  // the flows of the reconcilers, for -html
 }
 
 // Run runs the program and returns its exit code. args excludes the name of the
@@ -72,6 +78,10 @@ func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 		if err := c.explain(stdout, o); err != nil {
 			return fail(ExitInput, err)
 		}
+	case o.html != "":
+		if err := c.page(stdout, o); err != nil {
+			return fail(ExitInput, err)
+		}
 	default:
 		if err := c.Show(stdout, o.timeout); err != nil {
 			return fail(ExitLate, err)
@@ -84,6 +94,7 @@ func (c Command) Run(args []string, stdout, stderr io.Writer) int {
 type commandOptions struct {
 	timeout, at time.Duration // at is negative if it was not set
 	explain     string
+	html        string // a file
 	json        bool
 }
 
@@ -94,6 +105,9 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 	flags.StringVar(&o.explain, "explain", "", "")
 	flags.DurationVar(&o.at, "at", -1, "")
 	flags.BoolVar(&o.json, "json", false, "")
+	if c.PageAt > 0 {
+		flags.StringVar(&o.html, "html", "", "")
+	}
 	if c.Flags != nil {
 		c.Flags(flags)
 	}
@@ -115,7 +129,11 @@ func (c Command) parse(args []string) (o commandOptions, err error) {
 		return o, fmt.Errorf("-timeout: %s is too short; use more than 0s", o.timeout)
 	case given["explain"] && o.explain == "":
 		return o, errors.New("-explain: the name is empty")
-	case (given["at"] || given["json"]) && !given["explain"]:
+	case given["html"] && o.html == "":
+		return o, errors.New("-html: the name of the file is empty")
+	case given["html"] && given["explain"]:
+		return o, errors.New("-html and -explain: use one of them")
+	case given["at"] && !given["explain"] && !given["html"], given["json"] && !given["explain"]:
 		return o, errors.New("-at and -json need -explain NAME")
 	case given["at"] && o.at < 0:
 		return o, fmt.Errorf("-at: %s is before the start; use 0s or more", o.at)
@@ -152,6 +170,34 @@ func (c Command) explain(out io.Writer, o commandOptions) error {
 		return encoder.Encode(e)
 	}
 	fmt.Fprintf(out, "%s\n", strings.TrimRight(e.String(), "\n"))
+	return nil
+}
+
+// page runs the example without output until the time of -at, and writes a page
+// that says why resources wait.
+func (c Command) page(out io.Writer, o commandOptions) error {
+	s, err := c.New()
+	if err != nil {
+		return err
+	}
+	if s.Close != nil {
+		defer s.Close()
+	}
+	at := o.at
+	if at < 0 {
+		at = c.PageAt
+	}
+	s.Engine.RunUntil(context.Background(), at, func() bool { return false })
+	d := why.New(s.Engine.Waits()).Document(s.Engine.Now(), s.Flows...)
+	file, err := os.Create(o.html)
+	if err != nil {
+		return fmt.Errorf("-html: %w", err)
+	}
+	err = errors.Join(d.WritePage(file), file.Close())
+	if err != nil {
+		return fmt.Errorf("-html: %w", err)
+	}
+	fmt.Fprintf(out, "wrote %s: the state after %s. Open it in a browser.\n", o.html, at)
 	return nil
 }
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// The authentication and authorization of the metrics server hold for the
+// handler.
+func TestWhyRights(t *testing.T) {
+	t.Parallel()
+	space := namespace(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	skip := true
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Metrics:    metricsserver.Options{BindAddress: address, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
+		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mgr.AddMetricsServerExtraHandler(ctrlx.WhyPath, ctrlx.Why(mgr)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	token := func(name string) string {
+		t.Helper()
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
+		request := &authenticationv1.TokenRequest{}
+		for _, err := range []error{api.Create(t.Context(), account), api.SubResource("token").Create(t.Context(), account, request)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return request.Status.Token
+	}
+	reader, other := token("reader"), token("other")
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "why-" + space},
+		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{ctrlx.WhyPath}, Verbs: []string{"get"}}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: space, Name: "reader"}},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		if err := api.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	https := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // a certificate of the test's own server
+	ask := func(token string) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+ctrlx.WhyPath, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		answer, err := https.Do(r)
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, _ := io.ReadAll(answer.Body)
+		return fmt.Sprint(answer.StatusCode, " ", json.Valid(body))
+	}
+	for _, tc := range map[string]struct{ reason, token, want string }{
+		"Reader": {"a role gives the right", reader, "200 true"},
+		"Other":  {"an account without a role", other, "403 false"},
+		"None":   {"no account", "", "401 false"},
+	} {
+		got := ""
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+			got = ask(tc.token)
+			return got == tc.want, nil
+		}); err != nil {
+			t.Errorf("%s: the answer is %s, want %s", tc.reason, got, tc.want)
+		}
+	}
+}
