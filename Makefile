@@ -3,7 +3,9 @@
 #   make test           checks everything: format, vet, lint, the tests of all modules in the workspace and alone, other
 #                       systems, tidy, generated files, a rehearsed release, a sample of mutants, seconds of fuzzing
 #   make check          format, vet, lint and the tests of all modules in the workspace
-#   make envtest        builds the API server for the tests of ctrlx (part of make test)
+#   make envtest        builds the API server for the tests of ctrlx and of the plugin (part of make test)
+#   make browser        tests the page of flow/why in Chromium; installs Chromium and axe-core if they are missing and it can
+#                       (part of make test, which says so if it ran without them)
 #   make generate       writes the generated files of examples/operator; make test fails if they are stale
 #   make release-check  rehearses a release: the zip of each module, its exported names, a program that requires it
 #   make api            records the exported names in api/; make test fails if they are stale
@@ -21,17 +23,17 @@
 #   make fmt            formats the Go files
 #   make clean          removes bin and the coverage
 
-MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx examples/operator
+MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx cmd/kubectl-windlass examples/operator
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go
 CC_FOUND   := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE       := $(if $(CC_FOUND),-race,)
 
-.PHONY: all test check alone systems tidy generate generated release-check api api-released release-diff release envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults mutate mutate-check soak fmt clean
+.PHONY: all test check alone systems tidy generate generated browser release-check api api-released release-diff release envtest bench bench-peers bench-ctrlx cover fuzz fuzz-short faults mutate mutate-check soak fmt clean
 all: test
 
-test: check alone systems tidy generated release-check mutate-check fuzz-short
+test: check alone systems tidy generated release-check browser mutate-check fuzz-short
 
 # check runs in the workspace.
 check: bin/staticcheck envtest
@@ -62,7 +64,7 @@ systems:
 		else $(GO) test -vet=off -ldflags '-s -w' -c -o "$$out/" ./...; fi ) || exit 1; done
 
 tidy:
-	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release tools/mutate; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release tools/mutate tools/browser; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
 # generate makes the DeepCopy methods, the CRDs and the role of examples/operator from its types and comments.
 GENERATE := object crd rbac:roleName=kusto-operator
@@ -75,6 +77,16 @@ generated: bin/controller-gen
 	$(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:object:dir="$$new" output:crd:dir="$$new/crd" output:rbac:dir="$$new/rbac" && \
 	diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
 	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "the generated files are stale, run make generate"; exit 1; }
+
+# browser runs without Chromium or axe-core if they cannot be installed: its tests then skip themselves.
+browser: bin/staticcheck
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		{ apt-get update; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1; } || \
+		echo "make browser: Chromium is missing and was not installed: the page is not tested"
+	@[ -d bin/axe/node_modules/axe-core ] || \
+		{ mkdir -p bin/axe && cp tools/browser/package.json tools/browser/package-lock.json tools/browser/.npmrc bin/axe && cd bin/axe && npm ci --silent; } || \
+		echo "make browser: axe-core is missing and was not installed: the page is not tested for accessibility"
+	cd tools/browser && GOWORK=off $(GO) vet . && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
 
 # release-check tests the rehearsal itself, and then rehearses a release of the working tree.
 RELEASE := cd tools/release && GOWORK=off $(GO) run .
@@ -100,7 +112,7 @@ bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 
-# envtest builds the API server and the etcd for the tests of ctrlx, in some minutes the first time. If KUBEBUILDER_ASSETS is
+# envtest builds the API server and the etcd for the tests of ctrlx and of the plugin, in some minutes the first time. If KUBEBUILDER_ASSETS is
 # set, the tests use the programs in that folder instead.
 APISERVER := v1.36.3
 COMPONENT := k8s.io/component-base/version
@@ -119,6 +131,7 @@ bench-peers:
 bench-ctrlx: envtest
 	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \
 		$(GO) test -run '^$$' -bench 'Controller|WakeUp' -benchtime 7x -timeout 30m . && \
+		$(GO) test -run '^$$' -bench WaiterMemory -benchtime 1x . && \
 		$(GO) test -run '^$$' -bench 'Memory|Changed' ./internal/index
 
 cover:

@@ -142,7 +142,7 @@ var chainFaults = []fault{
 	},
 	{
 		name: "map-loses-names", in: "chain",
-		old:  `links[i] = entry[Req2, Res2]{link: link, meta: e.meta, id: e.id}`,
+		old:  `links[i] = entry[Req2, Res2]{link: link, meta: meta, id: e.id}`,
 		new:  `links[i] = entry[Req2, Res2]{link: link, meta: describe(link), id: e.id}`,
 		test: "chain.TestMap", why: "converted checks lose their names",
 	},

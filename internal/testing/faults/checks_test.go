@@ -125,8 +125,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "missing-owner-under-another-reason", in: "checks.typed",
-		old:  `res = s.unusable(of.notFound,`,
-		new:  `res = s.blocked(of.notFound,`,
+		old:  `res = s.unusable(reason, retry,`,
+		new:  `res = s.blocked(reason, retry,`,
 		test: "checks.TestUnusableOwner/KeptNotFound", why: "the condition asks for another version of a cluster that does not exist",
 	},
 	{
@@ -545,8 +545,8 @@ var checksFaults = []fault{
 	},
 	{
 		name: "refs-listed-twice", in: "checks",
-		old:  `if s.has[ref] {`,
-		new:  `if false {`,
+		old:  `case s.has == nil && slices.Contains(s.refs, ref) || s.has[ref]:`,
+		new:  `case s.has[ref]:`,
 		test: "checks.TestAll/Union", why: "the awaited objects contain an object twice",
 	},
 	{
@@ -596,6 +596,110 @@ var checksFaults = []fault{
 		old:  `*slot.Of(&req.OwnerRequest) = &req.own.slots`,
 		new:  `_ = slot.Of(&req.OwnerRequest)`,
 		test: "flow.TestSlot/CopyForApply", why: "a check after Apply does not see the slots that Apply set",
+	},
+	{
+		name: "unused-ignores-objects-in-deletion", in: "checks.Unused",
+		old:  `if !o.Self {`,
+		new:  `if !o.Self && !o.Deleting {`,
+		test: "checks.TestUnused/Deleting", why: "a cluster is deleted in the cloud before its last database",
+	},
+	{
+		name: "unused-counts-the-resource", in: "checks.Unused",
+		old:  `if !o.Self {`,
+		new:  `if true {`,
+		test: "checks.TestUnused/Self", why: "a deletion waits for the resource itself for ever",
+	},
+	{
+		name: "unused-takes-an-error-for-an-empty-set", in: "checks.Lister.list",
+		old:  `return nil, fmt.Errorf("%s: %w", q, err)`,
+		new:  `return nil, nil`,
+		test: "checks.TestUnused/Error", why: "a resource that is in use is deleted while the index is down",
+	},
+	{
+		name: "unused-waits-for-nothing", in: "checks.settings.aboutSet",
+		old:  `waits.to(res.d)`,
+		new:  `_ = waits`,
+		test: "checks.TestUnused/One", why: "a deletion does not continue when the last user is gone",
+	},
+	{
+		name: "unique-blocks-the-first", in: "checks.Unique",
+		old:  `case i == 0:`,
+		new:  `case len(objects) == 1:`,
+		test: "checks.TestUnique/First", why: "a second claim stops the object that had the claim",
+	},
+	{
+		name: "unique-proceeds-outside-its-set", in: "checks.Unique",
+		old:  `return Result{}, fmt.Errorf("%s: the set %s does not contain the resource: the query must match the resource, too", s.check, set)`,
+		new:  `return Proceed(), nil`,
+		test: "checks.TestUnique/NotSelf", why: "a query that does not match the resource lets every claim through",
+	},
+	{
+		name: "sets-listed-with-content", in: "checks.ofSet",
+		old:  `q.NamesOnly = true`,
+		new:  `q.NamesOnly = false`,
+		test: "checks.TestSetChecksQuery/Unused", why: "each change of a user of the cluster wakes its deletion",
+	},
+	{
+		name: "several-owners-said-not-to-be-found", in: "checks.subject.absent",
+		old:  `return of.several,`,
+		new:  `return of.notFound,`,
+		test: "checks.TestOwnerOfSet/OwnerReady", why: "the condition asks for an owner although there are two",
+	},
+	{
+		name: "owner-of-several-is-the-first", in: "checks.Lister.Only",
+		old:  `case 1:`,
+		new:  `case 1, 2:`,
+		test: "checks.TestListerOnly/Several", why: "a resource is created in one of two clusters at random",
+	},
+	{
+		name: "resource-owns-itself", in: "checks.Lister.Only",
+		old:  `return o.Self`,
+		new:  `return false`,
+		test: "checks.TestListerOnly/SelfOnly", why: "a resource becomes its own owner",
+	},
+	{
+		name: "different-queries-with-equal-refs", in: "checks.Query.Ref",
+		old:  `if q.Value != "" {`,
+		new:  `if false {`,
+		test: "checks.TestQueryRef", why: "a resource is woken for the set of another one, and not for its own",
+	},
+	{
+		name: "reference-not-followed-on-failure", in: "checks.references",
+		old: `			if s.follows { // before it is read, because a resource with a wrong reference is retried when the object changes
+				req.follow(ctx, ref)
+			}
+			var o Object
+			if err = errSetRef; ref.Set == "" {
+				o, err = resolve(ctx, *ref)
+			}
+`,
+		new: `			var o Object
+			if err = errSetRef; ref.Set == "" {
+				o, err = resolve(ctx, *ref)
+			}
+			if s.follows && err == nil {
+				req.follow(ctx, ref)
+			}
+`,
+		test: "checks.TestFollowingChecks/ReferenceReady", why: "a resource that failed is not retried when its Secret changes",
+	},
+	{
+		name: "remembered-check-follows-nothing", in: "checks.Cached",
+		old:  `tag.Follow(ctx, req)`,
+		new:  `_ = tag`,
+		test: "checks.TestFollowingChecks/Cached", why: "a rotated Secret does not reach the cloud while its check is remembered",
+	},
+	{
+		name: "converted-check-follows-nothing", in: "checks.Convert",
+		old:  `return retagged(link, convert, func`,
+		new:  `return retagged[From](func(Handler[To]) Handler[To] { return nil }, convert, func`,
+		test: "checks.TestFollowingChecks/Convert", why: "a resource in sync of an older version does not follow its Secret",
+	},
+	{
+		name: "field-with-a-blank-text-is-set", in: "checks.isSet",
+		old:  `return !blank(v.String())`,
+		new:  `return v.String() != ""`,
+		test: "checks.TestReferenceHas/String", why: "a database is created in a network with a blank ID",
 	},
 	{
 		name: "kit-copies-share-slots", in: "checks/checkstest.copied",

@@ -3,21 +3,93 @@ package faults
 var ctrlxFaults = []fault{
 	{
 		name: "changes-while-reading-ignored", in: "ctrlx/internal/index",
-		old:  `e.run != absent && (e.run != known || e.open > 0 || e.runAs != digest)`,
-		new:  `e.run == known && e.open == 0 && e.runAs != digest`,
+		old:  `e.run != absent && (e.run != known || e.open > 0 || e.runAs != c.Full)`,
+		new:  `e.run == known && e.open == 0 && e.runAs != c.Full`,
 		test: "ctrlx/internal/index.TestEveryOrder", why: "a change between registering and reading wakes no waiter, and a resource waits for ever",
 	},
 	{
 		name: "wait-drops-what-it-keeps", in: "ctrlx/internal/index",
-		old:  `		e.keep(known, e.runAs)`,
+		old:  `		e.keep(known, digest, as)`,
 		new:  `		e.endRun()`,
 		test: "ctrlx/internal/index.TestEveryOrder", why: "a blocked resource loses its awaited objects and is never woken",
+	},
+	{
+		name: "follower-of-two-states", in: "ctrlx/internal/index.Pass.stay",
+		old:  `e.run == known && e.open == 0 && digest != 0`,
+		new:  `(e.run == known && e.open == 0 || as == follows && e.run != absent) && digest != 0`,
+		test: "ctrlx/internal/index.TestEveryOrder/FollowsTwice", why: "a Ready resource keeps the state of a Secret that one of its checks read before a change",
+	},
+	{
+		name: "unseen-follower-forgets", in: "ctrlx/internal/index.Pass.stay",
+		old:  `as == follows && e.mode == follows`,
+		new:  `as == follows && e.mode == follows && e.kept == absent`,
+		test: "ctrlx/internal/index.TestFollowsUnseen", why: "a Ready resource that is in sync has a pass for each change of the status of its owner",
+	},
+	{
+		name: "told-digest-not-taken", in: "ctrlx/internal/index.edge.due",
+		old:  `e.kept, e.keptAs = known, c.Follow`,
+		new:  `_ = c.Follow`,
+		test: "ctrlx/internal/index.TestFollowsUnseen", why: "after one change of its owner, a Ready resource has a pass for each event of the owner",
+	},
+	{
+		name: "left-set-wakes-none", in: "ctrlx/internal/engine.Engine.happened",
+		old:  `case t.was != t.now:`,
+		new:  `case !t.was && t.now:`,
+		test: "ctrlx/internal/engine.TestSets", why: "a deletion that waits for its last user waits for ever, because a user that leaves the set wakes no waiter",
+	},
+	{
+		name: "set-numbered-after-the-list", in: "ctrlx/internal/engine.Pass.List",
+		old:  `	look.Saw(full)`,
+		new:  `	full, _ = e.sets.numbers(id); look.Saw(full)`,
+		test: "ctrlx/internal/engine.TestListOrder", why: "a change while a set is listed wakes no waiter",
+	},
+	{
+		name: "set-of-each-round", in: "ctrlx/internal/engine.sets.compared",
+		old:  `!maps.Equal(l.objects, objects)`,
+		new:  `!maps.Equal(l.objects, objects) || !cached`,
+		test: "ctrlx/internal/engine.TestFallbackSets", why: "while a watch is broken, each round of the fallback wakes all waiters of sets",
+	},
+	{
+		name: "brief-object-forgotten", in: "ctrlx/internal/engine.sets.compared",
+		old:  `l.differs || `,
+		new:  ``,
+		test: "ctrlx/internal/engine.TestFallbackSetsLater/Vanishes", why: "a pass has listed an object that is gone before the next round of the fallback, and waits for ever",
+	},
+	{
+		name: "foreign-namespace-stops-fallback", in: "ctrlx/internal/engine.fallback.compareSets",
+		old:  `if errors.As(err, &unwatched) {`,
+		new:  `if errors.As(err, &unwatched) && false {`,
+		test: "ctrlx/internal/engine.TestFallbackSetsOfNamespaces", why: "a query of one user names a namespace that the cache does not have, and the fallback finds no change of the kind",
+	},
+	{
+		name: "event-of-one-namespace", in: "ctrlx/internal/engine.Engine.heard",
+		old:  `w != nil && w.reached("")`,
+		new:  `w != nil`,
+		test: "ctrlx/internal/engine.TestFallbackSetsOfNamespaces", why: "an event of one namespace ends the live lists of the others, and passes read a stale list",
+	},
+	{
+		name: "follower-of-all-digests", in: "ctrlx/internal/engine.Engine.follow",
+		old:  `h = digest.Follow(obj)`,
+		new:  `h = digest.Of(obj)`,
+		test: "ctrlx.TestOwnerWritesOften", why: "each write of the status of an owner causes a pass of each of its Ready children",
+	},
+	{
+		name: "rotation-during-operation-missed", in: "ctrlx.Reconciler.pass",
+		old:  `missed := p.missed(out)`,
+		new:  `missed := false`,
+		test: "ctrlx.TestFollowsDuringOperation", why: "a Secret that is rotated while an operation is under way never reaches the cloud",
 	},
 	{
 		name: "digest-without-the-status", in: "ctrlx/internal/digest",
 		old:  `			h = parts[i].plan.add(h, f)`,
 		new:  `			_ = parts[i].plan`,
 		test: "ctrlx/internal/digest.TestStatusLeaves", why: "the digest of an owner does not change when it becomes ready",
+	},
+	{
+		name: "status-compared-in-part", in: "ctrlx/internal/digest.plan.same",
+		old:  `return a.IsNil() == b.IsNil() && (a.IsNil() || p.elem.same(a.Elem(), b.Elem()))`,
+		new:  `return a.IsNil() == b.IsNil()`,
+		test: "ctrlx/internal/digest.TestStatusLeaves", why: "a field of the status that a pointer holds changes, and no pass writes it",
 	},
 	{
 		name: "live-read-not-marked", in: "ctrlx/internal/engine.Engine.readLive",
@@ -56,14 +128,14 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestTimeout/Boundary", why: "the requeue at the time-out comes too early, and the time-out is not reported",
 	},
 	{
-		name: "expired-context-of-the-last-write", in: "ctrlx.writing",
+		name: "expired-context-of-the-last-write", in: "ctrlx/internal/write.lasting",
 		old:  `context.WithoutCancel(ctx)`,
 		new:  `ctx`,
 		test: "ctrlx.TestPassTimeout/Apply", why: "a pass that hangs until its deadline cannot write its conditions",
 	},
 	{
-		name: "finalizer-kept-after-the-deadline", in: "ctrlx.Reconciler.removeFinalizer",
-		old:  `ctx, cancel := writing(ctx)`,
+		name: "finalizer-kept-after-the-deadline", in: "ctrlx/internal/write.Writer.RemoveFinalizer",
+		old:  `ctx, cancel := lasting(ctx)`,
 		new:  `ctx, cancel := context.WithCancel(ctx)`,
 		test: "ctrlx.TestPassTimeoutOfADeletion", why: "a deletion that ends after the deadline of its pass starts again",
 	},
@@ -123,7 +195,7 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "paused-for-ever", in: "ctrlx.notPaused",
-		old:  `is == nil || sameCondition(is, &c)`,
+		old:  `is == nil || overwrite.Same(is, &c)`,
 		new:  `is == nil || c.Type == is.Type`,
 		test: "ctrlx.TestPaused/Resumed", why: "an object continues, and its condition says that it is paused",
 	},
@@ -226,6 +298,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestStatusServed/Missing", why: "a kind has no status subresource, and each pass calls Apply again",
 	},
 	{
+		name: "discovery-not-canceled", in: "ctrlx.Reconciler.hasStatus",
+		old:  `case <-ctx.Done():`,
+		new:  `case <-context.Background().Done():`,
+		test: "ctrlx.TestStatusServedCanceled", why: "a pass waits beyond its deadline for the discovery of another pass", hangs: true,
+	},
+	{
 		name: "applied-with-an-unknown-status", in: "ctrlx",
 		old:  `	s.yes.Store(err == nil)`,
 		new:  `	s.yes.Store(true)`,
@@ -280,13 +358,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestVanishesBeforeApply/Gone", why: "Apply creates a resource for an object that was deleted",
 	},
 	{
-		name: "finalizer-loses-the-status", in: "ctrlx",
-		old: `	at := obj.DeepCopyObject().(T)
-	controllerutil.AddFinalizer(at, r.opt.finalizer)
-	if err := r.patchMetadata(ctx, obj, at, client.MergeFromWithOptions(obj, client.MergeFromWithOptimisticLock{}));`,
-		new: `	at := obj.DeepCopyObject().(T)
-	controllerutil.AddFinalizer(obj, r.opt.finalizer)
-	if err := r.patchMetadata(ctx, obj, obj, client.MergeFromWithOptions(at, client.MergeFromWithOptimisticLock{}));`,
+		name: "finalizer-loses-the-status", in: "ctrlx/internal/write.Writer.AddFinalizer",
+		old:  `now = copied(obj)`,
+		new:  `now, obj = obj, copied(obj)`,
 		test: "ctrlx.TestFinalizerMoment/Adopted", why: "the write of the finalizer discards the status that Get set",
 	},
 	{
@@ -321,8 +395,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "waiting-for-itself-is-a-cycle", in: "ctrlx/internal/engine",
-		old:  `		if id == p.waiter {`,
-		new:  `		if id == p.waiter && w.Self {`,
+		old:  `		case id == p.waiter:`,
+		new:  `		case id == p.waiter && w.Self:`,
 		test: "ctrlx.TestWaitsForSelf/Ref", why: "the condition reports a dependency cycle of one object",
 	},
 	{
@@ -458,6 +532,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestOverwrittenElsewhere/Ignored", why: "each status write to an ignored object causes a pass",
 	},
 	{
+		name: "kept-object-never-forgotten", in: "ctrlx.Reconciler.forget",
+		old:  `r.overwrites.kept.remove(req.NamespacedName)`,
+		new:  ``,
+		test: "ctrlx.TestKeptIsForgotten", why: "each deletion during a pass over an ignored object costs memory for ever",
+	},
+	{
 		name: "fight-through-the-own-status", in: "ctrlx",
 		old:  `return !r.postponed(u) || asked.Update(e)`,
 		new:  `return !r.postponed(u) || causes.Update(e)`,
@@ -560,16 +640,34 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestWithoutEvents", why: "an operator without rights for events logs an error for each event",
 	},
 	{
-		name: "copied-operation-polled", in: "ctrlx",
-		old:  `op.UID != obj.GetUID() || op.Kind != kind.String()`,
+		name: "copied-operation-polled", in: "ctrlx/internal/write",
+		old:  `op.UID != uid || op.Kind != kind.String()`,
 		new:  `op.Kind != kind.String()`,
-		test: "ctrlx.TestStoredOperation/OtherUID", why: "a copied object polls the operation of the original, and is Ready although nothing was created",
+		test: "ctrlx/internal/write.TestDecode/OtherUID", why: "a copied object polls the operation of the original, and is Ready although nothing was created",
 	},
 	{
-		name: "unsigned-operation-polled", in: "ctrlx",
-		old:  `if !s.signed(op) {`,
-		new:  `if len(op.Signature) > 0 && !s.signed(op) {`,
-		test: "ctrlx.TestStoredOperation/Unsigned", why: "a token that a user wrote decides where the operator sends its credentials",
+		name: "unsigned-operation-polled", in: "ctrlx/internal/write",
+		old:  `if !k.signed(op) {`,
+		new:  `if len(op.Signature) > 0 && !k.signed(op) {`,
+		test: "ctrlx/internal/write.TestDecode/Unsigned", why: "a token that a user wrote decides where the operator sends its credentials",
+	},
+	{
+		name: "token-lost-to-a-conflict", in: "ctrlx/internal/write.Writer.Change",
+		old:  `case apierrors.IsConflict(err):`,
+		new:  `case false:`,
+		test: "ctrlx/internal/write.TestWrites/Change/Status", why: "another writer is faster, the token is not stored, and the next pass starts a second operation",
+	},
+	{
+		name: "token-stored-in-another-object", in: "ctrlx/internal/write.Writer.read",
+		old:  `err == nil && now.GetUID() != obj.GetUID()`,
+		new:  `false`,
+		test: "ctrlx/internal/write.TestWrites/Change/MadeAnew", why: "an object that was made anew gets the operation of the deleted one",
+	},
+	{
+		name: "write-not-remembered", in: "ctrlx/internal/write.Writer.wrote",
+		old:  `		w.Wrote(ctx, obj)`,
+		new:  ``,
+		test: "ctrlx/internal/write.TestWrites/Change/Nothing", why: "the next pass does not see the token in the cache, and starts a second operation",
 	},
 	{
 		name: "annotated-operation-polled", in: "ctrlx",
@@ -614,9 +712,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestFirstListIsNoChange", why: "the first list of a kind wakes the objects whose pass waits for it, and each calls Apply twice",
 	},
 	{
-		name: "restart-reconciles-everything", in: "ctrlx.Reconciler.settling",
-		old:  `if why != "" { log`,
-		new:  `if why != "" || !later { log`,
+		name: "restart-reconciles-everything", in: "ctrlx.Reconciler.quietRestart",
+		old:  `if why != "" { p.readBefore`,
+		new:  `if why != "" || !later { p.readBefore`,
 		test: "ctrlx.TestRestartIsQuiet", why: "a restart calls the cloud for every object",
 	},
 	{
@@ -674,7 +772,7 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestSettledSpread", why: "all objects are reconciled in the same minute, an hour after a restart",
 	},
 	{
-		name: "every-pass-is-quiet", in: "ctrlx.Reconciler.settling",
+		name: "every-pass-is-quiet", in: "ctrlx.Reconciler.quietRestart",
 		old:  `if later {`,
 		new:  `if later && p.orphan {`,
 		test: "ctrlx.TestSettled/Nothing", why: "a pass that has a cause does not call Apply",
@@ -698,13 +796,13 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestSettledSecret", why: "who reads the status can guess a short password",
 	},
 	{
-		name: "success-written-again", in: "ctrlx.Reconciler.settle",
+		name: "success-written-again", in: "ctrlx.Reconciler.withSuccess",
 		old:  `last.covers(b) && within`,
 		new:  `false && within`,
 		test: "ctrlx.TestSettledWrites/Restarted", why: "each object writes its status after a restart",
 	},
 	{
-		name: "post-check-after-a-restart", in: "ctrlx.Reconciler.settling",
+		name: "post-check-after-a-restart", in: "ctrlx.Reconciler.quietRestart",
 		old:  `p != nil && p.settledFor > 0`,
 		new:  `p != nil && p.settledFor < 0`,
 		test: "ctrlx.TestSettled/PostCheck", why: "PostCheck looks at what Get would have read, and every object is not Ready for a moment",
@@ -753,8 +851,68 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "live-copy-compared-with-the-cache", in: "ctrlx/internal/engine.Engine.readLive",
-		old:  `d = w.digest(cached)`,
-		new:  `_ = w.digest(cached)`,
+		old:  `now, was = cached, cached`,
+		new:  `was = now`,
 		test: "ctrlx/internal/engine.TestFallback/Transformed", why: "a cache that drops fields makes the fallback wake all waiters again and again",
+	},
+	{
+		name: "event-of-a-source-left-out", in: "ctrlx.causingQueue.Add",
+		old:  `q.cause(req.NamespacedName)`,
+		new:  `_ = q.cause`,
+		test: "ctrlx.TestSourcesBeforeFirstPass/Add", why: "an event that comes before the first pass over a settled object is left out with that pass",
+	},
+	{
+		name: "first-list-of-a-source-is-a-change", in: "ctrlx.causingQueue.AddWithOpts",
+		old:  `*o.Priority > handler.LowPriority`,
+		new:  `*o.Priority >= handler.LowPriority`,
+		test: "ctrlx.TestSourcesBeforeFirstPass/FirstList", why: "a restart reconciles every object that owns another one",
+	},
+	{
+		name: "panicking-predicate-hides-the-event", in: "ctrlx.guarded.passes",
+		old:  `passes = true`,
+		new:  `passes = false`,
+		test: "ctrlx.TestSourcesPanic/Update", why: "a predicate that panics loses events",
+	},
+	{
+		name: "poke-before-the-start-lost", in: "ctrlx.pokes.run",
+		old:  `enqueue(name, 0)`,
+		new:  `_ = name`,
+		test: "ctrlx.TestPoke", why: "an external event that comes while the process starts is lost",
+	},
+	{
+		name: "poke-without-room-lost", in: "ctrlx.pokes.add",
+		old:  `p.many = p.many || p.enqueue == nil`,
+		new:  `p.many = p.many && p.enqueue == nil`,
+		test: "ctrlx.TestPokesAreBounded", why: "external events beyond the bound are lost while the process starts",
+	},
+	{
+		name: "pokes-without-an-interval", in: "ctrlx.poked.due",
+		old:  `pokeInterval-now.Sub(at.began)`,
+		new:  `at.began.Sub(now)`,
+		test: "ctrlx.TestPoke", why: "many events of one object cause passes without a pause, and each polls the cloud",
+	},
+	{
+		name: "guard-removed-without-a-mark", in: "ctrlx.guard.unprotect",
+		old:  `if !ends && !controllerutil.ContainsFinalizer(at, g.mark) {`,
+		new:  `if ends && at == nil {`,
+		test: "ctrlx.TestGuardOrders/BeginsAsLastGoes", why: "an object vanishes that another resource has just begun to use",
+	},
+	{
+		name: "guard-written-over-another-writer", in: "ctrlx.guard.patch",
+		old:  `client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})`,
+		new:  `client.MergeFrom(base)`,
+		test: "ctrlx.TestGuardOrders/BeginsAsLastGoes", why: "the removal of a finalizer undoes the finalizer of a resource that has just begun to use the object",
+	},
+	{
+		name: "guard-released-after-the-list", in: "ctrlx.guard.release",
+		old:  `next[key] = stateReleased`,
+		new:  `_ = next`,
+		test: "ctrlx.TestGuardOrders/BothGo", why: "of two resources that are deleted together, neither removes the finalizer",
+	},
+	{
+		name: "deleted-reference-waits-for-a-refused-user", in: "ctrlx.guard.hold",
+		old:  `if s == ending && !uses && was[t.key] != stateHeld {`,
+		new:  `if s == ending && uses && was[t.key] != stateHeld {`,
+		test: "ctrlx.TestGuardOrders/RefusedByDeleted", why: "an object that is being deleted and a resource that may not use it wait for each other",
 	},
 }

@@ -4,6 +4,51 @@ import "strings"
 
 var flowFaults = append(otherClouds(), []fault{
 	{
+		name: "resource-in-sync-follows-nothing", in: "flow.Reconciler.run",
+		old: `	if s.inSync {
+		s.followLeftOut(ctx, r.followsOf.pre)
+`,
+		new: `	if s.inSync {
+`,
+		test: "flow.TestFollowing/InSync", why: "a Ready resource is not reconciled after its Secret is rotated",
+	},
+	{
+		name: "poll-follows-nothing", in: "flow.Reconciler.run",
+		old:  `s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.pre)`,
+		new:  `_ = r.followsOf`,
+		test: "flow.TestFollowing/Poll", why: "a resource that becomes Ready after a long operation does not follow its Secret",
+	},
+	{
+		name: "final-outcome-follows", in: "flow.Outcome.following",
+		old:  ` || o.Final() {`,
+		new:  ` {`,
+		test: "flow.TestFollowing/Never", why: "a resource that only its spec can continue is reconciled again",
+	},
+	{
+		name: "replaced-outcome-follows-nothing", in: "flow.Reconciler.pass",
+		old:  `out = out.following(inner.get().follows)`,
+		new:  `_ = inner.get()`,
+		test: "flow.TestFollowing/Around", why: "a resource whose pass a link ends is not woken by its Secret",
+	},
+	{
+		name: "shared-outcome-follows", in: "flow.Outcome.following",
+		old: `	d := *o.get()
+	d.follows = refs
+	o.o = &d
+`,
+		new: `	d := o.get()
+	d.follows = refs
+	o.o = d
+`,
+		test: "flow.TestFollowing/Ready_is_shared", why: "every Ready resource follows the Secret of one of them",
+	},
+	{
+		name: "owner-of-an-unresolved-set-goes-unchecked", in: "flow.checkOwner",
+		old:  `return oneOwner(ctx, req)`,
+		new:  `return res, err`,
+		test: "flow.TestOwnerFrom/NoneUnchecked", why: "a resource is created without its owner, like a root resource",
+	},
+	{
 		name: "forget-keeps-the-time-out", in: "flow.Reconciler.Forget",
 		old:  `	r.waits.Delete(key)`,
 		new:  `	_ = key`,
@@ -21,9 +66,11 @@ var flowFaults = append(otherClouds(), []fault{
 		return s.stop
 	}
 	if !s.get(ctx) {
+		s.followLeftOut(ctx, r.followsOf.pre) // a corrected Secret may be the remedy
 		return s.stop
 	}
 	if s.inSync {
+		s.followLeftOut(ctx, r.followsOf.pre)
 		return s.ready(ctx)
 	}
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
@@ -216,8 +263,8 @@ var flowFaults = append(otherClouds(), []fault{
 	},
 	{
 		name: "delete-without-delete-check", in: "flow",
-		old:  `if op.token == "" && !s.deleteCheck(ctx) {`,
-		new:  `if false {`,
+		old:  `} else if !s.deleteCheck(ctx) {`,
+		new:  `} else if false {`,
 		test: "flow.TestEveryPointFailsClosed/Zero/DeleteCheck", why: "a resource that is in use is deleted",
 	},
 	{

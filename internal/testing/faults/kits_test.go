@@ -162,6 +162,24 @@ var kitFaults = []fault{
 		test: "flow/flowtest.TestDecided/Denied", why: "the kit wakes a resource with a final outcome",
 	},
 	{
+		name: "kit-wakes-no-followers", in: "flow/flowtest",
+		old:  ` || slices.ContainsFunc(r.last.Following, changed)`,
+		new:  ``,
+		test: "flow/flowtest.TestSets/FollowsObject", why: "the kit does not show that a rotated Secret starts a pass",
+	},
+	{
+		name: "kit-wakes-only-for-whole-sets", in: "flow/flowtest",
+		old:  `refs: []checks.Ref{q.Ref(), names.Ref()}`,
+		new:  `refs: []checks.Ref{q.Ref(), q.Ref()}`,
+		test: "flow/flowtest.TestSets/WaitsForSet", why: "the kit does not wake a deletion that waits for its last user",
+	},
+	{
+		name: "kit-never-cancels-a-lister", in: "checks/checkstest",
+		old:  `if list := o.Lister; list != nil {`,
+		new:  `if list := o.Lister; list != nil && false {`,
+		test: "checks/checkstest.TestFaults/OtherContextOfLister", why: "the kit accepts a check that lists without its context",
+	},
+	{
 		name: "kit-wakes-nobody", in: "flow/flowtest",
 		old:  `slices.ContainsFunc(r.last.WaitingFor,`,
 		new:  `slices.ContainsFunc(r.last.WaitingFor[:0],`,
