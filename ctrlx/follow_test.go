@@ -184,10 +184,7 @@ func TestOwnerStops(t *testing.T) {
 // each.
 func TestOwnerWritesOften(t *testing.T) {
 	t.Parallel()
-	children := 1000
-	if testing.Short() {
-		children = 50
-	}
+	const children = 100
 	o := newOperator(t)
 	c := o.cluster("prod", "Running")
 	var passes atomic.Int64

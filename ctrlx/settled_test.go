@@ -317,17 +317,17 @@ func TestSettledNotWatched(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec), aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}})
-			life := func() {
-				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(time.Millisecond)))
+			life := func(timeout time.Duration) {
+				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(timeout)))
 			}
-			life()
+			life(time.Minute)
 			d.pass()
 			d.took()
 			d.now = d.now.Add(tc.down)
 			d.restart()
 			informer := controllertest.NewFakeInformer()
 			d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
-			life()
+			life(time.Millisecond) // the kind is not watched in time
 			before := seriesOf(t, "App")
 			for range 2 {
 				if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {

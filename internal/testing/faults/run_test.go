@@ -37,11 +37,13 @@ func TestFaultsAreNoticed(t *testing.T) {
 		}
 	}
 	noticed := 0
+	var failures []string
 	try(t, faults, func(r result) {
 		line := fmt.Sprintf("%-40s %5.1fs  %s", r.name, r.took.Seconds(), r.text)
 		switch {
 		case !r.ok:
 			t.Error(line)
+			failures = append(failures, line)
 			return
 		case r.name != noFault:
 			noticed++
@@ -49,6 +51,9 @@ func TestFaultsAreNoticed(t *testing.T) {
 		t.Log(line)
 	})
 	t.Logf("%d of %d faults were noticed", noticed, len(faults))
+	if failures != nil { // again, because the end of a long log is what a reader sees
+		t.Errorf("failures:\n%s", strings.Join(failures, "\n"))
+	}
 }
 
 // A fault counts as noticed only if its test ran and failed.
