@@ -131,7 +131,7 @@ bench-peers:
 bench-ctrlx: envtest
 	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \
 		$(GO) test -run '^$$' -bench 'Controller|WakeUp' -benchtime 7x -timeout 30m . && \
-		$(GO) test -run '^$$' -bench WaiterMemory -benchtime 1x . && \
+		$(GO) test -run '^$$' -bench Memory -benchtime 1x . && \
 		$(GO) test -run '^$$' -bench 'Memory|Changed' ./internal/index
 
 cover:

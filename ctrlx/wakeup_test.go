@@ -398,6 +398,22 @@ func BenchmarkWaiterMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkFollowerMemory measures the heap of a manager for each Ready object that
+// follows its owner, the cache included. The reconciler by hand is woken by each event
+// of the owner.
+func BenchmarkFollowerMemory(b *testing.B) {
+	newSide(b, "warm up", "Running", adapter(chain.New(checks.OwnerReady())))
+	for b.Loop() {
+		of := newSide(b, "by hand", "Running", byHand(notReady, mapped)).bytes
+		without := newSide(b, "not following", "Running", adapter(chain.New(checks.OwnerReady()), ctrlx.WithoutEvents())).bytes
+		with := newSide(b, "following", "Running", adapter(chain.New(checks.OwnerReady(checks.WithFollowing())), ctrlx.WithoutEvents())).bytes
+		b.ReportMetric(of, "B/object-by-hand")
+		b.ReportMetric(without/of, "x-without-following")
+		b.ReportMetric(with/of, "x-following")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 // BenchmarkController measures the processor time of a steady pass with its queue,
 // worker, cache, logs and metrics, and the time of the function alone with the
 // manager's own client. The fastest round counts, because other work may run on the

@@ -207,28 +207,46 @@ func TestManyRefs(t *testing.T) {
 	}
 }
 
+// BenchmarkMemory measures the index with waiters, with followers, which are
+// Ready, and with waiters of sets.
 func BenchmarkMemory(b *testing.B) {
-	for _, tc := range [][2]int{{100_000, 1}, {1000, 100}, {1, 100_000}} {
-		b.Run(fmt.Sprintf("owners=%d", tc[0]), func(b *testing.B) {
-			for b.Loop() {
-				b.ReportMetric(bytesPerWaiter(filled, tc[0], tc[1]), "bytes/waiter")
-			}
-		})
+	for _, of := range []struct {
+		name string
+		fill func(owners, each int) *index.Index
+	}{{"waiters", filled}, {"followers", followed}, {"sets", sets}} {
+		for _, tc := range [][2]int{{100_000, 1}, {1000, 100}, {1, 100_000}} {
+			b.Run(fmt.Sprintf("%s/owners=%d", of.name, tc[0]), func(b *testing.B) {
+				for b.Loop() {
+					b.ReportMetric(bytesPerWaiter(of.fill, tc[0], tc[1]), "bytes/waiter")
+				}
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }
 
-// BenchmarkChanged wakes 1, 100 or 100,000 waiters among the given number of
-// waiters.
+// BenchmarkChanged measures a change among the given number of waiters, or of
+// followers. It wakes 1, 100 or 100,000 of them, or none, because they have seen
+// the change.
 func BenchmarkChanged(b *testing.B) {
-	for _, tc := range [][2]int{{1000, 1}, {100_000, 1}, {10, 100}, {1000, 100}, {1, 100_000}} {
-		x, ref := filled(tc[0], tc[1]), ownerNumber(tc[0]/2)
-		for digest, name := range []string{"wake", "nobody"} {
-			b.Run(fmt.Sprintf("waiters=%d/of=%d/%s", tc[1], tc[0]*tc[1], name), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					x.Changed(ref, full(uint64(digest)))
-				}
-			})
+	for _, of := range []struct {
+		name   string
+		fill   func(owners, each int) *index.Index
+		change func(uint64) index.Change
+	}{
+		{"waiters", filled, full},
+		{"followers", followed, func(digest uint64) index.Change { return index.Change{Full: digest, Follow: digest} }},
+	} {
+		for _, tc := range [][2]int{{1000, 1}, {100_000, 1}, {10, 100}, {1000, 100}, {1, 100_000}} {
+			x, ref := of.fill(tc[0], tc[1]), ownerNumber(tc[0]/2)
+			for digest, name := range []string{"wake", "none"} {
+				b.Run(fmt.Sprintf("%s=%d/of=%d/%s", of.name, tc[1], tc[0]*tc[1], name), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						x.Changed(ref, of.change(uint64(digest)))
+					}
+				})
+			}
 		}
 	}
 }
