@@ -51,7 +51,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		t.Log(line)
 	})
 	t.Logf("%d of %d faults were noticed", noticed, len(faults))
-	if failures != nil { // again, because the end of a long log is what a reader sees
+	if failures != nil { // again, because readers see the end of a long log
 		t.Errorf("failures:\n%s", strings.Join(failures, "\n"))
 	}
 }
