@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,69 +16,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // The API server of all tests. Each test has its own namespace. startServer sets
 // config and api.
 var (
-	server *envtest.Environment
 	config *rest.Config
-	scheme = runtime.NewScheme()
+	scheme = apiserver.Scheme()
 	api    client.WithWatch
 )
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(err)
-		}
-	}
 	code := m.Run()
-	stopServer()
+	apiserver.Stop()
 	os.Exit(code)
 }
 
-// startServer starts the API server when the first test needs it. If the server
-// does not start, no test has failed, and the process ends.
-var startServer = sync.OnceFunc(func() {
-	fail := func(err error) {
-		fmt.Fprintln(os.Stderr, "the API server does not start:", err)
-		stopServer()
-		os.Exit(1)
-	}
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets, _ = filepath.Abs("../../../bin/envtest")
-	}
-	server = &envtest.Environment{
-		BinaryAssetsDirectory: assets, CRDs: testv1.Definitions(), Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
-	}
-	var err error
-	if config, err = server.Start(); err != nil {
-		fail(err)
-	}
-	config.QPS = -1
-	if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
-		fail(err)
-	}
-})
-
-func stopServer() {
-	if server != nil {
-		_ = server.Stop()
-	}
-}
+var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme) })
 
 // cluster is a dependents.Cluster. Its zero value is for tests without an API
 // server.
@@ -111,10 +74,8 @@ type world struct {
 func newWorld(t *testing.T, opts ...dependents.Option) *world {
 	t.Helper()
 	startServer()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, api.Create(t.Context(), ns))
-	w := &world{t: t, ns: ns.Name, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), opts: opts}
-	w.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "shop", UID: "1", Generation: 1}}
+	w := &world{t: t, ns: apiserver.Namespace(t, api), clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), opts: opts}
+	w.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", UID: "1", Generation: 1}}
 	w.restart()
 	return w
 }

@@ -1,0 +1,112 @@
+// Package apiserver starts a real API server for the tests of a package.
+//
+//	func TestMain(m *testing.M) {
+//		code := m.Run()
+//		apiserver.Stop()
+//		os.Exit(code)
+//	}
+//
+// The first call of [Start] starts the server, so that tests without it stay
+// fast. All tests of the package share it. Each test has its own namespace.
+package apiserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+var (
+	once   sync.Once
+	server *envtest.Environment
+	config *rest.Config
+)
+
+// Scheme returns a new scheme with the types of client-go, of testv1, and of
+// further functions. It panics if a function fails.
+func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range append(further, clientgoscheme.AddToScheme, testv1.AddToScheme) {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+// Start returns the configuration of the API server with the definitions of
+// testv1, and a client without a cache. If the server does not start, no test has
+// failed, and the process ends.
+func Start(scheme *runtime.Scheme) (*rest.Config, client.WithWatch) {
+	once.Do(func() {
+		server = &envtest.Environment{
+			BinaryAssetsDirectory: assets(), CRDs: testv1.Definitions(), Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
+		}
+		var err error
+		if config, err = server.Start(); err != nil {
+			fail(err)
+		}
+		config.QPS = -1
+	})
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		fail(err)
+	}
+	return config, api
+}
+
+// Stop stops the API server if it runs.
+func Stop() {
+	if server != nil {
+		_ = server.Stop()
+	}
+}
+
+// Namespace makes a namespace for a test and returns its name.
+func Namespace(t testing.TB, api client.Client) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := api.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// assets returns the folder KUBEBUILDER_ASSETS, or else bin/envtest of the
+// repository.
+func assets() string {
+	dir := os.Getenv("KUBEBUILDER_ASSETS")
+	for up, parent := ".", ""; dir == ""; up = filepath.Join(up, "..") {
+		abs, err := filepath.Abs(up)
+		if err != nil || abs == parent {
+			break // the root
+		}
+		parent = abs
+		if _, err := os.Stat(filepath.Join(abs, "go.work")); err == nil {
+			dir = filepath.Join(abs, "bin", "envtest")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "kube-apiserver")); err != nil {
+		fail(fmt.Errorf("no kube-apiserver in %q: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)", dir))
+	}
+	return dir
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "the API server does not start:", err)
+	Stop()
+	os.Exit(1)
+}
