@@ -27,8 +27,9 @@ type Ref struct {
 // line of at most 1,000 bytes, such as "Deployment.apps team/web". kubectl
 // accepts this form of a kind. Every message names an object in this way,
 // because two groups may have a kind of the same name. Without a Kind, the group
-// is left out. The ID replaces an empty name. The zero Ref is "nothing". A set is
-// printed as by [Query.String].
+// is left out. The ID replaces an empty name. Without a name, the namespace
+// follows: "ConfigMap in team". The zero Ref is "nothing". A set is printed as by
+// [Query.String].
 func (r Ref) String() string { return text.Line(sentence("", &r), text.Object) }
 
 // sentence joins before, the name of ref, and after. A nil ref has no name.
@@ -55,7 +56,7 @@ func (r *Ref) appendTo(b []byte) []byte {
 		return append(b, q.words()...)
 	}
 	name := cmp.Or(r.Name, r.ID, r.Set)
-	if *r == (Ref{}) {
+	if r.Kind == "" && name == "" {
 		name = "nothing"
 	}
 	b = append(b, r.Kind...)
@@ -65,10 +66,14 @@ func (r *Ref) appendTo(b []byte) []byte {
 	if r.Kind != "" && name != "" {
 		b = append(b, ' ')
 	}
-	if r.Namespace != "" {
+	if r.Namespace != "" && r.Name != "" {
 		b = append(append(b, r.Namespace...), '/')
 	}
-	return append(b, name...)
+	b = append(b, name...)
+	if r.Namespace != "" && r.Name == "" {
+		b = append(append(b, " in "...), r.Namespace...)
+	}
+	return b
 }
 
 // ByIDOnly reports whether only the cloud ID of the object is known. It is
