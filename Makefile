@@ -172,7 +172,9 @@ mutate-check: bin/staticcheck
 bin/mutate: $(wildcard tools/mutate/*)
 	cd tools/mutate && GOWORK=off $(GO) build -o $(CURDIR)/bin/mutate .
 
+# soak also runs the tests of ctrlx whose size is a flag.
 soak: envtest
+	cd ctrlx && $(GO) test $(RACE) . -run 'TestOwnerWritesOften|TestGuardHistories' -children 1000 -rapid.checks 1000 -timeout 1h -v
 	cd ctrlx && $(GO) test ./internal/soak -soak -timeout 2h -v
 
 fmt:

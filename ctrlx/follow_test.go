@@ -2,6 +2,7 @@ package ctrlx_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,12 +180,14 @@ func TestOwnerStops(t *testing.T) {
 	}
 }
 
+var ownedChildren = flag.Int("children", 100, "number of Ready children in TestOwnerWritesOften")
+
 // TestOwnerWritesOften verifies that a status of the owner that changes all the
 // time causes no pass of its Ready children, and that its stop causes one pass of
 // each.
 func TestOwnerWritesOften(t *testing.T) {
 	t.Parallel()
-	const children = 100
+	children := *ownedChildren
 	o := newOperator(t)
 	c := o.cluster("prod", "Running")
 	var passes atomic.Int64

@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
@@ -50,7 +52,6 @@ type guardWorld struct {
 	uses    map[string][]string // in the cloud, by App
 	runs    []*guardRun
 	history []string
-	created int // number of objects
 
 	deleteLater func() // of TestGuardOrders: after the first switch; nil: nothing
 }
@@ -270,27 +271,9 @@ func (w *guardWorld) do(what string, change func(ctx context.Context) error) {
 	w.check()
 }
 
-// create creates an object with a version that no earlier object of its name had.
-// An API server never repeats a version, but the fake client begins anew with each
-// object, so a late write to the earlier object would meet no conflict.
-func (w *guardWorld) create(ctx context.Context, obj client.Object) error {
-	if err := w.api.Create(ctx, obj); err != nil || w.api == client.Client(api) {
-		return err
-	}
-	const most = 40 // writes to one object
-	for n := range most * w.created {
-		obj.SetLabels(map[string]string{"n": fmt.Sprint(n)})
-		if err := w.api.Update(ctx, obj); err != nil {
-			return err
-		}
-	}
-	w.created++
-	return nil
-}
-
 func (w *guardWorld) createCluster(name string) {
 	w.do("create Cluster "+name, func(ctx context.Context) error {
-		return w.create(ctx, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+		return w.api.Create(ctx, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 	})
 }
 
@@ -307,7 +290,7 @@ func (w *guardWorld) put(name string, spec AppSpec) {
 	w.do(fmt.Sprintf("put App %s %+v", name, spec), func(ctx context.Context) error {
 		a := &App{}
 		if err := w.api.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, a); err != nil {
-			return w.create(ctx, &App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Generation: 1, UID: types.UID(fmt.Sprint("uid-", len(w.history)))}, Spec: spec})
+			return w.api.Create(ctx, &App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Generation: 1, UID: types.UID(fmt.Sprint("uid-", len(w.history)))}, Spec: spec})
 		}
 		if a.Spec == spec || !a.DeletionTimestamp.IsZero() {
 			return nil
@@ -339,15 +322,17 @@ func newGuardWorld(fatalf func(string, ...any), api client.Client) *guardWorld {
 	return w
 }
 
-// fakeAPI returns a client with few kinds, because the fake client takes a while
-// for each kind.
+// fakeAPI returns a client whose versions are never used again, as those of an
+// API server. Its tracker does not record managed fields, which takes a while.
 func fakeAPI() client.Client {
 	few := runtime.NewScheme()
 	if err := testv1.AddToScheme(few); err != nil {
 		panic(err)
 	}
 	few.AddKnownTypes(testv1.GroupVersion, &App{}, &AppList{})
-	return fake.NewClientBuilder().WithScheme(few).WithStatusSubresource(&App{}, &testv1.Cluster{}).Build()
+	tracker := clienttesting.NewObjectTracker(few, serializer.NewCodecFactory(few).UniversalDecoder())
+	return fake.NewClientBuilder().WithScheme(few).WithObjectTracker(tracker).WithGlobalResourceVersionCounter().
+		WithStatusSubresource(&App{}, &testv1.Cluster{}).Build()
 }
 
 // steps runs up to n calls of a pass.
