@@ -40,5 +40,11 @@
 // limit of one object. A watch that works reaches this version by the next
 // request, because the API server sends a bookmark about once a minute. If the
 // watch has not reached it, the engine compares the versions of the awaited
-// objects with the cache, and reads those that differ.
+// objects with the cache, and reads those that differ. Passes list the sets that
+// differ live until the cache has caught up.
+//
+// All of this is kept for each watch. A cache of some namespaces has a watch for
+// each of them, and an event of one shows nothing of the others. Such a cache
+// reports no version, so the engine compares its objects twice in each interval,
+// with one list of each namespace.
 package engine

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,8 +75,8 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	failed := false
 	for _, w := range f.e.informers() {
 		gk := w.gvk.GroupKind()
-		if version, stale := f.e.sets.staleSince(gk); stale && w.reached(version) {
-			f.e.caughtUp(gk, version) // without an event
+		if version, stale := f.e.sets.staleSince(gk, ""); stale && w.reached(version) {
+			f.e.caughtUp(w, "", version) // without an event
 		}
 		switch {
 		case awaited[gk]+len(stale[gk]) == 0:
@@ -159,16 +161,16 @@ func (f *fallback) suspectAll() {
 // check asks for the version of a kind. It compares the awaited objects if the
 // watch may be broken, and reads the stale ones.
 func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compared bool, err error) {
-	suspect := w.failed || w.version != "" && !w.reached(w.version) || !w.everywhere || !w.reached("")
+	suspect := w.failed || w.version != "" && !w.reached(w.version) || w.divided()
 	version := ""
-	if w.everywhere {
+	if !w.divided() {
 		if version, err = f.e.list1(ctx, w); err != nil {
 			return suspect, err
 		}
 	}
 	differ := stale
 	if suspect {
-		changed, err := f.changed(ctx, w)
+		changed, err := f.compare(ctx, w)
 		if err != nil {
 			return suspect, err
 		}
@@ -201,119 +203,117 @@ func (e *Engine) list1(ctx context.Context, w *watch) (version string, err error
 	return list.ResourceVersion, err
 }
 
-// changed returns the awaited objects of a kind whose cached version is not the
-// live one. A few objects are all returned, because reading them costs less than
-// a list.
-func (f *fallback) changed(ctx context.Context, w *watch) (ids []index.ID, err error) {
-	gk := w.gvk.GroupKind()
-	if err := f.compareSets(ctx, w); err != nil {
-		return nil, err
-	}
-	live := map[index.ID]string{} // the version; empty: it does not exist
-	for id := range f.e.index.Refs() {
-		if kindOf(id) == gk && id.Set == "" {
-			live[id] = ""
+// awaitedIn holds what waiters wait for or follow in a scope.
+type awaitedIn struct {
+	objects map[index.ID]string // the live version; empty: it does not exist
+	sets    []index.ID
+}
+
+// compare compares the awaited objects and the sets of a kind with the cache. It
+// returns the objects whose cached version is not the live one, and wakes the
+// waiters of the sets of each scope that differs. One list of a scope serves its
+// objects and its sets. Without sets, a few objects are all returned: reading
+// them costs less than a list.
+func (f *fallback) compare(ctx context.Context, w *watch) (differ []index.ID, err error) {
+	scopes, n := f.scopes(ctx, w)
+	listed := false
+	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
+		in := scopes[scope]
+		if len(in.sets) == 0 && n <= fewObjects {
+			differ = slices.AppendSeq(differ, maps.Keys(in.objects))
+			continue
 		}
-	}
-	if len(live) > fewObjects {
-		if err := f.versions(ctx, w, live); err != nil {
+		if listed && !sleep(ctx, readGap) {
+			return nil, ctx.Err()
+		}
+		listed = true
+		ids, err := f.compareScope(ctx, w, scope, in)
+		if err != nil {
 			return nil, err
 		}
+		differ = append(differ, ids...)
 	}
-	for id, version := range live {
-		if len(live) > fewObjects {
-			obj := f.e.newObject(w.kind)
-			err := f.e.cache.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
-			if client.IgnoreNotFound(err) == nil && versionOf(obj, err) == version {
-				continue
-			}
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+	return differ, nil
 }
 
-// versions fills in the live versions of objects of a kind.
-func (f *fallback) versions(ctx context.Context, w *watch, of map[index.ID]string) error {
-	namespaces := map[string]bool{"": true}
-	if !w.everywhere {
-		clear(namespaces)
-		for id := range of {
-			namespaces[id.Namespace] = true
-		}
-	}
-	for namespace := range namespaces {
-		_, err := f.e.listVersions(ctx, w, namespace, func(id index.ID, version string) {
-			if _, awaited := of[id]; awaited {
-				of[id] = version
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compareSets compares the objects of a kind with the cache, and wakes the
-// waiters of the kind's sets if they differ. The passes of these waiters list live
-// until the cache has caught up. Until then, only a later change wakes them again.
-func (f *fallback) compareSets(ctx context.Context, w *watch) error {
+// scopes returns what is awaited of a kind in each scope, and the number of
+// objects. It leaves out sets that passes cannot list.
+func (f *fallback) scopes(ctx context.Context, w *watch) (scopes map[string]*awaitedIn, n int) {
 	gk := w.gvk.GroupKind()
-	namespaces, sets := map[string]bool{}, f.e.sets.ids(gk)
-	if len(sets) == 0 {
-		return nil
+	scopes = map[string]*awaitedIn{}
+	in := func(id index.ID) *awaitedIn {
+		scope := w.scope(namespaceOf(id))
+		if scopes[scope] == nil {
+			scopes[scope] = &awaitedIn{objects: map[index.ID]string{}}
+		}
+		return scopes[scope]
 	}
-	everywhere := w.everywhere && !f.e.someNamespaces(ctx, w.kind)
-	for _, id := range sets {
-		switch {
-		case everywhere:
-			namespaces[""] = true
-		case id.Namespace != checks.AllNamespaces: // passes cannot list all namespaces
-			namespaces[id.Namespace] = true
+	for id := range f.e.index.Refs() {
+		if kindOf(id) == gk && id.Set == "" {
+			in(id).objects[id] = ""
+			n++
 		}
 	}
-	oldest, same := "", true
-	objects := map[uint64]struct{}{}
-	for namespace := range namespaces {
-		live := map[uint64]struct{}{}
-		version, err := f.e.listVersions(ctx, w, namespace, func(id index.ID, version string) {
+	all := sync.OnceValue(func() bool { return f.e.listsAll(ctx, w) })
+	for _, id := range f.e.sets.ids(gk) { // also those that only a pass under way has listed
+		if id.Namespace != checks.AllNamespaces || all() {
+			in(id).sets = append(in(id).sets, id)
+		}
+	}
+	return scopes, n
+}
+
+// compareScope lists a scope past the cache. It returns the awaited objects whose
+// cached version is another one. If the cache has other objects, it wakes the
+// waiters of the sets. The passes of these waiters list live until the cache has
+// caught up. Until then, only a later change wakes them again.
+func (f *fallback) compareScope(ctx context.Context, w *watch, scope string, in *awaitedIn) (differ []index.ID, err error) {
+	e, gk := f.e, w.gvk.GroupKind()
+	live := map[uint64]struct{}{} // by versionDigest
+	version, err := e.listVersions(ctx, w, scope, func(id index.ID, version string) {
+		if _, awaited := in.objects[id]; awaited {
+			in.objects[id] = version
+		}
+		if len(in.sets) > 0 {
 			live[versionDigest(id, version)] = struct{}{}
-		})
-		if apierrors.IsForbidden(err) {
-			continue // passes report it
 		}
-		if err != nil {
-			return err
+	})
+	if err != nil {
+		if apierrors.IsForbidden(err) { // passes report it
+			err = nil
 		}
-		cached, err := f.e.listCached(ctx, w.kind, index.ID{Namespace: namespace}, checks.Query{NamesOnly: true}, labels.Everything())
+		return nil, err
+	}
+	for id, version := range in.objects {
+		obj := e.newObject(w.kind)
+		err := e.cache.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil || versionOf(obj, err) != version {
+			differ = append(differ, id)
+		}
+	}
+	if len(in.sets) == 0 {
+		return differ, nil
+	}
+	cached, err := e.listCached(ctx, w.kind, index.ID{Namespace: scope}, checks.Query{NamesOnly: true}, labels.Everything())
+	if err != nil {
 		var unwatched *NamespaceNotWatchedError
-		if errors.As(err, &unwatched) {
-			continue // passes report it
+		if errors.As(err, &unwatched) { // passes report it
+			err = nil
 		}
-		if err != nil {
-			return err
-		}
-		same = same && len(cached) == len(live)
-		for _, obj := range cached {
-			_, ok := live[versionDigest(ID(gk, client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())]
-			same = same && ok
-		}
-		maps.Copy(objects, live)
-		if oldest == "" || older(version, oldest) {
-			oldest = version
-		}
+		return differ, err
 	}
-	if len(namespaces) == 0 {
-		return nil
+	same := len(cached) == len(live)
+	for _, obj := range cached {
+		_, ok := live[versionDigest(ID(gk, client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())]
+		same = same && ok
 	}
-	if same && oldest != "" && f.e.caughtUp(gk, oldest) {
-		return nil
+	if same && e.caughtUp(w, scope, version) {
+		return differ, nil
 	}
-	if f.e.sets.compared(gk, oldest, objects, same) {
-		f.e.wakeSets(gk)
+	if e.sets.compared(gk, scope, version, live, same) {
+		e.wakeSets(in.sets)
 	}
-	return nil
+	return differ, nil
 }
 
 // listVersions calls do with the version of each object of a kind, past the

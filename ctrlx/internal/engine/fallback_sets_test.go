@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -207,9 +209,10 @@ func TestFallbackSetsLater(t *testing.T) {
 	}
 }
 
-// TestFallbackSetsOfNamespaces verifies that a set that passes cannot list keeps
-// no other set and no object of the kind from being checked, and that an event of
-// one namespace does not make the caches of the others current.
+// TestFallbackSetsOfNamespaces verifies what a broken watch of one namespace means
+// for a cache of some namespaces: the sets of the others are listed from the cache,
+// and no event of another namespace makes this one current. A set that passes
+// cannot list keeps no other set and no object of the kind from being checked.
 func TestFallbackSetsOfNamespaces(t *testing.T) {
 	of := func(namespace string) checks.Query { q := webs; q.Namespace = namespace; return q }
 	synctest.Test(t, func(t *testing.T) {
@@ -225,26 +228,73 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 			s.web(name, version, "Running")
 			s.objects[name].Namespace = namespace
 		}
+		event := func(namespace, name, version string) {
+			put(c.cached, namespace, name, version)
+			c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects[name])
+		}
 		for _, s := range []*store{c.api, c.cached} {
 			put(s, "a", "a", "9")
 			put(s, "b", "b", "9")
+			for i := range fewObjects {
+				put(s, "a", fmt.Sprint("other", i), "9")
+				s.objects[fmt.Sprint("other", i)].Labels = nil
+			}
 		}
 		c.list(t, "a", of("a"), false)
 		c.list(t, "b", of("b"), false)
-		for _, namespace := range []string{checks.AllNamespaces, "foreign", "uncached"} {
+		var others []Followed // as many as are read one by one without sets
+		for i := range fewObjects {
+			others = append(others, Followed{Ref: refOf(ID(clusters, types.NamespacedName{Namespace: "a", Name: fmt.Sprint("other", i)}))})
+		}
+		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "follower"}, time.Second)
+		p.End(t.Context(), End{Followed: others})
+		for _, namespace := range []string{checks.AllNamespaces, "foreign", "abroad"} {
 			p := c.index.Begin(index.ID{Kind: "Waiter", Name: "of " + namespace})
 			p.Wait(setOf(of(namespace)))
 		}
-		put(c.api, "b", "b2", "10")
+		lists := func(waiter, want string) {
+			t.Helper()
+			if got := c.list(t, waiter, of(waiter), false); got != want {
+				t.Errorf("the set of %s has %q, want %q; woken: %q", waiter, got, want, c.woken)
+			}
+		}
+		c.woken = nil
+		put(c.api, "b", "b2", "10") // the watch of b is broken
 		c.sleep(time.Minute + time.Second)
-		if got := c.list(t, "b", of("b"), false); got != "b Running, b2 Running" {
-			t.Errorf("%q: woken: %q", got, c.woken)
+		if diff := cmp.Diff([]string{"b"}, slices.Compact(sortedAfter(c.woken, 0))); diff != "" {
+			t.Errorf("woken: -want, +got:\n%s", diff)
+		}
+		lists("b", "b Running, b2 Running")
+		var all []string
+		for _, request := range c.api.requests {
+			if strings.HasSuffix(request, " 1m0s") {
+				all = append(all, request)
+			}
+		}
+		if diff := cmp.Diff([]string{"list 500a 1m0s", "list 500abroad 1m0s", "list 500b 1m0s"}, sortedAfter(all, 0)); diff != "" {
+			t.Errorf("the requests of a round: -want, +got:\n%s", diff)
+		}
+		n := len(c.api.requests)
+		lists("a", "a Running")
+		if len(c.api.requests) != n {
+			t.Errorf("the set of a is listed live, although its watch works: %q", c.api.requests[n:])
 		}
 		put(c.api, "a", "a", "11")
-		put(c.cached, "a", "a", "11")
-		c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects["a"])
-		if got := c.list(t, "b", of("b"), false); got != "b Running, b2 Running" {
-			t.Errorf("after an event of another namespace it lists %q", got)
+		event("a", "a", "11")
+		lists("b", "b Running, b2 Running")
+		put(c.api, "b", "b", "12")
+		lists("b", "b Running, b2 Running")
+		c.woken = nil
+		event("b", "b2", "10") // before the last live list
+		lists("b", "b Running, b2 Running")
+		event("b", "b", "12")
+		if !slices.Contains(c.woken, "b") {
+			t.Errorf("the watch of b works again, and wakes %q", c.woken)
+		}
+		n = len(c.api.requests)
+		lists("b", "b Running, b2 Running")
+		if len(c.api.requests) != n {
+			t.Errorf("the set of b is still listed live: %q", c.api.requests[n:])
 		}
 	})
 }
@@ -263,7 +313,7 @@ type someNamespaces struct {
 func (s *someNamespaces) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(opts)
-	if o.Namespace == "a" || o.Namespace == "b" || o.Namespace == "uncached" && apierrors.IsForbidden(s.err) {
+	if o.Namespace == "a" || o.Namespace == "b" || o.Namespace == "abroad" && apierrors.IsForbidden(s.err) {
 		return s.store.List(ctx, into, opts...)
 	}
 	return s.err

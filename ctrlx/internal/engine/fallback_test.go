@@ -437,38 +437,42 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// The watch of definitions may be broken, too. A waiter of a missing kind is woken
-// although no event reports that the kind is installed.
+// The watch of definitions may be broken, too. A waiter of an object or a set of a
+// missing kind is woken although no event reports that the kind is installed.
 func TestFallbackInstalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		s := &server{}
-		c.catalog = s.catalog(ctx)
-		c.catalog.listed = c.installed
-		c.catalog.watch()
-		if _, found, err := c.catalog.find(ctx, thing); found || err != nil {
-			t.Fatalf("it is missing: %v, %v", found, err)
-		}
-		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
-		ref := ID(thing, types.NamespacedName{Name: "t"})
-		seen := p.Register(ref)
-		seen.Saw(digest.NotFound)
-		p.Wait(ref)
-		go c.fallback(ctx)
-		time.Sleep(30 * time.Second)
-		s.mu.Lock()
-		s.kinds = []schema.GroupKind{thing}
-		s.mu.Unlock()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		c.waking.Lock()
-		defer c.waking.Unlock()
-		if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
-			t.Errorf("woken: -want, +got:\n%s", diff)
-		}
-	})
+	for name, ref := range map[string]index.ID{
+		"Object": ID(thing, types.NamespacedName{Name: "t"}), "Set": {Group: thing.Group, Kind: thing.Kind, Namespace: "a", Set: "selector="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				s := &server{}
+				c.catalog = s.catalog(ctx)
+				c.catalog.listed = c.installed
+				c.catalog.watch()
+				if _, found, err := c.catalog.find(ctx, thing); found || err != nil {
+					t.Fatalf("it is missing: %v, %v", found, err)
+				}
+				p := c.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+				p.Register(ref).Saw(digest.NotFound)
+				p.Wait(ref)
+				go c.fallback(ctx)
+				time.Sleep(30 * time.Second)
+				s.mu.Lock()
+				s.kinds = []schema.GroupKind{thing}
+				s.mu.Unlock()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				c.waking.Lock()
+				defer c.waking.Unlock()
+				if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
+					t.Errorf("woken: -want, +got:\n%s", diff)
+				}
+			})
+		})
+	}
 }
 
 // A request that is not answered in time keeps no other kind from being checked.

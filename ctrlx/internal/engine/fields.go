@@ -78,7 +78,7 @@ func (e *Engine) valuesIn(f *field, obj client.Object) []string {
 	}
 	err = fmt.Errorf("%s: %w", client.ObjectKeyFromObject(obj), err)
 	if f.broken.CompareAndSwap(nil, &err) {
-		e.wakeSets(f.Kind)
+		e.wakeSets(e.sets.ids(f.Kind))
 	}
 	return nil
 }

@@ -108,6 +108,24 @@ type watch struct {
 	failed  bool   // the last request failed, so that the awaited objects are to be compared
 }
 
+// A scope is what one watch of the API server covers: a kind, or a kind in one
+// namespace. A watch reports changes in the order of their versions, so an event
+// shows that the cache of its scope has all earlier changes. It shows nothing of
+// another scope.
+
+// divided reports whether the informer of a kind may have several watches: one
+// for each namespace of the cache. Such an informer does not report its version.
+func (w *watch) divided() bool { return !w.everywhere || !w.reached("") }
+
+// scope returns the name of the scope that has a namespace: the namespace itself,
+// or empty if one watch covers all of them.
+func (w *watch) scope(namespace string) string {
+	if w.divided() {
+		return namespace
+	}
+	return ""
+}
+
 // refusal is the reason why a kind cannot be watched. The engine keeps it for a
 // while, so that waiters of such a kind do not keep all workers busy.
 type refusal struct {
@@ -307,7 +325,7 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 		version := obj.GetResourceVersion()
 		e.stale.Heard(id, version, is == nil)
 		e.happened(k, id, was, is)
-		e.heard(kindOf(id), version)
+		e.heard(kindOf(id), id.Namespace, version)
 	}
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },

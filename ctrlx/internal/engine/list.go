@@ -65,11 +65,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 	}
 	e, id := p.engine, p.id(ctx, q.Ref())
 	l := Listed{Ref: refOf(id)}
-	k, state, err := e.open(ctx, kindOf(id), namespaceOf(id), p.timeout) // before Register: the first list is no change
-	look := p.index.Register(id)
-	if state == missing && err == nil { // the kind may have been installed before Register
-		k, state, err = e.open(ctx, kindOf(id), namespaceOf(id), p.timeout)
-	}
+	look, k, state, err := p.register(ctx, id)
 	if state == missing && err == nil {
 		err = &MissingKindError{kindOf(id)}
 	}
@@ -122,22 +118,25 @@ func namespaceOf(id index.ID) string {
 }
 
 // listSet lists a set, the oldest object first.
-func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.ID, q checks.Query, selector labels.Selector, p *Pass) ([]client.Object, error) {
-	gk := kindOf(id)
-	if id.Namespace == checks.AllNamespaces && state == synced {
-		if w, _ := e.watchOf(gk); w == nil || !w.everywhere || e.someNamespaces(ctx, k) {
+func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.ID, q checks.Query, selector labels.Selector, p *Pass) (all []client.Object, err error) {
+	gk, namespace := kindOf(id), namespaceOf(id)
+	var w *watch
+	stale := true
+	if state == synced {
+		if w, _ = e.watchOf(gk); w != nil { // nil: the informer was stopped meanwhile
+			_, stale = e.sets.staleSince(gk, w.scope(namespace))
+			stale = stale || e.stale.HasIn(gk, namespace)
+		}
+		if id.Namespace == checks.AllNamespaces && !e.listsAll(ctx, w) {
 			return nil, errors.New("the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them")
 		}
 	}
-	var all []client.Object
-	var err error
-	_, stale := e.sets.staleSince(gk)
-	if state == synced && !stale && !e.stale.HasKind(gk) {
-		all, err = e.listCached(ctx, k, id, q, selector)
-	} else {
+	if stale {
 		ctx, cancel := context.WithTimeout(ctx, p.timeout)
 		defer cancel()
-		all, err = e.listLive(ctx, k, id, q, selector, state == synced)
+		all, err = e.listLive(ctx, k, id, q, selector, w)
+	} else {
+		all, err = e.listCached(ctx, k, id, q, selector)
 	}
 	if err != nil {
 		return nil, err
@@ -208,9 +207,9 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 	return all, nil
 }
 
-// listLive lists a set past the cache. catchesUp says that the kind has a cache,
-// which has to catch up with the list.
-func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, catchesUp bool) (all []client.Object, err error) {
+// listLive lists a set past the cache. w is the informer of the kind, whose cache
+// has to catch up with the list; nil: there is none.
+func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, w *watch) (all []client.Object, err error) {
 	version := ""
 	var objects []uint64
 	for next := ""; ; {
@@ -240,8 +239,8 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 			break
 		}
 	}
-	if catchesUp {
-		e.sets.listedLive(kindOf(id), version, objects)
+	if w != nil {
+		e.sets.listedLive(kindOf(id), w.scope(namespaceOf(id)), version, objects)
 	}
 	return all, nil
 }
@@ -282,12 +281,13 @@ func each(list client.ObjectList, do func(client.Object)) error {
 	})
 }
 
-// someNamespaces reports whether the manager's cache has some namespaces only. A
-// list of all namespaces would then leave out objects without an error.
-func (e *Engine) someNamespaces(ctx context.Context, k kind) bool {
+// listsAll reports whether passes can list a kind in all namespaces. If the
+// manager's cache has some namespaces only, a list of all would leave out objects
+// without an error.
+func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 	const none = "no-namespace-has-this-name.windlass.dev"
-	err := e.cache.List(ctx, newList(e.scheme, k), client.InNamespace(none), client.UnsafeDisableDeepCopy)
-	return err != nil
+	return w != nil && w.everywhere &&
+		e.cache.List(ctx, newList(e.scheme, w.kind), client.InNamespace(none), client.UnsafeDisableDeepCopy) == nil
 }
 
 // members returns the present members of a set, as far as the cache has them.

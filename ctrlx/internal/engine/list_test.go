@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
@@ -42,6 +44,41 @@ func TestListTooMany(t *testing.T) {
 				t.Errorf("%s: %d objects, error %v", tc.reason, len(listed.Objects), err)
 			}
 			if live := len(c.api.requests) > 0; live != tc.live {
+				t.Errorf("%s: the API server was asked: %t", tc.reason, live)
+			}
+		})
+	}
+}
+
+// TestListsLive verifies that a pass lists past the cache if the cached copy of an
+// object that the set may contain may be stale, and only then.
+func TestListsLive(t *testing.T) {
+	cases := map[string]struct {
+		reason    string
+		namespace string // of the query
+		stale     string // the namespace of an object whose cached copy may be stale
+		ends      bool   // it is stale no more
+		want      bool
+	}{
+		"Same":  {"the set may contain the object", "a", "a", false, true},
+		"Other": {"an object of another namespace is in no set of this one", "b", "a", false, false},
+		"All":   {"the set has the objects of all namespaces", checks.AllNamespaces, "a", false, true},
+		"Ends":  {"the cache has caught up", checks.AllNamespaces, "a", true, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			id := ID(clusters, types.NamespacedName{Namespace: tc.stale, Name: "c"})
+			c.stale.Mark(id, "10")
+			if tc.ends {
+				c.stale.Heard(id, "10", false)
+			}
+			pass := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Minute)
+			defer pass.Done()
+			if _, err := pass.List(t.Context(), checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: tc.namespace}); err != nil {
+				t.Fatal(err)
+			}
+			if live := len(c.api.requests) > 0; live != tc.want {
 				t.Errorf("%s: the API server was asked: %t", tc.reason, live)
 			}
 		})

@@ -42,11 +42,7 @@ func (p *Pass) Waiter() index.ID { return p.waiter }
 func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Object, error) {
 	e, id := p.engine, p.id(ctx, ref)
 	ref = refOf(id)
-	k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout) // before Register: the first list is no change
-	look := p.index.Register(id)
-	if state == missing && err == nil { // the kind may have been installed before Register
-		k, state, err = e.open(ctx, kindOf(id), id.Namespace, p.timeout)
-	}
+	look, k, state, err := p.register(ctx, id)
 	if err != nil {
 		return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
 	}
@@ -65,6 +61,18 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 		return ref, nil, nil
 	}
 	return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
+}
+
+// register registers an object or a set, after it has opened its kind: the first
+// list of an informer is no change.
+func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k kind, state kindState, err error) {
+	gk, namespace := kindOf(id), namespaceOf(id)
+	k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
+	look = p.index.Register(id)
+	if state == missing && err == nil { // the kind may have been installed before Register
+		k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
+	}
+	return look, k, state, err
 }
 
 // read reads an object from the cache. It reads live if the kind is not

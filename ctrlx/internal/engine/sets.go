@@ -22,16 +22,16 @@ import (
 // contain an object, in a time that does not depend on the number of other sets:
 // each set is in a bucket of objects that have something in common.
 type sets struct {
-	n atomic.Int32 // the number of sets, so that events cost nothing without any
+	n     atomic.Int32 // the number of sets, so that events cost nothing without any
+	lists atomic.Int32 // the number of scopes with live lists, for the same reason
 
 	mu    sync.Mutex
 	clock uint64 // numbers the changes
 	of    map[index.ID]*set
 	kinds map[schema.GroupKind]*kindSets
-	stale map[schema.GroupKind]*liveLists
 }
 
-// liveLists describes the live lists of a kind whose cache may be stale.
+// liveLists describes the live lists of a scope whose cache may be stale.
 type liveLists struct {
 	version string // of the latest list; the cache has not caught up with it
 	// objects has what the fallback compared with the cache last; nil: nothing.
@@ -66,7 +66,8 @@ type set struct {
 // kindSets holds the sets of a kind.
 type kindSets struct {
 	buckets map[bucket]map[*set]struct{}
-	fields  map[string]int // the fields of queries, with the number of their sets
+	fields  map[string]int        // the fields of queries, with the number of their sets
+	stale   map[string]*liveLists // by scope: see watch.scope
 }
 
 // bucket holds the properties that the objects of some sets share, besides the
@@ -106,11 +107,11 @@ func (s *sets) add(id index.ID) {
 		return // no pass could list it
 	}
 	if s.of == nil {
-		s.of, s.kinds, s.stale = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}, map[schema.GroupKind]*liveLists{}
+		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}
 	}
 	k := s.kinds[kindOf(id)]
 	if k == nil {
-		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}}
+		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}, map[string]*liveLists{}}
 		s.kinds[kindOf(id)] = k
 	}
 	s.clock++
@@ -145,8 +146,8 @@ func (s *sets) remove(id index.ID) {
 		}
 	}
 	if len(k.buckets) == 0 {
+		s.lists.Add(-int32(len(k.stale)))
 		delete(s.kinds, kindOf(id))
-		delete(s.stale, kindOf(id))
 	}
 }
 
@@ -357,16 +358,17 @@ func (e *Engine) stateOf(gk schema.GroupKind, obj client.Object, fields []string
 	return s
 }
 
-// listedLive notes that a pass listed objects of a kind past the cache, in a
-// version. The waiters of the kind's sets are woken when the cache has caught up:
-// it may get there without an event.
-func (s *sets) listedLive(gk schema.GroupKind, version string, objects []uint64) {
+// listedLive notes that a pass listed objects of a scope past the cache, in a
+// version. The waiters of its sets are woken when the cache has caught up: it may
+// get there without an event.
+func (s *sets) listedLive(gk schema.GroupKind, scope, version string, objects []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kinds[gk] == nil {
+	k := s.kinds[gk]
+	if k == nil {
 		return
 	}
-	l := s.liveLists(gk, version)
+	l := s.liveLists(k, scope, version)
 	for _, o := range objects {
 		if _, ok := l.objects[o]; !ok {
 			l.differs = true
@@ -375,27 +377,29 @@ func (s *sets) listedLive(gk schema.GroupKind, version string, objects []uint64)
 	}
 }
 
-// compared notes the objects of a kind that the fallback listed past the cache.
+// compared notes the objects of a scope that the fallback listed past the cache.
 // It reports whether waiters may have seen others. cached reports whether the
 // cache has the same objects.
-func (s *sets) compared(gk schema.GroupKind, version string, objects map[uint64]struct{}, cached bool) (wake bool) {
+func (s *sets) compared(gk schema.GroupKind, scope, version string, objects map[uint64]struct{}, cached bool) (wake bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kinds[gk] == nil || cached && s.stale[gk] == nil {
+	k := s.kinds[gk]
+	if k == nil || cached && k.stale[scope] == nil {
 		return false
 	}
-	l := s.liveLists(gk, version)
+	l := s.liveLists(k, scope, version)
 	wake = l.objects == nil || l.differs || !maps.Equal(l.objects, objects)
 	l.objects, l.differs = objects, false
 	return wake
 }
 
 // liveLists is called with the lock held.
-func (s *sets) liveLists(gk schema.GroupKind, version string) *liveLists {
-	l := s.stale[gk]
+func (s *sets) liveLists(k *kindSets, scope, version string) *liveLists {
+	l := k.stale[scope]
 	if l == nil {
 		l = &liveLists{version: version}
-		s.stale[gk] = l
+		k.stale[scope] = l
+		s.lists.Add(1)
 	}
 	if older(l.version, version) {
 		l.version = version
@@ -403,58 +407,65 @@ func (s *sets) liveLists(gk schema.GroupKind, version string) *liveLists {
 	return l
 }
 
-// staleSince reports whether the cache of a kind has not caught up with a live
+// staleSince reports whether the cache of a scope has not caught up with a live
 // list, and the version of that list.
-func (s *sets) staleSince(gk schema.GroupKind) (version string, stale bool) {
-	if s.n.Load() == 0 {
+func (s *sets) staleSince(gk schema.GroupKind, scope string) (version string, stale bool) {
+	if s.lists.Load() == 0 {
 		return "", false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.stale[gk]
-	if l == nil {
-		return "", false
+	if k := s.kinds[gk]; k != nil && k.stale[scope] != nil {
+		return k.stale[scope].version, true
 	}
-	return l.version, true
+	return "", false
 }
 
-// caughtUp wakes the waiters of all sets of a kind if its cache has caught up
+// caughtUp wakes the waiters of all sets of a scope if its cache has caught up
 // with the live lists, and reports that. The cache has all changes up to a
 // version.
-func (e *Engine) caughtUp(gk schema.GroupKind, version string) bool {
-	if e.sets.n.Load() == 0 || !e.sets.caughtUp(gk, version) {
+func (e *Engine) caughtUp(w *watch, scope, version string) bool {
+	if e.sets.lists.Load() == 0 || !e.sets.caughtUp(w.gvk.GroupKind(), scope, version) {
 		return false
 	}
-	e.wakeSets(gk)
+	e.wakeSets(e.setsOf(w, scope))
 	return true
 }
 
-// caughtUp ends the live lists of a kind if its cache has a version at least as
-// late as the latest one.
-func (s *sets) caughtUp(gk schema.GroupKind, version string) bool {
+// caughtUp ends the live lists of a scope if its cache has a version at least as
+// late as the latest one. A list of a later version may have come since the caller
+// asked for the version, so this takes one lock.
+func (s *sets) caughtUp(gk schema.GroupKind, scope, version string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.stale[gk]; l == nil || older(version, l.version) {
+	k := s.kinds[gk]
+	if k == nil || k.stale[scope] == nil || older(version, k.stale[scope].version) {
 		return false
 	}
-	delete(s.stale, gk)
+	delete(k.stale, scope)
+	s.lists.Add(-1)
 	return true
 }
 
-// heard notes that an event of a kind reported a version. If the informer has
-// several watches, one for each namespace, the others may not have it.
-func (e *Engine) heard(gk schema.GroupKind, version string) {
-	if _, stale := e.sets.staleSince(gk); !stale {
+// heard notes that an event of a kind reported a version of an object of a
+// namespace.
+func (e *Engine) heard(gk schema.GroupKind, namespace, version string) {
+	if e.sets.lists.Load() == 0 {
 		return
 	}
-	if w, _ := e.watchOf(gk); w != nil && w.reached("") {
-		e.caughtUp(gk, version)
+	if w, _ := e.watchOf(gk); w != nil {
+		e.caughtUp(w, w.scope(namespace), version)
 	}
 }
 
-// wakeSets wakes the waiters of all sets of a kind.
-func (e *Engine) wakeSets(gk schema.GroupKind) {
-	for _, id := range e.sets.ids(gk) {
+// setsOf returns the sets of a scope.
+func (e *Engine) setsOf(w *watch, scope string) []index.ID {
+	return slices.DeleteFunc(e.sets.ids(w.gvk.GroupKind()), func(id index.ID) bool { return w.scope(namespaceOf(id)) != scope })
+}
+
+// wakeSets wakes the waiters of sets.
+func (e *Engine) wakeSets(ids []index.ID) {
+	for _, id := range ids {
 		e.index.Changed(id, index.Change{})
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -290,6 +292,116 @@ func TestIndexPanics(t *testing.T) {
 	const want = `the index of the field "state" cannot be trusted: a/c: the function panicked: no state: correct the function of ctrlx.WithIndex`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// indexer is a cache and an informer that index an object while a handler is
+// added, as an informer does that holds its lock in both.
+type indexer struct {
+	cache.Cache
+	cache.Informer
+	index client.IndexerFunc
+}
+
+func (x *indexer) IndexField(_ context.Context, _ client.Object, _ string, index client.IndexerFunc) error {
+	x.index = index
+	return nil
+}
+
+func (x *indexer) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return x, nil
+}
+
+func (x *indexer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	x.index(&testv1.Cluster{})
+	return started{}, nil
+}
+
+type started struct {
+	toolscache.ResourceEventHandlerRegistration
+}
+
+func (started) HasSynced() bool { return true }
+
+// TestIndexesWhileStarting verifies that an index function does not wait for the
+// pass that adds a handler to its informer. The test hangs if it does.
+func TestIndexesWhileStarting(t *testing.T) {
+	e, _ := indexedEngine()
+	e.scheme, e.cache, e.live = runtime.NewScheme(), &indexer{}, newStore(&sync.Mutex{})
+	w, err := e.start(t.Context(), clusterKind, "")
+	if err != nil || !w.synced() {
+		t.Errorf("%v: it is started: %t", err, w != nil)
+	}
+}
+
+// TestFollowsPanic verifies that a follower of a set is woken by a member whose
+// readiness is not known, because a function of the user panics.
+func TestFollowsPanic(t *testing.T) {
+	for name, panics := range map[string]bool{"Panics": true, "Returns": false} {
+		e, woken := indexedEngine()
+		e.readiness[clusters] = []ready.Func{func(client.Object) checks.Readiness {
+			if panics {
+				panic("no state")
+			}
+			return checks.Readiness{}
+		}}
+		set := setOf(checks.Query{Namespace: "a"})
+		p := e.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+		look := p.Register(set)
+		full, follow := e.sets.numbers(set)
+		look.Saw(full)
+		p.End(index.End{Followed: []index.Followed{{ID: set, Digest: follow}}})
+		old, now := &testv1.Cluster{}, &testv1.Cluster{}
+		old.Name, old.Namespace, old.Generation = "c", "a", 1
+		now.Name, now.Namespace, now.Generation, now.Status.State = "c", "a", 1, "Stopped"
+		e.happened(clusterKind, ID(clusters, client.ObjectKeyFromObject(now)), old, now)
+		if got := len(*woken) == 1; got != panics {
+			t.Errorf("%s: woken: %q", name, *woken)
+		}
+	}
+}
+
+// TestCaughtUp verifies that a cache ends the live lists of its own scope only, and
+// none of a later version, which may come while the caller reads the version of
+// the cache.
+func TestCaughtUp(t *testing.T) {
+	e, woken := indexedEngine()
+	w := &watch{kind: clusterKind, informer: unversioned{}}
+	for _, namespace := range []string{"a", "b"} {
+		waits(e, index.ID{Kind: "Waiter", Name: namespace}, setOf(checks.Query{Namespace: namespace}))
+	}
+	cases := []struct {
+		reason       string
+		lists        string // the version of a live list in the namespace a; empty: there is none
+		scope, until string // of the cache
+		want         bool
+	}{
+		{"nothing was listed live", "", "a", "9", false},
+		{"the cache is older", "10", "a", "9", false},
+		{"another namespace is current", "", "b", "12", false},
+		{"a later list has come meanwhile", "12", "a", "10", false},
+		{"an earlier list has ended later", "11", "a", "11", false},
+		{"the cache has caught up", "", "a", "12", true},
+		{"that ended all lists", "", "a", "12", false},
+	}
+	for _, tc := range cases {
+		if tc.lists != "" {
+			e.sets.listedLive(clusters, "a", tc.lists, []uint64{1})
+		}
+		*woken = nil
+		if got := e.caughtUp(w, tc.scope, tc.until); got != tc.want || (len(*woken) > 0) != tc.want {
+			t.Errorf("%s: got %t, woken: %q", tc.reason, got, *woken)
+		}
+		if len(*woken) > 0 && (*woken)[0] != "a" {
+			t.Errorf("%s: woken: %q", tc.reason, *woken)
+		}
+	}
+	e.sets.listedLive(clusters, "a", "13", nil)
+	for _, namespace := range []string{"a", "b"} {
+		e.Forget(index.ID{Kind: "Waiter", Name: namespace})
+	}
+	if n := e.sets.lists.Load(); n != 0 {
+		t.Errorf("%d live lists of no sets", n)
 	}
 }
 

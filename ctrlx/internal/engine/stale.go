@@ -17,8 +17,16 @@ type Stale struct {
 	n  atomic.Int32 // the number of objects, so that asking costs nothing without any
 	mu sync.Mutex
 	of map[index.ID]*known
-	by map[schema.GroupKind]int // the number of objects of each kind
+	by map[kindIn]int // the number of objects of each kind in each namespace
 }
+
+// kindIn is a kind in a namespace.
+type kindIn struct {
+	schema.GroupKind
+	namespace string
+}
+
+func kindInOf(id index.ID) kindIn { return kindIn{kindOf(id), id.Namespace} }
 
 // known is the latest version that is known of an object.
 type known struct {
@@ -39,13 +47,13 @@ func (s *Stale) Mark(id index.ID, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of, s.by = map[index.ID]*known{}, map[schema.GroupKind]int{}
+		s.of, s.by = map[index.ID]*known{}, map[kindIn]int{}
 	}
 	k := s.of[id]
 	if k == nil {
 		k = &known{}
 		s.of[id] = k
-		s.by[kindOf(id)]++
+		s.by[kindInOf(id)]++
 		s.n.Add(1)
 	}
 	if k.gone = version == ""; !k.gone && older(k.version, version) {
@@ -59,14 +67,23 @@ func (s *Stale) Has(id index.ID) bool {
 	return ok
 }
 
-// HasKind reports whether the cached copy of any object of a kind may be stale.
-func (s *Stale) HasKind(gk schema.GroupKind) bool {
+// HasIn reports whether the cached copy of any object of a kind in a namespace may
+// be stale. An empty namespace stands for all.
+func (s *Stale) HasIn(gk schema.GroupKind, namespace string) bool {
 	if s.n.Load() == 0 {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.by[gk] > 0
+	if namespace != "" {
+		return s.by[kindIn{gk, namespace}] > 0
+	}
+	for k := range s.by {
+		if k.GroupKind == gk {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Stale) get(id index.ID) (k known, ok bool) {
@@ -105,8 +122,8 @@ func (s *Stale) Clear(id index.ID) {
 func (s *Stale) drop(id index.ID) {
 	if s.of[id] != nil {
 		delete(s.of, id)
-		if s.by[kindOf(id)]--; s.by[kindOf(id)] == 0 {
-			delete(s.by, kindOf(id))
+		if s.by[kindInOf(id)]--; s.by[kindInOf(id)] == 0 {
+			delete(s.by, kindInOf(id))
 		}
 		s.n.Add(-1)
 	}

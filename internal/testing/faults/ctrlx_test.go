@@ -56,16 +56,46 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestFallbackSetsLater/Vanishes", why: "a pass has listed an object that is gone before the next round of the fallback, and waits for ever",
 	},
 	{
-		name: "foreign-namespace-stops-fallback", in: "ctrlx/internal/engine.fallback.compareSets",
+		name: "foreign-namespace-stops-fallback", in: "ctrlx/internal/engine.fallback.compareScope",
 		old:  `if errors.As(err, &unwatched) {`,
 		new:  `if errors.As(err, &unwatched) && false {`,
 		test: "ctrlx/internal/engine.TestFallbackSetsOfNamespaces", why: "a query of one user names a namespace that the cache does not have, and the fallback finds no change of the kind",
 	},
 	{
 		name: "event-of-one-namespace", in: "ctrlx/internal/engine.Engine.heard",
-		old:  `w != nil && w.reached("")`,
-		new:  `w != nil`,
+		old:  `e.caughtUp(w, w.scope(namespace), version)`,
+		new:  `for _, id := range e.sets.ids(gk) { e.caughtUp(w, namespaceOf(id), version) }`,
 		test: "ctrlx/internal/engine.TestFallbackSetsOfNamespaces", why: "an event of one namespace ends the live lists of the others, and passes read a stale list",
+	},
+	{
+		name: "stale-object-of-another-namespace", in: "ctrlx/internal/engine.Engine.listSet",
+		old:  `e.stale.HasIn(gk, namespace)`,
+		new:  `e.stale.HasIn(gk, "")`,
+		test: "ctrlx/internal/engine.TestListsLive/Other", why: "while the watch of one namespace is broken, each pass that lists another namespace asks the API server",
+	},
+	{
+		name: "index-locks-the-engine", in: "ctrlx/internal/engine.Engine.valuesIn",
+		old:  `values, err := f.values(obj)`,
+		new:  `e.mu.Lock(); defer e.mu.Unlock(); values, err := f.values(obj)`,
+		test: "ctrlx/internal/engine.TestIndexesWhileStarting", why: "a pass that watches an indexed kind and the informer of the kind wait for each other for ever", hangs: true,
+	},
+	{
+		name: "installed-kind-wakes-no-set", in: "ctrlx/internal/engine.Engine.installed",
+		old:  `if added[kindOf(id)] {`,
+		new:  `if added[kindOf(id)] && id.Set == "" {`,
+		test: "ctrlx/internal/engine.TestFallbackInstalls/Set", why: "an object that waits for a set of a missing kind is not woken once the kind is installed",
+	},
+	{
+		name: "panicking-readiness-wakes-no-follower", in: "ctrlx/internal/engine.Engine.happened",
+		old:  `oldFollow != nowFollow || nowFollow == 0`,
+		new:  `oldFollow != nowFollow`,
+		test: "ctrlx/internal/engine.TestFollowsPanic", why: "a follower of a set misses each change of its members while a function of the user panics",
+	},
+	{
+		name: "live-list-ends-with-an-earlier-one", in: "ctrlx/internal/engine.sets.caughtUp",
+		old:  ` || older(version, k.stale[scope].version)`,
+		new:  ``,
+		test: "ctrlx/internal/engine.TestCaughtUp", why: "a pass reads an older state of a set than the pass before it",
 	},
 	{
 		name: "follower-of-all-digests", in: "ctrlx/internal/engine.Engine.follow",
@@ -706,9 +736,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestSettle/Latest", why: "discovery lists a kind some seconds after its definition, and its waiters are never woken",
 	},
 	{
-		name: "first-list-is-a-change", in: "ctrlx/internal/engine.Pass.Read",
-		old:  `k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout) look := p.index.Register(id)`,
-		new:  `look := p.index.Register(id); k, state, err := e.open(ctx, kindOf(id), id.Namespace, p.timeout)`,
+		name: "first-list-is-a-change", in: "ctrlx/internal/engine.Pass.register",
+		old:  `k, state, err = p.engine.open(ctx, gk, namespace, p.timeout) look = p.index.Register(id)`,
+		new:  `look = p.index.Register(id); k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)`,
 		test: "ctrlx.TestFirstListIsNoChange", why: "the first list of a kind wakes the objects whose pass waits for it, and each calls Apply twice",
 	},
 	{
@@ -826,9 +856,9 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestFallback/Outage", why: "a change during an outage is found minutes later",
 	},
 	{
-		name: "list-of-changed-objects-ignored", in: "ctrlx/internal/engine.fallback.changed",
-		old:  `versionOf(obj, err) == version`,
-		new:  `version != "" || versionOf(obj, err) == version`,
+		name: "list-of-changed-objects-ignored", in: "ctrlx/internal/engine.fallback.compareScope",
+		old:  `versionOf(obj, err) != version`,
+		new:  `version == "" && versionOf(obj, err) != version`,
 		test: "ctrlx/internal/engine.TestFallback/ManyObjects", why: "a change that a broken watch hides is not found if many objects are awaited",
 	},
 	{
