@@ -2,6 +2,7 @@ package why_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -33,141 +34,165 @@ func (w waits) objects() (all []why.Object) {
 	return all
 }
 
-// reach returns the objects that i waits for in one step or more.
-func (w waits) reach(i int) map[int]bool {
-	seen := map[int]bool{}
-	var visit func(int)
-	visit = func(at int) {
-		for _, to := range w.edges[at] {
-			if to != at && !seen[to] {
-				seen[to] = true
-				visit(to)
+// reaches returns for each object the set of the objects that it waits for in one
+// step or more. Bit j of a set stands for object j. It adds steps until no set
+// grows, and shares nothing with the algorithm of the package.
+func (w waits) reaches() []uint64 {
+	all := make([]uint64, len(w.edges))
+	for grows := true; grows; {
+		grows = false
+		for i, edges := range w.edges {
+			was := all[i]
+			for _, to := range edges {
+				if to != i {
+					all[i] |= 1<<to | all[to]
+				}
 			}
+			grows = grows || all[i] != was
 		}
 	}
-	visit(i)
-	return seen
+	return all
 }
+
+// allStates holds the states, from the one that is least likely to end by itself.
+var allStates = []why.State{why.Failed, why.Missing, why.Blocked, why.Unknown, why.InProgress, why.Deleting, why.Ready}
 
 var drawWaits = rapid.Custom(func(t *rapid.T) waits {
 	n := rapid.IntRange(1, 12).Draw(t, "objects")
 	w := waits{edges: make([][]int, n)}
-	states := []why.State{why.Failed, why.Missing, why.Blocked, why.Unknown, why.InProgress, why.Deleting, why.Ready}
 	for i := range n {
-		w.states = append(w.states, rapid.SampledFrom(states).Draw(t, "state"))
+		w.states = append(w.states, rapid.SampledFrom(allStates).Draw(t, "state"))
 		w.edges[i] = rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3).Draw(t, "edges")
 	}
 	return w
 })
 
-// The named root cause is reachable, waits for nothing or is a cycle, and no
-// other root cause is less likely to end by itself.
+// randomWaits returns a random graph. Equal seeds make equal graphs.
+func randomWaits(seed uint64) waits {
+	random := rand.New(rand.NewPCG(seed, 0))
+	n := 1 + random.IntN(12)
+	w := waits{edges: make([][]int, n)}
+	for i := range n {
+		w.states = append(w.states, allStates[random.IntN(len(allStates))])
+		for range random.IntN(4) {
+			w.edges[i] = append(w.edges[i], random.IntN(n))
+		}
+	}
+	return w
+}
+
+// The root cause is right in random graphs. Rapid shrinks a graph that fails, and
+// the loop tries many more.
 func TestCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawWaits.Draw(t, "waits")
-		g := why.New(w.objects())
-		waiters := map[string]int{}
-		for i := range w.states {
-			reach := w.reach(i)
-			onCycle := func(j int) bool { return w.reach(j)[j] }
-			own := func(j int) []checks.Ref { // the cause that j is itself
-				if !onCycle(j) && len(w.reach(j)) == 0 {
-					return []checks.Ref{name(j)}
-				}
-				return nil
-			}
-			c, ok := g.Cause(name(i))
-			awaited := slices.ContainsFunc(slices.Collect(seq(len(w.states))), func(j int) bool { return w.reach(j)[i] })
-			if !ok {
-				if w.states[i] != why.Ready || len(reach) > 0 || awaited {
-					t.Fatalf("object %d has no cause", i)
-				}
-				continue
-			}
-			waiters[fmt.Sprint(c.Objects)]++
-			at := func(r checks.Ref) int { return slices.Index(names(len(w.states)), r) }
-			first := at(c.Objects[0])
-			switch {
-			case first != i && !reach[first]:
-				t.Fatalf("object %d does not wait for its cause %v", i, c.Objects)
-			case c.Cycle():
-				for k, r := range c.Objects {
-					if next := at(c.Objects[(k+1)%len(c.Objects)]); !slices.Contains(w.edges[at(r)], next) {
-						t.Fatalf("%v is no cycle: %v does not wait for the next object", c.Objects, r)
-					}
-				}
-			case own(first) == nil:
-				t.Fatalf("the cause %v of object %d waits for an object", c.Objects, i)
-			default: // no cycle is reachable, and no leaf is worse
-				for j := range reach {
-					if onCycle(j) {
-						t.Fatalf("object %d waits for a cycle with %d, and its cause is %v", i, j, c.Objects)
-					}
-					if own(j) != nil && rank(w.states[j]) < rank(w.states[first]) {
-						t.Fatalf("object %d has the cause %s, and %d is %s", i, c.State, j, w.states[j])
-					}
-				}
-			}
-			path := g.Path(name(i))
-			if last := path[len(path)-1].Ref; !slices.Contains(c.Objects, last) || path[0].Ref != name(i) {
-				t.Fatalf("the path of %d is %v, its cause %v", i, path, c.Objects)
-			}
-			for k := 1; k < len(path); k++ {
-				if !slices.Contains(path[k-1].WaitingFor, path[k].Ref) {
-					t.Fatalf("the path of %d has a gap after %v", i, path[k-1].Ref)
-				}
-			}
-			n := 0
-			for j := range w.states {
-				if j != i && w.reach(j)[i] {
-					n++
-				}
-			}
-			if got := g.Waiters(name(i)); got != n {
-				t.Fatalf("object %d has %d waiters, want %d", i, got, n)
-			}
-		}
-		for _, c := range g.Causes() { // each object counts once
-			n := waiters[fmt.Sprint(c.Objects)]
-			if !c.Cycle() {
-				n--
-			}
-			if c.Waiters != n {
-				t.Fatalf("%v has %d waiters, want %d", c.Objects, c.Waiters, n)
-			}
-		}
-		if len(g.Causes()) != len(waiters) {
-			t.Fatalf("there are %d causes, want %d", len(g.Causes()), len(waiters))
+		if wrong := drawWaits.Draw(t, "waits").wrong(); wrong != "" {
+			t.Fatal(wrong)
 		}
 	})
+	cycles := 0
+	for seed := range uint64(10_000) {
+		w := randomWaits(seed)
+		if wrong := w.wrong(); wrong != "" {
+			t.Fatalf("graph %d: %s\n%v\n%v", seed, wrong, w.states, w.edges)
+		}
+		if slices.ContainsFunc(why.New(w.objects()).Causes(), func(c why.Cause) bool { return c.Cycle() }) {
+			cycles++
+		}
+	}
+	if cycles < 1000 {
+		t.Errorf("only %d graphs have a cycle", cycles)
+	}
+}
+
+// wrong returns what is wrong with the root causes of a graph: a named root cause
+// is reachable, waits for nothing or is a cycle, and no other root cause is less
+// likely to end by itself.
+func (w waits) wrong() string {
+	g, reach := why.New(w.objects()), w.reaches()
+	waits := func(i, j int) bool { return reach[i]>>j&1 == 1 }
+	at := map[checks.Ref]int{}
+	for i := range w.states {
+		at[name(i)] = i
+	}
+	waiters := map[string]int{}
+	for i := range w.states {
+		n, awaited := 0, false
+		for j := range w.states {
+			awaited = awaited || waits(j, i)
+			if j != i && waits(j, i) {
+				n++
+			}
+		}
+		if got := g.Waiters(name(i)); got != n {
+			return fmt.Sprintf("object %d has %d waiters, want %d", i, got, n)
+		}
+		c, ok := g.Cause(name(i))
+		if !ok {
+			if w.states[i] != why.Ready || reach[i] != 0 || awaited {
+				return fmt.Sprintf("object %d has no cause", i)
+			}
+			continue
+		}
+		waiters[fmt.Sprint(c.Objects)]++
+		first := at[c.Objects[0]]
+		switch {
+		case first != i && !waits(i, first):
+			return fmt.Sprintf("object %d does not wait for its cause %v", i, c.Objects)
+		case c.Cycle():
+			for k, r := range c.Objects {
+				if next := at[c.Objects[(k+1)%len(c.Objects)]]; !slices.Contains(w.edges[at[r]], next) {
+					return fmt.Sprintf("%v is no cycle: %v does not wait for the next object", c.Objects, r)
+				}
+			}
+		case reach[first] != 0:
+			return fmt.Sprintf("the cause %v of object %d waits for an object", c.Objects, i)
+		default: // no cycle is reachable, and no leaf is worse
+			for j := range w.states {
+				if !waits(i, j) {
+					continue
+				}
+				if waits(j, j) {
+					return fmt.Sprintf("object %d waits for a cycle with %d, and its cause is %v", i, j, c.Objects)
+				}
+				if reach[j] == 0 && rank(w.states[j]) < rank(w.states[first]) {
+					return fmt.Sprintf("object %d has the cause %s, and %d is %s", i, c.State, j, w.states[j])
+				}
+			}
+		}
+		path := g.Path(name(i))
+		if last := path[len(path)-1].Ref; !slices.Contains(c.Objects, last) || path[0].Ref != name(i) {
+			return fmt.Sprintf("the path of %d is %v, its cause %v", i, path, c.Objects)
+		}
+		for k := 1; k < len(path); k++ {
+			if !slices.Contains(path[k-1].WaitingFor, path[k].Ref) {
+				return fmt.Sprintf("the path of %d has a gap after %v", i, path[k-1].Ref)
+			}
+		}
+	}
+	for _, c := range g.Causes() { // each object counts once
+		n := waiters[fmt.Sprint(c.Objects)]
+		if !c.Cycle() {
+			n--
+		}
+		if c.Waiters != n {
+			return fmt.Sprintf("%v has %d waiters, want %d", c.Objects, c.Waiters, n)
+		}
+	}
+	if len(g.Causes()) != len(waiters) {
+		return fmt.Sprintf("there are %d causes, want %d", len(g.Causes()), len(waiters))
+	}
+	return ""
 }
 
 func rank(s why.State) int {
-	return slices.Index([]why.State{why.Failed, why.Missing, why.Blocked, why.Unknown, why.InProgress, why.Deleting, why.Ready}, s)
-}
-
-func names(n int) (all []checks.Ref) {
-	for i := range n {
-		all = append(all, name(i))
-	}
-	return all
-}
-
-func seq(n int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if !yield(i) {
-				return
-			}
-		}
-	}
+	return slices.Index(allStates, s)
 }
 
 // A document has what its graph has, as long as nothing is left out.
 func TestDocument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWaits.Draw(t, "waits")
-		g := why.New(w.objects())
+		g, reach := why.New(w.objects()), w.reaches()
 		d := g.Document(noon)
 		again := d.Graph()
 		for i := range w.states {
@@ -177,7 +202,7 @@ func TestDocument(t *testing.T) {
 			}
 			of, _ := g.DocumentOf(name(i), noon)
 			one := of.Graph()
-			leaf := len(w.reach(i)) == 0 // its own document does not have its waiters
+			leaf := reach[i] == 0 // its own document does not have its waiters
 			if got, has := one.Cause(name(i)); ok && !leaf && (!has || !slices.Equal(got.Objects, want.Objects)) {
 				t.Fatalf("object %d has the cause %v in its own document, want %v", i, got.Objects, want.Objects)
 			}
