@@ -26,6 +26,7 @@
 //	delete-policy     Delete, Orphan, OrphanOnApply, OrphanOnDelete
 //	reconcile-policy  OnObjectChange, OnObjectOrComponentChange, Once
 //	reapply-interval  60m, or any duration; zero and negative mean the default
+//	status-hint       none, or has-observed-generation, has-ready-condition, conditions=A;B
 //
 // Adoption, for an object that exists:
 //
@@ -48,6 +49,17 @@
 //	Orphan          kept      kept
 //	OrphanOnApply   kept      deleted
 //	OrphanOnDelete  deleted   kept
+//
+// # Readiness
+//
+// Apply waits until each object is ready by the rule of kstatus for its kind, or by
+// [WithReadiness]. A definition must also be established, with its names accepted,
+// an APIService available, and a Job complete. A status hint names what the controller of
+// an object reports later, so that its absence does not count as ready:
+//
+//	has-observed-generation  status.observedGeneration, or that of the Ready condition
+//	has-ready-condition      the condition Ready
+//	conditions=A;B           the conditions A and B, each True
 //
 // # Links
 //

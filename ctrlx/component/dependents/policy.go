@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // AdoptionPolicy says what happens to an object that exists and has another
@@ -65,6 +67,10 @@ type Policies struct {
 	// covers changes that no watch shows. Zero and negative mean
 	// [DefaultReapplyInterval].
 	ReapplyInterval time.Duration
+	// StatusHint says how the controller of the object reports, as in
+	// "has-observed-generation,has-ready-condition,conditions=A;B". An object
+	// without such a report is not ready. Empty: there is no hint.
+	StatusHint string
 }
 
 // The annotations of an object that set its policies, after the name of the
@@ -75,6 +81,7 @@ const (
 	annotationDelete    = "delete-policy"
 	annotationReconcile = "reconcile-policy"
 	annotationReapply   = "reapply-interval"
+	annotationHint      = "status-hint"
 )
 
 // over returns p with the policies that the annotations of an object set. It
@@ -100,6 +107,15 @@ func (p Policies) over(name string, annotations map[string]string) (_ Policies, 
 			note(fmt.Sprintf("%s is %q: it must be a duration such as 30m", key, value))
 		} else if d > 0 {
 			p.ReapplyInterval = d
+		}
+	}
+	if key, value = get(annotationHint); value != "" {
+		p.StatusHint = value
+	}
+	if p.StatusHint != "" {
+		if _, err := ready.ParseHints(p.StatusHint); err != nil {
+			note(fmt.Sprintf("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B",
+				key, p.StatusHint, err))
 		}
 	}
 	if p.ReapplyInterval <= 0 {

@@ -227,6 +227,7 @@ func TestInvalid(t *testing.T) {
 		"Delete":       {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
 		"Reconcile":    {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
 		"Reapply":      {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
+		"Hint":         {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
 		"Twice":        {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
 	}
 	for name, tc := range cases {

@@ -185,4 +185,22 @@ var dependentsFaults = []fault{
 		new:  `r.State == checks.Ready`,
 		test: "ctrlx/component/dependents.TestResult/Stale", why: "an owner is ready before its dependents have seen a change",
 	},
+	{
+		name: "missing-condition-ready", in: "ctrlx/internal/ready",
+		old:  `if c["status"] == "True" {`,
+		new:  `if c == nil || c["status"] == "True" {`,
+		test: "ctrlx/internal/ready.TestHints/NoCondition", why: "an object is ready before its controller runs",
+	},
+	{
+		name: "status-hint-ignored", in: "ctrlx/component/dependents",
+		old:  `return hints.Hinted(obj, of(obj)), nil`,
+		new:  `return of(obj), nil`,
+		test: "ctrlx/component/dependents.TestReadiness/Observed", why: "an owner is ready before the controller of its dependent has seen it",
+	},
+	{
+		name: "started-job-ready", in: "ctrlx/component/dependents",
+		old:  `return hints.Hinted(obj, of(obj)) }`,
+		new:  `return ready.Hints{}.Hinted(obj, of(obj)) }`,
+		test: "ctrlx/component/dependents.TestReadiness/Job", why: "an owner is ready before its Job has ended",
+	},
 }
