@@ -91,6 +91,10 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 	polling.Owner, polling.Get = nil, nil
 	polling.Token = func(*pool) (string, int64) { return text, 0 }
 	polling.SetToken = func(context.Context, *pool, string, int64) error { return errors.New(text) }
+	waiting := failing
+	waiting.Apply = func(context.Context, *request) (flow.Progress, error) {
+		return flow.InProgress("a", 0).WithMessage(text), nil
+	}
 	skipping := ext{PreCheck: chain.New(chain.Named(text, checks.Gate("skip", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
 		return checks.Skip(text), nil
 	})))}
@@ -98,7 +102,7 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 		o ops
 		e ext
 	}{
-		{failing, ext{}}, {panicking, skipping}, {polling, ext{}},
+		{failing, ext{}}, {panicking, skipping}, {polling, ext{}}, {waiting, ext{}},
 		{failing, ext{PreCheck: chain.New(noted)}},
 		{failing, ext{OwnerCheck: chain.New(checks.OwnerReady())}},
 		{failing, ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest](text, checks.Result{}, errors.New(text)))}},

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -387,6 +388,7 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	if s.req.Deleting {
 		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion is under way in the cloud"
 	}
+	s.stop.o.message = cmp.Or(p.Message(), s.stop.o.message)
 	return false
 }
 

@@ -36,6 +36,7 @@ type progress struct {
 	refs  []checks.Ref
 	skips bool
 	why   string        // the argument of Skip
+	text  string        // the argument of WithMessage
 	final checks.Result // the argument of Finished
 }
 
@@ -81,6 +82,25 @@ func Skip(why string) Progress { return Progress{p: &progress{skips: true, why: 
 func InProgress(token string, after time.Duration, awaited ...checks.Ref) Progress {
 	return Progress{p: &progress{token: token, after: after, refs: slices.Clone(awaited)}}
 }
+
+// WithMessage returns p with the message of the condition while the operation is
+// under way, in place of "the operation is under way in the cloud". The message
+// says what is not done yet, and why. It may contain foreign text, because
+// [Outcome.Message] is one line of bounded length. An empty message changes
+// nothing. Only a Progress of [InProgress] has a message: others are returned
+// as they are.
+func (p Progress) WithMessage(message string) Progress {
+	if !p.inProgress() || message == "" {
+		return p
+	}
+	with := *p.p
+	with.text = message
+	return Progress{p: &with}
+}
+
+// Message returns the text that [Progress.WithMessage] was given; otherwise
+// empty.
+func (p Progress) Message() string { return p.get().text }
 
 // IsDone reports whether [Done], [Finished] or [Skip] made p.
 func (p Progress) IsDone() bool { return p.p == done || p.Skipped() || p.get().final.IsFinished() }

@@ -89,6 +89,32 @@ func TestProgressAfter(t *testing.T) {
 	}
 }
 
+// The condition of an operation under way has its message.
+func TestProgressMessage(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		p        flow.Progress
+		deleting bool
+		want     string
+	}{
+		"Apply":   {"the message says what is not done", flow.InProgress("a", 0).WithMessage("2 of 3 nodes are ready"), false, "2 of 3 nodes are ready"},
+		"Delete":  {"a deletion has a message, too", flow.InProgress("a", 0).WithMessage("2 nodes are left"), true, "2 nodes are left"},
+		"Empty":   {"an empty message changes nothing", flow.InProgress("a", 0).WithMessage("x").WithMessage(""), true, "x"},
+		"None":    {"without a message there is a default", flow.InProgress("a", 0), true, "the deletion is under way in the cloud"},
+		"Hostile": {"foreign text is one line", flow.InProgress("a", 0).WithMessage("a\nb\x1b"), false, `a; b\x1b`},
+	}
+	for name, tc := range cases {
+		c := &cloud{answers: []answer{{progress: tc.p}}}
+		out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+		mustEqual(t, name+": "+tc.reason, tc.want, out.Message())
+	}
+	for _, p := range []flow.Progress{flow.Done(), {}, flow.Skip("x"), flow.Finished("Denied", "closed")} {
+		if got := p.WithMessage("x"); got != p || got.Message() != "" {
+			t.Errorf("%v has a message", p)
+		}
+	}
+}
+
 // A WaitError without a cause has one all the same.
 func TestWaitErrorWithoutCause(t *testing.T) {
 	for name, err := range map[string]error{"Literal": &flow.WaitError{}, "Nil": (*flow.WaitError)(nil)} {

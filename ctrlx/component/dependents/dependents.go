@@ -116,7 +116,10 @@ func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
 // Apply applies objects for an owner, in the given order. It first checks all of
 // them. Objects without a namespace are in the namespace of the owner. Apply
 // returns flow.Done if each result is settled ([Result.IsSettled]), and
-// otherwise flow.InProgress with the objects that are not.
+// otherwise flow.InProgress with the objects that are not. The message says why
+// they are not, and ends with an actual problem, as in "waiting for 1 of 2 objects:
+// Deployment.apps team/web: it is not ready: LessReplicas: Replicas: 0/1;
+// ReplicaFailure: exceeded quota".
 //
 // An error about one object does not keep the others from being applied. The
 // error names all objects that failed, or that are not ours or contested, and it
@@ -210,6 +213,7 @@ func (d *Dependents) each(
 		return flow.Progress{}, err
 	}
 	var awaited []checks.Ref
+	var texts, problems []string
 	var errs []error
 	for _, r := range requests {
 		res, err := d.handler(a)(ctx, r)
@@ -221,17 +225,29 @@ func (d *Dependents) each(
 			err = res.refusal(r.Ref())
 		}
 		errs = append(errs, err)
+		text := r.Ref().String() + ": " + cmp.Or(res.Message, res.Outcome.String())
+		if res.Problem == "" {
+			texts = append(texts, text)
+		} else {
+			problems = append(problems, text)
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return flow.Progress{}, flow.WaitFor(err, awaited...)
 	}
-	switch {
-	case len(awaited) == 0:
+	if len(awaited) == 0 {
 		return flow.Done(), nil
-	case a == applying:
-		return flow.InProgress(token, applyDelay, awaited...), nil
 	}
-	return flow.InProgress(token, 0, awaited...), nil
+	after := applyDelay
+	if a != applying {
+		after = 0
+	}
+	texts = append(texts, problems...)
+	if more := len(texts) - mostListed; more > 0 {
+		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
+	}
+	message := fmt.Sprintf("waiting for %d of %d objects: %s", len(awaited), len(requests), strings.Join(texts, "; "))
+	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
 }
 
 // refusal returns the error of a result that only a change of the object, or of

@@ -2,6 +2,7 @@ package dependents
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,12 +36,8 @@ func awaitReady(of func(client.Object) checks.Readiness) Middleware {
 			if res.Outcome == InSync {
 				res.Outcome = Waiting
 			}
-			res.Message = "it is not ready"
-			for _, text := range []string{res.Readiness.Reason, res.Readiness.Message} {
-				if text != "" {
-					res.Message += ": " + text
-				}
-			}
+			res.Problem = cut(ready.Problem(res.Object))
+			res.Message = notReady(res)
 			return res, nil
 		}
 	}
@@ -63,6 +60,21 @@ func (r *Request) readiness(of ready.Func, kinds *sync.Map, obj client.Object) (
 		of = known.(ready.Func)
 	}
 	return hints.Hinted(obj, of(obj)), nil
+}
+
+// notReady says why an object is not ready. It ends with the problem that a
+// condition of the object names.
+func notReady(res Result) string {
+	text := "it is not ready"
+	for _, why := range []string{res.Readiness.Reason, res.Readiness.Message} {
+		if why != "" {
+			text += ": " + why
+		}
+	}
+	if text = cut(text); res.Problem != "" && !strings.HasSuffix(res.Problem, ": "+res.Readiness.Message) {
+		text += "; " + res.Problem
+	}
+	return text
 }
 
 // mostReadiness is the number of objects of a kind whose readiness is kept.

@@ -67,6 +67,11 @@ func TestReconciler(t *testing.T) {
 	}
 	live := &appsv1.Deployment{}
 	found := func() bool { return api.Get(t.Context(), key, live) == nil }
+	message := func() string {
+		c := &testv1.Cluster{}
+		must(t, api.Get(t.Context(), key, c))
+		return meta.FindStatusCondition(c.Status.Conditions, "Ready").Message
+	}
 	condition := func(want string) func() bool {
 		return func() bool {
 			c := &testv1.Cluster{}
@@ -86,7 +91,12 @@ func TestReconciler(t *testing.T) {
 	until("the condition names the other owner", condition("False DependentNotOurs Deployment.apps "+w.ns+"/shop: it belongs to Pod "+w.ns+"/other: "))
 	must(t, api.Delete(t.Context(), other))
 	until("it is created once the other one is gone", func() bool { return found() && live.Labels[name+"/owner-id"] != "" })
-	until("the owner waits", condition("False InProgress"))
+	until("the owner waits", condition("False InProgress waiting for 1 of 1 objects: Deployment.apps "+w.ns+"/shop: it is not ready: LessReplicas: Replicas: 0/1"))
+	live.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded\nquota"}}
+	must(t, api.Status().Update(t.Context(), live))
+	until("the condition ends with the actual problem, as one line", func() bool {
+		return condition("False InProgress")() && strings.HasSuffix(message(), "; ReplicaFailure: exceeded; quota")
+	})
 	live.Status = appsv1.DeploymentStatus{
 		ObservedGeneration: live.Generation, Replicas: 1, ReadyReplicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1,
 		Conditions: []appsv1.DeploymentCondition{

@@ -75,8 +75,12 @@ type Result struct {
 	// Readiness is the readiness of Object. It is zero for outcomes other than
 	// Created, Updated, InSync and Waiting, and without the link Ready.
 	Readiness checks.Readiness
+	// Problem is the problem that a condition of an Object that is not ready names,
+	// as in "ReplicaFailure: exceeded quota"; empty: none does. It is foreign text.
+	Problem string
 	// Message says what the result waits for, and what resolves it. It is empty
-	// if the result is settled.
+	// if the result is settled. It may quote the conditions of the object. The
+	// condition Ready of the owner shows it as one safe line.
 	Message string
 }
 
@@ -111,18 +115,29 @@ func isReady(r checks.Readiness) bool {
 	return r.State == checks.Ready && r.Observed >= r.Generation
 }
 
-// mostFields is the number of fields that a message names.
-const mostFields = 5
+// The limits of a message.
+const (
+	mostListed = 5   // objects or fields that it names
+	mostQuoted = 500 // bytes of a text of the cluster
+)
 
 // listed returns fields as a text.
 func listed(fields []Field) string {
 	var texts []string
 	for i, f := range fields {
-		if i == mostFields {
+		if i == mostListed {
 			texts = append(texts, fmt.Sprintf("%d more", len(fields)-i))
 			break
 		}
 		texts = append(texts, f.String())
 	}
 	return strings.Join(texts, ", ")
+}
+
+// cut returns the first bytes of a text of the cluster.
+func cut(s string) string {
+	if len(s) <= mostQuoted {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostQuoted-len("...")], "") + "..."
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -301,6 +302,37 @@ func TestProgress(t *testing.T) {
 	}
 	if p, err = w.Delete(t.Context(), w.owner, a, web); err != nil || !p.IsDone() || w.read() == nil {
 		t.Errorf("the deletion is done, and the object of the other owner stays: %v", err)
+	}
+}
+
+// TestMessage says what is not ready and why. It ends with the actual problem.
+func TestMessage(t *testing.T) {
+	w := newWorld(t)
+	objects := make([]client.Object, 8)
+	for i := range objects {
+		objects[i] = deployment("nginx", nil)
+		objects[i].SetName(string(rune('a' + i)))
+	}
+	_, err := w.Apply(t.Context(), w.owner, objects...)
+	must(t, err)
+	broken := deployment("nginx", nil)
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, broken))
+	broken.Status.Conditions = []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, Message: "no minimum availability"},
+		{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota\n" + strings.Repeat("ü", 1000)},
+	}
+	must(t, api.Status().Update(t.Context(), broken))
+	p, err := w.Apply(t.Context(), w.owner, objects...)
+	must(t, err)
+	got := strings.ReplaceAll(p.Message(), w.ns, "NS")
+	const start = "waiting for 8 of 8 objects: 3 more; Deployment.apps NS/e: it is not ready: LessReplicas: Replicas: 0/1; Deployment.apps NS/f: "
+	const end = "; Deployment.apps NS/a: it is not ready: LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota\nüü"
+	if !strings.HasPrefix(got, start) || !strings.Contains(got, end) || !strings.HasSuffix(got, "ü...") || len(got) > 1000 || !utf8.ValidString(got) {
+		t.Errorf("got %q", got)
+	}
+	p, err = w.Delete(t.Context(), w.owner, objects[0])
+	if must(t, err); !strings.HasSuffix(p.Message(), "/a: it is being deleted") {
+		t.Errorf("got %q", p.Message())
 	}
 }
 

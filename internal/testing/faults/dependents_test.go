@@ -186,6 +186,18 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestResult/Stale", why: "an owner is ready before its dependents have seen a change",
 	},
 	{
+		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
+		old:  `m["status"] != p.status`,
+		new:  `m["status"] == "Unknown"`,
+		test: "ctrlx/internal/ready.TestProblem/Recovered", why: "a condition shows a problem that was solved",
+	},
+	{
+		name: "problem-of-a-dependent-cut", in: "ctrlx/component/dependents",
+		old:  `append(texts, problems...)`,
+		new:  `append(problems, texts...)`,
+		test: "ctrlx/component/dependents.TestMessage", why: "of many dependents the condition names those that only wait",
+	},
+	{
 		name: "missing-condition-ready", in: "ctrlx/internal/ready",
 		old:  `if c["status"] == "True" {`,
 		new:  `if c == nil || c["status"] == "True" {`,
@@ -194,13 +206,13 @@ var dependentsFaults = []fault{
 	{
 		name: "status-hint-ignored", in: "ctrlx/component/dependents",
 		old:  `return hints.Hinted(obj, of(obj)), nil`,
-		new:  `return of(obj), nil`,
+		new:  `_ = hints; return of(obj), nil`,
 		test: "ctrlx/component/dependents.TestReadiness/Observed", why: "an owner is ready before the controller of its dependent has seen it",
 	},
 	{
 		name: "started-job-ready", in: "ctrlx/component/dependents",
 		old:  `return hints.Hinted(obj, of(obj)) }`,
-		new:  `return ready.Hints{}.Hinted(obj, of(obj)) }`,
+		new:  `_ = hints; return of(obj) }`,
 		test: "ctrlx/component/dependents.TestReadiness/Job", why: "an owner is ready before its Job has ended",
 	},
 }
