@@ -64,6 +64,7 @@
 //   - The owner and the references are those that the passes of that success read, from the first pass of its operation
 //     to the last. The UID, the generation, the labels, the annotations, the readiness, and the status without
 //     conditions count. Of an object without a generation, such as a Secret, the UID and the resource version count.
+//     Objects that a check before Apply follows ([checks.Follow]) count as read.
 //     Of a set its objects count in the same way, up to 100 of them.
 //   - The executable of the operator, its arguments and the revision ([WithRevision]) are those of that success.
 //

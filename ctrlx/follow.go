@@ -60,59 +60,43 @@ func (p *pass) asRead(refs []checks.Ref) []checks.Ref {
 	}
 	refs = slices.Clone(refs)
 	for i := range refs {
-		refs[i] = p.registered(refs[i])
+		refs[i] = p.seenAs(refs[i]).Ref
 	}
 	return refs
 }
 
-// registered returns the ref under which the pass has read an object.
-func (p *pass) registered(ref checks.Ref) checks.Ref {
+// seenAs returns what the engine needs to know of an object or a set that the
+// object of the pass follows: the ref under which the pass has read it, and the
+// state that it has read.
+func (p *pass) seenAs(ref checks.Ref) engine.Followed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	ref.ID = ""
-	if p.read1(ref) >= 0 {
-		return ref
+	is := func(o checks.Object) bool { return o.Ref == ref && !o.Self }
+	if i := slices.IndexFunc(p.seen, is); i >= 0 {
+		obj, _ := p.seen[i].Value.(client.Object)
+		return engine.Followed{Ref: ref, Read: true, Object: obj}
 	}
 	for _, s := range p.sets {
-		if !s.names && slices.ContainsFunc(s.objects, func(o checks.Object) bool { return o.Ref == ref && !o.Self }) {
-			return s.ref
+		if s.ref == ref || !s.names && slices.ContainsFunc(s.objects, is) {
+			return engine.Followed{Ref: s.ref, Read: true, Number: s.number}
 		}
 	}
-	return ref
+	return engine.Followed{Ref: ref}
 }
 
-// read1 returns the index in seen of an object; -1: the pass has not read it.
-func (p *pass) read1(ref checks.Ref) int {
-	return slices.IndexFunc(p.seen, func(o checks.Object) bool { return o.Ref == ref })
-}
-
-// following returns what an object follows after a pass: what its checks follow,
-// without the kinds of [WithUnfollowedKinds].
-func (p *pass) following(out flow.Outcome) []checks.Ref {
-	refs := out.Following()
-	all := refs[:0]
+// followed returns what an object follows after a pass whose checks follow refs:
+// all of them without the kinds of [WithUnfollowedKinds].
+func (p *pass) followed(refs []checks.Ref) (all []engine.Followed) {
 	for _, ref := range refs {
-		if ref.ID = ""; ref.Kind == "" || slices.Contains(p.unfollowed, kindOf(ref)) {
+		if ref.Kind == "" || slices.Contains(p.unfollowed, kindOf(ref)) {
 			continue
 		}
-		if ref = p.registered(p.engine.Resolved(p, ref)); !slices.Contains(all, ref) {
-			all = append(all, ref)
+		ref.ID = ""
+		f := p.seenAs(p.engine.Resolved(p, ref))
+		if !slices.ContainsFunc(all, func(o engine.Followed) bool { return o.Ref == f.Ref }) {
+			all = append(all, f)
 		}
-	}
-	return all
-}
-
-// followed returns what the engine needs to know of the followed objects.
-func (p *pass) followed(refs []checks.Ref) []engine.Followed {
-	all := make([]engine.Followed, 0, len(refs))
-	for _, ref := range refs {
-		f := engine.Followed{Ref: ref}
-		if i := p.read1(ref); i >= 0 {
-			f.Read = true
-			f.Object, _ = p.seen[i].Value.(client.Object)
-		}
-		if i := slices.IndexFunc(p.sets, func(s seenSet) bool { return s.ref == ref }); i >= 0 {
-			f.Read, f.Number = true, p.sets[i].number
-		}
-		all = append(all, f)
 	}
 	return all
 }
@@ -126,9 +110,9 @@ func (p *pass) missed(out flow.Outcome) (missed bool) {
 	if !p.polled || p.from == nil || out.State() != flow.StateReady && out.State() != flow.StateBlocked {
 		return false
 	}
-	for _, ref := range p.following(out) {
-		d, err := p.readAgain(p, ref)
-		missed = missed || err == nil && slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == ref && s.Digest != d })
+	for _, f := range p.followed(out.Following()) {
+		d, err := p.readAgain(p, f.Ref)
+		missed = missed || err == nil && slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == f.Ref && s.Digest != d })
 	}
 	return missed
 }
@@ -165,6 +149,17 @@ func (p *pass) readBefore(ctx context.Context, last success) {
 	}
 	for _, s := range last.Read {
 		_, _ = p.readAgain(ctx, s.ref()) // the checks report the error
+	}
+}
+
+// readFollowed reads the objects and sets that the checks follow and none has read.
+// It runs before Get and before Apply, which may read them by other means: a
+// stored success must not have a later state than Apply has used.
+func (p *pass) readFollowed(ctx context.Context, refs []checks.Ref) {
+	for _, f := range p.followed(refs) {
+		if !f.Read {
+			_, _ = p.readAgain(ctx, f.Ref) // an object that cannot be read is in no stored success
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -142,6 +143,9 @@ func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flo
 		passOf(ctx).called()
 		if p := passOf(ctx); p != nil {
 			p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
+			if r.settles && req.Token == "" {
+				p.readFollowed(ctx, checks.Following(req))
+			}
 		}
 		return apply(ctx, req)
 	}

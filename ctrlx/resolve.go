@@ -20,7 +20,7 @@ func (p *pass) end(out flow.Outcome) (cycle []checks.Ref) {
 	}
 	refs := out.WaitingFor()
 	w := p.engine.End(p, engine.End{
-		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
+		Awaited: p.asRead(refs), Followed: p.followed(out.Following()),
 	})
 	p.onSelf = w.Self || out.WaitsForSelf()
 	p.watched = w.Woken || p.onSelf && len(refs) == 0

@@ -81,9 +81,15 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 				return next(ctx, req)
 			}
 			name := client.ObjectKeyFromObject(p.read)
+			p.readFollowed(ctx, checks.Following(req))
 			stored, later := r.successes.get(name)
 			if later {
 				p.stored = stored
+				if !r.fresh(p, time.Unix(stored.unix, 0)) { // this pass may store it anew, and must know as much
+					if last, _, _ := r.last(p); last.Self == r.selfOf(p.read) {
+						p.readBefore(ctx, last)
+					}
+				}
 				return next(ctx, req)
 			}
 			last, left, why := r.last(p)
@@ -226,11 +232,10 @@ func shareOf(uid types.UID) float64 {
 // pass was none. It does not change all. A success that was stored within half
 // of the resync stays, so that it causes no write of its own.
 func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Condition) []metav1.Condition {
-	interval := firstOf(p.requeue, r.resync)
 	switch {
 	case !r.settles: // the condition is not ours
 		return all
-	case out.State() != flow.StateReady || r.program == "" || interval < minSettled:
+	case out.State() != flow.StateReady || r.program == "" || r.interval(p) < minSettled:
 		return withCondition(all, ConditionSettled, nil)
 	case p.settledFor > 0:
 		return all
@@ -241,7 +246,7 @@ func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Cond
 		all = withCondition(all, ConditionSettled, was)
 	}
 	digest, digested := p.digest()
-	if was != nil && digested && p.stored.digest == digest && within(time.Unix(p.stored.unix, 0), now.Add(-interval/2), now) {
+	if was != nil && digested && p.stored.digest == digest && r.fresh(p, time.Unix(p.stored.unix, 0)) {
 		return all // almost always, without JSON
 	}
 	b, ok := r.basis(p)
@@ -252,7 +257,7 @@ func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Cond
 	if was != nil && was.Status == metav1.ConditionTrue {
 		var last success
 		err := json.Unmarshal([]byte(was.Message), &last)
-		if err == nil && last.UID == next.UID && last.covers(b) && within(last.Time.Time, now.Add(-interval/2), now) {
+		if err == nil && last.UID == next.UID && last.covers(b) && r.fresh(p, last.Time.Time) {
 			r.successes.keep(name, digest, last.Time.Time)
 			return all
 		}
@@ -268,5 +273,12 @@ func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Cond
 	})
 }
 
-// within reports whether t is after from and not after to.
-func within(t, from, to time.Time) bool { return t.After(from) && !t.After(to) }
+// interval returns the time between two passes over a Ready object.
+func (r *Reconciler[T]) interval(p *pass) time.Duration { return firstOf(p.requeue, r.resync) }
+
+// fresh reports whether a success that was stored at a time stays: it was stored
+// within half of the interval.
+func (r *Reconciler[T]) fresh(p *pass, at time.Time) bool {
+	now := r.opt.now()
+	return at.After(now.Add(-r.interval(p)/2)) && !at.After(now)
+}

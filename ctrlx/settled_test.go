@@ -143,6 +143,34 @@ func twoPasses(between func(*harness)) func(*harness) {
 	}
 }
 
+// followsData returns extensions whose checks follow a Database that none reads. The
+// second one is of PreCheck.
+func followsData(n int) func(*harness) flow.Extensions[*App] {
+	follows := func(name string) checks.Middleware[*App] {
+		return checks.Check("follows "+name, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			checks.Follow(ctx, req, dataOf(name))
+			return checks.Proceed(), nil
+		})
+	}
+	return func(d *harness) flow.Extensions[*App] {
+		ext := d.settling()
+		ext.EntryCheck = chain.New(follows("d2"))
+		if n > 2 {
+			ext.PreCheck = ext.PreCheck.Append(follows("d3"))
+		}
+		return ext
+	}
+}
+
+// renewed has a pass that stores the success anew.
+func renewed(d *harness) {
+	d.pass()
+	d.insync = true
+	d.now = d.now.Add(40 * time.Minute)
+	d.pass()
+	d.insync = false
+}
+
 // The first pass after a restart calls Apply only if something changed.
 func TestSettled(t *testing.T) {
 	const quiet, applied = "", "apply"
@@ -192,6 +220,17 @@ func TestSettled(t *testing.T) {
 				return ext
 			}, want: applied,
 		},
+		"Followed":        {reason: "a check follows a reference that none reads", ext: followsData(2), want: quiet},
+		"FollowedRotated": {reason: "Apply may read what a check follows by other means", ext: followsData(2), change: func(d *harness) { d.write("d2") }, want: applied},
+		"FollowedInSync": {reason: "Get may read it, too", ext: followsData(2), before: func(d *harness) { d.insync = true; d.pass(); d.insync = false },
+			change: func(d *harness) { d.write("d2") }, want: applied},
+		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
+		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
+		"FollowedOperation": {reason: "the operation began from it", ext: followsData(2), before: twoPasses(nothing), want: quiet},
+		"Renewed":           {reason: "the success is stored anew, without a change", before: renewed, want: quiet},
+		"RenewedRotated": {reason: "the pass that stored the success anew found the cloud in sync and called no check of PreCheck", before: renewed,
+			change: func(d *harness) { d.write("d0") }, want: applied},
+
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
 		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
 

@@ -104,6 +104,24 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestOwnerWritesOften", why: "each write of the status of an owner causes a pass of each of its Ready children",
 	},
 	{
+		name: "followed-and-not-read-before-get", in: "ctrlx.Reconciler.quietRestart",
+		old:  `p.readFollowed(ctx, checks.Following(req))`,
+		new:  `_ = checks.Following`,
+		test: "ctrlx.TestSettled/FollowedInSync", why: "each restart reconciles an object that follows what no check reads, and a rotation during the restart is lost",
+	},
+	{
+		name: "followed-and-not-read-before-apply", in: "ctrlx.Reconciler.noted",
+		old:  `p.readFollowed(ctx, checks.Following(req))`,
+		new:  `_ = checks.Following`,
+		test: "ctrlx.TestSettled/FollowedBefore", why: "a Secret that PreCheck follows is rotated while the operator is down, and never reaches the cloud",
+	},
+	{
+		name: "renewed-success-without-references", in: "ctrlx.Reconciler.quietRestart",
+		old:  `p.readBefore(ctx, last) } }`,
+		new:  `_ = last } }`,
+		test: "ctrlx.TestSettled/RenewedRotated", why: "a Secret is rotated while the operator is down, and never reaches the cloud",
+	},
+	{
 		name: "rotation-during-operation-missed", in: "ctrlx.Reconciler.pass",
 		old:  `missed := p.missed(out)`,
 		new:  `missed := false`,
@@ -827,8 +845,8 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "success-written-again", in: "ctrlx.Reconciler.withSuccess",
-		old:  `last.covers(b) && within`,
-		new:  `false && within`,
+		old:  `last.covers(b) && r.fresh`,
+		new:  `false && r.fresh`,
 		test: "ctrlx.TestSettledWrites/Restarted", why: "each object writes its status after a restart",
 	},
 	{

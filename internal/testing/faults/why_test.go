@@ -3,8 +3,8 @@ package faults
 var whyFaults = []fault{
 	{
 		name: "each-operation-causes-the-next", in: "ctrlx.pass.missed",
-		old:  `slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == ref && s.Digest != d })`,
-		new:  `!slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == ref && s.Digest == d })`,
+		old:  `slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == f.Ref && s.Digest != d })`,
+		new:  `!slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == f.Ref && s.Digest == d })`,
 		test: "ctrlx.TestOperationCausesNoOther/PostCheckStored", why: "a resource that reads an object after an operation began sends PUTs for ever",
 	},
 	{
