@@ -28,6 +28,9 @@ type pass struct {
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
 
+	rootUnknown, rootChanged bool              // see engine.Waiting; a write of the status resets rootChanged
+	root                     *engine.RootCause // of the wait, see engine.Waiting
+
 	// operation is the stored operation of the object, which the status must
 	// have at the end of the pass; nil: none. An operation of the user may
 	// replace the whole status in memory.
@@ -43,9 +46,9 @@ type pass struct {
 	backoff   *flow.Backoff
 	resync    time.Duration // what the back-off has said; 0: it was not asked
 
-	local  client.Client // the manager's
-	remote bool          // a link finds the client of the deployment target
+	local client.Client // the manager's
 
+	remote     bool          // a link finds the client of the deployment target
 	polls      bool          // an operation was under way when the pass began
 	began      bool          // the pass called Apply to begin an operation
 	polled     bool          // the pass called Apply to poll an operation

@@ -257,7 +257,9 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		return reconcile.Result{}, e.err
 	}
 	missed := p.missed(out)
-	circle := p.end(out)
+	last := r.verdicts.last(req.NamespacedName)
+	circle := p.end(out, last)
+	defer r.rootChanged(p)
 	if out.State() == flow.StateGone {
 		r.record(p, req, out, clock{})
 		return reconcile.Result{}, r.gone(ctx, req, obj, out)
@@ -266,7 +268,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	if r.undecided(p, out) { // no verdict: the next pass decides
 		return reconcile.Result{RequeueAfter: delay}, nil
 	}
-	if verdictOf(out) != r.verdicts.last(req.NamespacedName) {
+	if verdictOf(out) != last {
 		r.waker.Calm(req.NamespacedName)
 	}
 	p.loop, p.looping = r.waker.Loop(req.NamespacedName)

@@ -92,7 +92,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := s.r.readyBefore(s.p.read.(T))
 	verdict, severity := timer.decide(out)
-	all := merged(was, s.r.suspended(s.obj, verdict), s.obj.GetGeneration(), circle)
+	all := merged(was, s.p.withRoot(s.r.suspended(s.obj, verdict), was), s.obj.GetGeneration(), circle)
 	s.p.reportLoop(all)
 	if s.r.config.timeout != nil {
 		all = timer.keep(all, s.obj.GetGeneration())
@@ -114,9 +114,10 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	} else if err != nil {
 		return err
 	}
+	s.p.rootChanged = false // the event of the status wakes the waiters
 	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over), out.Link())
+		s.r.tellRelated(s.obj, s.r.related(s.obj, s.p, out), now, eventSeverity(out, severity, timer.over), out.Link())
 	}
 	return nil
 }

@@ -77,10 +77,13 @@ type label struct {
 const maxReasons = 100
 
 // last returns the verdict of the last pass over an object.
-func (v *verdicts) last(name types.NamespacedName) verdict {
+func (v *verdicts) last(name types.NamespacedName) verdict { return v.entry(name).verdict }
+
+// entry returns the entry of an object.
+func (v *verdicts) entry(name types.NamespacedName) entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.at(name).verdict
+	return v.at(name)
 }
 
 // at returns the entry of an object. It is called with the lock held.

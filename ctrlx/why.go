@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -120,6 +121,18 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 		}
 		add(r.id(u.NamespacedName), o)
 	}
+}
+
+// Verdict implements [engine.Reporter].
+func (r reporter[T]) Verdict(name types.NamespacedName) (state why.State, reason string, ok bool) {
+	e := r.verdicts.entry(name)
+	switch {
+	case e == entry{}:
+		return "", "", false
+	case e.timedOut:
+		return why.Failed, ReasonTimeout, true
+	}
+	return why.State(e.state.String()), e.reason, true
 }
 
 // View implements [engine.Reporter].

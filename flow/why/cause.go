@@ -208,7 +208,7 @@ func (g *Graph) cycle(members []int) []int {
 // itself comes first.
 func (g *Graph) compareSeverity(a, b *root) int {
 	x, y := &g.nodes[a.nodes[0]], &g.nodes[b.nodes[0]]
-	return cmp.Or(-cmp.Compare(oneIf(a.cycle()), oneIf(b.cycle())), cmp.Compare(x.State.rank(), y.State.rank()), compareRefs(x.Ref, y.Ref))
+	return cmp.Or(-cmp.Compare(oneIf(a.cycle()), oneIf(b.cycle())), x.State.Compare(y.State), compareRefs(x.Ref, y.Ref))
 }
 
 // joined joins the texts that are not empty.

@@ -28,6 +28,10 @@ const (
 
 var states = []State{Failed, Missing, Blocked, Unknown, InProgress, Deleting, Ready}
 
+// Compare compares two states: the one that is less likely to end by itself comes
+// first. It returns -1, 0 or 1. An unlisted state counts as [Unknown].
+func (s State) Compare(t State) int { return cmp.Compare(s.rank(), t.rank()) }
+
 // rank returns the position of a state in the order above. An unlisted state
 // counts as Unknown.
 func (s State) rank() int {

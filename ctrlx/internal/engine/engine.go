@@ -47,7 +47,8 @@ type Engine struct {
 
 	definitions definitions
 
-	wakers sync.Map // of *Waker, by schema.GroupKind
+	wakers         sync.Map // of *Waker, by schema.GroupKind
+	reporterOfKind sync.Map // of Reporter, by schema.GroupKind
 }
 
 // engines holds the engine of each manager. A key does not keep its manager in
@@ -152,6 +153,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	}
 	if c.Reporter != nil {
 		e.reporters = append(e.reporters, c.Reporter)
+		e.reporterOfKind.Store(c.Kind, c.Reporter)
 	}
 	if e.interval == 0 || c.Interval < e.interval {
 		e.interval = c.Interval

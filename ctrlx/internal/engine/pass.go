@@ -113,12 +113,23 @@ type Waiting struct {
 	Woken bool         // an event of each awaited object wakes the waiter; false if there is none
 	Self  bool         // the object waits for a change of itself
 	Cycle []checks.Ref // the path if the object waits for itself by way of others
+
+	// Root is the root cause of the wait; nil: it is the first awaited object, or the
+	// waiter itself. Its text is empty if it is another awaited object.
+	Root *RootCause
+	// RootUnknown reports that an awaited object has had no pass since the start of
+	// the program, so the root cause of the last pass may still hold.
+	RootUnknown bool
+	RootChanged bool // since the last pass
 }
 
 // End describes the end of a pass.
 type End struct {
 	Awaited  []checks.Ref // the blocked object waits for these objects and sets
 	Followed []Followed   // the object follows these
+	Reason   string       // of the wait
+	First    bool         // no earlier pass has found the object waiting
+	Seen     Seen         // the objects that the pass read; nil: no root cause is found
 }
 
 // End ends the pass: the object waits for and follows what end says, and nothing
@@ -164,9 +175,11 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		w.Woken = w.Woken && p.engine.wakes(id)
 	}
 	if len(to.Awaited) > 0 {
-		for _, id := range p.engine.index.Cycle(p.waiter, p.engine.members) {
+		cycle := p.engine.index.Cycle(p.waiter, p.engine.members)
+		for _, id := range cycle {
 			w.Cycle = append(w.Cycle, refOf(id))
 		}
+		p.setRoot(ctx, end, &w, to.Awaited, cycle)
 	}
 	return w
 }

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -20,6 +21,9 @@ type Reporter interface {
 	Unready(ctx context.Context, add func(index.ID, why.Object))
 	// View returns the view of checks of an object that was read for ref.
 	View(obj client.Object, ref checks.Ref) checks.Object
+	// Verdict returns the state and the reason of an object that is not ready. ok is
+	// false if it is ready, or if no pass over it has ended.
+	Verdict(name types.NamespacedName) (state why.State, reason string, ok bool)
 	// Describe returns the flow of the reconciler.
 	Describe() why.Flow
 }
@@ -97,14 +101,7 @@ func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Objec
 	}
 	v := view.View(obj, o.Ref)
 	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
-	switch r := v.Readiness; {
-	case v.Deleting:
-		o.State = why.Deleting
-	case r.State == checks.Ready && r.Observed >= r.Generation:
-		o.State = why.Ready
-	case r.State != checks.Unknown:
-		o.State = why.Blocked
-	}
+	o.State = stateOf(v)
 	return o
 }
 

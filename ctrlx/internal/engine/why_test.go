@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -27,8 +28,9 @@ func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) {
 	}
 }
 
-func (crowd) View(client.Object, checks.Ref) checks.Object { return checks.Object{} }
-func (crowd) Describe() why.Flow                           { return why.Flow{Name: "Database"} }
+func (crowd) View(client.Object, checks.Ref) checks.Object           { return checks.Object{} }
+func (crowd) Verdict(types.NamespacedName) (why.State, string, bool) { return "", "", false }
+func (crowd) Describe() why.Flow                                     { return why.Flow{Name: "Database"} }
 
 // An answer for 100,000 waiters takes less than a second and 5 MB.
 func BenchmarkWhy(b *testing.B) {

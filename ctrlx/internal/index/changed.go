@@ -14,6 +14,9 @@ type Change struct {
 	// By is the object whose change changed a set. It is not woken itself. The
 	// zero ID is no object.
 	By ID
+	// Root reports that ref is as it was, and that its root cause has changed
+	// ([Index.SetRoot]). It wakes every waiter, and no follower.
+	Root bool
 }
 
 // Needs reports which digests of a [Change] of ref can wake a waiter. If it

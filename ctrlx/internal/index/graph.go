@@ -1,6 +1,9 @@
 package index
 
-import "strings"
+import (
+	"strings"
+	"unique"
+)
 
 // node is an object: a waiter, a ref, or both. It exists as long as it has
 // edges.
@@ -19,6 +22,8 @@ type node struct {
 	awaited, followed, read uint32
 
 	mark uint32 // number of the last search of Cycle that visited it
+
+	root unique.Handle[Root] // of the last pass that has ended as a wait; zero: not known
 }
 
 const ended = 1
@@ -70,6 +75,9 @@ const (
 // the ref. following reports that the last pass followed the ref and did not wait
 // for it.
 func (e *edge) due(c Change) (due, following bool) {
+	if c.Root {
+		return e.mode&awaits != 0, false
+	}
 	due = e.run != absent && (e.run != known || e.open > 0 || e.runAs != c.Full)
 	switch {
 	case e.mode&awaits != 0:

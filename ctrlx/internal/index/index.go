@@ -3,6 +3,7 @@ package index
 import (
 	"sync"
 	"sync/atomic"
+	"unique"
 )
 
 // Index records which object waits for which. Make it with [New]; it is safe
@@ -64,6 +65,9 @@ func (x *Index) Forget(waiter ID) {
 func (x *Index) end(n *node, stays func(*edge) bool) {
 	x.sweep(n, stays)
 	n.newest |= ended
+	if !n.waits() {
+		n.root = unique.Handle[Root]{}
+	}
 	if n.out == nil {
 		n.newest = 0
 	}

@@ -16,3 +16,35 @@ func (x *Index) Waits(waiter ID) (refs []ID) {
 	}
 	return refs
 }
+
+// maxWaiters is the number of objects that AllWaiters examines at most: some
+// milliseconds under the lock.
+const maxWaiters = 10_000
+
+// AllWaiters returns the number of objects that wait for ref, directly or not,
+// without except and without sets. It stops at 10,000.
+func (x *Index) AllWaiters(ref, except ID) (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	start, left := x.find(ref), x.find(except)
+	if start == nil {
+		return 0
+	}
+	x.marks++
+	start.mark = x.marks
+	trail := []*node{start}
+	for i := 0; i < len(trail) && len(trail) <= maxWaiters; i++ {
+		for e := trail[i].in; e != nil && len(trail) <= maxWaiters; e = e.next {
+			if from := e.from; from != nil && from.mark != x.marks && e.kept != absent && e.mode&awaits != 0 {
+				from.mark = x.marks
+				trail = append(trail, from)
+			}
+		}
+	}
+	for _, at := range trail[1:] {
+		if at != left {
+			n++
+		}
+	}
+	return n
+}

@@ -24,8 +24,8 @@ var whyFaults = []fault{
 	},
 	{
 		name: "operation-before-missing-object", in: "flow/why.Graph.compareSeverity",
-		old:  `cmp.Compare(x.State.rank(), y.State.rank())`,
-		new:  `cmp.Compare(y.State.rank(), x.State.rank())`,
+		old:  `x.State.Compare(y.State)`,
+		new:  `y.State.Compare(x.State)`,
 		test: "flow/why.TestCause", why: "the root cause of a resource is an operation that ends by itself, and not the missing object",
 	},
 	{

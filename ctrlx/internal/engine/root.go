@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/flow/why"
+)
+
+// The root cause of a wait is found in steps of one wait. Each pass records the
+// root cause of its object: that of the worst awaited object, or the awaited
+// object itself if it waits for nothing. So a pass looks at its own awaited objects
+// only, however long the chain is, and it reads nothing for that.
+//
+// A root cause that changes goes back along the chain in the same steps:
+//
+//   - An event of an awaited object wakes its waiters, as for any change.
+//   - A pass that finds another root cause and writes a status causes such an event.
+//   - A pass that finds another root cause and has nothing to write wakes the
+//     waiters itself ([Engine.RootChanged]).
+//
+// So no waiter keeps a false root cause for longer than the passes between it and
+// the root take, and a change that leaves the root as it is, such as a longer
+// chain, stops at the first pass. The text of a root cause is part of the status
+// and of its digest: the event of its change is the wake-up of the next waiter.
+//
+// Objects on a cycle find the cycle themselves, so no root cause goes around in it.
+
+// RootCause is a root cause as texts.
+type RootCause struct {
+	Ref  checks.Ref // of a cycle: the first object by name
+	Text string     // "Subnet apps/batch was not found"; empty: there is none
+}
+
+// Named reports whether a text names the root cause.
+func (c *RootCause) Named(in string) bool {
+	if strings.HasPrefix(c.Text, cyclePrefix) {
+		return strings.Contains(in, cyclePrefix)
+	}
+	return names(in, c.Ref.String())
+}
+
+func endsInName(s string) bool   { return s != "" && inName(s[len(s)-1]) }
+func startsInName(s string) bool { return s != "" && inName(s[0]) }
+
+// inName reports whether a byte may be part of a name or a kind.
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-./_", c) >= 0
+}
+
+// cyclePrefix begins the text of a cycle.
+const cyclePrefix = "dependency cycle: "
+
+// names reports whether a text has a name, and not only one that begins or ends
+// with it.
+func names(in, name string) bool {
+	for at := 0; ; {
+		i := strings.Index(in[at:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(name)
+		if !endsInName(in[:start]) && !startsInName(strings.TrimLeft(in[end:], ".")) {
+			return true
+		}
+		at = end
+	}
+}
+
+// Seen has the objects that a pass read.
+type Seen interface {
+	// Object returns an object as the pass read it; ok is false if it did not.
+	Object(ref checks.Ref) (o checks.Object, ok bool)
+	// Members returns the members of a set as the pass listed them; ok is false if it
+	// did not, or if it listed their names only.
+	Members(set checks.Ref) (members []checks.Object, ok bool)
+}
+
+const (
+	// maxRoots is the number of the awaited objects, and of the members of a set,
+	// whose root causes a pass compares.
+	maxRoots = 50
+	// maxCycle is the number of objects of a cycle that its text names.
+	maxCycle = 20
+	// maxReason is the length of the reason of a root cause, in bytes. A longer one
+	// is cut.
+	maxReason = 200
+)
+
+// found is a root cause of an awaited object.
+type found struct {
+	index.Root
+	sure bool // false: no pass over the awaited object has ended since the start of the program
+}
+
+// root finds the root cause of the object of a pass that waits for ids.
+func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.ID) found {
+	if len(cycle) > 1 {
+		return found{rootOfCycle(cycle), true}
+	}
+	best := found{sure: true}
+	add := func(f found) {
+		sure := best.sure && f.sure
+		if best.Root == (index.Root{}) || worse(&f.Root, &best.Root) {
+			best = f
+		}
+		best.sure = sure
+	}
+	for _, id := range ids[:min(len(ids), maxRoots)] {
+		if id.Set == "" {
+			o, ok := end.Seen.Object(refOf(id))
+			add(p.engine.rootOf(ctx, p.waiter, id, o, ok))
+			continue
+		}
+		add(p.rootOfSet(ctx, end.Seen, id))
+	}
+	if why.State(best.State) == why.Ready {
+		// A check of this object objects to an object that is ready.
+		best.Root = index.Root{ID: p.waiter, State: string(why.Blocked), Reason: end.Reason}
+	}
+	return best
+}
+
+// setRoot records the root cause of the object of a pass, after its waits.
+func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []index.ID) {
+	if end.Seen == nil {
+		return
+	}
+	f := p.root(ctx, end, ids, cycle)
+	if w.RootUnknown = !f.sure && end.First; w.RootUnknown {
+		return
+	}
+	w.RootChanged = p.engine.index.SetRoot(p.waiter, f.Root)
+	switch {
+	case f.Cycle == "" && (f.ID == p.waiter || f.ID == ids[0]):
+	case f.Cycle == "" && slices.Contains(ids, f.ID):
+		w.Root = &RootCause{Ref: refOf(f.ID)}
+	default:
+		w.Root = causeOf(f.Root)
+	}
+}
+
+// rootOfSet finds the worst root cause of the members of a set. Members that wait
+// for the set themselves compete for something, so they are left out.
+func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
+	members, ok := seen.Members(refOf(set))
+	best := found{index.Root{ID: set, State: string(why.Blocked)}, true}
+	if ok && len(members) == 0 {
+		best.State = string(why.Missing)
+	}
+	for _, o := range members[:min(len(members), maxRoots)] {
+		id := p.id(ctx, o.Ref)
+		if id == p.waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
+			continue
+		}
+		f := p.engine.rootOf(ctx, p.waiter, id, o, true)
+		if sure := best.sure && f.sure; best.ID == set || worse(&f.Root, &best.Root) {
+			best, best.sure = f, sure
+		}
+	}
+	return best
+}
+
+// rootOf returns the root cause of an awaited object: the one that its last pass
+// recorded, or the object itself. read reports that the pass read it as o.
+func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o checks.Object, read bool) found {
+	root, waits := e.index.Root(id)
+	switch {
+	case root != (index.Root{}):
+		return found{root, true}
+	case waits:
+		return found{index.Root{ID: id, State: string(why.Blocked)}, false}
+	}
+	at := why.Object{State: stateOf(o), Reason: o.Readiness.Reason}
+	if view := e.reporterOf(waiter); !read && view != nil { // a check of the user read it by other means
+		at = e.look(ctx, id, view)
+	}
+	sure := true
+	if own := e.reporterOf(id); own != nil && at.State != why.Missing && at.State != why.Ready {
+		var state why.State
+		if state, at.Reason, sure = own.Verdict(nameOf(id)); sure {
+			at.State = state
+		}
+	}
+	return found{index.Root{ID: id, State: string(at.State), Reason: at.Reason[:min(len(at.Reason), maxReason)]}, sure}
+}
+
+// worse reports whether a is less likely to end by itself than b.
+func worse(a, b *index.Root) bool {
+	if (a.Cycle == "") != (b.Cycle == "") {
+		return a.Cycle != ""
+	}
+	return cmp.Or(why.State(a.State).Compare(why.State(b.State)), compareIDs(a.ID, b.ID), strings.Compare(a.Cycle, b.Cycle)) < 0
+}
+
+// compareIDs orders objects by kind, namespace and name.
+func compareIDs(a, b index.ID) int {
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Group, b.Group), strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Name, b.Name), strings.Compare(a.Set, b.Set))
+}
+
+// rootOfCycle returns the root cause of the objects of a cycle, which is the same
+// for each of them. The first object of the cycle is also its last.
+func rootOfCycle(cycle []index.ID) index.Root {
+	ids := cycle[:len(cycle)-1]
+	first := slices.Index(ids, slices.MinFunc(ids, compareIDs))
+	ids = slices.Concat(ids[first:], ids[:first])
+	var b strings.Builder
+	b.WriteString(cyclePrefix)
+	for _, id := range ids[:min(len(ids), maxCycle)] {
+		b.WriteString(refOf(id).String() + " -> ")
+	}
+	if len(ids) > maxCycle {
+		b.WriteString("... -> ")
+	}
+	b.WriteString(refOf(ids[0]).String())
+	return index.Root{ID: ids[0], Cycle: why.Line(b.String())}
+}
+
+// causeOf returns the texts of a root cause.
+func causeOf(root index.Root) *RootCause {
+	c := &RootCause{Ref: refOf(root.ID), Text: root.Cycle}
+	if c.Text != "" {
+		return c
+	}
+	c.Text = c.Ref.String() + " " + stateWords[why.State(root.State)]
+	if root.Reason != "" {
+		c.Text += ": " + root.Reason
+	}
+	c.Text = why.Line(c.Text)
+	return c
+}
+
+// stateWords holds the states as they read after a name.
+var stateWords = map[why.State]string{
+	why.Failed: "has failed", why.Missing: "was not found", why.Blocked: "is not ready", why.Unknown: "has not reported a state",
+	why.InProgress: "is in progress", why.Deleting: "is being deleted", why.Ready: "is ready",
+}
+
+// stateOf returns the state of an object as checks see it.
+func stateOf(o checks.Object) why.State {
+	switch r := o.Readiness; {
+	case !o.Found():
+		return why.Missing
+	case o.Deleting:
+		return why.Deleting
+	case r.State == checks.Ready && r.Observed >= r.Generation:
+		return why.Ready
+	case r.State != checks.Unknown:
+		return why.Blocked
+	}
+	return why.Unknown
+}
+
+// Root returns the root cause that the last pass over an object recorded, and the
+// number of the other objects that wait for it, directly or not, up to a bound.
+// A nil RootCause is none.
+func (e *Engine) Root(waiter index.ID) (c *RootCause, others int) {
+	root, _ := e.index.Root(waiter)
+	if root == (index.Root{}) {
+		return nil, 0
+	}
+	return causeOf(root), e.index.AllWaiters(root.ID, waiter)
+}
+
+// RootChanged wakes the waiters of obj, and of the sets that contain it, because
+// the root cause of obj has changed and its status has not.
+func (e *Engine) RootChanged(id index.ID, obj client.Object) {
+	e.index.Changed(id, index.Change{Root: true})
+	fields, any := e.sets.fields(kindOf(id))
+	if !any {
+		return
+	}
+	s := e.stateOf(kindOf(id), obj, fields)
+	for _, t := range e.sets.touch(kindOf(id), &s, &s) {
+		e.index.Changed(t.set.id, index.Change{Root: true, By: id})
+	}
+}
+
+// ForgetRoot drops the root cause of an object whose status could not be written,
+// so that the next pass finds it changed.
+func (e *Engine) ForgetRoot(id index.ID) { e.index.SetRoot(id, index.Root{}) }
+
+// reporterOf returns the reconciler of an object; nil: there is none here.
+func (e *Engine) reporterOf(id index.ID) Reporter {
+	if r, ok := e.reporterOfKind.Load(kindOf(id)); ok {
+		return r.(Reporter)
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package ctrlx_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// silently returns a check that waits for the owner, and whose message does not
+// name it.
+func silently[T any]() checks.Middleware[T] {
+	return checks.Check("Above", func(_ ctxt, req *checks.Request[T]) (checks.Result, error) {
+		if req.Owner.Readiness.State == checks.Ready {
+			return checks.Proceed(), nil
+		}
+		return checks.Block("Waiting", "it waits", checks.WithWaitingFor(req.Owner.Ref)), nil
+	})
+}
+
+// databaseOf names the owner of an App, which is a database.
+func databaseOf(a *App) checks.Ref {
+	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: a.Spec.Cluster}
+}
+
+// An App waits for three databases and a cluster, whose reconcilers share a
+// manager. Each message names the present root cause, also if the statuses between
+// do not change.
+func TestRootCause(t *testing.T) {
+	o := newApps(t)
+	db := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}, ctrlx.WithOwner(ownerByName))
+	app := ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
+		flow.Extensions[*App]{PreCheck: chain.New(silently[*App]())}, ctrlx.WithOwner(databaseOf))
+	o.start(db, app)
+	short := func(s string) string {
+		return strings.ReplaceAll(s, "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " ")
+	}
+	says := func(reason string, want map[string]string) {
+		t.Helper()
+		settles(t, func() string {
+			got := map[string]string{}
+			for name := range want {
+				var conditions []metav1.Condition
+				if name == "app" {
+					conditions = o.app().Status.Conditions
+				} else {
+					conditions = o.when(name, func(*testv1.Database) bool { return true }).Status.Conditions
+				}
+				if c := meta.FindStatusCondition(conditions, "Ready"); c != nil {
+					got[name] = short(c.Message)
+				}
+			}
+			return cmp.Diff(want, got)
+		})
+		if t.Failed() {
+			t.Fatal(reason)
+		}
+	}
+	o.database("d1", "cluster-1")
+	o.until("d1", "False Waiting")
+	o.database("d2", "d1")
+	o.until("d2", "False Waiting")
+	o.database("d3", "d2")
+	missing := "it waits; root cause: Cluster cluster-1 was not found"
+	says("the cluster is missing", map[string]string{"d1": "it waits", "d2": missing, "d3": missing})
+	o.create(AppSpec{Cluster: "d3"})
+	says("the cluster is missing", map[string]string{"app": missing})
+	settles(t, func() string { return cmp.Diff([]string{"Cluster cluster-1"}, o.relatedTo("a")) })
+
+	was := o.until("d1", "False Waiting").ResourceVersion
+	c := o.cluster("cluster-1", "Failed")
+	failed := "it waits; root cause: Cluster cluster-1 is not ready: Failed"
+	says("the cluster failed", map[string]string{"d1": "it waits", "d2": failed, "d3": failed, "app": failed})
+	if d := o.until("d1", "False Waiting"); d.ResourceVersion != was {
+		t.Errorf("the status of d1 was written: %+v", d.Status)
+	}
+
+	o.mu.Lock()
+	o.refuse = errBroken
+	o.mu.Unlock()
+	o.report(c, "Running")
+	own := "it waits; root cause: Database d1 has failed: Unknown"
+	says("the first database fails", map[string]string{"d2": "it waits", "d3": own, "app": own})
+
+	o.respec("d1", "d3")
+	cycle := "dependency cycle: Database d1 waits for Database d3 waits for Database d2 waits for Database d1"
+	says("a cycle", map[string]string{"d1": cycle, "app": "it waits; root cause: dependency cycle: Database d1 -> Database d3 -> Database d2 -> Database d1"})
+
+	o.mu.Lock()
+	o.refuse = nil
+	o.mu.Unlock()
+	o.respec("d1", "cluster-1")
+	says("all are ready", map[string]string{"d1": "", "d2": "", "d3": "", "app": ""})
+}
+
+func (o *operator) app() *App {
+	o.t.Helper()
+	a := &App{}
+	if err := api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a); err != nil {
+		o.t.Fatal(err)
+	}
+	return a
+}
+
+// respec names another owner of a database.
+func (o *operator) respec(name, owner string) {
+	o.t.Helper()
+	d := o.when(name, func(*testv1.Database) bool { return true })
+	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	d.Spec.Cluster = owner
+	if err := api.Patch(o.t.Context(), d, patch); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// relatedTo returns the related objects of the events about an object.
+func (o *operator) relatedTo(name string) (all []string) {
+	o.t.Helper()
+	var list eventsv1.EventList
+	if err := api.List(o.t.Context(), &list, client.InNamespace(o.namespace)); err != nil {
+		o.t.Fatal(err)
+	}
+	for _, e := range list.Items {
+		if e.Regarding.Name == name && e.Related != nil {
+			all = append(all, e.Related.Kind+" "+e.Related.Name)
+		}
+	}
+	return all
+}
+
+// chainOf names the owner of an App: another App, or the cluster "c".
+func chainOf(a *App) checks.Ref {
+	if a.Spec.Cluster == "c" {
+		return clusterOfApp(a)
+	}
+	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "App", Name: a.Spec.Cluster}
+}
+
+// chained runs passes over the Apps "a", which waits for "b", which waits for the
+// cluster "c".
+func chained(t *testing.T, cluster *testv1.Cluster, check checks.Middleware[*App], opts ...ctrlx.Option) (d *harness, pass func(names ...string)) {
+	b := anApp(AppSpec{Cluster: "c"})
+	b.Name, b.UID = "b", "b"
+	d = newHarness(t, anApp(AppSpec{Cluster: "b"}), b)
+	if cluster != nil {
+		if err := d.api.Create(t.Context(), cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opts = append(opts, ctrlx.WithOwner(chainOf))
+	ext := flow.Extensions[*App]{PreCheck: chain.New(check)}
+	d.use(d.reconciler(ext, opts...))
+	return d, func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if name == "restart" {
+				d.restart()
+				d.use(d.reconciler(ext, opts...))
+				continue
+			}
+			if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// clusterWith is the Cluster "c", which is not ready.
+func clusterWith(reason string) *testv1.Cluster {
+	c := aCluster()
+	c.Status.Conditions[0] = metav1.Condition{Type: "Ready", Status: "False", Reason: reason, Message: "not yet", ObservedGeneration: 1}
+	return c
+}
+
+// The message of Ready names the root cause once, on one line.
+func TestRootCauseMessage(t *testing.T) {
+	names := func(text string) checks.Middleware[*App] {
+		return checks.Check("Above", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
+			return checks.Block("Waiting", text, checks.WithWaitingFor(req.Owner.Ref)), nil
+		})
+	}
+	group := testv1.GroupVersion.Group
+	missing := "; root cause: Cluster." + group + " default/c was not found"
+	cases := map[string]struct {
+		reason  string
+		cluster *testv1.Cluster
+		check   checks.Middleware[*App]
+		want    string // the message of "a"
+	}{
+		"Added":     {"the message does not name it", nil, names("it waits"), "it waits" + missing},
+		"Named":     {"the message names it", nil, names("no Cluster." + group + " default/c."), "no Cluster." + group + " default/c."},
+		"Quoted":    {"the message quotes the message of the awaited object", nil, checks.OnOwner[*App](checks.OwnerReady()), "owner App." + group + " default/b is not ready: OwnerNotFound: owner Cluster." + group + " default/c was not found: waiting until it is created"},
+		"OtherName": {"the message names objects with longer names", nil, names("no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2"), "no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2" + missing},
+		"Reason":    {"the reason of the root", clusterWith("Creating"), names("it waits"), "it waits; root cause: Cluster." + group + " default/c is not ready: Creating"},
+		"Hostile":   {"the reason of another operator is foreign", clusterWith("A\n\u202eB\x1b[2J<script>"), names("it waits"), "it waits; root cause: Cluster." + group + ` default/c is not ready: A; \u202eB\x1b[2J<script>`},
+		"Long":      {"the root cause stays whole", nil, names(strings.Repeat("x", 40_000)), strings.Repeat("x", 32_768-len(missing)) + missing},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d, pass := chained(t, tc.cluster, tc.check)
+			pass("b", "a", "a")
+			if got := d.message(); got != tc.want {
+				t.Errorf("%s: the message is %.3000q, want %.3000q", tc.reason, got, tc.want)
+			}
+			for _, e := range d.reported() {
+				if name == "Long" && strings.Contains(e, missing) && strings.HasSuffix(e, "..."+missing) {
+					return
+				}
+			}
+			if name == "Long" {
+				t.Error("no event ends with the root cause")
+			}
+		})
+	}
+}
+
+// Nothing is written if the root cause stays, whatever lies between.
+func TestRootCauseWrites(t *testing.T) {
+	longer := func(d *harness) { // b waits for x, which waits for the cluster
+		x := anApp(AppSpec{Cluster: "c"})
+		x.Name, x.UID = "x", "x"
+		if err := d.api.Create(d.t.Context(), x); err != nil {
+			d.t.Fatal(err)
+		}
+		b := &App{}
+		if err := d.api.Get(d.t.Context(), client.ObjectKey{Namespace: "default", Name: "b"}, b); err != nil {
+			d.t.Fatal(err)
+		}
+		b.Spec.Cluster = "x"
+		if err := d.api.Update(d.t.Context(), b); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*harness)
+		before []string // the passes after the change that may write
+		passes []string
+		want   string
+	}{
+		"Steady":   {"nothing changed", nil, nil, []string{"a", "b", "a"}, "was not found"},
+		"Distance": {"the root is farther away", longer, []string{"x", "b"}, []string{"a", "b"}, "was not found"},
+		"Restart":  {"a new process has not seen the awaited object yet", nil, nil, []string{"restart", "a", "b", "a"}, "was not found"},
+		"NoPass":   {"the awaited object gets no pass in the new process", nil, []string{"restart", "a", "a"}, []string{"a"}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d, pass := chained(t, nil, silently[*App]())
+			pass("b", "a")
+			if tc.change != nil {
+				tc.change(d)
+			}
+			pass(tc.before...)
+			was := d.writes
+			pass(tc.passes...)
+			_, root, _ := strings.Cut(d.message(), "default/c ")
+			if d.writes != was || root != tc.want {
+				t.Errorf("%s: %d writes, the message is %q", tc.reason, d.writes-was, d.message())
+			}
+		})
+	}
+}
