@@ -11,9 +11,10 @@ import (
 )
 
 // Explain explains the state of an object from its last pass: the deciding check, the
-// awaited objects, and since when. The flow must keep explanations:
-// WithFlow(flow.WithExplanations(n)). Explain returns an error if it does not, if no
-// pass over the object is kept, or if the object cannot be read.
+// awaited objects, since when, and the root cause. The verdicts of all links are
+// there if the flow keeps explanations: WithFlow(flow.WithExplanations(n)). Without
+// them, Explain has the verdict of an object that is not ready. Explain returns an
+// error if no pass over the object is kept, or if the object cannot be read.
 // client.IgnoreNotFound(err) is nil if the object is gone.
 func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) (flow.Explanation, error) {
 	if r.engine == nil {
@@ -23,9 +24,9 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	if err := r.client.Get(ctx, name, obj); err != nil {
 		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	e, ok := r.flow.Explain(r.key(obj))
-	if !ok {
-		return e, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.WithExplanations(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
+	all := r.explanations(obj, name)
+	if len(all) == 0 {
+		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.WithExplanations(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
 	}
-	return e, nil
+	return r.explained(r.id(name), all[0]), nil
 }

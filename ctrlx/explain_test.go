@@ -35,8 +35,16 @@ func TestExplain(t *testing.T) {
 	}
 	o.database("newer", "prod")
 	o.until("newer", "False OwnerNotFound")
-	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
-		t.Errorf("one pass is kept: %v", err)
+	e, err = kept.Explain(t.Context(), keyOf(o.namespace, "db"))
+	if text := "root cause   Cluster." + testv1.GroupVersion.Group + " " + o.namespace + "/prod was not found; 1 other waits for this\n"; err != nil || e.Reason != "OwnerNotFound" || len(e.Steps) > 0 || !strings.Contains(e.String(), text) {
+		t.Errorf("the steps of one pass are kept, and the verdict of each: %v\n%s", err, e)
+	}
+	o.database("root", "")
+	o.until("root", "True Succeeded")
+	o.database("last", "prod")
+	o.until("last", "False OwnerNotFound")
+	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "root")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
+		t.Errorf("no pass over an object that is ready is kept: %v", err)
 	}
 }
 

@@ -109,3 +109,6 @@ const (
 	MaxPokes     = maxPokes
 	PokeInterval = pokeInterval
 )
+
+// Histories returns the number of objects whose last passes are kept.
+func Histories[T client.Object](r *Reconciler[T]) int { return len(r.history.of) }

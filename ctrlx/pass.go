@@ -22,6 +22,7 @@ type passKey struct{}
 type pass struct {
 	context.Context
 	engine    engine.Pass
+	at        int64         // the start, in nanoseconds since 1970
 	read      client.Object // as it was read
 	limit     time.Duration // the deadline of the pass
 	readiness readinesses
@@ -52,13 +53,13 @@ type pass struct {
 	polls      bool          // an operation was under way when the pass began
 	began      bool          // the pass called Apply to begin an operation
 	polled     bool          // the pass called Apply to poll an operation
+	looping    bool          // the changes of loop wake the object again and again
 	from       *basis        // of the operation that was under way; nil: not known
 	stored     stored        // the last success of this process, if the pass came to Get
 	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
-	looping    bool               // the changes of loop wake the object again and again
-	loop       checks.Ref
+	loop       checks.Ref         // see looping
 
 	mu   sync.Mutex
 	seen []checks.Object  // the owner and the references, each as the pass read it first

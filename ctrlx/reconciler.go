@@ -67,6 +67,7 @@ type Reconciler[T client.Object] struct {
 	settles    bool // settled objects are left alone after a restart
 	successes  successes
 	verdicts   verdicts
+	history    history
 	overwrites overwrites
 }
 
@@ -176,9 +177,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.waker.Begin(req.NamespacedName)
 	r.selves.Begin(req.NamespacedName)
-	r.pokes.begin(req.NamespacedName, r.opt.now())
+	now := r.opt.now()
+	r.pokes.begin(req.NamespacedName, now)
 	r.overwrites.backoff.Begins(req.NamespacedName)
-	result, err := r.reconcile(ctx, req)
+	result, err := r.reconcile(ctx, req, now)
 	result, err = r.conflicts.settle(ctx, req, result, err)
 	if result.RequeueAfter > 0 {
 		r.verdicts.next(req.NamespacedName, r.opt.now().Add(result.RequeueAfter))
@@ -211,7 +213,7 @@ func (r *Reconciler[T]) notSetUp() error {
 	return fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 }
 
-func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request, now time.Time) (reconcile.Result, error) {
 	retry := r.retries.begins(req.NamespacedName)
 	read, err := r.read(ctx, req)
 	if err != nil {
@@ -238,6 +240,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request) (r
 		r.conflicts.Forget(req)
 	}
 	p := r.begin(ctx, req, read)
+	p.at = now.UnixNano()
 	result, err := r.pass(ctx, req, p, read, obj)
 	return r.afterPass(ctx, req, p, obj, result, err)
 }
@@ -261,7 +264,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	circle := p.end(out, last)
 	defer r.rootChanged(p)
 	if out.State() == flow.StateGone {
-		r.record(p, req, out, clock{})
+		r.record(p, req, out, last, clock{})
 		return reconcile.Result{}, r.gone(ctx, req, obj, out)
 	}
 	end, delay, c := obj, r.delay(p, out), r.clockOf(p, read, out)
@@ -272,7 +275,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		r.waker.Calm(req.NamespacedName)
 	}
 	p.loop, p.looping = r.waker.Loop(req.NamespacedName)
-	r.record(p, req, out, c)
+	r.record(p, req, out, last, c)
 	if out.KeepsStatus() {
 		r.keep(obj)
 		end = s.base()
@@ -289,20 +292,23 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	return reconcile.Result{RequeueAfter: delay}, nil
 }
 
-// record records the verdict of a pass. A conflict changes no verdict, because
+// record records the verdict of a pass; last is that of the pass before. A conflict changes no verdict, because
 // the object is read again. The flow does not know the time-out of an object, so
 // its log line is written here.
-func (r *Reconciler[T]) record(ctx context.Context, req reconcile.Request, out flow.Outcome, c clock) {
+func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome, last verdict, c clock) {
 	if quiet(out) {
 		return
 	}
 	now := r.opt.now()
 	v := verdictOf(out)
+	if v != (verdict{}) || last != v {
+		r.history.add(req.NamespacedName, ended{time.Unix(0, p.at), time.Duration(max(0, now.UnixNano()-p.at)), v})
+	}
 	if v != (verdict{}) {
-		now = r.sinceOf(passOf(ctx).read, out, now)
+		now = r.sinceOf(p.read, out, now)
 	}
 	if r.verdicts.set(r.name, req.NamespacedName, v, c.over, now) && r.observer != nil {
-		log.FromContext(ctx).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
+		log.FromContext(p).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
 	}
 }
 
@@ -353,6 +359,7 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))
 	r.verdicts.forget(r.name, req.NamespacedName)
+	r.history.forget(req.NamespacedName)
 	r.waker.Calm(req.NamespacedName)
 	r.overwrites.backoff.Forget(req.NamespacedName)
 	r.overwrites.kept.remove(req.NamespacedName) // a pass that the deletion overtook may have kept its status

@@ -36,8 +36,9 @@ const WhyPath = "/debug/windlass"
 // object has the code 404.
 //
 // The answer has the same information as conditions: no tokens, no data of
-// objects. A reconciler that keeps explanations (flow.WithExplanations) adds the
-// last pass of each object. The handler reads only caches, so a request costs
+// objects. It has the last five passes of about 1,000 objects that are not ready,
+// each with its verdict, the link that decided, and the duration. A reconciler that
+// keeps explanations (flow.WithExplanations) adds the steps of the last pass. The handler reads only caches, so a request costs
 // memory and time in proportion to the objects that are not ready.
 //
 // mgr must be a pointer, as every manager of controller-runtime is; anything else
@@ -114,9 +115,8 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 			if c := meta.FindStatusCondition(r.conditions.get(obj), "Ready"); c != nil {
 				o.Reason, o.Message = cmp.Or(o.Reason, c.Reason), c.Message
 			}
-			if e, ok := r.flow.Explain(r.key(obj)); ok {
-				o.Passes = append(o.Passes, e)
-				o.WaitsForSelf = e.WaitsForSelf
+			if o.Passes = r.explanations(obj, u.NamespacedName); len(o.Passes) > 0 {
+				o.WaitsForSelf = o.Passes[0].WaitsForSelf
 			}
 		}
 		add(r.id(u.NamespacedName), o)

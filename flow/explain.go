@@ -23,17 +23,19 @@ type Explanation struct {
 	// APIVersion is the API version of the resource; empty: unknown.
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	At       time.Time `json:"at"`    // the start of the pass
-	Since    time.Time `json:"since"` // the first pass with this state, point, link and reason
-	State    string    `json:"state"` // see [State]
-	Point    string    `json:"point,omitempty"`
-	Link     string    `json:"link,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Error    string    `json:"error,omitempty"`
-	Rule     string    `json:"rule,omitempty"` // the rule that classified the error
-	Severity string    `json:"severity,omitempty"`
-	Retry    string    `json:"retry,omitempty"`
+	At time.Time `json:"at"` // the start of the pass
+	// Elapsed is the duration of the pass by the reconciler's clock; zero: unknown.
+	Elapsed  time.Duration `json:"elapsedNanoseconds,omitempty"`
+	Since    time.Time     `json:"since"` // the first pass with this state, point, link and reason
+	State    string        `json:"state"` // see [State]
+	Point    string        `json:"point,omitempty"`
+	Link     string        `json:"link,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Message  string        `json:"message,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Rule     string        `json:"rule,omitempty"` // the rule that classified the error
+	Severity string        `json:"severity,omitempty"`
+	Retry    string        `json:"retry,omitempty"`
 	// Again is the time of the next pass. It is zero if the reconciler has no
 	// [Backoff], or if no pass follows.
 	Again time.Time `json:"again,omitzero"`
@@ -44,6 +46,12 @@ type Explanation struct {
 	// WaitsForSelf reports that the resource waits for a change of its own
 	// status.
 	WaitsForSelf bool `json:"waitsForSelf,omitempty"`
+	// RootCause says which object the resource waits for in the end, directly or by
+	// way of others, and its state. Others is the number of other resources that
+	// wait for that object, up to 10,000. Engines that know the waits of all
+	// resources set them. Empty and zero: not known.
+	RootCause string `json:"rootCause,omitempty"`
+	Others    int    `json:"others,omitempty"`
 	// Following holds the objects and sets whose changes start a pass, even if
 	// the resource is Ready.
 	Following []checks.Ref `json:"following,omitempty"`
@@ -88,6 +96,7 @@ func (e Explanation) String() string {
 		refs = append(refs, "its own status")
 	}
 	line("waits for", strings.Join(refs, ", "))
+	line("root cause", e.RootCause+e.others())
 	line("follows", strings.Join(namesOf(e.Following), ", "))
 	line("since", e.clock(e.Since))
 	line("next pass", cmp.Or(e.clock(e.Again), e.Retry))
@@ -96,6 +105,17 @@ func (e Explanation) String() string {
 	b.WriteByte('\n')
 	e.table(&b)
 	return b.String()
+}
+
+// others says how many other resources have the same root cause.
+func (e *Explanation) others() string {
+	switch {
+	case e.RootCause == "" || e.Others <= 0:
+		return ""
+	case e.Others == 1:
+		return "; 1 other waits for this"
+	}
+	return "; " + text.Thousands(e.Others) + " others wait for this"
 }
 
 func namesOf(refs []checks.Ref) []string {
@@ -130,6 +150,7 @@ func (e Explanation) safe() Explanation {
 	for _, name := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Rule, &e.Severity, &e.Retry} {
 		*name = text.Line(*name, text.Name)
 	}
+	e.RootCause = text.Line(e.RootCause, text.Quote)
 	e.Key, e.Reason = text.Line(e.Key, text.Object), text.Line(e.Reason, text.Quote)
 	e.Message, e.Error = text.Line(e.Message, text.Message), text.Line(e.Error, text.Message)
 	e.WaitingFor, e.Following = safeRefs(e.WaitingFor), safeRefs(e.Following)

@@ -190,6 +190,7 @@ func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
 	}
 	p.trace.mu.Unlock()
+	e.Elapsed = max(r.opt.now().Sub(e.At), 0) // the clock may go back
 	if out.Err() != nil {
 		e.Error = fmt.Sprint(out.Err())
 	}

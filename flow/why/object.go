@@ -113,10 +113,10 @@ func safePass(e flow.Explanation) flow.Explanation {
 	for _, s := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Reason, &e.Rule, &e.Severity, &e.Retry} {
 		*s = text.Line(*s, text.Name)
 	}
-	for _, s := range []*string{&e.Key, &e.Message, &e.Error} {
+	for _, s := range []*string{&e.Key, &e.Message, &e.Error, &e.RootCause} {
 		*s = text.Line(*s, text.Quote)
 	}
-	e.WaitingFor = nil // the object has them
+	e.WaitingFor, e.Following = nil, nil // the object has the former, and needs no followed object
 	e.Steps = slices.Clone(e.Steps[:min(len(e.Steps), maxSteps)])
 	for i := range e.Steps {
 		s := &e.Steps[i]

@@ -178,6 +178,19 @@ type passView struct{ *flow.Explanation }
 // Clock returns the start of the pass.
 func (p passView) Clock() string { return p.At.UTC().Format("15:04:05") }
 
+// Ended says how the pass ended.
+func (p passView) Ended() string {
+	s := p.State
+	if p.Link != "" {
+		s += " by " + p.Link
+	}
+	s = joined(s, p.Reason)
+	if p.Elapsed > 0 {
+		s += " (" + p.Elapsed.Round(time.Microsecond).String() + ")"
+	}
+	return s
+}
+
 // stepView is a step of a pass as a bar.
 type stepView struct {
 	flow.Step

@@ -1,0 +1,106 @@
+package ctrlx_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// The last passes over an object that is not ready are kept without an option.
+func TestLastPasses(t *testing.T) {
+	repeat := func(n int, what string) (all []string) {
+		for range n {
+			all = append(all, what)
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		passes []string
+		opts   []ctrlx.Option
+		want   []string // the latest first
+	}{
+		"All":    {"each pass, with its time and its duration", []string{"block", "fail"}, nil, []string{"12:01 failed Quota CheckFailed 1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Ready":  {"a pass that leaves the object ready is not recorded", []string{"block", "", "", "", "block"}, nil, []string{"12:04 blocked Quota NoQuota 1s 0", "12:01 ready   1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Many":   {"the last five", append([]string{"fail"}, repeat(5, "block")...), nil, []string{"12:05 blocked Quota NoQuota 1s 0", "12:04 blocked Quota NoQuota 1s 0", "12:03 blocked Quota NoQuota 1s 0", "12:02 blocked Quota NoQuota 1s 0", "12:01 blocked Quota NoQuota 1s 0"}},
+		"Traced": {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{ctrlx.WithFlow(flow.WithExplanations(1))}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d, does := newHarness(t, anApp(AppSpec{})), ""
+			check := checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+				d.now = d.now.Add(time.Second)
+				switch does {
+				case "block":
+					return checks.Block("NoQuota", "no quota is left"), nil
+				case "fail":
+					return checks.Result{}, errBroken
+				}
+				return checks.Proceed(), nil
+			})
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check)}, tc.opts...))
+			for i, what := range tc.passes {
+				d.now, does = noon.Add(time.Duration(i)*time.Minute), what
+				d.pass()
+			}
+			var got []string
+			for _, p := range whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects[0].Passes {
+				got = append(got, fmt.Sprint(p.At.UTC().Format("15:04"), " ", p.State, " ", p.Link, " ", p.Reason, " ", p.Elapsed, " ", len(p.Steps)))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
+			if err != nil || e.State != "blocked" && e.State != "failed" {
+				t.Errorf("Explain returns %+v, %v", e, err)
+			}
+		})
+	}
+}
+
+// The passes of a bounded number of objects are kept, and none of an object that is
+// gone.
+func TestLastPassesBounded(t *testing.T) {
+	const n = 1100
+	var all []client.Object
+	for i := range n {
+		a := anApp(AppSpec{})
+		a.Name = fmt.Sprintf("a%d", i)
+		all = append(all, a)
+	}
+	m := newInMemory(all...)
+	r := newHarness(t).reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+		return checks.Block("NoQuota", "no quota is left"), nil
+	}))})
+	if err := r.SetupWithManager(m); err != nil {
+		t.Fatal(err)
+	}
+	pass := func(name string) {
+		t.Helper()
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, a := range all {
+		pass(a.GetName())
+	}
+	if got := ctrlx.Histories(r); got != 1000 {
+		t.Errorf("the passes of %d objects are kept", got)
+	}
+	last := all[n-1].GetName()
+	clear(m.reader.(*store).objects)
+	pass(last)
+	if got := ctrlx.Histories(r); got != 999 {
+		t.Errorf("the passes of %d objects are kept after one is gone", got)
+	}
+}
