@@ -86,7 +86,8 @@
 // The price is one write of the status for each object and resync: 10,000 objects and a resync of an hour cost three
 // writes a second. A success that was stored within half of the resync stays. No success is stored, so that the first
 // pass is a whole one, in these cases: the interval is shorter than ten minutes; the passes read more than 20 objects
-// and sets, or a set of more than 100 objects; something changed while the operation was under way; Operations.Token is given.
+// and sets, or a set of more than 100 objects; something changed while the operation was under way; Operations.Token is given;
+// an operation called [Follow].
 //
 // # Objects that vanish
 //
@@ -216,7 +217,7 @@
 // An object also follows what its checks follow ([checks.Follow]), while it is Ready and while it fails. References are
 // followed unless a check has [checks.WithoutFollowing], because a rotated Secret must reach the cloud. Owners and sets are
 // followed with [checks.WithFollowing] only, because most changes of an owner do not concern its children, and an owner may
-// have thousands of them. [WithUnfollowedKinds] leaves out kinds. These changes of a followed object cause a pass:
+// have thousands of them. An operation follows objects with [Follow]. [WithUnfollowedKinds] leaves out kinds. These changes of a followed object cause a pass:
 //
 //   - It appears or vanishes, or its UID changes.
 //   - Its generation changes. If it has none, as a Secret, anything but its metadata changes. If only its metadata is

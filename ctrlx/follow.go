@@ -30,6 +30,18 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 	return func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) }
 }
 
+// Follow is [checks.Follow] for code of an operation that has the context of the
+// pass, and no request. The trace does not show the objects. Outside of a pass it
+// does nothing. A pass that calls Follow stores no success for a quiet restart,
+// because the library does not know the objects as the operation read them.
+func Follow(ctx context.Context, refs ...checks.Ref) {
+	if p := passOf(ctx); p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.follows = append(p.follows, refs...)
+	}
+}
+
 func kindOf(ref checks.Ref) schema.GroupKind {
 	return schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
 }
@@ -85,16 +97,29 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 	return engine.Followed{Ref: ref}
 }
 
-// followed returns what an object follows after a pass whose checks follow refs:
-// all of them without the kinds of [WithUnfollowedKinds].
+// following returns what the object of a pass follows after it: the refs of its
+// checks and of its operations.
+func (p *pass) following(out flow.Outcome) []checks.Ref {
+	refs := out.Following()
+	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored && s != flow.StateCanceled {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		refs = slices.Concat(refs, p.follows)
+	}
+	return refs
+}
+
+// followed returns what the engine needs to know of the followed refs: all of them
+// without the kinds of [WithUnfollowedKinds].
 func (p *pass) followed(refs []checks.Ref) (all []engine.Followed) {
+	found := make(map[checks.Ref]bool, len(refs))
 	for _, ref := range refs {
 		if ref.Kind == "" || slices.Contains(p.unfollowed, kindOf(ref)) {
 			continue
 		}
 		ref.ID = ""
-		f := p.seenAs(p.engine.Resolved(p, ref))
-		if !slices.ContainsFunc(all, func(o engine.Followed) bool { return o.Ref == f.Ref }) {
+		if f := p.seenAs(p.engine.Resolved(p, ref)); !found[f.Ref] {
+			found[f.Ref] = true
 			all = append(all, f)
 		}
 	}
@@ -110,7 +135,7 @@ func (p *pass) missed(out flow.Outcome) (missed bool) {
 	if !p.polled || p.from == nil || out.State() != flow.StateReady && out.State() != flow.StateBlocked {
 		return false
 	}
-	for _, f := range p.followed(out.Following()) {
+	for _, f := range p.followed(p.following(out)) {
 		d, err := p.readAgain(p, f.Ref)
 		missed = missed || err == nil && slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == f.Ref && s.Digest != d })
 	}

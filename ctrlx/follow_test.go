@@ -317,6 +317,36 @@ func TestFollowsAfterRestart(t *testing.T) {
 	}
 }
 
+// TestFollowInOperation verifies that a Ready database follows what its Apply
+// follows, and that a restart does not trust a success with such objects.
+func TestFollowInOperation(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	secret := o.secret("a")
+	ops := o.operations()
+	apply := ops.Apply
+	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		ctrlx.Follow(ctx, checks.Ref{Kind: "Secret", Name: secret.Name})
+		if err := o.note("applied %s", req.Resource.Name); err != nil {
+			return flow.Progress{}, err
+		}
+		return apply(ctx, req)
+	}
+	reconciler := func() *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", ops, extensions{}, ctrlx.WithPollInterval(time.Hour))
+	}
+	o.start(reconciler())
+	o.database("db", "")
+	o.until("db", "True Succeeded")
+	o.eventually("the first follow causes one more pass", func() bool { return o.count("applied db") > 1 })
+	o.rotate(secret, "b")
+	o.eventually("the rotation causes a pass", func() bool { return o.count("applied db") > 2 })
+	o.stop()
+	before := o.count("applied db")
+	o.start(reconciler())
+	o.eventually("the restart causes a whole pass", func() bool { return o.count("applied db") > before })
+}
+
 // TestWakesEachOther verifies that a database whose passes change the Secret that
 // it follows is delayed, and that the condition names both.
 func TestWakesEachOther(t *testing.T) {

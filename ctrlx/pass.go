@@ -59,6 +59,7 @@ type pass struct {
 	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
+	follows    []checks.Ref       // of Follow
 	loop       checks.Ref         // see looping
 
 	mu   sync.Mutex

@@ -14,9 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -38,7 +40,9 @@ type Dependents struct {
 	live   client.Reader
 
 	digests digests
-	kinds   sync.Map // whether a kind has namespaces, by schema.GroupVersionKind
+	kinds   sync.Map       // whether a kind has namespaces, by schema.GroupVersionKind
+	kstatus sync.Map       // of ready.Func, by schema.GroupVersionKind
+	engine  *engine.Engine // watches the dependents; nil: the cluster is no manager
 
 	applyChain, deleteChain Chain
 	apply, remove           Handler
@@ -73,6 +77,12 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
 	d := &Dependents{options: o, name: name, client: c.GetClient(), live: c.GetAPIReader()}
+	if mgr, ok := c.(manager.Manager); ok {
+		var err error
+		if d.engine, err = engine.Of(mgr); err != nil {
+			panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
+		}
+	}
 	d.digests.of = map[[sha256.Size]byte]string{}
 	d.applyChain = edited(name, "WithApplyChain", applyLinks(o), o.applyEdits)
 	d.deleteChain = edited(name, "WithDeleteChain", deleteLinks(o), o.deleteEdits)
@@ -165,6 +175,7 @@ func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object
 	if err != nil {
 		return Result{}, err
 	}
+	d.follow(ctx, a, requests)
 	return d.handler(a)(ctx, requests[0])
 }
 
@@ -212,6 +223,7 @@ func (d *Dependents) each(
 	if err != nil {
 		return flow.Progress{}, err
 	}
+	d.follow(ctx, a, requests)
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error

@@ -11,8 +11,12 @@
 //	},
 //
 // Apply writes the objects that differ from the cluster, and waits until all of
-// them are ready. The progress names the objects that are not ready, so that
-// their events wake the owner. Name their kinds in ctrlx.WithWatchedKinds.
+// them are ready. Then the condition Ready is True. The owner follows its objects:
+// a change of a spec or of data, of a label, of an annotation or of the readiness,
+// and a deletion cause a pass at once. Nothing polls. The manager watches the kinds of the
+// objects, if it is the cluster of [New]. Objects of another cluster are read again
+// each minute until they are ready, and then at the resync of the owner. The reconciler has no
+// Get: a pass that finds the owner in sync would leave Apply out.
 //
 // # Policies
 //
@@ -114,9 +118,9 @@
 // changed again within the reapply interval, the field is contested. The
 // condition then names its manager, as in "spec.replicas is managed by
 // kube-controller-manager", and the next correction comes after the interval.
-// A typed object is read from the cache of the manager, which then watches the
-// kind. An unstructured one is read live, unless the client caches these, too
-// (client.CacheOptions). A cache that strips managed fields hides changed fields until the reapply.
+// An object is read from the cache of the manager, also if its manifest is
+// unstructured. An object of a kind that the scheme lacks is read live, unless the
+// client caches unstructured objects (client.CacheOptions). A cache that strips managed fields hides changed fields until the reapply.
 // Fields that the manifest lacks are not compared.
 //
 // An object with the policy Once is written once and never changed. It is created

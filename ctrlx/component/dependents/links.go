@@ -8,7 +8,7 @@ func applyLinks(o options) Chain {
 	return chain.New(
 		chain.Recover,
 		chain.Named("Read", read),
-		chain.Named("Ready", awaitReady(o.readiness)),
+		chain.Named("Ready", awaitReady),
 		chain.Named("Terminating", terminating),
 		chain.Named("Adopt", adopt),
 		chain.Named("InSync", inSync(o.clock)),

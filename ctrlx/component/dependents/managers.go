@@ -16,10 +16,10 @@ import (
 type managers struct {
 	all    *fieldpath.Set // of all managers
 	ours   *fieldpath.Set // of the writes of this name
-	others []manager      // in the order of the object
+	others []fieldManager // in the order of the object
 }
 
-type manager struct {
+type fieldManager struct {
 	name string
 	set  *fieldpath.Set
 }
@@ -37,7 +37,7 @@ func managersOf(live client.Object, name string) (managers, error) {
 		if e.Manager == name {
 			m.ours = m.ours.Union(set)
 		} else {
-			m.others = append(m.others, manager{e.Manager, set})
+			m.others = append(m.others, fieldManager{e.Manager, set})
 		}
 	}
 	return m, nil

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // Option changes a [Dependents]. A nil function in an option panics.
@@ -16,7 +17,7 @@ type options struct {
 	cluster     string
 	clock       clock.PassiveClock
 	policies    Policies
-	readiness   func(client.Object) checks.Readiness
+	readiness   ready.Func
 	prefixes    []string
 	ownerDigest func(client.Object) string
 	siblings    func(client.Object) []checks.Ref
@@ -29,7 +30,7 @@ type options struct {
 func WithPolicies(p Policies) Option { return func(o *options) { o.policies = p } }
 
 // WithReadiness sets the function that returns how ready an object is. The object
-// has the type of the manifest, and of only reads it. Without the option, it is
+// has the form of [Request.Live], and of only reads it. Without the option, it is
 // the rule of kstatus for the kind, as in ctrlx.Kstatus. An object of a kind without
 // a rule and without conditions is then ready.
 func WithReadiness(of func(obj client.Object) checks.Readiness) Option {

@@ -3,7 +3,6 @@ package dependents
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,50 +11,50 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
-// awaitReady adds the readiness of the object to the
-// result. An object in sync that is not ready becomes Waiting.
-func awaitReady(of func(client.Object) checks.Readiness) Middleware {
-	var kinds sync.Map // of ready.Func, by schema.GroupVersionKind
-	return func(next Handler) Handler {
-		return func(ctx context.Context, r *Request) (Result, error) {
-			res, err := next(ctx, r)
-			if err != nil || res.Object == nil {
-				return res, err
+// awaitReady adds the readiness of the object to the result. An object in sync
+// that is not ready becomes Waiting.
+func awaitReady(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		res, err := next(ctx, r)
+		if err != nil || res.Object == nil {
+			return res, err
+		}
+		switch res.Outcome {
+		case Created, Updated, InSync, Waiting:
+			res.Readiness, err = r.of.readinessOf(r.gvk, r.Policies.StatusHint, res.Object)
+			if err != nil {
+				return Result{}, err
 			}
-			switch res.Outcome {
-			case Created, Updated, InSync, Waiting:
-				if res.Readiness, err = r.readiness(of, &kinds, res.Object); err != nil {
-					return Result{}, err
-				}
-			default:
-				return res, nil
-			}
-			if isReady(res.Readiness) || res.Contested {
-				return res, nil
-			}
-			if res.Outcome == InSync {
-				res.Outcome = Waiting
-			}
-			res.Problem = cut(ready.Problem(res.Object))
-			res.Message = notReady(res)
+		default:
 			return res, nil
 		}
+		if isReady(res.Readiness) || res.Contested {
+			return res, nil
+		}
+		if res.Outcome == InSync {
+			res.Outcome = Waiting
+		}
+		res.Problem = cut(ready.Problem(res.Object))
+		res.Message = notReady(res)
+		return res, nil
 	}
 }
 
-// readiness returns how ready an object is. The conditions that its kind must
-// have, and its status hints, count in addition to of or to kstatus.
-func (r *Request) readiness(of ready.Func, kinds *sync.Map, obj client.Object) (checks.Readiness, error) {
+// readinessOf returns how ready an object of a kind is: by [WithReadiness], or by
+// kstatus and the conditions that the kind must have. A status hint counts in
+// addition.
+func (d *Dependents) readinessOf(kind schema.GroupVersionKind, hint string, obj client.Object) (checks.Readiness, error) {
 	hints, err := ready.Hints{}, error(nil)
-	if r.Policies.StatusHint != "" {
-		if hints, err = ready.ParseHints(r.Policies.StatusHint); err != nil {
+	if hint != "" {
+		if hints, err = ready.ParseHints(hint); err != nil {
 			return checks.Readiness{}, err
 		}
 	}
+	of := d.readiness
 	if of == nil {
-		known, ok := kinds.Load(r.gvk)
+		known, ok := d.kstatus.Load(kind)
 		if !ok {
-			known, _ = kinds.LoadOrStore(r.gvk, kstatusOf(r.gvk))
+			known, _ = d.kstatus.LoadOrStore(kind, kstatusOf(kind))
 		}
 		of = known.(ready.Func)
 	}

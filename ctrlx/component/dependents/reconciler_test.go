@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -46,7 +45,7 @@ func TestReconciler(t *testing.T) {
 		Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
 			return web.Delete(ctx, req.Resource, server(req.Resource))
 		},
-	}, flow.Extensions[*testv1.Cluster]{}, ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps", Kind: "Deployment"}))
+	}, flow.Extensions[*testv1.Cluster]{})
 	must(t, clusters.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // Request is the request to apply or to delete one object. A link may copy it
@@ -34,8 +34,8 @@ type Request struct {
 	// deleted, and not because the owner needs the object no more.
 	OwnerDeleted bool
 	// Live is the object as the pass read it, and nil if it does not exist. It has
-	// the type of Object; for a deletion it is a *metav1.PartialObjectMetadata. The
-	// link Read sets it. Links do not change it.
+	// the type that the scheme has for its kind, or is unstructured. For a deletion it
+	// is a *metav1.PartialObjectMetadata. The link Read sets it. Links do not change it.
 	Live client.Object
 
 	of       *Dependents
@@ -176,7 +176,9 @@ func (r *Request) findKind(a action) (namespaced bool, err error) {
 	}
 	r.gvk = mapping.GroupVersionKind
 	namespaced = mapping.Scope.Name() != meta.RESTScopeNameRoot
-	r.of.kinds.Store(r.gvk, namespaced)
+	if _, known := r.of.kinds.LoadOrStore(r.gvk, namespaced); !known {
+		r.of.watch(r.gvk)
+	}
 	return namespaced, nil
 }
 
@@ -285,15 +287,9 @@ func mergeStringData(u *unstructured.Unstructured) error {
 	return unstructured.SetNestedStringMap(u.Object, data, "data")
 }
 
-// newObject returns an empty object of the type of the manifest.
-func (r *Request) newObject() client.Object {
-	if _, ok := r.Object.(*unstructured.Unstructured); ok {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(r.gvk)
-		return u
-	}
-	return reflect.New(reflect.TypeOf(r.Object).Elem()).Interface().(client.Object)
-}
+// newObject returns an empty object in the form in which the manager caches the
+// kind.
+func (r *Request) newObject() client.Object { return engine.NewObject(r.of.client.Scheme(), r.gvk) }
 
 // content returns an object in the form without a type. The caller does not
 // change it.

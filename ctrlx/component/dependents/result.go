@@ -58,8 +58,7 @@ func (f Field) String() string {
 type Result struct {
 	Outcome Outcome
 	// Object is the object as it was last read or written. It is nil if the
-	// object does not exist. It has the type of the manifest; after Delete it is a
-	// *metav1.PartialObjectMetadata. Do not change it.
+	// object does not exist. It has the form of [Request.Live]. Do not change it.
 	Object client.Object
 	// Fields are the fields that differ. After Created it is empty. After
 	// Updated they are the fields that the write corrected.

@@ -39,6 +39,10 @@ func Of(obj client.Object) uint64 {
 	return h
 }
 
+// Metadata returns the digest of the part of the metadata that [Of] covers. obj
+// must not be nil.
+func Metadata(obj client.Object) uint64 { return metadata(0, obj) }
+
 // metadata adds the covered part of the metadata.
 func metadata(h uint64, obj metav1.Object) uint64 {
 	h = text(h, obj.GetUID())

@@ -54,6 +54,7 @@
 //
 // # Narrower digests
 //
-// [Follow] covers what an object depends on after it is Ready. A checks.Readiness
+// [Follow] covers what an object depends on after it is Ready. [Metadata] covers
+// labels, annotations, finalizers and owners. A checks.Readiness
 // can be compared with ==, so it needs no digest.
 package digest

@@ -45,6 +45,8 @@ type Engine struct {
 	fields    map[fieldKey]*field               // the indexes of queries
 	readiness map[schema.GroupKind][]ready.Func // of the options, besides ready.Of
 
+	written map[schema.GroupKind][]func(client.Object) uint64 // see Writes
+
 	definitions definitions
 
 	wakers         sync.Map // of *Waker, by schema.GroupKind
@@ -96,6 +98,7 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{},
 		watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
 		fields: map[fieldKey]*field{}, readiness: map[schema.GroupKind][]ready.Func{},
+		written: map[schema.GroupKind][]func(client.Object) uint64{},
 	}
 	e.index = index.New(e.wake, e.sets.exists)
 	e.index.WakeFollower = e.wakeFollower

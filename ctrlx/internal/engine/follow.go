@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,8 +23,8 @@ type Followed struct {
 }
 
 // follow returns the digest of the part of an object that wakes followers: that
-// of [digest.Follow], and the readiness as each reconciler sees it. It is 0, not
-// known, if a function of the user panics.
+// of [digest.Follow], the readiness as each reconciler sees it, and the numbers of
+// [Engine.Writes]. It is 0, not known, if a function of the user panics.
 func (e *Engine) follow(k kind, obj client.Object) (h uint64) {
 	if obj == nil {
 		return digest.NotFound
@@ -38,12 +40,26 @@ func (e *Engine) follow(k kind, obj client.Object) (h uint64) {
 	h = digest.Follow(obj)
 	h = digest.And(h, stateOfReadiness(ready.Of(obj)))
 	e.mu.Lock()
-	funcs := e.readiness[k.gvk.GroupKind()]
+	funcs, written := e.readiness[k.gvk.GroupKind()], e.written[k.gvk.GroupKind()]
 	e.mu.Unlock()
 	for _, of := range funcs {
 		h = digest.And(h, stateOfReadiness(of(obj)))
 	}
+	for _, also := range written {
+		h = digest.And(h, also(obj))
+	}
 	return h
+}
+
+// Writes states that the operator writes objects of a kind, and follows them. The
+// kind may then be watched, although no option names it. A change of the number
+// that also returns wakes the followers of an object, too. also only reads the
+// object.
+func (e *Engine) Writes(gk schema.GroupKind, also func(obj client.Object) uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.policy[gk] = max(e.policy[gk], watched)
+	e.written[gk] = append(slices.Clip(e.written[gk]), also) // follow reads the old list without the lock
 }
 
 // stateOfReadiness returns the part of a readiness that counts: the state, and

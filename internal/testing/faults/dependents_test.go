@@ -186,6 +186,24 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestResult/Stale", why: "an owner is ready before its dependents have seen a change",
 	},
 	{
+		name: "operation-follows-nothing", in: "ctrlx.pass.following",
+		old:  `refs = append(refs, p.follows...)`,
+		new:  `refs = append(refs, p.follows[:0]...)`,
+		test: "ctrlx.TestFollowInOperation", why: "the Ready owner of a deleted dependent stays Ready until the resync",
+	},
+	{
+		name: "success-stored-with-unread-objects", in: "ctrlx",
+		old:  `case len(p.follows) > 0:`,
+		new:  `case len(p.follows) > 0 && len(p.follows) == 0:`,
+		test: "ctrlx.TestFollowInOperation", why: "a dependent that was deleted while the operator was down stays away until the resync",
+	},
+	{
+		name: "metadata-of-a-dependent-not-followed", in: "ctrlx/internal/engine.Engine.follow",
+		old:  `h = digest.And(h, also(obj))`,
+		new:  `_ = also`,
+		test: "ctrlx/component/dependents.TestFollowed", why: "a stolen dependent is noticed at the resync",
+	},
+	{
 		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
 		old:  `m["status"] != p.status`,
 		new:  `m["status"] == "Unknown"`,
