@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
@@ -64,7 +66,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
 	}
 	o := options{
-		clock: clock.RealClock{}, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
+		clock: clock.RealClock{}, concurrency: 1, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
 		siblings: func(client.Object) []checks.Ref { return nil },
 	}
 	for _, opt := range opts {
@@ -86,8 +88,11 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	d.digests.of = map[[sha256.Size]byte]string{}
 	d.applyChain = edited(name, "WithApplyChain", applyLinks(o), o.applyEdits)
 	d.deleteChain = edited(name, "WithDeleteChain", deleteLinks(o), o.deleteEdits)
-	d.apply = decided(d.applyChain.Then(noUpdate))
-	d.remove = decided(d.deleteChain.Then(remove))
+	// A panic in a goroutine of its own would end the process, also if an edit has
+	// removed Recover.
+	recovered := chain.New(chain.Recover[*Request, Result])
+	d.apply = decided(recovered.Then(d.applyChain.Then(noUpdate)))
+	d.remove = decided(recovered.Then(d.deleteChain.Then(remove)))
 	return d
 }
 
@@ -123,8 +128,8 @@ func (d *Dependents) ApplyChain() Chain { return d.applyChain }
 // DeleteChain returns the chain around the deletion of one object.
 func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
 
-// Apply applies objects for an owner, in the given order. It first checks all of
-// them. Objects without a namespace are in the namespace of the owner. Apply
+// Apply applies objects for an owner, in the given order ([WithConcurrency]). It
+// first checks all of them. Objects without a namespace are in the namespace of the owner. Apply
 // returns flow.Done if each result is settled ([Result.IsSettled]), and
 // otherwise flow.InProgress with the objects that are not. The message says why
 // they are not, and ends with an actual problem, as in "waiting for 1 of 2 objects:
@@ -227,8 +232,8 @@ func (d *Dependents) each(
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error
-	for _, r := range requests {
-		res, err := d.handler(a)(ctx, r)
+	for i, done := range d.handled(ctx, a, requests) {
+		r, res, err := requests[i], done.Result, done.err
 		if err == nil && res.IsSettled() {
 			continue
 		}
@@ -260,6 +265,33 @@ func (d *Dependents) each(
 	}
 	message := fmt.Sprintf("waiting for %d of %d objects: %s", len(awaited), len(requests), strings.Join(texts, "; "))
 	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
+}
+
+// handled is the end of a request.
+type handled struct {
+	Result
+	err error
+}
+
+// handled handles requests, and returns their ends in the same order.
+func (d *Dependents) handled(ctx context.Context, a action, requests []*Request) []handled {
+	ends := make([]handled, len(requests))
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(requests); i = int(next.Add(1)) - 1 {
+			ends[i].Result, ends[i].err = d.handler(a)(ctx, requests[i])
+		}
+	}
+	if d.concurrency == 1 {
+		work()
+		return ends
+	}
+	var workers sync.WaitGroup
+	for range min(d.concurrency, len(requests)) {
+		workers.Go(work)
+	}
+	workers.Wait()
+	return ends
 }
 
 // refusal returns the error of a result that only a change of the object, or of

@@ -22,6 +22,7 @@ type options struct {
 	ownerDigest func(client.Object) string
 	siblings    func(client.Object) []checks.Ref
 	dropMarks   bool
+	concurrency int
 	applyEdits  []func(Chain) (Chain, error)
 	deleteEdits []func(Chain) (Chain, error)
 }
@@ -86,6 +87,17 @@ func WithCluster(name string) Option {
 // WithMarksDropped removes the marks of an object that a delete policy keeps, so
 // that another owner may adopt it. Without the option the marks stay.
 func WithMarksDropped() Option { return func(o *options) { o.dropMarks = true } }
+
+// WithConcurrency sets how many objects of one call are applied or deleted at the
+// same time. Without the option, it is one, because then an object is written after
+// all objects before it: a Namespace before its contents. Links and observers must be
+// safe for concurrent use if it is more. A number below one panics.
+func WithConcurrency(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("dependents: WithConcurrency: %d: give at least one", n))
+	}
+	return func(o *options) { o.concurrency = n }
+}
 
 // WithClock sets the clock of the reapply interval. A nil clock panics.
 func WithClock(c clock.PassiveClock) Option {

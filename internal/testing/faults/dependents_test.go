@@ -204,6 +204,18 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestFollowed", why: "a stolen dependent is noticed at the resync",
 	},
 	{
+		name: "concurrency-ignored", in: "ctrlx/component/dependents",
+		old:  `range min(d.concurrency, len(requests))`,
+		new:  `range min(d.concurrency, len(requests), 1)`,
+		test: "ctrlx/component/dependents.TestConcurrency/Four", why: "applying hundreds of objects takes a round trip for each",
+	},
+	{
+		name: "panic-of-a-worker-not-recovered", in: "ctrlx/component/dependents",
+		old:  `d.apply = decided(recovered.Then(d.applyChain.Then(noUpdate)))`,
+		new:  `d.apply = decided(d.applyChain.Then(noUpdate))`,
+		test: "ctrlx/component/dependents.TestConcurrency/Four", why: "a panic of a link ends the operator",
+	},
+	{
 		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
 		old:  `m["status"] != p.status`,
 		new:  `m["status"] == "Unknown"`,
