@@ -26,7 +26,7 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 	if len(obj.GetManagedFields()) == 0 {
 		return nil, nil
 	}
-	m, err := managersOf(obj, r.of.name)
+	m, err := managersOf(obj, r.of.manager)
 	if err != nil {
 		return nil, err
 	}

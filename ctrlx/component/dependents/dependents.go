@@ -52,7 +52,7 @@ type Dependents struct {
 
 // New returns the Dependents of a name, a DNS name such as web.example.com. The
 // name is the prefix of labels and annotations, and the field manager of all
-// writes. Two reconcilers never share a name. A change of the name turns all
+// writes ([WithFieldOwner]). Two reconcilers never share a name. A change of the name turns all
 // dependents into objects of another owner.
 //
 // New panics if the name is not a DNS name, the cluster is nil, a policy has
@@ -66,7 +66,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
 	}
 	o := options{
-		clock: clock.RealClock{}, concurrency: 1, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
+		clock: clock.RealClock{}, concurrency: 1, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
 		siblings: func(client.Object) []checks.Ref { return nil },
 	}
 	for _, opt := range opts {

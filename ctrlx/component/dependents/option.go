@@ -17,6 +17,8 @@ type options struct {
 	cluster     string
 	clock       clock.PassiveClock
 	policies    Policies
+	ofOwner     func(client.Object) Policies
+	manager     string
 	readiness   ready.Func
 	prefixes    []string
 	ownerDigest func(client.Object) string
@@ -29,6 +31,26 @@ type options struct {
 
 // WithPolicies sets the policies of objects without annotations.
 func WithPolicies(p Policies) Option { return func(o *options) { o.policies = p } }
+
+// WithOwnerPolicies sets the function that returns the policies of an owner. Its
+// fields that are not empty precede those of [WithPolicies]. The annotations of an object
+// precede both. An invalid value is an error of the request (ErrInvalid).
+func WithOwnerPolicies(of func(owner client.Object) Policies) Option {
+	if of == nil {
+		panic("dependents: WithOwnerPolicies: the function is nil")
+	}
+	return func(o *options) { o.ofOwner = of }
+}
+
+// WithFieldOwner sets the field manager of all writes, in place of the name. After a
+// change, the fields of the former one belong to another manager. An empty name panics, and so
+// does one of more than 128 bytes.
+func WithFieldOwner(manager string) Option {
+	if manager == "" || len(manager) > 128 {
+		panic(fmt.Sprintf("dependents: WithFieldOwner: %q is not a name of 1 to 128 bytes", manager))
+	}
+	return func(o *options) { o.manager = manager }
+}
 
 // WithReadiness sets the function that returns how ready an object is. The object
 // has the form of [Request.Live], and of only reads it. Without the option, it is

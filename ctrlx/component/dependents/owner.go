@@ -33,6 +33,8 @@ type Owner struct {
 	Digest string
 	// Siblings are the IDs of owners whose objects are left alone.
 	Siblings []string
+
+	policies Policies // of the options, for objects without annotations
 }
 
 // The marks of a dependent, after the name of the Dependents and a slash.
@@ -54,6 +56,13 @@ func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	o := Owner{Ref: ref, UID: obj.GetUID()}
 	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
+	o.policies = d.policies
+	if d.ofOwner != nil {
+		o.policies = d.ofOwner(obj).or(d.policies)
+		if _, problems := o.policies.over(d.name, nil); len(problems) > 0 {
+			return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
+		}
+	}
 	for _, ref := range d.siblings(obj) {
 		o.Siblings = append(o.Siblings, d.id(ref))
 	}

@@ -1,6 +1,7 @@
 package dependents
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +84,15 @@ const (
 	annotationReapply   = "reapply-interval"
 	annotationHint      = "status-hint"
 )
+
+// or returns p with the fields of others in place of empty ones.
+func (p Policies) or(others Policies) Policies {
+	return Policies{
+		Adoption: cmp.Or(p.Adoption, others.Adoption), Update: cmp.Or(p.Update, others.Update),
+		Delete: cmp.Or(p.Delete, others.Delete), Reconcile: cmp.Or(p.Reconcile, others.Reconcile),
+		ReapplyInterval: cmp.Or(max(p.ReapplyInterval, 0), others.ReapplyInterval), StatusHint: cmp.Or(p.StatusHint, others.StatusHint),
+	}
+}
 
 // over returns p with the policies that the annotations of an object set. It
 // returns a problem for each invalid value.

@@ -1,6 +1,8 @@
 package dependents_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -524,5 +526,57 @@ func TestOwnerAgain(t *testing.T) {
 	w.owner.UID = types.UID("2")
 	if got := w.apply(configMap([]string{"adoption-policy", "Never"}, []string{"k", "2"})).Outcome; got != dependents.Updated {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestOwnerPolicies takes a policy of the annotation, else of the owner, else of
+// the option.
+func TestOwnerPolicies(t *testing.T) {
+	w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateRecreate, Adoption: dependents.AdoptionNever}),
+		dependents.WithOwnerPolicies(func(owner client.Object) dependents.Policies {
+			return dependents.Policies{Update: dependents.UpdatePolicy(owner.GetAnnotations()["update"]), ReapplyInterval: -1}
+		}))
+	var got dependents.Policies
+	w.restart(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
+		return c.InsertBefore("Recover", func(next dependents.Handler) dependents.Handler {
+			return func(ctx context.Context, r *dependents.Request) (dependents.Result, error) {
+				got = r.Policies
+				return next(ctx, r)
+			}
+		})
+	}))
+	for update, want := range map[string]dependents.UpdatePolicy{"": dependents.UpdateRecreate, "ssa-merge": dependents.UpdateSsaMerge} {
+		w.owner.Annotations = map[string]string{"update": update}
+		if w.settle(configMap(nil, nil)); got.Update != want || got.Adoption != dependents.AdoptionNever || got.ReapplyInterval != dependents.DefaultReapplyInterval {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+	w.settle(configMap([]string{"update-policy", "SsaOverride"}, nil))
+	if got.Update != dependents.UpdateSsaOverride {
+		t.Errorf("the annotation precedes the owner: got %s", got.Update)
+	}
+	w.owner.Annotations["update"] = "odd"
+	_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", "Replace"}, nil))
+	if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), `update-policy is "odd"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFieldOwner writes as another field manager than the name.
+func TestFieldOwner(t *testing.T) {
+	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithFieldOwner("shop"))
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1", "dropped", "1"}))
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "2"}))
+			cm := w.read()
+			if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shop" || len(cm.Data) != 1 {
+				t.Errorf("got %v with %v", cm.Data, cm.ManagedFields)
+			}
+			if res := w.apply(configMap([]string{"update-policy", policy}, []string{"k", "2"})); res.Outcome != dependents.InSync {
+				t.Errorf("got %s", res.Outcome)
+			}
+		})
 	}
 }

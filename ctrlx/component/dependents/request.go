@@ -144,7 +144,7 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 		}
 	}
 	var invalid []string
-	r.Policies, invalid = d.policies.over(d.name, obj.GetAnnotations())
+	r.Policies, invalid = owner.policies.over(d.name, obj.GetAnnotations())
 	if obj.GetName() == "" {
 		r.ref = checks.Ref{Group: gvk.Group, Kind: gvk.Kind} // only the error names it
 	}

@@ -18,7 +18,7 @@ func ssaMerge(next Handler) Handler {
 		if r.Live == nil || !r.ssa() {
 			return next(ctx, r)
 		}
-		m, err := managersOf(r.Live, r.of.name)
+		m, err := managersOf(r.Live, r.of.manager)
 		if err != nil {
 			return Result{}, err
 		}
@@ -56,7 +56,7 @@ func ssaOverride(prefixes []string) Middleware {
 			if r.Policies.Update == UpdateSsaOverride {
 				all = prefixes
 			}
-			entries, changed, err := taken(r.Live.GetManagedFields(), r.gvk.GroupVersion().String(), r.of.name, all)
+			entries, changed, err := taken(r.Live.GetManagedFields(), r.gvk.GroupVersion().String(), r.of.manager, all)
 			if err != nil {
 				return Result{}, err
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // manager returns the field manager of all writes.
-func (r *Request) manager() client.FieldOwner { return client.FieldOwner(r.of.name) }
+func (r *Request) manager() client.FieldOwner { return client.FieldOwner(r.of.manager) }
 
 // versioned returns an error unless the live object was read with a UID and a
 // resource version. A write without them would have no precondition.

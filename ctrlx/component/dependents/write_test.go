@@ -424,6 +424,8 @@ func TestSetUp(t *testing.T) {
 		"Siblings": {"nil", func() { dependents.WithSiblings(nil) }, "WithSiblings: the function is nil"},
 		"Prefix":   {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
 		"Where":    {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
+		"Owner":    {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
+		"Manager":  {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
 		"None":     {"no worker", func() { dependents.WithConcurrency(0) }, "WithConcurrency: 0: give at least one"},
 		"Clock":    {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
 	}
