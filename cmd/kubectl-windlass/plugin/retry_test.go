@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -27,11 +27,11 @@ func TestNames(t *testing.T) {
 
 // The manifest names each archive that RELEASING.md builds.
 func TestKrew(t *testing.T) {
-	text, err := os.ReadFile("krew.yaml")
+	text, err := os.ReadFile("../krew.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../RELEASING.md")
+	page, err := os.ReadFile("../../../RELEASING.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ var startServer = sync.OnceFunc(func() {
 	}
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
-		assets, _ = filepath.Abs("../../bin/envtest")
+		assets, _ = filepath.Abs("../../../bin/envtest")
 	}
 	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
 		fail(fmt.Errorf("there is no kube-apiserver in %s: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)", assets))
@@ -161,7 +161,7 @@ func (u user) access() []string {
 func (u user) start(args []string) (out, notes string, code int) {
 	u.t.Helper()
 	o, e := &writer{printed: u.printed}, &writer{}
-	code = run(u.ctx, args, genericiooptions.IOStreams{In: strings.NewReader(u.in), Out: o, ErrOut: e}, func() time.Time { return noon })
+	code = Run(u.ctx, args, genericiooptions.IOStreams{In: strings.NewReader(u.in), Out: o, ErrOut: e}, func() time.Time { return noon })
 	for name, text := range map[string]string{"output": o.String(), "notes": e.String()} {
 		if strings.ContainsAny(text, "\x1b\u202e\u0007") {
 			u.t.Errorf("the %s of %q has control characters: %q", name, args, text)

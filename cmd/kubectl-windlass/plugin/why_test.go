@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"errors"
@@ -228,7 +228,7 @@ func TestOddDocument(t *testing.T) {
 
 // The README shows the output of why.
 func TestReadme(t *testing.T) {
-	page, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
