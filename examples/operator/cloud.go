@@ -46,6 +46,8 @@ type Thing struct {
 	SKU               string   // of clusters
 	Size              int32    // of clusters
 	RetentionDays     int32    // of databases
+	Password          string   // of databases; no response has it
+	PasswordVersion   string   // the client's name for the password, like a tag
 
 	operation *operation // the last one
 }
@@ -58,7 +60,7 @@ type operation struct {
 	then      v1.State // the state of a cluster after serves
 	serves    time.Duration
 	fails     *Refusal // the error at its end; nil: success
-	before    int32    // the retention after an error
+	before    Thing    // the thing after an error
 }
 
 // Status is the response to a poll.
@@ -104,7 +106,14 @@ func (c *Cloud) Get(id string) (Thing, error) {
 	if err != nil {
 		return Thing{}, err
 	}
-	return *t, nil
+	return t.shown(), nil
+}
+
+// shown returns the thing in a response.
+func (t *Thing) shown() Thing {
+	shown := *t
+	shown.Password = ""
+	return shown
 }
 
 // Put begins to create or update a thing. correlation names the cause of the
@@ -127,12 +136,14 @@ func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, t
 			op.until, op.then, op.serves = c.now().Add(clusterTakes), v1.StateRunning, clusterServes
 		}
 	}
-	if op.before = t.RetentionDays; desired.RetentionDays > longestRetention {
+	if op.before = *t; desired.RetentionDays > longestRetention {
 		op.fails = &Refusal{http.StatusConflict, "RetentionTooLong",
 			fmt.Sprintf("The cluster has room for %d days, not for %d.", longestRetention, desired.RetentionDays)}
 	}
 	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = desired.SKU, desired.Size, desired.RetentionDays, provisioning
-	return *t, c.begin(t, op), nil
+	t.Password, t.PasswordVersion = desired.Password, desired.PasswordVersion
+	token = c.begin(t, op)
+	return t.shown(), token, nil
 }
 
 // Post begins to start or stop a cluster.
@@ -200,6 +211,17 @@ func (c *Cloud) Requests() []Call {
 	return append([]Call(nil), c.requests...)
 }
 
+// Password returns the password of a database, which no response has.
+func (c *Cloud) Password(id string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	if t := c.things[id]; t != nil {
+		return t.Password
+	}
+	return ""
+}
+
 // admit accepts or refuses a request and returns its thing. A PUT of a missing
 // thing is accepted with nil.
 func (c *Cloud) admit(verb, id, correlation string) (*Thing, error) {
@@ -239,7 +261,8 @@ func (c *Cloud) settle() {
 				}
 			}
 		case op.fails != nil:
-			t.ProvisioningState, t.RetentionDays = v1.ProvisioningFailed, op.before
+			t.RetentionDays, t.Password, t.PasswordVersion = op.before.RetentionDays, op.before.Password, op.before.PasswordVersion
+			t.ProvisioningState = v1.ProvisioningFailed
 		default:
 			t.ProvisioningState = v1.ProvisioningSucceeded
 			if op.then != "" && !c.now().Before(op.until.Add(op.serves)) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -18,24 +16,40 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=clusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=kusto.example.com,resources=clusters/status,verbs=patch
 
-// NewClusters returns the reconciler of clusters. reader lists the databases of
-// a cluster.
-func NewClusters(cloud *Cloud, reader client.Reader) *ctrlx.Reconciler[*v1.Cluster] {
-	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(reader), ctrlx.WithRevision(cloud.ID))
+// NewClusters returns the reconciler of clusters.
+func NewClusters(cloud *Cloud) *ctrlx.Reconciler[*v1.Cluster] {
+	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(),
+		ctrlx.WithRevision(cloud.ID),
+		ctrlx.WithIndex(clusterField, func(d *v1.Database) []string { return []string{nameOfCluster(d)} }),
+	)
 }
 
+// clusterField is the name of the index of databases by their cluster.
+const clusterField = "cluster"
+
 // clusterExtensions returns the checks of clusters.
-func clusterExtensions(reader client.Reader) flow.Extensions[*v1.Cluster] {
+func clusterExtensions() flow.Extensions[*v1.Cluster] {
+	// The cloud refuses changes during an operation, also of another client.
+	idle := checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Second))
 	return flow.Extensions[*v1.Cluster]{
-		// The cloud refuses changes during an operation, also of another
-		// client.
-		PreCheck: chain.New(checks.ProvisioningState(clusterProvisioningState, checks.WithAfter(time.Second))),
+		PreCheck: chain.New(idle),
 		// The operation ends before the cluster has its desired state.
 		PostCheck: chain.New(checks.ResourceIs("Settled", unsettled, checks.WithReason("NotSettled"),
 			checks.WithRetry(classify.Slow), checks.WithAfter(askAgainIn))),
-		// The databases of a cluster are deleted first.
-		DeleteCheck: chain.New(checks.Check("NoDatabases", noDatabases(reader))),
+		// The databases of a cluster are deleted first. A stopped cluster is
+		// deleted with its databases, because the cloud refuses to delete them
+		// one by one.
+		DeleteCheck: chain.New(idle, chain.When(isNotStopped, checks.Unused("databases", databasesOf))),
 	}
+}
+
+// databasesOf names the databases of a cluster.
+func databasesOf(c *v1.Cluster) checks.Query {
+	return checks.Query{Group: v1.GroupVersion.Group, Kind: "Database", Field: clusterField, Value: c.Name}
+}
+
+func isNotStopped(_ context.Context, req *checks.Request[*v1.Cluster]) bool {
+	return req.Resource.Status.State != v1.StateStopped
 }
 
 // clusterProvisioningState and clusterState select a cluster's states, for its
@@ -61,42 +75,6 @@ func unsettled(c *v1.Cluster) string {
 		return fmt.Sprintf("the cluster is %s; it must be %s", c.Status.State, desired)
 	}
 	return ""
-}
-
-// noDatabases blocks the deletion of a cluster that has databases, and waits
-// for them. A stopped cluster is deleted with its databases, because the cloud
-// refuses to delete them one by one.
-func noDatabases(reader client.Reader) func(context.Context, *checks.Request[*v1.Cluster]) (checks.Result, error) {
-	return func(ctx context.Context, req *checks.Request[*v1.Cluster]) (checks.Result, error) {
-		c := req.Resource
-		if c.Status.State == v1.StateStopped {
-			return checks.Proceed(), nil
-		}
-		var all v1.DatabaseList
-		if err := reader.List(ctx, &all, client.InNamespace(c.Namespace)); err != nil {
-			return checks.Result{}, fmt.Errorf("listing the databases of the cluster: %w", err)
-		}
-		var left []checks.Ref
-		for _, d := range all.Items {
-			if d.Spec.Cluster != c.Name {
-				continue
-			}
-			// The reconciler watches objects that the resolver returned, so the
-			// deletion of the last database wakes the cluster.
-			ref := checks.Ref{Group: v1.GroupVersion.Group, Kind: "Database", Name: d.Name}
-			switch found, err := req.Resolver(ctx, ref); {
-			case err != nil:
-				return checks.Result{}, err
-			case found.Found():
-				left = append(left, ref)
-			}
-		}
-		if len(left) == 0 {
-			return checks.Proceed(), nil
-		}
-		return checks.Block("HasDatabases", fmt.Sprintf("databases of the cluster (%d) must be deleted first", len(left)),
-			checks.WithWaitingFor(left...)), nil
-	}
 }
 
 // clusterOperations returns the functions that read a cluster from the cloud,

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/windlass-go/windlass/checks"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
@@ -41,7 +38,7 @@ func TestClusterChanges(t *testing.T) {
 			ops := clusterOperations(cloud)
 			ops.Key = func(c *v1.Cluster) string { return c.Name }
 			ops.Deleting = func(*v1.Cluster) bool { return false }
-			r := flow.New("Cluster", ops, clusterExtensions(nil))
+			r := flow.New("Cluster", ops, clusterExtensions())
 			c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "x"}, Spec: tc.spec}
 			var out flow.Outcome
 			for range 100 {
@@ -69,43 +66,38 @@ func TestClusterChanges(t *testing.T) {
 	}
 }
 
-// TestNoDatabases checks which databases block the deletion of a cluster.
-func TestNoDatabases(t *testing.T) {
-	scheme := runtime.NewScheme()
-	must(t, v1.AddToScheme(scheme))
-	database := func(namespace, name, cluster string) *v1.Database {
-		return &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.DatabaseSpec{Cluster: cluster}}
-	}
+// TestClusterDeletion checks what a deletion waits for.
+func TestClusterDeletion(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		state  v1.State
-		there  *v1.Database
-		gone   bool // deleted after the list
-		blocks bool
+		is     v1.State
+		users  []string // of the cluster
+		want   string
 	}{
-		"Its":       {reason: "the database is deleted first", state: v1.StateRunning, there: database("here", "y", "x"), blocks: true},
-		"Anothers":  {reason: "the database is in another cluster", state: v1.StateRunning, there: database("here", "y", "z")},
-		"Elsewhere": {reason: "the database is in another namespace", state: v1.StateRunning, there: database("there", "y", "x")},
-		"Gone":      {reason: "the list is stale", state: v1.StateRunning, there: database("here", "y", "x"), gone: true},
-		"Stopped":   {reason: "the cloud refuses to delete the database first", state: v1.StateStopped, there: database("here", "y", "x")},
+		"Unused":   {"a cluster without databases is deleted", v1.StateRunning, nil, "deleting: Deleting"},
+		"Used":     {"its databases are deleted first", v1.StateRunning, []string{"y"}, "blocked: InUse"},
+		"Stopped":  {"the cloud refuses to delete the databases first", v1.StateStopped, []string{"y"}, "deleting: Deleting"},
+		"Creating": {"the cloud refuses a deletion during an operation", v1.StateCreating, nil, "blocked: ResourceState"},
+		"Gone":     {"it does not exist in the cloud", "", nil, "gone: "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &checks.Request[*v1.Cluster]{Resource: &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "x"}}}
-			req.Resource.Status.State = tc.state
-			req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-				if tc.gone {
-					return checks.Object{Ref: ref}, nil
+			cloud, _ := newTestCloud(t, tc.is)
+			ops := clusterOperations(cloud)
+			ops.Key = func(c *v1.Cluster) string { return c.Name }
+			ops.Deleting = func(*v1.Cluster) bool { return true }
+			r := flow.New("Cluster", ops, clusterExtensions(), flow.WithLister(func(_ context.Context, q checks.Query) (users []checks.Object, err error) {
+				if want := (checks.Query{Group: "kusto.example.com", Kind: "Database", Field: clusterField, Value: "x", NamesOnly: true}); q != want {
+					t.Errorf("%s: the query is %s", tc.reason, q)
 				}
-				return checks.Object{Ref: ref, Value: tc.there}, nil
-			}
-			res, err := noDatabases(fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.there).Build())(t.Context(), req)
-			must(t, err)
-			if res.Blocked() != tc.blocks {
-				t.Errorf("%s: %s", tc.reason, res)
-			}
-			if waits := res.WaitingFor(); tc.blocks && (len(waits) != 1 || waits[0].Name != "y" || !strings.Contains(res.Message(), "(1)")) {
-				t.Errorf("%s: waits for %v: %s", tc.reason, waits, res.Message())
+				for _, name := range tc.users {
+					users = append(users, checks.Object{Ref: checks.Ref{Kind: "Database", Name: name}})
+				}
+				return users, nil
+			}))
+			out := r.Reconcile(t.Context(), &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "x"}})
+			if got := out.State().String() + ": " + out.Reason(); got != tc.want {
+				t.Errorf("%s: got %s: %s, want %s", tc.reason, got, out.Message(), tc.want)
 			}
 		})
 	}

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
-	generated "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/request/anonymous"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
@@ -24,16 +24,18 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/apiserver/pkg/util/openapi"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // ControlPlane is an API server for custom resources, with its etcd, in this
 // process. It is the part of kube-apiserver that serves custom resources, with
 // storage, conflicts, validation, the status subresource, watches and
-// finalizers. It has no other kinds (no Namespace, no Secret), no users and no
-// roles.
+// finalizers. Its only other kind is Secret. It has no users and no roles.
 type ControlPlane struct {
-	Config *rest.Config // connects to the server
-	stop   func() error
+	Config     *rest.Config // connects to the server
+	Kubeconfig string       // a file for kubectl
+	stop       func() error
 }
 
 // StartControlPlane starts a control plane within a second. It listens on free
@@ -73,7 +75,20 @@ func StartControlPlane() (_ *ControlPlane, err error) {
 	if err := ready(ctx, config); err != nil {
 		return nil, err
 	}
-	return &ControlPlane{Config: config, stop: stop}, nil
+	file := filepath.Join(dir, "kubeconfig")
+	if err := writeKubeconfig(file, config); err != nil {
+		return nil, err
+	}
+	return &ControlPlane{Config: config, Kubeconfig: file, stop: stop}, nil
+}
+
+func writeKubeconfig(file string, config *rest.Config) error {
+	all := clientcmdapi.NewConfig()
+	all.Clusters["local"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData, TLSServerName: config.ServerName}
+	all.AuthInfos["person"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
+	all.Contexts["local"] = &clientcmdapi.Context{Cluster: "local", AuthInfo: "person"}
+	all.CurrentContext = "local"
+	return clientcmd.WriteToFile(*all, file)
 }
 
 // Stop stops the control plane and removes its data.
@@ -126,7 +141,7 @@ func newServer(etcd string) (*genericapiserver.GenericAPIServer, *rest.Config, e
 	config := genericapiserver.NewRecommendedConfig(apiserver.Codecs)
 	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(
-		openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generated.GetOpenAPIDefinitions), openapinamer.NewDefinitionNamer(apiserver.Scheme))
+		openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(openAPI), openapinamer.NewDefinitionNamer(apiserver.Scheme))
 	config.MergedResourceConfig = apiserver.DefaultAPIResourceConfigSource()
 	config.Authentication.Authenticator = anonymous.NewAuthenticator(nil)
 	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
@@ -144,6 +159,9 @@ func newServer(etcd string) (*genericapiserver.GenericAPIServer, *rest.Config, e
 		return nil, nil, err
 	}
 	server := made.GenericAPIServer
+	if err := serveSecrets(server, *opts.Etcd); err != nil {
+		return nil, nil, err
+	}
 	discover(server)
 
 	client := rest.CopyConfig(server.LoopbackClientConfig)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/chain"
@@ -17,10 +19,14 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases/status,verbs=patch
 
-// NewDatabases returns the reconciler of databases.
-func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
-	return ctrlx.New("Database", databaseOperations(cloud), databaseExtensions(),
+// NewDatabases returns the reconciler of databases. live reads Secrets from the
+// API server, because the cache has only their metadata.
+func NewDatabases(cloud *Cloud, live client.Reader) *ctrlx.Reconciler[*v1.Database] {
+	return ctrlx.New("Database", databaseOperations(cloud, live), databaseExtensions(),
 		ctrlx.WithOwner(clusterOf),
+		// A deleted Secret stays until the last database that uses it is gone.
+		ctrlx.WithGuard(passwordOf),
+		ctrlx.WithFlow(flow.WithExplanations(1000)), // of the last passes
 		// A restarted operator leaves Ready databases alone. A restarted
 		// program has another cloud, which is empty. A real cloud needs no
 		// revision.
@@ -31,10 +37,18 @@ func NewDatabases(cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
 	)
 }
 
-// clusterOf returns the owner of a database, which is in the same namespace.
+// clusterOf returns the owner of a database: the cluster that has it, or the one
+// that its spec names, or else the only cluster of its namespace.
 func clusterOf(d *v1.Database) checks.Ref {
-	return checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+	clusters := checks.Query{Group: v1.GroupVersion.Group, Kind: "Cluster"}
+	if name := nameOfCluster(d); name != "" {
+		return checks.Ref{Group: clusters.Group, Kind: clusters.Kind, Name: name}
+	}
+	return clusters.Ref()
 }
+
+// nameOfCluster returns "" if neither the status nor the spec names the cluster.
+func nameOfCluster(d *v1.Database) string { return cmp.Or(d.Status.Cluster, d.Spec.Cluster) }
 
 // databaseExtensions returns the checks and rules of databases. The cloud
 // refuses even a GET of a database while its cluster does not run, so owner
@@ -44,8 +58,12 @@ func databaseExtensions() flow.Extensions[*v1.Database] {
 	running := chain.Named("OwnerRunning",
 		checks.OwnerProvisioningState(clusterState, checks.WithAllowed(v1.StateRunning), checks.WithReason("OwnerNotRunning")))
 	return flow.Extensions[*v1.Database]{
-		OwnerCheck:  chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
-		PreCheck:    chain.New(checks.ProvisioningState(databaseProvisioningState, checks.WithAfter(time.Second))),
+		OwnerCheck: chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
+		// A Ready database follows its Secret, so a new password reaches the
+		// cloud.
+		PreCheck: chain.New(
+			checks.ReferenceReady("password", passwordOf),
+			checks.ProvisioningState(databaseProvisioningState, checks.WithAfter(time.Second))),
 		DeleteCheck: chain.New(checks.OnOwner[*v1.Database](running)), // a cluster that is gone or being deleted does not block
 		Classify:    databaseErrors.Chain(),
 	}
@@ -65,22 +83,34 @@ func databaseProvisioningState(d *v1.Database) *v1.ProvisioningState {
 
 // databaseOperations returns the functions that read a database from the cloud,
 // write it and delete it.
-func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
+func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Database] {
 	return flow.Operations[*v1.Database]{
-		Get: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
+		Get: func(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
 			d := req.Resource
+			d.Status.Cluster = cmp.Or(nameOfCluster(d), req.Owner.Ref.Name)
+			if d.Status.Cluster == "" { // it is deleted before a cluster was found
+				return flow.Observation{Presence: checks.Absent}, nil
+			}
+			password, err := passwordVersion(ctx, req)
+			if err != nil {
+				return flow.Observation{}, err
+			}
 			found, err := cloud.Get(idOfDatabase(d))
 			return observed(err, func() { observeDatabase(d, Thing{}) }, func() bool {
 				observeDatabase(d, found)
-				return d.Status.RetentionDays == d.Spec.RetentionDays
+				return found.RetentionDays == d.Spec.RetentionDays && found.PasswordVersion == password
 			})
 		},
 
-		Apply: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
+		Apply: func(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
 			d := req.Resource
 			return advance(cloud, req.Token,
 				func() (token string, err error) {
-					found, token, err := cloud.Put(idOfDatabase(d), Thing{RetentionDays: d.Spec.RetentionDays}, correlation(d))
+					desired := Thing{RetentionDays: d.Spec.RetentionDays}
+					if desired.Password, desired.PasswordVersion, err = readPassword(ctx, live, d); err != nil {
+						return "", err
+					}
+					found, token, err := cloud.Put(idOfDatabase(d), desired, correlation(d)+"/"+desired.PasswordVersion)
 					if err == nil {
 						observeDatabase(d, found)
 					}
@@ -103,9 +133,9 @@ func databaseOperations(cloud *Cloud) flow.Operations[*v1.Database] {
 	}
 }
 
-func idOfDatabase(d *v1.Database) string { return databaseID(d.Namespace, d.Spec.Cluster, d.Name) }
+func idOfDatabase(d *v1.Database) string { return databaseID(d.Namespace, nameOfCluster(d), d.Name) }
 
 // observeDatabase stores the state that the cloud reports.
 func observeDatabase(d *v1.Database, found Thing) {
-	d.Status.ProvisioningState, d.Status.RetentionDays = found.ProvisioningState, found.RetentionDays
+	d.Status.ProvisioningState, d.Status.RetentionDays, d.Status.PasswordVersion = found.ProvisioningState, found.RetentionDays, found.PasswordVersion
 }

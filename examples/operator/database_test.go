@@ -43,7 +43,7 @@ func TestDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud, _ := newTestCloud(t, tc.actual)
 			before := len(cloud.Requests())
-			ops := databaseOperations(cloud)
+			ops := databaseOperations(cloud, nil)
 			ops.Key = func(d *v1.Database) string { return d.Name }
 			ops.Deleting = func(*v1.Database) bool { return tc.deleting }
 			ops.Owner = func(_ context.Context, d *v1.Database) (checks.Object, error) {

@@ -24,7 +24,7 @@ func TestSpecs(t *testing.T) {
 		"Large":        {reason: "a cluster has at most 100 machines", obj: &v1.Cluster{Spec: v1.ClusterSpec{Size: 101}}, want: "spec.size"},
 		"SKU":          {reason: "an unknown type of machine", obj: &v1.Cluster{Spec: v1.ClusterSpec{SKU: "Huge"}}, want: "spec.sku"},
 		"Database":     {reason: "a database names its cluster", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo"}}},
-		"NoCluster":    {reason: "a database needs a cluster", obj: &v1.Database{}, want: "spec.cluster"},
+		"NoCluster":    {reason: "a database may belong to the only cluster", obj: &v1.Database{}},
 		"NoRetention":  {reason: "a retention is positive", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: -1}}, want: "spec.retentionDays"},
 		"LongRetained": {reason: "a retention has a maximum", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: 36501}}, want: "spec.retentionDays"},
 	}
@@ -73,6 +73,18 @@ func TestDatabasesCannotBeMoved(t *testing.T) {
 	}
 	d.Spec.Cluster = "there"
 	refused(t, "the cluster of a database cannot change", api.Update(t.Context(), d), "a database cannot be moved")
+	found := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: "found"}}
+	if err := api.Create(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	found.Status.Cluster = "here"
+	if err := api.Status().Update(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	found.Spec.Cluster = "there"
+	refused(t, "nor the cluster that was found", api.Update(t.Context(), found), "a database cannot be moved")
+	found.Spec.Cluster = "here"
+	refused(t, "the name of the present cluster may be added", api.Update(t.Context(), found), "")
 }
 
 func TestSamples(t *testing.T) {

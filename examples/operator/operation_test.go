@@ -29,7 +29,7 @@ func newFollowed(t *testing.T, days int32) *followed {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "y", UID: "y"},
 		Spec:       v1.DatabaseSpec{Cluster: "x", RetentionDays: days},
 	}}
-	ops := databaseOperations(cloud)
+	ops := databaseOperations(cloud, nil)
 	ops.Key = func(d *v1.Database) string { return d.Name }
 	ops.Deleting = func(*v1.Database) bool { return f.gone }
 	ext := databaseExtensions()

@@ -8,15 +8,21 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
 
-// NewOperator returns a manager with the reconcilers of both kinds. Start it
-// once.
-func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (ctrl.Manager, error) {
+// Operator is a manager with the reconcilers of both kinds. Start it once.
+type Operator struct {
+	ctrl.Manager
+	Databases *ctrlx.Reconciler[*v1.Database]
+}
+
+// NewOperator returns an operator of the things in a cloud.
+func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (*Operator, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -26,8 +32,6 @@ func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (ctrl.Man
 	if err != nil {
 		return nil, err
 	}
-	return mgr, errors.Join(
-		NewClusters(cloud, mgr.GetClient()).SetupWithManager(mgr),
-		NewDatabases(cloud).SetupWithManager(mgr),
-	)
+	o := &Operator{mgr, NewDatabases(cloud, mgr.GetAPIReader())}
+	return o, errors.Join(NewClusters(cloud).SetupWithManager(mgr), o.Databases.SetupWithManager(mgr))
 }

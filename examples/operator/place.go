@@ -29,7 +29,7 @@ func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer)
 			err = fmt.Errorf("%w: %w", why, err)
 		}
 	}()
-	open := f.open
+	open, file := f.open, f.kubeconfig
 	if config == nil {
 		started := time.Now()
 		plane, failed := StartControlPlane()
@@ -39,7 +39,7 @@ func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer)
 		defer func() { err = errors.Join(err, plane.Stop()) }()
 		fmt.Fprintf(out, "An API server runs in this process; it started in %d ms. The first object of each kind takes two seconds.\n",
 			time.Since(started).Milliseconds())
-		config, open = plane.Config, openHere
+		config, open, file = plane.Config, openHere, plane.Kubeconfig
 	}
 	api, err := newClient(config)
 	if err != nil {
@@ -51,7 +51,7 @@ func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer)
 		return err
 	}
 	fmt.Fprintf(out, "The story runs in the namespace %s.\n\n", p.namespace)
-	s := NewStory(out, api, config, p.namespace)
+	s := NewStory(out, api, file, config, p.namespace)
 	if err := s.Tell(ctx); err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func (p *place) close() (err error) {
 	return nil
 }
 
-// empty deletes all objects of the story.
+// empty deletes all objects of the story, also a guarded Secret.
 func (p *place) empty(ctx context.Context) error {
-	for _, list := range []client.ObjectList{&v1.DatabaseList{}, &v1.ClusterList{}} {
+	for _, list := range []client.ObjectList{&v1.DatabaseList{}, &v1.ClusterList{}, &corev1.SecretList{}} {
 		if err := p.api.List(ctx, list, client.InNamespace(p.namespace)); err != nil {
 			if meta.IsNoMatchError(err) {
 				continue

@@ -30,7 +30,8 @@ func TestRights(t *testing.T) {
 	as := rest.CopyConfig(config)
 	as.Impersonate.UserName = account
 	var out bytes.Buffer
-	s := NewStory(&out, api, as, namespace(t))
+	where := namespace(t)
+	s := NewStory(&out, api, kubeconfig(t, server, "", where), as, where)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	err := s.Tell(ctx)

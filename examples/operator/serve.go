@@ -16,7 +16,7 @@ import (
 // serve runs the operator as it is deployed: for all namespaces, one replica at
 // a time, until the context ends. namespace has the lease of the leader.
 func serve(ctx context.Context, config *rest.Config, namespace, metrics string) error {
-	mgr, err := NewOperator(config, NewCloud(), ctrl.Options{
+	operator, err := NewOperator(config, NewCloud(), ctrl.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "operator.kusto.example.com",
 		LeaderElectionNamespace:       namespace,
@@ -26,6 +26,7 @@ func serve(ctx context.Context, config *rest.Config, namespace, metrics string) 
 	if err != nil {
 		return err
 	}
+	mgr := operator.Manager
 	// why:
 	err = mgr.AddMetricsServerExtraHandler(ctrlx.WhyPath, ctrlx.Why(mgr))
 	// :why

@@ -17,8 +17,9 @@ type Figures struct {
 	WrittenAfterRestart int  // writes to the API server after that restart
 
 	WhileStopped     int             // requests to the cloud about databases of the stopped cluster
-	NeedlessRequests int             // requests about a database that did not wait
-	Woken            []time.Duration // from the cluster's status to the first request about each waiting database
+	NeedlessRequests int             // requests about a database that no event concerns
+	Woken            []time.Duration // from the event to the first request about each database that it woke
+	Password         string          // of the database in the cloud, after it was changed
 }
 
 // wakesWithin is the limit for a wake-up, even on a busy machine. Without a
@@ -50,17 +51,17 @@ func (s *Story) Summary(out io.Writer) error {
 		row("  "+verb, verbs[verb])
 	}
 	row("  refused", refused)
-	row("versions of specs that caused changes", len(changes))
+	row("versions of specs and passwords that caused changes", len(changes))
 	row("  most changes for a version", most)
 	row("requests to the API server by the operators", len(s.traffic.Requests()))
 	row(fmt.Sprintf("  during %s in which all databases waited", quietFor), s.figures.WhileBlocked)
 	row("requests to the cloud after a restart with all objects ready", s.figures.AfterRestart)
 	row("  writes to the API server", s.figures.WrittenAfterRestart)
 	row("requests to the cloud about the databases of a stopped cluster", s.figures.WhileStopped)
-	row("requests to the cloud about a database that did not wait", s.figures.NeedlessRequests)
+	row("requests to the cloud about a database that no event concerns", s.figures.NeedlessRequests)
 	slices.Sort(s.figures.Woken)
 	for i, took := range s.figures.Woken {
-		label := "from the status of the cluster to the first request about a database"
+		label := "from an event to the first request about the database that it wakes"
 		if i > 0 {
 			label = ""
 		}
@@ -80,14 +81,15 @@ func (s *Story) differs(changes map[string]int, refused, most int) error {
 	}
 	expect(refused == 0, "the cloud refused %d requests", refused)
 	expect(most == 1, "%d changes for one version of a spec, want 1", most)
-	expect(len(changes) == 6, "changes for %d versions of specs, want 6", len(changes))
+	expect(len(changes) == 8, "changes for %d versions of specs and passwords, want 8", len(changes))
 	expect(f.TokenStored, "the cluster had no token after the operator stopped")
 	expect(f.WhileBlocked == 0, "%d requests to the API server while all databases waited, want 0", f.WhileBlocked)
 	expect(f.AfterRestart == 0, "%d requests to the cloud after a restart with all objects ready, want 0", f.AfterRestart)
 	expect(f.WrittenAfterRestart == 0, "%d writes after a restart with all objects ready, want 0", f.WrittenAfterRestart)
 	expect(f.WhileStopped == 0, "%d requests to the cloud about databases of a stopped cluster, want 0", f.WhileStopped)
-	expect(f.NeedlessRequests == 0, "%d requests about a database that did not wait, want 0", f.NeedlessRequests)
-	expect(len(f.Woken) == 3, "%d databases were woken, want 3", len(f.Woken))
+	expect(f.NeedlessRequests == 0, "%d requests about a database that no event concerns, want 0", f.NeedlessRequests)
+	expect(len(f.Woken) == 4, "databases were woken %d times, want 4", len(f.Woken))
+	expect(f.Password == "summer", "the cloud has the password %q", f.Password)
 	for _, took := range f.Woken {
 		expect(took < wakesWithin, "a database was woken after %s, which is too late for a wake-up", took)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +38,7 @@ type Seen struct {
 	Message    string
 	State      v1.State // of clusters
 	Generation int64
+	Version    string // of Secrets
 }
 
 // NewTimeline returns a timeline that begins now.
@@ -52,6 +55,15 @@ func (t *Timeline) Say(object, format string, args ...any) {
 
 func (t *Timeline) say(object, what string) {
 	fmt.Fprintf(t.out, "%6d ms  %-16s  %s\n", time.Since(t.start).Milliseconds(), object, what)
+}
+
+// Show prints a text below the last line.
+func (t *Timeline) Show(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for line := range strings.Lines(text) {
+		fmt.Fprint(t.out, "           ", line)
+	}
 }
 
 // Until waits until an object fulfils a condition.
@@ -94,7 +106,7 @@ func (s Seen) String() string {
 
 // Watch follows the objects of a namespace until the context ends.
 func (t *Timeline) Watch(ctx context.Context, api client.WithWatch, namespace string) error {
-	for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}} {
+	for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}, &corev1.SecretList{}} {
 		if err := t.watch(ctx, api, namespace, list); err != nil {
 			return err
 		}
@@ -151,6 +163,8 @@ func seen(obj runtime.Object) (object string, s Seen, ok bool) {
 		object, s, conditions = "Cluster "+o.Name, Seen{State: o.Status.State, Generation: o.Generation}, o.Status.Conditions
 	case *v1.Database:
 		object, s, conditions = "Database "+o.Name, Seen{Generation: o.Generation}, o.Status.Conditions
+	case *corev1.Secret:
+		return "Secret " + o.Name, Seen{Version: o.ResourceVersion}, true
 	default:
 		return "", Seen{}, false
 	}

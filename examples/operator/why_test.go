@@ -8,9 +8,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,6 +28,27 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 )
+
+// readme compares the output of kubectl windlass in the story with the README,
+// which has the namespace default, and other ages.
+func readme(t *testing.T, story string) {
+	t.Helper()
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "$ kubectl windlass why database/orders\n"
+	_, want, _ := strings.Cut(string(page), command)
+	want, _, _ = strings.Cut(want, "```")
+	_, got, _ := strings.Cut(story, command)
+	got = regexp.MustCompile(`(?m)^ *\d+ ms(?s:.*)`).ReplaceAllString(got, "")
+	got = regexp.MustCompile(`(?m)^           `).ReplaceAllString(got, "")
+	got = strings.ReplaceAll(got, storyNamespace.FindStringSubmatch(story)[1], "default")
+	ages := regexp.MustCompile(`\b(for|in) (\d+[smh])+`)
+	if diff := cmp.Diff(ages.ReplaceAllString(want, "$1 AGE"), ages.ReplaceAllString(got, "$1 AGE")); diff != "" {
+		t.Errorf("the README differs from the story: -README, +story:\n%s", diff)
+	}
+}
 
 // The authentication and authorization of the metrics server hold for the
 // handler.

@@ -6,7 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster`
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.cluster) || !has(self.status) || !has(self.status.cluster) || self.spec.cluster == self.status.cluster",message="a database cannot be moved to another cluster"
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.status.cluster`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Retention",type=integer,JSONPath=`.status.retentionDays`
@@ -23,12 +24,18 @@ type Database struct {
 // DatabaseSpec is the desired state of a database.
 type DatabaseSpec struct {
 	// The name of the database's cluster in the same namespace. It cannot
-	// change.
-	// +kubebuilder:validation:MinLength=1
+	// change. Without it, the cluster is the only one of the namespace.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a database cannot be moved to another cluster"
-	// +required
-	Cluster string `json:"cluster"`
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+
+	// The name of the Secret in the same namespace that has the password of the
+	// database's administrator in the key password. Without it, there is no
+	// such administrator.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	PasswordSecret string `json:"passwordSecret,omitempty"`
 
 	// The number of days for which data is kept.
 	// +kubebuilder:validation:Minimum=1
@@ -44,8 +51,16 @@ type DatabaseStatus struct {
 	// +optional
 	ProvisioningState ProvisioningState `json:"provisioningState,omitempty"`
 
+	// The name of the cluster that has the database.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+
 	// +optional
 	RetentionDays int32 `json:"retentionDays,omitempty"`
+
+	// The resource version of the Secret whose password the database has.
+	// +optional
+	PasswordVersion string `json:"passwordVersion,omitempty"`
 
 	// +listType=map
 	// +listMapKey=type
