@@ -32,8 +32,9 @@ const WhyPath = "/debug/windlass"
 //
 // The handler answers GET with the JSON of a [why.Document], or with a page if
 // the request accepts text/html. The parameters kind, group, namespace and name
-// select one object; without a kind, the answer has all root causes. An unknown
-// object has the code 404.
+// select one object. Without a kind, the answer has all root causes, or with a
+// namespace those of its objects ([why.Graph.DocumentIn]). An unknown object has
+// the code 404.
 //
 // The answer has the same information as conditions: no tokens, no data of
 // objects. It has the last five passes of about 1,000 objects that are not ready,
@@ -71,7 +72,7 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g := why.New(h.engine.Unready(r.Context()))
 	var d why.Document
 	if ref.Name == "" {
-		d = g.Document(time.Now(), h.engine.Flows()...)
+		d = g.DocumentIn(ref.Namespace, time.Now(), h.engine.Flows()...)
 	} else {
 		var ok bool
 		if d, ok = g.DocumentOf(ref, time.Now(), h.engine.Flows()...); !ok {

@@ -57,6 +57,11 @@ func TestWhy(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{missing: true, cycle: true}, setOf(causes())); diff != "" {
 		t.Errorf("four levels and a cycle: -want, +got:\n%s", diff)
 	}
+	for namespace, want := range map[string]int{o.namespace: 2, "elsewhere": 0} {
+		if d := whyDocument(t, h, "?namespace="+namespace); len(d.Causes) != want || d.Namespace != namespace {
+			t.Errorf("the namespace %s has the causes %v", namespace, d.Causes)
+		}
+	}
 	d := whyDocument(t, h, "?kind=Database&group="+testv1.GroupVersion.Group+"&namespace="+o.namespace+"&name=a")
 	path := d.Graph().Path(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Namespace: o.namespace, Name: "a"})
 	var names []string

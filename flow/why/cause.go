@@ -169,18 +169,22 @@ func (g *Graph) findCause(members []int) {
 		return
 	}
 	for _, i := range members {
-		n := &g.nodes[i]
-		n.cause = r
-		if !n.Since.IsZero() && (r.since.IsZero() || n.Since.Before(r.since)) {
-			r.since = n.Since
-		}
-		isCause := slices.Contains(r.nodes, i)
-		if !isCause || r.cycle() {
-			r.waiters++
-		}
-		if !isCause && len(r.sample) < maxSample {
-			r.sample = append(r.sample, i)
-		}
+		g.nodes[i].cause = r
+		r.add(g, i)
+	}
+}
+
+// add counts a node as a waiter, or as a part of the cause.
+func (r *root) add(g *Graph, i int) {
+	if n := &g.nodes[i]; !n.Since.IsZero() && (r.since.IsZero() || n.Since.Before(r.since)) {
+		r.since = n.Since
+	}
+	isCause := slices.Contains(r.nodes, i)
+	if !isCause || r.cycle() {
+		r.waiters++
+	}
+	if !isCause && len(r.sample) < maxSample {
+		r.sample = append(r.sample, i)
 	}
 }
 

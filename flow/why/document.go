@@ -41,6 +41,8 @@ const (
 type Document struct {
 	Version string    `json:"version"` // see [Version]
 	At      time.Time `json:"at"`      // the time of the document
+	// Namespace is the namespace of the waiters; empty: all namespaces.
+	Namespace string `json:"namespace,omitempty"`
 	// Waiting is the number of objects that are not ready.
 	Waiting int `json:"waiting"`
 	// Causes holds the root causes, the oldest first. OmittedCauses is the
@@ -65,32 +67,7 @@ type Flow struct {
 
 // Document returns the root causes of a graph, with a sample of their waiters.
 // at is the time of the objects.
-func (g *Graph) Document(at time.Time, flows ...Flow) Document {
-	d := documentAt(at, flows)
-	var wanted []int
-	for _, r := range g.causes[:min(len(g.causes), maxCauses)] {
-		d.Causes = append(d.Causes, g.cause(r))
-		wanted = append(wanted, r.nodes...)
-	}
-	for _, r := range g.causes[:len(d.Causes)] { // after all root causes, which count more
-		anywhere := func(int) bool { return true }
-		for _, i := range r.sample {
-			wanted = append(wanted, g.path(i, anywhere, func(to int) bool { return slices.Contains(r.nodes, to) })...)
-		}
-	}
-	d.OmittedCauses = len(g.causes) - len(d.Causes)
-	all := 0
-	for i := range g.nodes {
-		if g.nodes[i].cause != nil {
-			all++
-		}
-		if g.nodes[i].State != Ready {
-			d.Waiting++
-		}
-	}
-	g.addObjects(&d, wanted, all)
-	return d
-}
+func (g *Graph) Document(at time.Time, flows ...Flow) Document { return g.DocumentIn("", at, flows...) }
 
 // DocumentOf returns the waits of one object: the object, and the objects that it
 // waits for, directly or not. Its root cause is the first of the causes. ok is
@@ -174,6 +151,7 @@ func Read(r io.Reader) (d Document, err error) {
 
 // safe returns d with texts that are safe to show.
 func (d Document) safe() Document {
+	d.Namespace = text.Line(d.Namespace, text.Name)
 	for i := range d.Objects {
 		o := &d.Objects[i]
 		*o = o.safe()

@@ -2,6 +2,12 @@ package faults
 
 var pluginFaults = []fault{
 	{
+		name: "waiters-of-all-namespaces", in: "flow/why.Graph.causesOf",
+		old:  `n.cause == nil || !inside(i)`,
+		new:  `n.cause == nil`,
+		test: "flow/why.TestDocumentIn/Few", why: "a team reads that a thousand objects of other teams wait in its namespace",
+	},
+	{
 		name: "plugin-follows-redirects", in: "cmd/kubectl-windlass/plugin.clientFor",
 		old:  `http.ErrUseLastResponse`,
 		new:  `nil`,
