@@ -1,0 +1,188 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Component is an object with dependents that a [Generator] makes.
+type Component interface {
+	client.Object
+	// GetSpec returns the parameters of the generator, usually a pointer to the
+	// spec. Its methods may configure the component: see [PolicyConfiguration].
+	GetSpec() any
+	// GetStatus returns a pointer to the Status in the status of the object. It is
+	// never nil.
+	GetStatus() *Status
+}
+
+// Reconciler reconciles the components of one kind. Make it with [New].
+type Reconciler[T Component] struct {
+	options
+	name  string
+	inner *ctrlx.Reconciler[T]
+	setUp *system // nil before SetupWithManager
+}
+
+// New returns a reconciler for the components of one kind. The name is a DNS
+// name such as web.example.com. It is the name of the controller, the prefix of
+// labels and annotations, and the field manager of all writes. Two reconcilers
+// never share a name. A change of the name turns all dependents into objects of
+// another owner.
+//
+// New panics where [ctrlx.New] and [dependents.New] do, if the generator is nil,
+// if an option does not fit, and if a method of T or of its GetSpec has a name of
+// [PolicyConfiguration], [TypeConfiguration] or [ReapplyConfiguration] and another
+// signature.
+func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 || len(name) > 128 {
+		panic(fmt.Sprintf("component: New: the name %q is not a DNS name of at most 128 bytes: %s", name, strings.Join(problems, "; ")))
+	}
+	if g == nil {
+		panic(fmt.Sprintf("component: New: %s: the generator is nil", name))
+	}
+	r := &Reconciler[T]{name: name}
+	r.options = optionsOf(name, opts)
+	mustConfigure[T](name)
+	r.generator = g
+	r.applyChain = edited(name, "WithApplyChain", applyLinks(), r.applyEdits)
+	r.waveChain = edited(name, "WithWaveChain", waveLinks(), r.waveEdits)
+	r.deleteChain = edited(name, "WithDeleteChain", deleteLinks(), r.deleteEdits)
+
+	var ext flow.Extensions[T]
+	if r.extensions != nil {
+		given, ok := r.extensions.(flow.Extensions[T])
+		if !ok {
+			panic(fmt.Sprintf("component: New: %s: WithExtensions was given a %T: it takes a %T", name, r.extensions, ext))
+		}
+		ext = given
+	}
+	results := checks.NewSlot[Result]("dependents of " + name)
+	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", func(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
+		res, err := results.Get(req)
+		return res.check(), err
+	}))
+	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
+		res, err := r.remove(ctx, req)
+		return res.check(), err
+	}))
+	ops := flow.Operations[T]{
+		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+			res, err := r.apply(ctx, &req.Request)
+			if err != nil {
+				return flow.Progress{}, err
+			}
+			results.Set(req, res)
+			return flow.Done(), nil
+		},
+		Delete: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+			res, err := r.remove(ctx, &req.Request)
+			switch {
+			case err != nil:
+				return flow.Progress{}, err
+			case !res.Done:
+				return flow.InProgress("dependents", 0, res.WaitingFor...), nil
+			}
+			return flow.Done(), nil
+		},
+	}
+	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }))...)
+	return r
+}
+
+// reconcilerOptions returns the options of the inner reconciler. A restart reads
+// all dependents again, because the objects may have changed meanwhile.
+func (r *Reconciler[T]) reconcilerOptions() []ctrlx.Option {
+	opts := []ctrlx.Option{ctrlx.WithoutQuietRestart()}
+	for _, gvk := range r.kinds {
+		opts = append(opts, ctrlx.WithReadiness(gvk.GroupKind(), ctrlx.Kstatus(gvk)))
+	}
+	return append(append(opts, r.inside...), ctrlx.WithFinalizer(r.finalizer))
+}
+
+// edited returns a chain after the edits of an option.
+func edited[C fmt.Stringer](name, option string, c C, edits []func(C) (C, error)) C {
+	for _, edit := range edits {
+		var err error
+		if c, err = edit(c); err != nil {
+			panic(fmt.Sprintf("component: New: %s: %s: %v", name, option, err))
+		}
+	}
+	return c
+}
+
+// SetupWithManager adds a controller for the kind to a manager. It is called
+// once, before the manager starts. It returns the errors of
+// [ctrlx.Reconciler.SetupWithManager].
+func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
+	if err := r.inner.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	y, err := r.systemOf(mgr)
+	if err != nil {
+		return fmt.Errorf("component: %s: %w", r.name, err)
+	}
+	if y.types, err = typesOf(mgr); err != nil {
+		return fmt.Errorf("component: %s: the discovery client: %w", r.name, err)
+	}
+	y.recorder = mgr.GetEventRecorder(reporterOf(r.name))
+	r.setUp = y
+	return nil
+}
+
+// Inner returns the reconciler that runs the passes: to print its flow, to
+// explain an object, or to poke one.
+func (r *Reconciler[T]) Inner() *ctrlx.Reconciler[T] { return r.inner }
+
+// ApplyChain returns the chain around the waves of a component.
+func (r *Reconciler[T]) ApplyChain() Chain { return r.applyChain }
+
+// WaveChain returns the chain around one wave.
+func (r *Reconciler[T]) WaveChain() WaveChain { return r.waveChain }
+
+// DeleteChain returns the chain around the deletion of all dependents.
+func (r *Reconciler[T]) DeleteChain() Chain { return r.deleteChain }
+
+// WithPostReadHook adds a hook as [ctrlx.Reconciler.WithPostReadHook] does.
+func (r *Reconciler[T]) WithPostReadHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
+	r.inner.WithPostReadHook(hook)
+	return r
+}
+
+// WithPreReconcileHook adds a hook as [ctrlx.Reconciler.WithPreReconcileHook]
+// does.
+func (r *Reconciler[T]) WithPreReconcileHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
+	r.inner.WithPreReconcileHook(hook)
+	return r
+}
+
+// WithPostReconcileHook adds a hook as [ctrlx.Reconciler.WithPostReconcileHook]
+// does: it runs when all dependents are ready.
+func (r *Reconciler[T]) WithPostReconcileHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
+	r.inner.WithPostReconcileHook(hook)
+	return r
+}
+
+// WithPreDeleteHook adds a hook as [ctrlx.Reconciler.WithPreDeleteHook] does: it
+// runs in each pass of a deletion, before the guard.
+func (r *Reconciler[T]) WithPreDeleteHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
+	r.inner.WithPreDeleteHook(hook)
+	return r
+}
+
+// WithPostDeleteHook adds a hook as [ctrlx.Reconciler.WithPostDeleteHook] does:
+// it runs when all dependents are gone.
+func (r *Reconciler[T]) WithPostDeleteHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
+	r.inner.WithPostDeleteHook(hook)
+	return r
+}

@@ -1,0 +1,77 @@
+package component_test
+
+import (
+	"context"
+	"fmt"
+	"testing/fstest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// configMaps is a kind of dependents.
+var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+
+// A Shop stands for a type of yours. A function makes its dependents.
+func ExampleNew() {
+	var mgr ctrl.Manager
+	setUp := func() error {
+		return component.New[*Shop]("shop.example.com",
+			component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, name string, spec *ShopSpec) ([]client.Object, error) {
+				return []client.Object{&corev1.ConfigMap{
+					ObjectMeta: metav1.ObjectMeta{Name: name + "-settings"}, // in the namespace of the shop
+					Data:       map[string]string{"size": fmt.Sprint(spec.Size)},
+				}}, nil
+			}),
+			component.WithKinds(configMaps),
+			component.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge}),
+		).SetupWithManager(mgr)
+	}
+	_ = setUp
+}
+
+// Templates are files, usually of an embed.FS.
+func ExampleTemplates() {
+	files := fstest.MapFS{"settings.yaml": {Data: []byte(`
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Name }}-settings
+data:
+  size: {{ .Parameters.Size | quote }}
+`)}}
+	objects, err := component.Templates(files).Generate(context.Background(), "default", "books", &ShopSpec{Size: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, obj := range objects {
+		fmt.Println(obj.GetObjectKind().GroupVersionKind().Kind, obj.GetName())
+	}
+	// Output: ConfigMap books-settings
+}
+
+// A link of yours runs around each wave. It may limit writes, or wait for a
+// maintenance window.
+func ExampleWithWaveChain() {
+	window := chain.Named("window", chain.Before[*component.Wave, component.Result](func(context.Context, *component.Wave) error {
+		return nil // or an error outside of the window
+	}))
+	shops := component.New[*Shop]("shop.example.com", component.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
+		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Preflight", window) },
+	))
+	fmt.Println(shops.ApplyChain())
+	fmt.Println(shops.WaveChain())
+	fmt.Println(shops.DeleteChain())
+	// Output:
+	// Recover -> Inventory -> Redundant
+	// Recover -> Look -> Namespaces -> Preflight -> window
+	// Recover -> Inventory -> Finalizers -> Guard
+}

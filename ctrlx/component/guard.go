@@ -1,0 +1,127 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// mostBlocking is the number of objects of one kind that the guard names.
+const mostBlocking = 5
+
+// deletionDelay is the time after which a pass over a component in deletion reads
+// again what no event reports.
+const deletionDelay = 5 * time.Second
+
+// probe is an object of a kind that each API server has.
+var probe = metav1.PartialObjectMetadata{
+	TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "default"},
+}
+
+// finalizers blocks a deletion while the component has finalizers of others. They
+// may need the dependents.
+func finalizers(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (Result, error) {
+		var others []string
+		for _, f := range s.Component.GetFinalizers() {
+			if f != s.system.finalizer {
+				others = append(others, f)
+			}
+		}
+		if len(others) > 0 {
+			return Result{Reason: ReasonDeletionBlocked, Message: "other controllers must remove their finalizers first: " + strings.Join(others, ", ")}, nil
+		}
+		return next(ctx, s)
+	}
+}
+
+// notOurs selects the objects without the label of the component.
+func notOurs(key, value string) labels.Selector {
+	r, err := labels.NewRequirement(key, selection.NotEquals, []string{value})
+	if err != nil {
+		return labels.Everything() // a name that is no label selects too much, and blocks
+	}
+	return labels.NewSelector().Add(*r)
+}
+
+// guard blocks a deletion while objects of managed types exist that are not ours:
+// they would be lost with their type.
+func guard(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (Result, error) {
+		types := typesIn(s.Inventory.Items, true)
+		if slices.ContainsFunc(s.Inventory.Items, func(i Item) bool { return !keeps(i.DeletePolicy, true) }) {
+			types = append(types, s.config.types...)
+		}
+		if res, err := s.blocked(ctx, types); err != nil || !res.Done {
+			return res, err
+		}
+		return next(ctx, s)
+	}
+}
+
+// typesIn returns the types that are deleted with items.
+func typesIn(items []Item, deleted bool) (types []TypeInfo) {
+	for _, i := range items {
+		if i.Manages != nil && !keeps(i.DeletePolicy, deleted) {
+			types = append(types, *i.Manages)
+		}
+	}
+	return types
+}
+
+// blocked returns a result that is not done if an object of the types exists that
+// is not ours. It reads past the cache.
+func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
+	if len(types) == 0 || s.Plan != nil {
+		return Result{Done: true}, nil
+	}
+	kinds, err := s.system.types.kinds(ctx, types)
+	if err != nil {
+		return Result{}, err
+	}
+	key, value, err := s.ownerLabel(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Reason: ReasonDeletionBlocked, After: deletionDelay}
+	var names []string
+	for _, gvk := range kinds {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		err := s.access.live.List(ctx, list, client.MatchingLabelsSelector{Selector: notOurs(key, value)}, client.Limit(mostBlocking+1))
+		switch {
+		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			continue // the type is gone, with all of its objects
+		case err != nil:
+			return Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
+		}
+		for i := range list.Items {
+			ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}
+			if list.Items[i].UID == s.Component.GetUID() {
+				continue
+			}
+			if i == mostBlocking {
+				names = append(names, "more of "+gvk.GroupKind().String())
+				continue
+			}
+			names = append(names, ref.String())
+			res.WaitingFor = append(res.WaitingFor, ref)
+		}
+	}
+	if len(names) == 0 {
+		return Result{Done: true}, nil
+	}
+	res.Message = "objects of managed types would be lost, because this component does not own them; delete them first: " + strings.Join(names, ", ")
+	return res, nil
+}

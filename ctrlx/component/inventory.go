@@ -1,0 +1,116 @@
+package component
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// Inventory lists the dependents that a component may have. It is stored before
+// the first write of a dependent that it lacks. So a deletion needs no generator,
+// and a dependent that the generator no longer makes is found.
+type Inventory struct {
+	Items []Item `json:"items,omitempty"`
+}
+
+// Item is one dependent of an [Inventory].
+type Item struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// DeleteOrder is the wave in which the object is deleted.
+	DeleteOrder int16 `json:"deleteOrder,omitempty"`
+	// DeletePolicy is the last policy of the object; empty: Delete.
+	DeletePolicy dependents.DeletePolicy `json:"deletePolicy,omitempty"`
+	// Manages is the type that the object defines; nil: it defines none.
+	Manages *TypeInfo `json:"manages,omitempty"`
+	// Purge is the digest of a manifest that was applied and ready, and is purged.
+	Purge string `json:"purge,omitempty"`
+	// Purged reports that the object of this digest is gone.
+	Purged bool `json:"purged,omitempty"`
+}
+
+// Ref names the object.
+func (i *Item) Ref() checks.Ref {
+	return checks.Ref{Group: i.Group, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
+}
+
+func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
+
+// find returns the index of an object; -1: the inventory lacks it.
+func (v *Inventory) find(ref checks.Ref) int {
+	return slices.IndexFunc(v.Items, func(i Item) bool { return i.Ref() == ref })
+}
+
+func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
+
+// Store is a place for inventories.
+type Store interface {
+	// Load returns the inventory of a component; nil: none was ever stored.
+	Load(ctx context.Context, c Component) (*Inventory, error)
+	// Save stores the whole inventory or nothing. An inventory that is too large
+	// is an error that wraps [ErrTooLarge]. It may change the status and the
+	// resource version of the component in memory.
+	Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error
+}
+
+// ErrTooLarge is the error of an inventory that its store refuses. Test for it
+// with errors.Is.
+var ErrTooLarge = errors.New("the inventory is too large")
+
+// The largest inventory in the status of a component. An object of the API
+// server may have 1.5 MB.
+const (
+	mostItems = 1000
+	mostBytes = 200_000
+)
+
+// statusStore is the default [Store].
+type statusStore struct{}
+
+// Load implements [Store].
+func (statusStore) Load(_ context.Context, c Component) (*Inventory, error) {
+	return c.GetStatus().Inventory, nil
+}
+
+// Save implements [Store]. It refuses to overwrite another version of the
+// component.
+func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
+	text, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		return err
+	case len(v.Items) > mostItems || len(text) > mostBytes:
+		return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
+			"split the component, or give WithStore", ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": c.GetResourceVersion(), "uid": c.GetUID()},
+		"status":   map[string]any{"inventory": v},
+	})
+	if err != nil {
+		return err
+	}
+	stored := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.GetNamespace(), Name: c.GetName()}}
+	gvk, err := cl.GroupVersionKindFor(c)
+	if err != nil {
+		return err
+	}
+	stored.SetGroupVersionKind(gvk)
+	if err := cl.Status().Patch(ctx, stored, client.RawPatch("application/merge-patch+json", patch)); err != nil {
+		return err
+	}
+	c.GetStatus().Inventory = v
+	c.SetResourceVersion(stored.GetResourceVersion())
+	return nil
+}

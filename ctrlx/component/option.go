@@ -1,0 +1,159 @@
+package component
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Option changes a [Reconciler]. A nil option panics in [New], and so does a nil
+// function or store.
+type Option func(*options)
+
+type options struct {
+	generator  Generator
+	policies   dependents.Policies
+	namespaces MissingNamespacesPolicy
+	types      []TypeInfo
+	kinds      []schema.GroupVersionKind
+	store      Store
+	observe    bool
+	finalizer  string
+	extensions any // flow.Extensions[T]
+	inside     []ctrlx.Option
+	single     []dependents.Option
+
+	applyEdits, deleteEdits []func(Chain) (Chain, error)
+	waveEdits               []func(WaveChain) (WaveChain, error)
+	applyChain, deleteChain Chain
+	waveChain               WaveChain
+}
+
+func optionsOf(name string, opts []Option) options {
+	o := options{finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
+		}
+		opt(&o)
+	}
+	return o
+}
+
+// WithPolicies sets the policies of the dependents for which neither an annotation
+// nor the component sets one. An empty field means the default of package
+// dependents.
+func WithPolicies(p dependents.Policies) Option { return func(o *options) { o.policies = p } }
+
+// WithMissingNamespaces sets the policy for missing namespaces, unless the
+// component sets it. Any value but the two constants panics.
+func WithMissingNamespaces(p MissingNamespacesPolicy) Option {
+	if problem := p.problem(); problem != "" {
+		panic("component: WithMissingNamespaces: " + problem)
+	}
+	return func(o *options) { o.namespaces = p }
+}
+
+// WithManagedTypes declares types that are managed although no object of the set
+// defines them, for example types that a dependent operator installs. The types
+// of [TypeConfiguration] come on top. An invalid pattern panics.
+func WithManagedTypes(types ...TypeInfo) Option {
+	for _, t := range types {
+		if problem := t.problem(); problem != "" {
+			panic("component: WithManagedTypes: " + problem)
+		}
+	}
+	return func(o *options) { o.types = append(o.types, types...) }
+}
+
+// WithKinds names the kinds of dependents that the manager watches. Dependents of
+// these kinds are read from the cache, and followed. Dependents of other kinds are
+// read live in each pass, which follows once a minute while one is not ready, and
+// at the requeue interval otherwise. A kind without a version panics.
+func WithKinds(kinds ...schema.GroupVersionKind) Option {
+	for _, gvk := range kinds {
+		if gvk.Version == "" || gvk.Kind == "" {
+			panic(fmt.Sprintf("component: WithKinds: %q: give a version and a kind", gvk))
+		}
+	}
+	return func(o *options) { o.kinds = append(o.kinds, kinds...) }
+}
+
+// WithStore replaces the status of the component as the place of its inventory.
+func WithStore(s Store) Option {
+	if s == nil {
+		panic("component: WithStore: the store is nil")
+	}
+	return func(o *options) { o.store = s }
+}
+
+// WithFinalizer replaces the name of the finalizer, which is the name of the
+// reconciler and /finalizer. An empty name panics.
+func WithFinalizer(name string) Option {
+	if name == "" {
+		panic("component: WithFinalizer: the name is empty")
+	}
+	return func(o *options) { o.finalizer = name }
+}
+
+// WithObserveOnly makes the reconciler write nothing but the condition of the
+// component, which reports the [Plan]. The annotation observe-only with the value
+// true does the same for one component. A component in deletion is kept.
+func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
+
+// WithExtensions adds checks and links around the passes. The type of ext must be
+// flow.Extensions[T] of [New].
+func WithExtensions[T Component](ext flow.Extensions[T]) Option {
+	return func(o *options) { o.extensions = ext }
+}
+
+// WithReconciler adds options of package ctrlx, such as ctrlx.WithImpersonation.
+// ctrlx.WithFinalizer has no effect: use [WithFinalizer].
+func WithReconciler(opts ...ctrlx.Option) Option {
+	return func(o *options) { o.inside = append(o.inside, opts...) }
+}
+
+// WithDependents adds options of package dependents, such as
+// dependents.WithSiblings and the links around one object. Use [WithPolicies] for
+// the policies.
+func WithDependents(opts ...dependents.Option) Option {
+	return func(o *options) { o.single = append(o.single, opts...) }
+}
+
+// WithApplyChain changes the links of [Reconciler.ApplyChain]. [New] panics if
+// edit returns an error.
+func WithApplyChain(edit func(Chain) (Chain, error)) Option {
+	mustEdit("WithApplyChain", edit)
+	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
+}
+
+// WithWaveChain changes the links of [Reconciler.WaveChain]. [New] panics if edit
+// returns an error.
+func WithWaveChain(edit func(WaveChain) (WaveChain, error)) Option {
+	mustEdit("WithWaveChain", edit)
+	return func(o *options) { o.waveEdits = append(o.waveEdits, edit) }
+}
+
+// WithDeleteChain changes the links of [Reconciler.DeleteChain]. [New] panics if
+// edit returns an error.
+func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
+	mustEdit("WithDeleteChain", edit)
+	return func(o *options) { o.deleteEdits = append(o.deleteEdits, edit) }
+}
+
+func mustEdit(option string, edit any) {
+	if reflect.ValueOf(edit).IsNil() {
+		panic(fmt.Sprintf("component: %s: the function is nil", option))
+	}
+}
+
+// watched reports whether the manager watches a kind.
+func (o *options) watched(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(o.kinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk })
+}

@@ -1,0 +1,221 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// Set is the set of dependents of one component in one pass.
+type Set struct {
+	// Component is the object of the pass.
+	Component Component
+	// Objects are the objects that the generator made, in the order in which they
+	// are applied. It is empty in a deletion.
+	Objects []*Object
+	// Inventory is the inventory of the component. The link Inventory sets it. A
+	// link that changes it calls [Set.Save] before the write that needs the change.
+	Inventory *Inventory
+	// Plan collects what would be done. If it is not nil, links write nothing.
+	Plan *Plan
+
+	system    *system
+	config    configuration
+	access    *access
+	stored    *Inventory // the inventory as it is stored
+	following func(...checks.Ref)
+	absent    map[string]bool // namespaces that a plan creates
+}
+
+// Handler applies or deletes a set.
+type Handler = chain.Handler[*Set, Result]
+
+// Middleware is a link of a chain around a [Handler].
+type Middleware = chain.Middleware[*Set, Result]
+
+// Chain is a chain of links around a [Handler].
+type Chain = chain.Chain[*Set, Result]
+
+// The reasons of the condition Ready of a component that waits.
+const (
+	ReasonProcessing         = "Processing"         // dependents are not ready
+	ReasonDeletionProcessing = "DeletionProcessing" // dependents are being deleted
+	ReasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
+	ReasonObserveOnly        = "ObserveOnly"        // the component is only observed
+	ReasonWaveRefused        = "WaveRefused"        // the dry-run of a wave failed, or an object of it is not ours
+)
+
+// Result is the result of a pass over a set. The zero Result is an error.
+type Result struct {
+	// Done reports that nothing is left to do.
+	Done bool
+	// Reason and Message are those of the condition Ready, if Done is false.
+	Reason, Message string
+	// WaitingFor names the objects whose change may end the wait.
+	WaitingFor []checks.Ref
+	// After is the time until the next pass without an event; zero: the back-off
+	// sets it.
+	After time.Duration
+}
+
+// Describe returns the verdict for [chain.Exit.Verdict], and the reason.
+func (r Result) Describe() (verdict, reason string) {
+	if r.Done {
+		return chain.VerdictProceed, ""
+	}
+	return chain.VerdictWait, r.Reason
+}
+
+// check returns the result as that of a check.
+func (r Result) check() checks.Result {
+	if r.Done {
+		return checks.Proceed()
+	}
+	return checks.Block(r.Reason, r.Message, checks.WithWaitingFor(r.WaitingFor...), checks.WithAfter(r.After))
+}
+
+// applyLinks returns the links around the waves. The end is [system.waves].
+func applyLinks() Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Inventory", inventory),
+		chain.Named("Redundant", redundant),
+	)
+}
+
+// deleteLinks returns the links around the deletion of all dependents. The end is
+// [system.removeAll].
+func deleteLinks() Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Inventory", inventory),
+		chain.Named("Finalizers", finalizers),
+		chain.Named("Guard", guard),
+	)
+}
+
+// apply applies the dependents of a component.
+func (r *Reconciler[T]) apply(ctx context.Context, req *checks.Request[T]) (Result, error) {
+	s, err := r.begin(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	if s.config.observe {
+		s.Plan = &Plan{}
+	}
+	if err := s.generate(ctx); err != nil {
+		return Result{}, err
+	}
+	res, err := decided(s.system.apply(ctx, s))
+	if err == nil && s.Plan != nil {
+		return s.Plan.result(s), nil
+	}
+	return res, err
+}
+
+// remove deletes the dependents of a component.
+func (r *Reconciler[T]) remove(ctx context.Context, req *checks.Request[T]) (Result, error) {
+	s, err := r.begin(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	if s.config.observe {
+		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents and its finalizer stay: " +
+			"remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil
+	}
+	return decided(s.system.remove(ctx, s))
+}
+
+// decided refuses the zero Result.
+func decided(res Result, err error) (Result, error) {
+	if err == nil && !res.Done && res.Reason == "" {
+		err = errors.New("component: a link returned the zero Result: return the result of next, or set Done or Reason")
+	}
+	return res, err
+}
+
+// generate calls the generator and checks its objects.
+func (s *Set) generate(ctx context.Context) error {
+	manifests, err := s.system.generator.Generate(ctx, s.Component.GetNamespace(), s.Component.GetName(), s.Component.GetSpec())
+	if err != nil {
+		return fmt.Errorf("the generator: %w", err)
+	}
+	s.Objects, err = s.system.objects(ctx, s, manifests)
+	if errors.Is(err, dependents.ErrInvalid) {
+		return invalid(err)
+	}
+	return err
+}
+
+// Save stores the inventory, if it changed. An error means that it may not be
+// stored, so the caller must not write.
+func (s *Set) Save(ctx context.Context) error {
+	if s.Plan != nil || s.stored != nil && reflect.DeepEqual(s.stored.Items, s.Inventory.Items) {
+		return nil
+	}
+	v := s.Inventory.clone()
+	if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
+		return fmt.Errorf("storing the inventory: %w", err)
+	}
+	s.stored = v.clone()
+	return nil
+}
+
+// inventory loads the inventory, and stores it before the first write of an
+// object that it lacks. A change by an inner link is stored at the end.
+func inventory(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (Result, error) {
+		var err error
+		if s.stored, err = s.system.store.Load(ctx, s.Component); err != nil {
+			return Result{}, fmt.Errorf("loading the inventory: %w", err)
+		}
+		if s.stored != nil {
+			s.Inventory = s.stored.clone()
+		} else if s.Inventory, err = s.rebuilt(ctx); err != nil {
+			return Result{}, fmt.Errorf("rebuilding the inventory: %w", err)
+		}
+		s.Inventory.include(s.Objects)
+		if err := s.Save(ctx); err != nil {
+			return Result{}, err
+		}
+		res, err := next(ctx, s)
+		if lost := s.Save(ctx); err == nil {
+			err = lost
+		}
+		return res, err
+	}
+}
+
+// include adds the objects that v lacks, and updates the others.
+func (v *Inventory) include(objects []*Object) {
+	at := map[checks.Ref]int{}
+	for i := range v.Items {
+		at[v.Items[i].Ref()] = i
+	}
+	for _, o := range objects {
+		item := o.item()
+		i, found := at[o.Ref]
+		if !found {
+			v.Items = append(v.Items, item)
+			continue
+		}
+		if old := v.Items[i]; o.PurgeOrder != nil && old.Purge == o.digest {
+			item.Purge, item.Purged = old.Purge, old.Purged
+		}
+		if !reflect.DeepEqual(v.Items[i], item) {
+			v.Items[i] = item
+		}
+	}
+}
+
+// drop removes an object from v.
+func (v *Inventory) drop(ref checks.Ref) {
+	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return i.Ref() == ref })
+}

@@ -1,0 +1,52 @@
+package component
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Status is the part of a component's status that the reconciler writes. Embed it
+// in the status of your type, with the tag json:",inline".
+type Status struct {
+	// ObservedGeneration is the generation of the last pass.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions are those of package ctrlx.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Progress is that of the last pass; nil: no pass came to the dependents.
+	Progress *Progress `json:"progress,omitempty"`
+	// Inventory lists the dependents; nil: none was ever applied, or another store
+	// has it ([WithStore]).
+	Inventory *Inventory `json:"inventory,omitempty"`
+}
+
+// Progress counts waves and objects.
+type Progress struct {
+	// WavesReady is the number of waves that are ready, of Waves.
+	WavesReady int `json:"wavesReady"`
+	Waves      int `json:"waves"`
+	// Ready is the number of objects that are applied and ready, of Objects. In a
+	// deletion, Ready is the number of objects that are left.
+	Ready   int `json:"ready"`
+	Objects int `json:"objects"`
+}
+
+// DeepCopy returns a copy.
+func (s *Status) DeepCopy() *Status {
+	c := &Status{}
+	s.DeepCopyInto(c)
+	return c
+}
+
+// DeepCopyInto copies s into out, as the methods of generated types do.
+func (s *Status) DeepCopyInto(out *Status) {
+	*out = *s
+	out.Conditions = slices.Clone(s.Conditions)
+	if s.Progress != nil {
+		p := *s.Progress
+		out.Progress = &p
+	}
+	if s.Inventory != nil {
+		out.Inventory = s.Inventory.clone()
+	}
+}

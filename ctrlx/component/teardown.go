@@ -1,0 +1,176 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// redundant deletes the objects that the inventory has and the set lacks, when all
+// waves are ready.
+func redundant(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (Result, error) {
+		res, err := next(ctx, s)
+		if err != nil || !res.Done {
+			return res, err
+		}
+		needed := map[checks.Ref]bool{}
+		for _, o := range s.Objects {
+			needed[o.Ref] = true
+		}
+		var items []Item
+		for _, i := range s.Inventory.Items {
+			if !needed[i.Ref()] {
+				items = append(items, i)
+			}
+		}
+		if res, err = s.teardown(ctx, items, false); err != nil || res.Done {
+			return res, err
+		}
+		res.Reason = ReasonProcessing
+		return res, nil
+	}
+}
+
+// removeAll deletes all objects of the inventory. It is the end of the delete
+// chain.
+func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
+	total := len(s.Inventory.Items)
+	res, err := s.teardown(ctx, s.Inventory.Items, true)
+	s.Component.GetStatus().Progress = &Progress{Ready: len(s.Inventory.Items), Objects: total}
+	return res, err
+}
+
+// teardown deletes objects wave by wave, and drops from the inventory those that
+// are gone or kept. deleted reports that the component is deleted.
+func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
+	number := 0
+	for _, wave := range s.deletionWaves(items) {
+		number++
+		left, err := s.deleteWave(ctx, wave, deleted, number)
+		if err != nil || !left.Done {
+			return left, err
+		}
+	}
+	return Result{Done: true}, nil
+}
+
+// deleteWave deletes the objects of one wave.
+func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number int) (Result, error) {
+	if !deleted || number > 1 { // else the link Guard has done so
+		if res, err := s.blocked(ctx, typesIn(items, deleted)); err != nil || !res.Done {
+			return res, err
+		}
+	}
+	res := Result{Done: true, Reason: ReasonDeletionProcessing}
+	var texts []string
+	var errs []error
+	for _, i := range items {
+		r, err := s.deleteItem(ctx, i, deleted, number)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case s.Plan != nil:
+		case r.IsSettled():
+			s.Inventory.drop(i.Ref())
+		default:
+			texts = append(texts, short(i.Ref())+": "+r.Message+heldBy(r))
+			res.WaitingFor = append(res.WaitingFor, i.Ref())
+			if !s.system.watched(i.groupKind()) || s.access.find == nil {
+				res.After = deletionDelay
+			}
+		}
+	}
+	res.Done = len(texts) == 0
+	res.Message = fmt.Sprintf("%d of %d objects are left: %s", len(s.Inventory.Items), len(s.stored.Items), listed(texts))
+	return res, errors.Join(errs...)
+}
+
+// heldBy returns the finalizers of an object in deletion.
+func heldBy(r dependents.Result) string {
+	if r.Object == nil || len(r.Object.GetFinalizers()) == 0 {
+		return ""
+	}
+	return ", held by the finalizers " + strings.Join(r.Object.GetFinalizers(), ", ")
+}
+
+// deleteItem deletes one object. The inventory has its policy.
+func (s *Set) deleteItem(ctx context.Context, i Item, deleted bool, number int) (dependents.Result, error) {
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: map[string]string{}}}
+	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
+	policy := i.DeletePolicy
+	if policy == "" || i.Purge != "" {
+		policy = dependents.DeleteDelete
+	}
+	obj.Annotations[s.system.name+"/delete-policy"] = string(policy)
+	m := writing
+	if s.Plan != nil {
+		m = trying
+	}
+	ctx, _ = s.in(ctx, m)
+	remove := s.system.dependents.PruneObject
+	if deleted {
+		remove = s.system.dependents.DeleteObject
+	}
+	res, err := remove(ctx, s.Component, obj)
+	if err == nil && s.Plan != nil {
+		s.Plan.remove(number, i.Ref(), res)
+	}
+	return res, err
+}
+
+// deletionWaves sorts objects into waves: by their order, and in each order
+// instances of managed types first, then others, definitions, and namespaces.
+// Definitions and namespaces come after what the inventory has in them.
+func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
+	types := slices.Clone(s.config.types)
+	for _, i := range s.Inventory.Items {
+		if i.Manages != nil {
+			types = append(types, *i.Manages)
+		}
+	}
+	type key struct{ order, part int }
+	at := func(i Item) key {
+		k := key{int(i.DeleteOrder), 1}
+		switch gk := i.groupKind(); {
+		case gk == kindNamespace:
+			k.part = 3
+		case i.Manages != nil:
+			k.part = 2
+		case slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }):
+			k.part = 0
+		}
+		for _, inner := range items {
+			if k.part == 3 && inner.Namespace == i.Name || k.part == 2 && i.Manages.matches(inner.groupKind().WithVersion("")) {
+				k.order = max(k.order, int(inner.DeleteOrder))
+			}
+		}
+		return k
+	}
+	parts := map[key][]Item{}
+	var keys []key
+	for _, i := range items {
+		k := at(i)
+		if _, found := parts[k]; !found {
+			keys = append(keys, k)
+		}
+		parts[k] = append(parts[k], i)
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.order != b.order {
+			return a.order - b.order
+		}
+		return a.part - b.part
+	})
+	for _, k := range keys {
+		waves = append(waves, parts[k])
+	}
+	return waves
+}

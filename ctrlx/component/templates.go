@@ -1,0 +1,184 @@
+package component
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// Templates returns a generator of YAML documents that are Go templates
+// (text/template). The patterns select files of fsys as fs.Glob does; without
+// patterns, it is *.yaml. The files run in the order of their names. A file whose
+// name begins with _ only defines templates for other files. A document without
+// content is left out.
+//
+// The data of a template has these fields:
+//
+//	.Namespace, .Name  of the component
+//	.Parameters        what GetSpec returns, as in {{ .Parameters.Replicas }}
+//
+// A missing field and a missing key of a map are errors. These functions come on
+// top of those of text/template:
+//
+//	toYaml, toJson  a value as a text
+//	quote           a text in double quotes, which YAML takes for a string
+//	indent          each line after n spaces; nindent starts with a new line
+//	b64enc          a text in base64
+//	default         the second argument, or the first one if that is empty
+//	required        the second argument, or an error with the first one if it is empty
+//
+// Templates panics if no file matches, or a file cannot be read or parsed. Fixed
+// files are part of the program.
+func Templates(fsys fs.FS, patterns ...string) Generator {
+	if len(patterns) == 0 {
+		patterns = []string{"*.yaml"}
+	}
+	g := &templates{set: template.New("").Option("missingkey=error").Funcs(functions)}
+	for _, pattern := range patterns {
+		names, err := fs.Glob(fsys, pattern)
+		if err == nil && len(names) == 0 {
+			err = errors.New("no file matches")
+		}
+		for _, name := range names {
+			var text []byte
+			if slices.Contains(g.names, name) {
+				continue
+			}
+			if text, err = fs.ReadFile(fsys, name); err != nil {
+				break
+			}
+			if _, err = g.set.New(name).Parse(string(text)); err != nil {
+				break
+			}
+			g.names = append(g.names, name)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("component: Templates: %q: %v", pattern, err))
+		}
+	}
+	slices.Sort(g.names)
+	return g
+}
+
+type templates struct {
+	set   *template.Template
+	names []string
+}
+
+// Generate implements [Generator]. An error names the file.
+func (g *templates) Generate(ctx context.Context, namespace, name string, parameters any) (all []client.Object, err error) {
+	data := struct {
+		Namespace, Name string
+		Parameters      any
+	}{namespace, name, parameters}
+	for _, file := range g.names {
+		if strings.HasPrefix(file[strings.LastIndex(file, "/")+1:], "_") {
+			continue
+		}
+		var text bytes.Buffer
+		if err := g.set.ExecuteTemplate(&text, file, data); err != nil {
+			return nil, err // it names the file and the line
+		}
+		objects, err := documents(&text)
+		if err != nil {
+			return nil, fmt.Errorf("template: %s: %w", file, err)
+		}
+		all = append(all, objects...)
+	}
+	return all, ctx.Err()
+}
+
+// documents returns the objects of YAML documents. A key that occurs twice is an
+// error.
+func documents(text io.Reader) (all []client.Object, err error) {
+	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
+	for n := 1; ; n++ {
+		document, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		u := &unstructured.Unstructured{}
+		if err == nil {
+			if document, err = yaml.YAMLToJSONStrict(document); err == nil {
+				err = utiljson.Unmarshal(document, &u.Object)
+			}
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("document %d: %w", n, err)
+		case len(u.Object) == 0:
+			continue
+		case u.GetKind() == "" || u.GetAPIVersion() == "":
+			return nil, fmt.Errorf("document %d: it has no apiVersion or no kind", n)
+		}
+		all = append(all, u)
+	}
+}
+
+// functions are the functions of templates.
+var functions = template.FuncMap{
+	"toYaml": func(v any) (string, error) {
+		text, err := yaml.Marshal(v)
+		return strings.TrimSuffix(string(text), "\n"), err
+	},
+	"toJson": func(v any) (string, error) {
+		text, err := json.Marshal(v)
+		return string(text), err
+	},
+	"quote": func(v any) (string, error) {
+		text, err := json.Marshal(fmt.Sprint(v))
+		return string(text), err
+	},
+	"indent":  indent,
+	"nindent": func(n int, text string) (string, error) { text, err := indent(n, text); return "\n" + text, err },
+	"b64enc":  func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) },
+	"default": func(otherwise, v any) any {
+		if isEmpty(v) {
+			return otherwise
+		}
+		return v
+	},
+	"required": func(message string, v any) (any, error) {
+		if isEmpty(v) {
+			return nil, errors.New(message)
+		}
+		return v, nil
+	},
+}
+
+// indent puts n spaces before each line.
+func indent(n int, text string) (string, error) {
+	const most = 1000
+	if n < 0 || n > most {
+		return "", fmt.Errorf("indent: %d is not between 0 and %d", n, most)
+	}
+	pad := strings.Repeat(" ", n)
+	return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
+}
+
+func isEmpty(v any) bool {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Map, reflect.Slice, reflect.String:
+		return r.Len() == 0
+	}
+	return r.IsZero()
+}

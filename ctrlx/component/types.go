@@ -1,0 +1,145 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// TypeInfo names a managed type, or a pattern of types. Instances of managed types
+// are applied late and deleted early, and foreign instances block the deletion of
+// the component.
+type TypeInfo struct {
+	// Group is an API group, * for all groups, or *.suffix for all groups that end
+	// in .suffix. Empty: the core group.
+	Group string `json:"group,omitempty"`
+	// Version is a version of the group; empty: all versions. Only the types of an
+	// APIService have it.
+	Version string `json:"version,omitempty"`
+	// Kind is a kind, or * for all kinds.
+	Kind string `json:"kind"`
+}
+
+// String returns the pattern as in Kind.group.
+func (t TypeInfo) String() string {
+	return schema.GroupKind{Group: t.Group, Kind: t.Kind}.String()
+}
+
+func (t TypeInfo) problem() string {
+	suffix := strings.TrimPrefix(t.Group, "*.")
+	switch {
+	case t.Kind == "" || t.Kind != "*" && strings.Contains(t.Kind, "*"):
+		return fmt.Sprintf("the kind of the managed type %q is neither a name nor *", t)
+	case t.Group != "*" && (strings.Contains(suffix, "*") || suffix == "" && t.Group != ""):
+		return fmt.Sprintf("the group of the managed type %q is no name, * or *.suffix", t)
+	}
+	return ""
+}
+
+// matches reports whether a kind is of the type. An empty version matches all.
+func (t TypeInfo) matches(gvk schema.GroupVersionKind) bool {
+	return t.inGroup(gvk.Group) && (t.Kind == "*" || t.Kind == gvk.Kind) &&
+		(t.Version == "" || gvk.Version == "" || t.Version == gvk.Version)
+}
+
+func (t TypeInfo) inGroup(group string) bool {
+	suffix, wild := strings.CutPrefix(t.Group, "*")
+	return t.Group == "*" || group == t.Group || wild && strings.HasSuffix(group, suffix) && len(group) > len(suffix)
+}
+
+// exact reports whether t names one kind.
+func (t TypeInfo) exact() bool { return t.Kind != "*" && !strings.HasPrefix(t.Group, "*") }
+
+// The kinds of objects that define types.
+var (
+	kindDefinition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	kindAPIService = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	kindNamespace  = schema.GroupKind{Kind: "Namespace"}
+)
+
+// defined returns the type that an object defines; nil: it defines none.
+// namespaced reports the scope of the kind of a definition.
+func defined(u *unstructured.Unstructured) (t *TypeInfo, namespaced bool) {
+	get := func(fields ...string) string {
+		text, _, _ := unstructured.NestedString(u.Object, append([]string{"spec"}, fields...)...)
+		return text
+	}
+	switch u.GroupVersionKind().GroupKind() {
+	case kindDefinition:
+		return &TypeInfo{Group: get("group"), Kind: get("names", "kind")}, get("scope") == "Namespaced"
+	case kindAPIService:
+		return &TypeInfo{Group: get("group"), Version: get("version"), Kind: "*"}, false
+	}
+	return nil, false
+}
+
+// catalog finds the kinds of managed types.
+type catalog struct {
+	mapper    meta.RESTMapper
+	preferred func(context.Context) ([]*metav1.APIResourceList, error)
+}
+
+func typesOf(mgr manager.Manager) (catalog, error) {
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return catalog{}, err
+	}
+	return catalog{mgr.GetRESTMapper(), func(context.Context) ([]*metav1.APIResourceList, error) { return d.ServerPreferredResources() }}, nil
+}
+
+// kinds returns the kinds of types that can be listed. Groups that cannot be
+// discovered matter only if a type may be in them.
+func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+	add := func(gvk schema.GroupVersionKind) {
+		if !slices.Contains(kinds, gvk) {
+			kinds = append(kinds, gvk)
+		}
+	}
+	var patterns []TypeInfo
+	for _, t := range types {
+		if !t.exact() {
+			patterns = append(patterns, t)
+			continue
+		}
+		mapping, err := c.mapper.RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		switch {
+		case err == nil:
+			add(mapping.GroupVersionKind)
+		case !meta.IsNoMatchError(err):
+			return nil, fmt.Errorf("finding the managed type %s: %w", t, err)
+		}
+	}
+	if len(patterns) == 0 {
+		return kinds, nil
+	}
+	lists, err := c.preferred(ctx)
+	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partly {
+		return nil, fmt.Errorf("finding the managed types: %w", err)
+	}
+	for gv, err := range failed {
+		if slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(gv.Group) }) {
+			return nil, fmt.Errorf("finding the managed types in the group %s: %w", gv, err)
+		}
+	}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("finding the managed types: %w", err)
+		}
+		for _, r := range list.APIResources {
+			if gvk := gv.WithKind(r.Kind); slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.matches(gvk) }) {
+				add(gvk)
+			}
+		}
+	}
+	return kinds, nil
+}

@@ -1,0 +1,298 @@
+package component
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Wave is a part of a set that is applied together: the objects of one apply
+// order and one stage. A wave begins when all objects of the one before are ready.
+type Wave struct {
+	*Set
+	// Number is the number of the wave, from 1 to Of.
+	Number, Of int
+	// Objects are the objects of the wave.
+	Objects []*Object
+	// Results are the results of Objects, in their order.
+	Results []dependents.Result
+
+	pending []int // the objects that need a write, as indexes
+}
+
+// WaveHandler applies a wave.
+type WaveHandler = chain.Handler[*Wave, Result]
+
+// WaveMiddleware is a link of a chain around a [WaveHandler].
+type WaveMiddleware = chain.Middleware[*Wave, Result]
+
+// WaveChain is a chain of links around a [WaveHandler].
+type WaveChain = chain.Chain[*Wave, Result]
+
+// waveLinks returns the links around the writes of a wave. The end is
+// [system.write].
+func waveLinks() WaveChain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Look", look),
+		chain.Named("Namespaces", namespaces),
+		chain.Named("Preflight", preflight),
+	)
+}
+
+// unwatchedDelay is the time after which a pass reads objects again that no event
+// reports.
+const unwatchedDelay = time.Minute
+
+// waves applies the waves in their order, until one is not ready.
+func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
+	all := s.split()
+	before := s.Component.GetStatus().Progress
+	p := &Progress{Waves: len(all)}
+	for _, w := range all {
+		p.Objects += len(w.Objects)
+	}
+	for i, w := range all {
+		res, err := y.wave(ctx, w)
+		ready := w.note(p)
+		if s.Plan == nil {
+			s.Component.GetStatus().Progress = p
+		}
+		switch {
+		case err != nil:
+			return Result{}, err
+		case s.Plan != nil:
+		case !res.Done:
+			res.Message = fmt.Sprintf("wave %d of %d: %d of %d objects are ready: %s", w.Number, w.Of, ready, len(w.Objects), res.Message)
+			return res, nil
+		default:
+			if p.WavesReady = w.Number; before == nil || before.Waves != p.Waves || before.WavesReady < w.Number {
+				s.report(w)
+			}
+		}
+		last := i == len(all)-1
+		if last || all[i+1].Objects[0].ApplyOrder > w.Objects[0].ApplyOrder {
+			res, err := s.purge(ctx, w.Objects[0].ApplyOrder, last)
+			if err != nil || !res.Done {
+				return res, err
+			}
+		}
+	}
+	if s.Plan == nil {
+		s.Component.GetStatus().Progress = p
+	}
+	return Result{Done: true}, nil
+}
+
+// split returns the waves of a set, without the objects that are purged.
+func (s *Set) split() (all []*Wave) {
+	purged := map[checks.Ref]string{}
+	for _, i := range s.Inventory.Items {
+		if i.Purge != "" {
+			purged[i.Ref()] = i.Purge
+		}
+	}
+	for _, o := range s.Objects {
+		if o.PurgeOrder != nil && purged[o.Ref] == o.digest {
+			continue
+		}
+		if n := len(all); n == 0 || all[n-1].Objects[0].ApplyOrder != o.ApplyOrder || all[n-1].Objects[0].stage != o.stage {
+			all = append(all, &Wave{Set: s, Number: n + 1})
+		}
+		w := all[len(all)-1]
+		w.Objects = append(w.Objects, o)
+	}
+	for _, w := range all {
+		w.Of, w.Results = len(all), make([]dependents.Result, len(w.Objects))
+	}
+	return all
+}
+
+// note counts the ready objects of a wave, and follows those that were read.
+func (w *Wave) note(p *Progress) (ready int) {
+	for i, res := range w.Results {
+		if res.Outcome.String() == dependents.Outcome(0).String() {
+			continue // an error came before
+		}
+		if o := w.Objects[i]; w.system.watched(o.gvk.GroupKind()) && w.following != nil {
+			w.following(o.Ref)
+		}
+		if res.IsSettled() {
+			ready++
+		}
+	}
+	p.Ready += ready
+	return ready
+}
+
+// report makes the event of a wave that is ready.
+func (s *Set) report(w *Wave) {
+	if s.system.recorder != nil {
+		s.system.recorder.Eventf(s.Component, nil, "Normal", "WaveReady", "Reconcile", "wave %d of %d is ready: %d objects", w.Number, w.Of, len(w.Objects))
+	}
+}
+
+// look compares the objects with the cache. Only those that differ are read live
+// and written.
+func look(next WaveHandler) WaveHandler {
+	return func(ctx context.Context, w *Wave) (Result, error) {
+		var errs []error
+		for i, o := range w.Objects {
+			known, err := w.system.served(o.gvk)
+			switch {
+			case err == nil && !known && w.Plan != nil:
+				w.Plan.add(w, Change{Ref: o.Ref, Action: ActionCreate, Unchecked: true})
+				continue
+			case err == nil && !known:
+				w.Results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "the API server does not serve its kind yet"}
+				continue
+			}
+			reached := false
+			if err == nil {
+				reached, _, err = w.call(ctx, i, looking)
+			}
+			if err != nil {
+				errs = append(errs, err)
+			}
+			if reached {
+				w.pending = append(w.pending, i)
+			}
+		}
+		if err := errors.Join(errs...); err != nil {
+			return Result{}, err
+		}
+		return next(ctx, w)
+	}
+}
+
+// call applies an object in a mode, and keeps the result.
+func (w *Wave) call(ctx context.Context, i int, m mode) (reached bool, c *call, err error) {
+	ctx, c = w.in(ctx, m)
+	w.Results[i], err = w.system.dependents.ApplyObject(ctx, w.Component, w.Objects[i].Manifest)
+	return c.reached, c, err
+}
+
+// preflight tries all writes of a wave by dry-run. If one fails, or if an object
+// belongs to another owner, nothing of the wave is written.
+func preflight(next WaveHandler) WaveHandler {
+	return func(ctx context.Context, w *Wave) (Result, error) {
+		var errs []error
+		var pending []int
+		for _, i := range w.pending {
+			reached, c, err := w.call(ctx, i, trying)
+			if err != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
+				c.write, err = &dependents.Result{Outcome: dependents.Created}, nil
+				if c.request != nil && c.request.Live != nil {
+					c.write.Outcome = dependents.Updated
+				}
+			}
+			if err != nil {
+				errs = append(errs, err)
+			}
+			if reached {
+				pending = append(pending, i)
+			}
+			if w.Plan != nil && c.write != nil {
+				w.Plan.apply(w, w.Objects[i], c)
+			}
+		}
+		w.pending = pending
+		if len(pending) > 0 || w.Plan != nil { // in a wave without writes, the others stay as they are
+			for i, res := range w.Results {
+				if res.Outcome == dependents.NotOurs && !res.Sibling {
+					errs = append(errs, refusal(w.Objects[i].Ref, res))
+				}
+			}
+		}
+		if err := errors.Join(errs...); err != nil && w.Plan == nil {
+			return Result{}, fmt.Errorf("wave %d of %d is not written: %w", w.Number, w.Of, err)
+		} else if err != nil {
+			w.Plan.Problems = append(w.Plan.Problems, strings.Split(err.Error(), "\n")...)
+		}
+		return next(ctx, w)
+	}
+}
+
+// unchecked reports whether a dry-run failed because the namespace of the object
+// is only planned.
+func (w *Wave) unchecked(o *Object, err error) bool {
+	return w.Plan != nil && w.absent[o.Ref.Namespace] && apierrors.IsNotFound(err)
+}
+
+// noDryRun reports whether the API server cannot try a write, because a webhook
+// has side effects. The error has no type.
+func noDryRun(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+}
+
+// write is the end of the wave chain.
+func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
+	var errs []error
+	if w.Plan == nil {
+		for _, i := range w.pending {
+			if _, _, err := w.call(ctx, i, writing); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	res := Result{Reason: ReasonProcessing}
+	var texts []string
+	for i, r := range w.Results {
+		ref := w.Objects[i].Ref
+		switch {
+		case r.IsSettled() || r.Outcome.String() == dependents.Outcome(0).String():
+			continue
+		case r.Outcome == dependents.NotOurs || r.Contested:
+			errs = append(errs, refusal(ref, r))
+		default:
+			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))
+		}
+		res.WaitingFor = append(res.WaitingFor, ref)
+		if !y.watched(w.Objects[i].gvk.GroupKind()) || w.access.find == nil {
+			res.After = unwatchedDelay
+		}
+	}
+	if err := errors.Join(errs...); err != nil && w.Plan == nil {
+		return Result{}, flow.WaitFor(err, res.WaitingFor...)
+	}
+	res.Done, res.Message = len(texts) == 0, listed(texts)
+	return res, nil
+}
+
+// refusal returns the error of an object that only a change of the object, or of
+// another writer, resolves.
+func refusal(ref checks.Ref, res dependents.Result) error {
+	reason := dependents.ReasonDependentNotOurs
+	if res.Contested {
+		reason = dependents.ReasonDependentContested
+	}
+	err := fmt.Errorf("%s: %s", ref, cmp.Or(res.Message, res.Outcome.String()))
+	return ctrlx.NewRetriableError(err, &res.After).WithReason(reason)
+}
+
+// short returns the kind and the name of an object, as in Deployment web.
+func short(ref checks.Ref) string { return ref.Kind + " " + ref.Name }
+
+// mostTexts is the number of objects that a message describes.
+const mostTexts = 3
+
+// listed returns texts for a message. The first ones come last, so that the
+// message ends with a cause.
+func listed(texts []string) string {
+	more := len(texts) - mostTexts
+	if more > 0 {
+		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[:mostTexts]...)
+	}
+	return strings.Join(texts, "; ")
+}
