@@ -73,12 +73,12 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 		return res.check(), err
 	}))
 	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-		res, err := r.remove(ctx, req)
+		res, err := r.run(ctx, req, (*Set).remove)
 		return res.check(), err
 	}))
 	ops := flow.Operations[T]{
 		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			res, err := r.apply(ctx, &req.Request)
+			res, err := r.run(ctx, &req.Request, (*Set).apply)
 			if err != nil {
 				return flow.Progress{}, err
 			}
@@ -86,7 +86,7 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 			return flow.Done(), nil
 		},
 		Delete: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			res, err := r.remove(ctx, &req.Request)
+			res, err := r.run(ctx, &req.Request, (*Set).remove)
 			switch {
 			case err != nil:
 				return flow.Progress{}, err
@@ -98,6 +98,15 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 	}
 	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }))...)
 	return r
+}
+
+// run applies or deletes the dependents of a component in a pass.
+func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (Result, error)) (Result, error) {
+	s, err := r.begin(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	return do(s, ctx)
 }
 
 // reconcilerOptions returns the options of the inner reconciler. A restart reads

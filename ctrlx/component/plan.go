@@ -74,7 +74,7 @@ func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, componen
 	cl := c.GetClient()
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
-		access: &access{client: cl, dry: client.NewDryRunClient(cl), live: c.GetAPIReader(), read: map[checks.Ref]client.Object{}},
+		access: (&access{client: cl, live: c.GetAPIReader()}).withDryRun(),
 	}
 	if err := s.configure(); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (f FieldChange) String() string {
 }
 
 // result returns the result of a pass that only observes.
-func (p *Plan) result(s *Set) Result {
+func (p *Plan) result() Result {
 	if p.IsEmpty() {
 		return Result{Done: true}
 	}

@@ -102,11 +102,7 @@ func deleteLinks() Chain {
 }
 
 // apply applies the dependents of a component.
-func (r *Reconciler[T]) apply(ctx context.Context, req *checks.Request[T]) (Result, error) {
-	s, err := r.begin(ctx, req)
-	if err != nil {
-		return Result{}, err
-	}
+func (s *Set) apply(ctx context.Context) (Result, error) {
 	if s.config.observe {
 		s.Plan = &Plan{}
 	}
@@ -115,17 +111,13 @@ func (r *Reconciler[T]) apply(ctx context.Context, req *checks.Request[T]) (Resu
 	}
 	res, err := decided(s.system.apply(ctx, s))
 	if err == nil && s.Plan != nil {
-		return s.Plan.result(s), nil
+		return s.Plan.result(), nil
 	}
 	return res, err
 }
 
 // remove deletes the dependents of a component.
-func (r *Reconciler[T]) remove(ctx context.Context, req *checks.Request[T]) (Result, error) {
-	s, err := r.begin(ctx, req)
-	if err != nil {
-		return Result{}, err
-	}
+func (s *Set) remove(ctx context.Context) (Result, error) {
 	if s.config.observe {
 		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents and its finalizer stay: " +
 			"remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil

@@ -133,8 +133,13 @@ func (y *system) access(ctx context.Context, find checks.Resolver) (*access, err
 	if t := reflect.TypeOf(c); t != reflect.TypeOf(own) || !t.Comparable() || c != own {
 		a.find, a.live = nil, c // another identity or cluster: the cache does not show what it may read
 	}
-	a.dry, a.read = client.NewDryRunClient(c), map[checks.Ref]client.Object{}
-	return a, nil
+	return a.withDryRun(), nil
+}
+
+// withDryRun sets the client for dry-runs.
+func (a *access) withDryRun() *access {
+	a.dry, a.read = client.NewDryRunClient(a.client), map[checks.Ref]client.Object{}
+	return a
 }
 
 // in returns a context for a call of package dependents.

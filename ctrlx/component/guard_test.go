@@ -1,0 +1,202 @@
+package component_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+)
+
+// definition returns the manifest of a definition of a kind of this test, and the
+// kind. The names of two tests differ, because definitions have no namespace.
+func (w *world) definition(annotations ...string) (string, schema.GroupVersionKind) {
+	group := w.ns + ".example.com"
+	var lines []string
+	for i := 0; i < len(annotations); i += 2 {
+		lines = append(lines, fmt.Sprintf("    %s/%s: %q\n", name, annotations[i], annotations[i+1]))
+	}
+	text := fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: mills.%[1]s
+  annotations:
+    a: b
+%[2]sspec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: Mill, listKind: MillList, plural: mills, singular: mill}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`, group, strings.Join(lines, ""))
+	return text, schema.GroupVersionKind{Group: group, Version: "v1", Kind: "Mill"}
+}
+
+func mill(kind schema.GroupVersionKind, object string) string {
+	return fmt.Sprintf("apiVersion: %s\nkind: Mill\nmetadata: {name: %s}\nspec: {size: 1}\n", kind.GroupVersion(), object)
+}
+
+// The instances of a type of the set come after its definition, and go before it.
+// A foreign instance blocks the deletion, and the condition names it.
+func TestManagedTypes(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
+	w.settle()
+	var creates []string
+	for _, c := range w.writes() {
+		if strings.HasPrefix(c, "create") {
+			creates = append(creates, c)
+		}
+	}
+	if diff := cmp.Diff([]string{"create CustomResourceDefinition mills." + kind.Group, "create ConfigMap z", "create Mill ours"}, creates); diff != "" {
+		t.Errorf("the creates (-want +got):\n%s", diff)
+	}
+	w.create(mill(kind, "foreign"))
+	w.delete()
+	res, err := w.pass()
+	must(t, err)
+	want := component.ReasonDeletionBlocked + ": objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
+	if got := res.Reason + ": " + res.Message; got != want || len(res.WaitingFor) != 1 {
+		t.Errorf("blocked: %s, want %s", got, want)
+	}
+	if writes := w.writes(); len(writes) > 0 {
+		t.Errorf("a blocked deletion writes %q", writes)
+	}
+	foreign := &unstructured.Unstructured{}
+	foreign.SetGroupVersionKind(kind)
+	foreign.SetNamespace(w.ns)
+	foreign.SetName("foreign")
+	must(t, api.Delete(t.Context(), foreign))
+	w.settle()
+	var deletes []string
+	for _, c := range w.writes() {
+		if strings.HasPrefix(c, "delete") {
+			deletes = append(deletes, c)
+		}
+	}
+	if diff := cmp.Diff([]string{"delete Mill ours", "delete ConfigMap z", "delete CustomResourceDefinition mills." + kind.Group}, deletes); diff != "" {
+		t.Errorf("the deletions (-want +got):\n%s", diff)
+	}
+}
+
+// A definition that is not needed any more stays while foreign instances exist.
+func TestRedundantDefinition(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	w.create(mill(kind, "foreign"))
+	w.want()
+	for range 3 {
+		res, err := w.pass()
+		must(t, err)
+		if res.Done || !strings.Contains(res.Message, "/foreign") {
+			t.Fatalf("the definition is redundant, and a foreign instance exists: %+v", res)
+		}
+	}
+	if !w.exists(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, "", "mills."+kind.Group) {
+		t.Error("the definition was deleted with a foreign instance")
+	}
+}
+
+// Additional managed types are patterns. Kinds that cannot be listed do not count,
+// and a group that cannot be discovered matters only if a pattern matches it.
+func TestAdditionalManagedTypes(t *testing.T) {
+	broken := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "metrics.example.com", Version: "v1"}: errors.New("no answer")}}
+	cases := map[string]struct {
+		reason string
+		types  []component.TypeInfo
+		broken bool
+		orphan bool
+		want   string // part of the message or the error; empty: not blocked
+	}{
+		"Suffix":       {"a group under the suffix matches", []component.TypeInfo{{Group: "*.example.com", Kind: "*"}}, false, false, "/foreign"},
+		"BareSuffix":   {"the suffix alone does not match the pattern", []component.TypeInfo{{Group: "*.GROUP", Kind: "*"}}, false, false, ""},
+		"Exact":        {"one kind", []component.TypeInfo{{Group: "GROUP", Kind: "Mill"}}, false, false, "/foreign"},
+		"OtherKind":    {"another kind of the group", []component.TypeInfo{{Group: "GROUP", Kind: "Wind"}}, false, false, ""},
+		"NotListable":  {"the kinds of this group have only create", []component.TypeInfo{{Group: "authorization.k8s.io", Kind: "*"}}, false, false, ""},
+		"BrokenInside": {"a broken group that the pattern matches is an error", []component.TypeInfo{{Group: "*.example.com", Kind: "*"}}, true, false, "metrics.example.com/v1"},
+		"BrokenAway":   {"a broken group that no pattern matches does not matter", []component.TypeInfo{{Group: "GROUP", Kind: "*"}}, true, false, "/foreign"},
+		"AllKept":      {"a component that keeps all objects loses nothing", []component.TypeInfo{{Group: "GROUP", Kind: "*"}}, false, true, ""},
+	}
+	base := newWorld(t)
+	crd, kind := base.definition()
+	base.create(crd)
+	base.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	base.want(mill(kind, "ours")) // a kind that only the pattern knows is waited for
+	base.settle()
+	base.create(mill(kind, "foreign"))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if tc.broken {
+				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
+					all, err := found.ServerPreferredResources()
+					return all, errors.Join(err, broken)
+				}
+				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
+					all, _ := found.ServerPreferredResources()
+					return all, broken
+				}
+				w.restart()
+			}
+			policy := "Delete"
+			if tc.orphan {
+				policy = "Orphan"
+			}
+			var types []component.TypeInfo
+			for _, ti := range tc.types {
+				ti.Group = strings.ReplaceAll(ti.Group, "GROUP", kind.Group)
+				types = append(types, ti)
+			}
+			w.change(func(s *Shop) {
+				s.Spec.ManagedTypes, s.Spec.Manifests = types, []string{configMap("a", "1", "delete-policy", policy)}
+			})
+			w.settle()
+			w.delete()
+			res, err := w.pass()
+			got := res.Message
+			if err != nil {
+				got = err.Error()
+			}
+			if blocked := res.Reason == component.ReasonDeletionBlocked || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
+				t.Errorf("%s: %s: %+v, %v; want %q", name, tc.reason, res, err, tc.want)
+			}
+		})
+	}
+}
+
+// The finalizers of other controllers go first: they may need the dependents.
+func TestForeignFinalizer(t *testing.T) {
+	w := newWorld(t)
+	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.delete()
+	res, err := w.pass()
+	must(t, err)
+	if res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, "example.com/other") {
+		t.Errorf("the result does not name the finalizer: %+v", res)
+	}
+	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+	must(t, api.Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":["`+name+`/finalizer"]}}`))))
+	w.settle()
+	if diff := cmp.Diff([]string(nil), w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,69 @@
+package component_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// A missing namespace is created as the policy says. It gets no mark of the
+// component, and stays after its deletion.
+func TestNamespaces(t *testing.T) {
+	w := newWorld(t)
+	other := w.ns + "-other"
+	object := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1)
+	w.change(func(s *Shop) { s.Spec.Manifests, s.Spec.Namespaces = []string{object}, "DoNotCreate" })
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `namespaces "`+other+`" not found`) {
+		t.Errorf("DoNotCreate: the error does not name the namespace: %v", err)
+	}
+	w.change(func(s *Shop) { s.Spec.Namespaces = "" })
+	w.settle()
+	ns := &corev1.Namespace{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
+	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory.Items) != 1 {
+		t.Errorf("the namespace belongs to the component: %v, %v", ns.Labels, w.shop.Status.Inventory)
+	}
+	w.delete()
+	w.settle()
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
+	if ns.DeletionTimestamp != nil {
+		t.Error("the namespace is deleted with the component")
+	}
+}
+
+// A namespace of the set is created before the objects in it, and deleted after
+// them. An object in a namespace in deletion is an error that names it.
+func TestNamespaceOfTheSet(t *testing.T) {
+	w := newWorld(t)
+	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
+	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.settle()
+	if diff := cmp.Diff([]string{"store Shop shop", "create Namespace " + w.ns + "-inner", "create ConfigMap a"}, w.writes()); diff != "" {
+		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+	w.delete()
+	for range 3 { // no controller ends the deletion of the namespace
+		_, err := w.pass()
+		must(t, err)
+	}
+	var deletes []string
+	for _, c := range w.writes() {
+		if strings.HasPrefix(c, "delete") {
+			deletes = append(deletes, c)
+		}
+	}
+	if diff := cmp.Diff([]string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, deletes); diff != "" {
+		t.Errorf("the deletions (-want +got):\n%s", diff)
+	}
+	other := newWorld(t)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+	other.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+ns.Name, 1))
+	_, err := other.pass()
+	if err == nil || !strings.Contains(err.Error(), "ConfigMap "+ns.Name+"/a: it cannot be created, because its namespace is being deleted") {
+		t.Errorf("a namespace in deletion: %v", err)
+	}
+}

@@ -1,0 +1,352 @@
+package component_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// The API server of all tests. Each test has its own namespace. startServer sets
+// config and api.
+var (
+	server *envtest.Environment
+	config *rest.Config
+	scheme = runtime.NewScheme()
+	api    client.WithWatch
+	found  *discovery.DiscoveryClient
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme, addShops} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	stopServer()
+	os.Exit(code)
+}
+
+// startServer starts the API server when the first test needs it. If the server
+// does not start, no test has failed, and the process ends.
+var startServer = sync.OnceFunc(func() {
+	fail := func(err error) {
+		fmt.Fprintln(os.Stderr, "the API server does not start:", err)
+		stopServer()
+		os.Exit(1)
+	}
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets, _ = filepath.Abs("../../bin/envtest")
+	}
+	server = &envtest.Environment{
+		BinaryAssetsDirectory: assets, Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
+		CRDs: []*apiextensions.CustomResourceDefinition{testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)},
+	}
+	var err error
+	if config, err = server.Start(); err != nil {
+		fail(err)
+	}
+	config.QPS = -1
+	if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		fail(err)
+	}
+	if found, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
+		fail(err)
+	}
+})
+
+func stopServer() {
+	if server != nil {
+		_ = server.Stop()
+	}
+}
+
+// ends is a cluster whose reads past the cache are apart.
+type ends struct {
+	client client.Client
+	live   client.Reader
+}
+
+func (e ends) GetClient() client.Client    { return e.client }
+func (e ends) GetAPIReader() client.Reader { return e.live }
+
+const name = "shop.example.com"
+
+// world is a namespace with a Shop, and a process whose calls are counted.
+type world struct {
+	t         *testing.T
+	ns        string
+	shop      *Shop
+	opts      []component.Option
+	process   *component.Process[*Shop]
+	preferred func(context.Context) ([]*metav1.APIResourceList, error)
+
+	calls []string // as "update ConfigMap a"; reads past the cache as "live get", dry-runs as "try"
+	// before is called before each call, and its error is returned in place of the
+	// call. after is called after each call, and its error is returned, too.
+	before, after func(call string) error
+}
+
+func newWorld(t *testing.T, opts ...component.Option) *world {
+	t.Helper()
+	startServer()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	must(t, api.Create(t.Context(), ns))
+	w := &world{t: t, ns: ns.Name, opts: opts}
+	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
+	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
+	must(t, api.Create(t.Context(), w.shop))
+	w.restart()
+	return w
+}
+
+// manifests is the generator of the tests: the objects are in the spec. The text
+// NAMESPACE stands for the namespace of the test.
+var manifests = component.GeneratorFunc[*ShopSpec](func(_ context.Context, namespace, _ string, spec *ShopSpec) (all []client.Object, err error) {
+	for _, text := range spec.Manifests {
+		u, err := parsed(strings.ReplaceAll(text, "NAMESPACE", namespace))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+})
+
+func parsed(text string) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	return u, yaml.Unmarshal([]byte(text), &u.Object)
+}
+
+// restart begins with a process that remembers nothing.
+func (w *world) restart() {
+	counted := func(prefix string) client.Client {
+		do := func(verb string, obj runtime.Object, dry bool, call func() error) error {
+			gvk, _ := api.GroupVersionKindFor(obj)
+			if dry {
+				verb = "try " + verb
+			}
+			text := fmt.Sprintf("%s %s", prefix+verb, gvk.Kind)
+			if o, ok := obj.(client.Object); ok {
+				text += " " + o.GetName()
+			}
+			w.calls = append(w.calls, text)
+			for _, f := range []func() error{func() error { return hook(w.before, text) }, call, func() error { return hook(w.after, text) }} {
+				if err := f(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return interceptor.NewClient(api, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+				named := &unstructured.Unstructured{}
+				gvk, _ := api.GroupVersionKindFor(obj)
+				named.SetGroupVersionKind(gvk)
+				named.SetName(key.Name)
+				return do("get", named, false, func() error { return c.Get(ctx, key, obj, opts...) })
+			},
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				return do("list", list, false, func() error { return c.List(ctx, list, opts...) })
+			},
+			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+				return do("create", obj, len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Create(ctx, obj, opts...) })
+			},
+			Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
+				return do("update", obj, len((&client.UpdateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Update(ctx, obj, opts...) })
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+				return do("delete", obj, len((&client.DeleteOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Delete(ctx, obj, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+				return do("patch", obj, len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Patch(ctx, obj, patch, opts...) })
+			},
+			Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+				return do("apply", obj.(runtime.Object), len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Apply(ctx, obj, opts...) })
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+				return do("store", obj, false, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
+			},
+		})
+	}
+	opts := append([]component.Option{component.WithKinds(
+		configMaps, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, schema.GroupVersionKind{Version: "v1", Kind: "Secret"},
+	)}, w.opts...)
+	r := component.New[*Shop](name, manifests, opts...)
+	w.process = component.NewProcess(r, ends{counted(""), counted("live ")}, w.preferred)
+}
+
+func hook(f func(string) error, call string) error {
+	if f == nil {
+		return nil
+	}
+	return f(call)
+}
+
+// pass runs one pass over the Shop as the API server has it.
+func (w *world) pass() (component.Result, error) {
+	w.t.Helper()
+	must(w.t, api.Get(w.t.Context(), client.ObjectKeyFromObject(w.shop), w.shop))
+	return w.process.Pass(w.t.Context(), w.shop)
+}
+
+// settle runs passes until the set is done.
+func (w *world) settle() {
+	w.t.Helper()
+	var last component.Result
+	for range 20 {
+		res, err := w.pass()
+		must(w.t, err)
+		if last = res; res.Done {
+			return
+		}
+	}
+	w.t.Fatalf("the set is not done after 20 passes: %+v", last)
+}
+
+// want sets the manifests of the Shop.
+func (w *world) want(manifests ...string) {
+	w.t.Helper()
+	w.change(func(s *Shop) { s.Spec.Manifests = manifests })
+}
+
+// change changes the Shop.
+func (w *world) change(change func(*Shop)) {
+	w.t.Helper()
+	must(w.t, api.Get(w.t.Context(), client.ObjectKeyFromObject(w.shop), w.shop))
+	change(w.shop)
+	must(w.t, api.Update(w.t.Context(), w.shop))
+}
+
+// delete requests the deletion of the Shop, which keeps its finalizer.
+func (w *world) delete() {
+	w.t.Helper()
+	must(w.t, api.Delete(w.t.Context(), w.shop))
+}
+
+// writes returns the calls that changed an object since the last call of writes.
+func (w *world) writes() (writes []string) {
+	for _, c := range w.calls {
+		if !strings.Contains(c, "get ") && !strings.Contains(c, "list ") && !strings.HasPrefix(c, "try ") {
+			writes = append(writes, c)
+		}
+	}
+	w.calls = nil
+	return writes
+}
+
+// names returns the ConfigMaps of the namespace, with their data k.
+func (w *world) names() (all []string) {
+	w.t.Helper()
+	list := &corev1.ConfigMapList{}
+	must(w.t, api.List(w.t.Context(), list, client.InNamespace(w.ns)))
+	for _, cm := range list.Items {
+		if cm.Name != "kube-root-ca.crt" {
+			all = append(all, cm.Name+"="+cm.Data["k"])
+		}
+	}
+	return all
+}
+
+// configMap returns the manifest of a ConfigMap with data k and annotations of
+// this name, each given as a key and a value.
+func configMap(object, k string, annotations ...string) string {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"k": k}}}
+	u.SetName(object)
+	all := map[string]string{}
+	for i := 0; i < len(annotations); i += 2 {
+		all[name+"/"+annotations[i]] = annotations[i+1]
+	}
+	if len(all) > 0 {
+		u.SetAnnotations(all)
+	}
+	text, err := yaml.Marshal(u.Object)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// create creates an object of another owner.
+func (w *world) create(text string) {
+	w.t.Helper()
+	u, err := parsed(strings.ReplaceAll(text, "NAMESPACE", w.ns))
+	must(w.t, err)
+	if u.GetNamespace() == "" {
+		u.SetNamespace(w.ns)
+	}
+	must(w.t, api.Create(w.t.Context(), u))
+}
+
+// exists reports whether an object exists.
+func (w *world) exists(gvk schema.GroupVersionKind, namespace, object string) bool {
+	w.t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	err := api.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: object}, u)
+	if !apierrors.IsNotFound(err) {
+		must(w.t, err)
+	}
+	return err == nil
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// edit changes the data of a ConfigMap with an update of another field manager.
+func (w *world) edit(object, k string) {
+	w.t.Helper()
+	cm := &corev1.ConfigMap{}
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
+	cm.Data = map[string]string{"k": k}
+	must(w.t, api.Update(w.t.Context(), cm, client.FieldOwner("kubectl-edit")))
+}
+
+// steal gives a ConfigMap to another owner.
+func (w *world) steal(object string) {
+	w.t.Helper()
+	cm := &corev1.ConfigMap{}
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
+	cm.Labels[name+"/owner-id"] = "thief"
+	must(w.t, api.Update(w.t.Context(), cm, client.FieldOwner("thief")))
+}
+
+func textOf(obj client.Object) string {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,121 @@
+package component_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// unready makes objects with data k=wait unready, because no controller runs.
+var unready = component.WithDependents(dependents.WithReadiness(func(obj client.Object) checks.Readiness {
+	if strings.Contains(textOf(obj), `"k":"wait"`) {
+		return checks.Readiness{State: checks.NotReady, Reason: "ReplicaFailure", Message: "exceeded quota"}
+	}
+	return checks.Readiness{State: checks.Ready}
+}))
+
+// A wave begins when all objects of the wave before are ready. In sync, a pass
+// makes no write and no read past the cache.
+func TestWaves(t *testing.T) {
+	w := newWorld(t, unready)
+	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"))
+	res, err := w.pass()
+	must(t, err)
+	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Done || res.Message != want || res.Reason != component.ReasonProcessing {
+		t.Errorf("the first pass: %+v, want %s", res, want)
+	}
+	if diff := cmp.Diff([]checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor); diff != "" {
+		t.Errorf("the awaited objects (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"store Shop shop", "create ConfigMap a"}, w.writes()); diff != "" {
+		t.Errorf("the writes of the first pass (-want +got):\n%s", diff)
+	}
+	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"))
+	w.settle()
+	if diff := cmp.Diff([]string{"a=2", "b=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&component.Progress{WavesReady: 2, Waves: 2, Ready: 2, Objects: 2}, w.shop.Status.Progress); diff != "" {
+		t.Errorf("the progress (-want +got):\n%s", diff)
+	}
+	w.settle() // the process verifies the objects that it wrote
+	w.calls = nil
+	w.settle()
+	if diff := cmp.Diff([]string{"get ConfigMap a", "get ConfigMap b"}, w.calls); diff != "" {
+		t.Errorf("the calls in sync (-want +got):\n%s", diff)
+	}
+}
+
+// A wave is tried by dry-run. If one write fails, nothing of the wave is written.
+func TestPreflight(t *testing.T) {
+	w := newWorld(t)
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n" // its data lack the key
+	w.want(configMap("a", "1", "apply-order", "-1"), configMap("b", "1"), secret)
+	_, err := w.pass()
+	if err == nil || !strings.Contains(err.Error(), "wave 2 of 2 is not written: Secret "+w.ns+"/bad: ") {
+		t.Errorf("the error does not name the wave and the object: %v", err)
+	}
+	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+	w.create(configMap("theirs", "1"))
+	w.want(configMap("c", "1"), configMap("theirs", "2", "adoption-policy", "Never"))
+	_, err = w.pass()
+	if err == nil || !strings.Contains(err.Error(), "it exists and has no owner") {
+		t.Errorf("an object that is not ours: %v", err)
+	}
+	if diff := cmp.Diff([]string{"a=1", "theirs=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// Drift that a failing wave leaves uncorrected is corrected as soon as the wave
+// passes: a dry-run does not count as a correction.
+func TestDriftAfterFailedPreflight(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.edit("a", "drift")
+	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
+	for range 3 {
+		if _, err := w.pass(); err == nil {
+			t.Fatal("the wave has an invalid object, and the pass has no error")
+		}
+	}
+	w.want(configMap("a", "1"))
+	w.settle()
+	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// An error of one write does not keep the others of the wave from being written.
+func TestWriteError(t *testing.T) {
+	w := newWorld(t)
+	failure := errors.New("no quota")
+	w.before = func(call string) error {
+		if call == "create ConfigMap a" {
+			return failure
+		}
+		return nil
+	}
+	w.want(configMap("a", "1"), configMap("b", "1"))
+	if _, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a") {
+		t.Errorf("the error does not name the object and the cause: %v", err)
+	}
+	if diff := cmp.Diff([]string{"b=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+	w.before = nil
+	w.settle()
+	if diff := cmp.Diff([]string{"a=1", "b=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
